@@ -1,0 +1,67 @@
+// Object: one Kubernetes manifest with the metadata that deletion depends on, and its whole content.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/object_key.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+#include "kube/value.h"
+
+namespace lastout::kube {
+
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+struct OwnerReference {
+  std::string apiVersion;
+  std::string kind;
+  std::string name;
+  std::string uid;  // empty in a manifest that was never applied
+  bool controller = false;
+  bool blockOwnerDeletion = false;
+  friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
+};
+
+struct ObjectMeta {
+  std::string namespaceName;      // empty: cluster-scoped
+  std::string name;
+  std::string uid;                // empty: not known
+  std::string resourceVersion;    // opaque, as the server gave it
+  std::optional<int64_t> deletionTimestamp;  // seconds since the epoch; set: terminating
+  std::optional<int64_t> deletionGracePeriodSeconds;
+  int64_t generation = 0;
+  std::vector<std::string> finalizers;
+  std::vector<OwnerReference> ownerReferences;
+  Labels labels;
+  Labels annotations;
+};
+
+struct Object {
+  std::string apiVersion;
+  std::string kind;
+  ObjectKey key;
+  ObjectMeta meta;
+  Value content;     // the whole document, metadata included
+  std::string file;  // where it was read from; empty when from no file
+};
+
+// The group of an apiVersion: "apps" of "apps/v1", "" of "v1".
+std::string groupOf(std::string_view apiVersion);
+
+// Metadata alone, with a message for each field of the wrong type, an over-long or malformed name, or a limit
+// exceeded (Kubernetes' own: names of 253 bytes; finalizers and labels as qualified names).
+Result<ObjectMeta> parseMeta(const Value& metadata, std::string_view file);
+
+// A manifest into an Object. The type comes from apiVersion and kind through `types`; a namespaced object without a
+// namespace gets "default"; a namespace on a cluster-scoped object is an error.
+Result<Object> parseObject(Value document, std::string_view file, const ResourceMap& types);
+
+// Reads documents in order; every CustomResourceDefinition and every `kind: List` member among them counts, wherever
+// it stands. Fails on the first bad document or on a second object with the same key (naming both places).
+Result<std::vector<Object>> parseObjects(std::vector<Value> documents, std::string_view file, ResourceMap& types);
+
+}  // namespace lastout::kube

@@ -1,0 +1,41 @@
+// GroupResource and ObjectKey: the names that everything else is keyed by.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace lastout::kube {
+
+// An API type without its version: {"apps", "deployments"}; the core group is "".
+struct GroupResource {
+  std::string group;
+  std::string resource;
+  auto operator<=>(const GroupResource&) const = default;
+};
+
+// One object. namespaceName is empty for cluster-scoped types.
+struct ObjectKey {
+  GroupResource type;
+  std::string namespaceName;
+  std::string name;
+  auto operator<=>(const ObjectKey&) const = default;
+};
+
+std::string toString(const GroupResource& type);  // "deployments.apps", "pods"
+std::string toString(const ObjectKey& key);       // "deployments.apps/finalizer-namespace/finalizer-deployment"
+
+// The name of the CRD that defines a type: "<resource>.<group>".
+std::string crdName(const GroupResource& type);
+
+}  // namespace lastout::kube
+
+template <>
+struct std::hash<lastout::kube::GroupResource> {
+  size_t operator()(const lastout::kube::GroupResource& type) const noexcept;
+};
+template <>
+struct std::hash<lastout::kube::ObjectKey> {
+  size_t operator()(const lastout::kube::ObjectKey& key) const noexcept;
+};

@@ -1,0 +1,31 @@
+// YAML and JSON text into Values, within bounds. YAML is the 1.2 core schema without anchors, aliases, tags and merge keys.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/result.h"
+#include "kube/value.h"
+
+namespace lastout::kube {
+
+// What input may cost at most; checked before and while parsing.
+struct ParseLimits {
+  size_t bytes = size_t{32} << 20;  // of the whole text
+  size_t depth = 64;                // nesting of lists and maps
+  size_t values = 2'000'000;        // nodes in all documents together
+};
+
+// All documents of a multi-document YAML text; empty documents are left out. Fails with file:line:column on syntax
+// errors, duplicate keys, anchors and aliases, tags, non-string keys, invalid UTF-8 or NUL bytes, and exceeded limits.
+Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view file, const ParseLimits& limits = {});
+
+// One JSON document (RFC 8259) under the same rules; integers beyond int64 become doubles.
+Result<Value> parseJson(std::string_view text, std::string_view file, const ParseLimits& limits = {});
+
+// The bytes of a regular file; fails without reading it when it is larger than limits.bytes.
+Result<std::string> readFile(const std::string& path, const ParseLimits& limits = {});
+
+}  // namespace lastout::kube

@@ -1,0 +1,32 @@
+// Label selectors, in the API's form and in kubectl's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object.h"
+#include "kube/result.h"
+#include "kube/value.h"
+
+namespace lastout::kube {
+
+struct SelectorRequirement {
+  enum class Operator { In, NotIn, Exists, DoesNotExist };
+  std::string key;
+  Operator op = Operator::Exists;
+  std::vector<std::string> values;
+};
+
+// All requirements must hold; none matches everything.
+struct LabelSelector {
+  std::vector<SelectorRequirement> requirements;
+  bool matches(const Labels& labels) const;
+};
+
+// {matchLabels, matchExpressions} of the API.
+Result<LabelSelector> parseSelector(const Value& selector, std::string_view file);
+// "app=web,tier in (a,b),!legacy" of kubectl -l.
+Result<LabelSelector> parseSelector(std::string_view text);
+
+}  // namespace lastout::kube

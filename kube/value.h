@@ -1,0 +1,52 @@
+// Value: one YAML or JSON document as a tree that remembers where each node stood.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kube/result.h"
+
+namespace lastout::kube {
+
+struct Member;
+
+// A node of the tree. Maps keep the order of the text and have unique keys (the parsers refuse duplicates).
+struct Value {
+  using List = std::vector<Value>;
+  using Map = std::vector<Member>;
+
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
+  Position position;
+
+  bool isNull() const { return std::holds_alternative<std::monostate>(data); }
+  const bool* asBool() const { return std::get_if<bool>(&data); }
+  const int64_t* asInteger() const { return std::get_if<int64_t>(&data); }
+  const std::string* asString() const { return std::get_if<std::string>(&data); }
+  const List* asList() const { return std::get_if<List>(&data); }
+  const Map* asMap() const { return std::get_if<Map>(&data); }
+
+  // The member's value; nullptr when this is no map or has no such key.
+  const Value* find(std::string_view key) const;
+  // find() along a path of keys: at({"spec", "provider", "name"}).
+  const Value* at(std::initializer_list<std::string_view> path) const;
+};
+
+struct Member {
+  std::string key;
+  Position keyPosition;
+  Value value;
+};
+
+// "a list", "a string", ...: what a message calls the node.
+std::string_view kindName(const Value& value);
+
+// The same tree as JSON, in the order of the text, and back (positions of the result are unknown).
+nlohmann::ordered_json toJson(const Value& value);
+Value fromJson(const nlohmann::json& json);
+
+}  // namespace lastout::kube
