@@ -1,0 +1,47 @@
+// Condition: a statement about objects that an ordering waits for. The graph's second kind of vertex.
+//
+// A condition is *met* when no object holds it. The graph knows nothing of CriticalServices or policies: it stores
+// conditions, counts their holders, and remembers for people where each one came from.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "kube/object_key.h"
+
+namespace lastout::graph {
+
+// How much is known about the objects of one type (DESIGN.md, "The verdict for DELETE", 5).
+enum class Knowledge : uint8_t {
+  Unknown,    // never listed: "no holders" must not be believed
+  Synced,     // listed, and the watch is within its allowed age
+  Stale,      // listed once, but the watch has been broken for longer than allowed
+  Absent,     // the type is not there: its CRD is gone and discovery says so; no holders, believed
+  Forbidden,  // RBAC keeps us from reading it
+};
+
+struct Condition {
+  enum class Kind : uint8_t {
+    Finalizer,         // every object of `type` that carries `finalizer` is a holder
+    Object,            // the one object `type`/`namespaceName`/`name` is the holder while it exists
+    NamespaceContent,  // everything in the namespace `name` is a holder
+    Instances,         // every object of `type` is a holder
+  };
+  Kind kind = Kind::Object;
+  kube::GroupResource type;     // not for NamespaceContent
+  std::string finalizer;        // Finalizer only
+  std::string namespaceName;    // Object only
+  std::string name;             // Object and NamespaceContent
+  std::string uid;              // Object only; when set, only the object with this uid is a holder
+  auto operator<=>(const Condition&) const = default;
+};
+
+// Where an edge came from, so that people see why it is there; also the handle to take it back.
+struct Origin {
+  kube::ObjectKey object;  // the object that asked for it: a CriticalService, an AppliedManifestWork, ...
+  std::string field;       // "spec.criteria[1]"
+  auto operator<=>(const Origin&) const = default;
+};
+
+}  // namespace lastout::graph
