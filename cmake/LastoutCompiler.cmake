@@ -1,0 +1,54 @@
+# How everything here is compiled: warnings, sanitizers, and what makes a build quick where it is present (ccache, lld).
+# Warnings are errors for our own targets only (lastout_warnings, linked privately by cmake/LastoutTargets.cmake).
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(lastout_warnings INTERFACE)
+target_compile_options(lastout_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # False alarms in libstdc++'s own std::string (GCC bug 105651).
+    target_compile_options(lastout_warnings INTERFACE -Wno-restrict)
+  endif()
+  if(LASTOUT_SANITIZE)
+    # GCC documents that its sanitizers make this one raise false alarms.
+    target_compile_options(lastout_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()
+
+if(LASTOUT_SANITIZE)
+  add_compile_options(-fsanitize=${LASTOUT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${LASTOUT_SANITIZE})
+endif()
+if(LASTOUT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "LASTOUT_FUZZ needs clang: libFuzzer is a part of it (cmake --preset fuzz).")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# The thread sanitizer's runtime gives up at start where the kernel randomizes addresses too widely
+# (vm.mmap_rnd_bits > 28 for GCC 12 and clang 14), so its tests run without randomization where that is allowed.
+if(LASTOUT_SANITIZE MATCHES "thread")
+  find_program(LASTOUT_SETARCH setarch)
+  if(LASTOUT_SETARCH)
+    execute_process(COMMAND ${LASTOUT_SETARCH} -R true RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed EQUAL 0)
+      set(CMAKE_CROSSCOMPILING_EMULATOR ${LASTOUT_SETARCH} -R)
+    endif()
+  endif()
+endif()
+
+# ccache hashes paths below the clone as relative ones, so that several clones and a fresh one share their results.
+find_program(LASTOUT_CCACHE ccache)
+if(LASTOUT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${LASTOUT_CCACHE})
+endif()
+
+find_program(LASTOUT_LLD ld.lld)
+if(LASTOUT_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()

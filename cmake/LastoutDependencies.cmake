@@ -1,0 +1,14 @@
+# Everything from outside, found here so that its targets are visible in every folder; a folder links what it uses in
+# its own DEPENDS. scripts/setup installs the Debian packages.
+
+find_package(Threads REQUIRED)                  # Threads::Threads
+find_package(Boost 1.74 REQUIRED)               # Boost::headers: Boost.Graph's algorithms are templates, nothing to link
+find_package(nlohmann_json 3.11 REQUIRED)       # nlohmann_json::nlohmann_json
+find_package(yaml-cpp 0.7 REQUIRED)             # yaml-cpp
+find_package(tl-expected REQUIRED)              # tl::expected: the result type, <tl/expected.hpp>
+
+if(NOT LASTOUT_FUZZ)
+  find_package(CLI11 2.1 REQUIRED)              # CLI11::CLI11
+  find_package(GTest 1.12 REQUIRED)             # linked by lastout_test
+  find_package(benchmark 1.7 REQUIRED)          # linked by lastout_bench
+endif()

@@ -1,0 +1,81 @@
+# One function for each kind of target, so that a folder's CMakeLists.txt is a list of names. Includes start at the
+# repository's top everywhere: #include "kube/object_key.h".
+
+include(GoogleTest)
+
+# lastout_add_folders(<folder>...): adds, in this order, those that have a CMakeLists.txt.
+function(lastout_add_folders)
+  foreach(folder IN LISTS ARGN)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+      add_subdirectory(${folder})
+    endif()
+  endforeach()
+endfunction()
+
+# Our own libraries have to be defined before they are used: that is what keeps a folder from using one below it.
+function(lastout_configure target)
+  foreach(dependency IN LISTS ARGN)
+    if(dependency MATCHES "^lastout_" AND NOT TARGET ${dependency})
+      message(FATAL_ERROR "${target} depends on ${dependency}, which is not one of the layers above it (see the top CMakeLists.txt).")
+    endif()
+  endforeach()
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PUBLIC ${ARGN})
+  target_link_libraries(${target} PRIVATE lastout_warnings)
+endfunction()
+
+# lastout_library(<name> SOURCES <file>... [DEPENDS <target>...]): the static library of a folder, lastout_<folder>.
+# DEPENDS are public: whoever links the library gets them too.
+function(lastout_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  add_library(${name} STATIC ${arg_SOURCES})
+  lastout_configure(${name} ${arg_DEPENDS})
+endfunction()
+
+# lastout_program(<name> SOURCES <file>... [DEPENDS <target>...]): a program at the top of the build folder, as in
+# build/release/lastout.
+function(lastout_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  add_executable(${name} ${arg_SOURCES})
+  lastout_configure(${name} ${arg_DEPENDS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endfunction()
+
+# lastout_test(<name> SOURCES <file>... [DEPENDS <target>...] [TIMEOUT <seconds>]): a GoogleTest program (main and gmock
+# come with it); each of its tests is one of ctest's, run in the repository's top folder, in parallel with all others.
+function(lastout_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPENDS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  lastout_configure(${name} ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                       TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# lastout_bench(<name> SOURCES <file>... [DEPENDS <target>...]): a Google Benchmark program (main comes with it) at
+# build/<preset>/bench/<name>; scripts/bench runs it, ctest does not.
+function(lastout_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  add_executable(${name} ${arg_SOURCES})
+  lastout_configure(${name} ${arg_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endfunction()
+
+# lastout_fuzz(<name> SOURCES <file>... [DEPENDS <target>...]): a libFuzzer program (LLVMFuzzerTestOneInput) at
+# build/fuzz/fuzz/<name>; its corpus is tests/corpus/<name>/. The target `fuzzers` builds all of them.
+function(lastout_fuzz name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/corpus/${name})
+    message(FATAL_ERROR "The fuzz target ${name} has no corpus: put its first inputs into tests/corpus/${name}/.")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  lastout_configure(${name} ${arg_DEPENDS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
+endfunction()
