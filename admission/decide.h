@@ -1,0 +1,87 @@
+// decide: the one evaluator of "may this object be deleted now?" over any source of facts.
+//
+// Pure: no strings, no allocation, no I/O. The facts come from the live graph by index, or from a state of the machine
+// by popcount; conditions and services are dense numbers in whichever of the two is asked. explain() finds the words.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "criticalservice/critical_service.h"
+#include "graph/condition.h"
+
+namespace lastout::admission {
+
+// One CriticalService, compiled: its provider and criteria as numbers of conditions.
+struct ServiceRule {
+  uint32_t provider = 0;        // condition (Object): the provider exists
+  uint32_t firstCriterion = 0;  // into Rules::criteria
+  uint32_t criterionCount = 0;
+};
+
+struct Rules {
+  std::vector<ServiceRule> services;
+  std::vector<uint32_t> criteria;  // conditions, service by service
+};
+
+// Why a DELETE concerns a service (DESIGN.md, "The verdict for DELETE", 2 to 4).
+enum class Role : uint8_t {
+  Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
+  Provider,         // its provider: its criteria must hold
+  HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is present
+  LastoutNamespace  // lastout's own namespace: no service may be left
+};
+
+struct Stake {
+  Role role = Role::Provider;
+  uint32_t service = 0;
+};
+
+// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `servicesKnown`: the
+// CriticalServices themselves have been synced, so that "not guarded" can be believed.
+template <class F>
+concept Facts = requires(const F& facts, uint32_t id) {
+  { facts.servicesKnown() } -> std::convertible_to<bool>;
+  { facts.exists(id) } -> std::convertible_to<bool>;
+  { facts.intent(id) } -> std::convertible_to<criticalservice::DeletionIntent>;
+  { facts.holders(id) } -> std::convertible_to<uint32_t>;
+  { facts.knowledge(id) } -> std::convertible_to<graph::Knowledge>;
+};
+
+enum class Reason : uint8_t {
+  NotGuarded,
+  CriteriaMet,
+  ServicesUnknown,   // CriticalServices are not synced yet
+  ProviderPresent,   // a CriticalService whose provider is there (or not known to be gone)
+  CriterionUnmet,    // an object holds a criterion
+  CriterionUnknown,  // the criterion's type is not known well enough
+  ServicesLeft,      // lastout's own namespace
+};
+
+struct Decision {
+  bool allowed = true;
+  bool guarded = false;    // an ALLOW of a guarded object needs a confirming read before it is given
+  Reason reason = Reason::NotGuarded;  // of the first blocker, in the order of stakes and criteria
+  uint32_t stake = 0;      // index of the first stake that blocks
+  uint32_t criterion = 0;  // index within its service of the first criterion that blocks
+  uint32_t unmet = 0;      // how many blockers in all
+};
+
+// True when "nothing holds the condition" can be believed of a type so known.
+constexpr bool believable(graph::Knowledge knowledge) {
+  return knowledge == graph::Knowledge::Synced || knowledge == graph::Knowledge::Absent;
+}
+
+// Calls visit(stakeIndex, criterionIndex, reason) for every blocker, in order, until it returns false.
+template <Facts F, class Visit>
+void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit);
+
+// The verdict for a DELETE of the object that has these stakes. Never fails; unsure means DENY.
+template <Facts F>
+Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes);
+
+}  // namespace lastout::admission
+
+#include "admission/decide_impl.h"
