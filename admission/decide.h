@@ -1,7 +1,8 @@
 // decide: the one evaluator of "may this object be deleted now?" over any source of facts.
 //
-// Pure: no strings, no allocation, no I/O. The facts come from the live graph by index, or from a state of the machine
-// by popcount; conditions and services are dense numbers in whichever of the two is asked. explain() finds the words.
+// Pure: no strings, no allocation, no I/O. The facts come from the live graph by index, or from a state of
+// the machine by popcount; conditions and services are dense numbers in whichever of the two is asked.
+// explain() finds the words.
 #pragma once
 
 #include <concepts>
@@ -30,7 +31,8 @@ struct Rules {
 enum class Role : uint8_t {
   Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
   Provider,         // its provider: its criteria must hold
-  HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is present
+  HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is
+                    // present
   LastoutNamespace  // lastout's own namespace: no service may be left
 };
 
@@ -39,8 +41,8 @@ struct Stake {
   uint32_t service = 0;
 };
 
-// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `servicesKnown`: the
-// CriticalServices themselves have been synced, so that "not guarded" can be believed.
+// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `servicesKnown`:
+// the CriticalServices themselves have been synced, so that "not guarded" can be believed.
 template <class F>
 concept Facts = requires(const F& facts, uint32_t id) {
   { facts.servicesKnown() } -> std::convertible_to<bool>;
@@ -52,21 +54,24 @@ concept Facts = requires(const F& facts, uint32_t id) {
 
 enum class Reason : uint8_t {
   NotGuarded,
-  CriteriaMet,
+  CriteriaMet,       // guarded, and nothing blocks
   ServicesUnknown,   // CriticalServices are not synced yet
-  ProviderPresent,   // a CriticalService whose provider is there (or not known to be gone)
+  ProviderPresent,   // a CriticalService whose provider is there
+  ProviderUnknown,   // a CriticalService whose provider is not seen, but its type is not known well enough
   CriterionUnmet,    // an object holds a criterion
-  CriterionUnknown,  // the criterion's type is not known well enough
+  CriterionUnknown,  // nothing is seen to hold a criterion, but its type is not known well enough
   ServicesLeft,      // lastout's own namespace
+  Unconfirmed,       // never decide's: the confirming read before an ALLOW failed, or went beyond its budget
 };
 
 struct Decision {
   bool allowed = true;
-  bool guarded = false;    // an ALLOW of a guarded object needs a confirming read before it is given
+  bool guarded =
+      false;  // some service's intent lets it guard the object: an ALLOW needs a confirming read first
   Reason reason = Reason::NotGuarded;  // of the first blocker, in the order of stakes and criteria
-  uint32_t stake = 0;      // index of the first stake that blocks
-  uint32_t criterion = 0;  // index within its service of the first criterion that blocks
-  uint32_t unmet = 0;      // how many blockers in all
+  uint32_t stake = 0;                  // index of the first stake that blocks
+  uint32_t criterion = 0;              // index within its service of the first criterion that blocks
+  uint32_t unmet = 0;                  // how many blockers in all
 };
 
 // True when "nothing holds the condition" can be believed of a type so known.
@@ -77,6 +82,13 @@ constexpr bool believable(graph::Knowledge knowledge) {
 // Calls visit(stakeIndex, criterionIndex, reason) for every blocker, in order, until it returns false.
 template <Facts F, class Visit>
 void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit);
+
+// Calls visit(stakeIndex, condition) for every condition on whose having no holder an ALLOW rests: what a
+// confirming read looks at (DESIGN.md, "The verdict for DELETE", 6). A condition may be visited more than
+// once. Where the read finds a holder, the facts are brought up to date and decided again: another condition
+// may matter then.
+template <Facts F, class Visit>
+void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit);
 
 // The verdict for a DELETE of the object that has these stakes. Never fails; unsure means DENY.
 template <Facts F>

@@ -7,6 +7,39 @@ namespace lastout::admission {
 
 namespace detail {
 
+// What is known of one stake, looked up once.
+struct Look {
+  bool guards = false;  // the service is there, and its intent lets it guard in this role
+  bool providerPresent =
+      false;  // seen; when neither this nor providerGone, its type is not known well enough
+  bool providerGone = false;
+};
+
+template <Facts F>
+Look look(const F& facts, const Rules& rules, const Stake& stake) {
+  using criticalservice::DeletionIntent;
+  Look result;
+  if (!facts.exists(stake.service)) return result;
+  switch (stake.role) {
+    case Role::Service:
+      result.guards = facts.intent(stake.service) == DeletionIntent::Ordered;
+      break;
+    case Role::Provider:
+    case Role::HoldsProvider:
+      result.guards = facts.intent(stake.service) != DeletionIntent::OrphanResources;
+      break;
+    case Role::LastoutNamespace:
+      result.guards = true;
+      break;
+  }
+  if (result.guards && (stake.role == Role::Service || stake.role == Role::HoldsProvider)) {
+    const uint32_t provider = rules.services[stake.service].provider;
+    result.providerPresent = facts.holders(provider) > 0;
+    result.providerGone = !result.providerPresent && believable(facts.knowledge(provider));
+  }
+  return result;
+}
+
 // Visits the unmet criteria of one service; returns false when the visitor wants no more.
 template <Facts F, class Visit>
 bool visitCriteria(const F& facts, const Rules& rules, uint32_t stake, uint32_t service, Visit& visit) {
@@ -22,47 +55,56 @@ bool visitCriteria(const F& facts, const Rules& rules, uint32_t stake, uint32_t 
   return true;
 }
 
+// Visits what blocks through one stake; returns false when the visitor wants no more.
+template <Facts F, class Visit>
+bool visitStake(const F& facts, const Rules& rules, std::span<const Stake> stakes, uint32_t index,
+                const Look& found, Visit& visit) {
+  if (!found.guards) return true;
+  switch (stakes[index].role) {
+    case Role::Service:
+      if (found.providerGone) return true;
+      return visit(index, 0, found.providerPresent ? Reason::ProviderPresent : Reason::ProviderUnknown);
+    case Role::Provider:
+      return visitCriteria(facts, rules, index, stakes[index].service, visit);
+    case Role::HoldsProvider:
+      return found.providerGone || visitCriteria(facts, rules, index, stakes[index].service, visit);
+    case Role::LastoutNamespace:
+      return visit(index, 0, Reason::ServicesLeft);
+  }
+  return true;
+}
+
 }  // namespace detail
 
 template <Facts F, class Visit>
 void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit) {
-  using criticalservice::DeletionIntent;
   if (!facts.servicesKnown()) {
     visit(0, 0, Reason::ServicesUnknown);
     return;
   }
   for (uint32_t i = 0; i < stakes.size(); ++i) {
-    const uint32_t service = stakes[i].service;
-    if (!facts.exists(service)) continue;
-    const DeletionIntent intent = facts.intent(service);
-    const uint32_t provider = rules.services[service].provider;
-    const bool providerGone = facts.holders(provider) == 0 && believable(facts.knowledge(provider));
-    bool more = true;
-    switch (stakes[i].role) {
-      case Role::Service:
-        if (intent == DeletionIntent::Ordered && !providerGone) more = visit(i, 0, Reason::ProviderPresent);
-        break;
-      case Role::Provider:
-        if (intent != DeletionIntent::OrphanResources) more = detail::visitCriteria(facts, rules, i, service, visit);
-        break;
-      case Role::HoldsProvider:
-        if (intent != DeletionIntent::OrphanResources && !providerGone)
-          more = detail::visitCriteria(facts, rules, i, service, visit);
-        break;
-      case Role::LastoutNamespace:
-        more = visit(i, 0, Reason::ServicesLeft);
-        break;
+    if (!detail::visitStake(facts, rules, stakes, i, detail::look(facts, rules, stakes[i]), visit)) return;
+  }
+}
+
+template <Facts F, class Visit>
+void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit) {
+  for (uint32_t i = 0; i < stakes.size(); ++i) {
+    const detail::Look found = detail::look(facts, rules, stakes[i]);
+    if (!found.guards || stakes[i].role == Role::LastoutNamespace) continue;
+    const ServiceRule& rule = rules.services[stakes[i].service];
+    if (stakes[i].role == Role::Service || (stakes[i].role == Role::HoldsProvider && found.providerGone)) {
+      visit(i, rule.provider);
+      continue;
     }
-    if (!more) return;
+    for (uint32_t k = 0; k < rule.criterionCount; ++k) visit(i, rules.criteria[rule.firstCriterion + k]);
   }
 }
 
 template <Facts F>
 Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes) {
   Decision decision;
-  for (const Stake& stake : stakes) decision.guarded = decision.guarded || facts.exists(stake.service);
-  if (decision.guarded) decision.reason = Reason::CriteriaMet;
-  forEachBlocker(facts, rules, stakes, [&](uint32_t stake, uint32_t criterion, Reason reason) {
+  const auto count = [&](uint32_t stake, uint32_t criterion, Reason reason) {
     if (decision.unmet++ == 0) {
       decision.allowed = false;
       decision.reason = reason;
@@ -70,7 +112,17 @@ Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stake
       decision.criterion = criterion;
     }
     return true;
-  });
+  };
+  if (!facts.servicesKnown()) {
+    count(0, 0, Reason::ServicesUnknown);
+    return decision;
+  }
+  for (uint32_t i = 0; i < stakes.size(); ++i) {
+    const detail::Look found = detail::look(facts, rules, stakes[i]);
+    decision.guarded = decision.guarded || found.guards;
+    detail::visitStake(facts, rules, stakes, i, found, count);
+  }
+  if (decision.guarded && decision.allowed) decision.reason = Reason::CriteriaMet;
   return decision;
 }
 
