@@ -27,10 +27,10 @@ struct OwnerReference {
 };
 
 struct ObjectMeta {
-  std::string namespaceName;      // empty: cluster-scoped
+  std::string namespaceName;  // empty: cluster-scoped
   std::string name;
-  std::string uid;                // empty: not known
-  std::string resourceVersion;    // opaque, as the server gave it
+  std::string uid;                           // empty: not known
+  std::string resourceVersion;               // opaque, as the server gave it
   std::optional<int64_t> deletionTimestamp;  // seconds since the epoch; set: terminating
   std::optional<int64_t> deletionGracePeriodSeconds;
   int64_t generation = 0;
@@ -56,12 +56,14 @@ std::string groupOf(std::string_view apiVersion);
 // exceeded (Kubernetes' own: names of 253 bytes; finalizers and labels as qualified names).
 Result<ObjectMeta> parseMeta(const Value& metadata, std::string_view file);
 
-// A manifest into an Object. The type comes from apiVersion and kind through `types`; a namespaced object without a
-// namespace gets "default"; a namespace on a cluster-scoped object is an error.
+// A manifest into an Object. The type comes from apiVersion and kind through `types`; a namespaced object
+// without a namespace gets "default"; a namespace on a cluster-scoped object is an error.
 Result<Object> parseObject(Value document, std::string_view file, const ResourceMap& types);
 
-// Reads documents in order; every CustomResourceDefinition and every `kind: List` member among them counts, wherever
-// it stands. Fails on the first bad document or on a second object with the same key (naming both places).
-Result<std::vector<Object>> parseObjects(std::vector<Value> documents, std::string_view file, ResourceMap& types);
+// Reads documents in order; every CustomResourceDefinition and every `kind: List` member among them counts,
+// wherever it stands. Fails on the first bad document or on a second object with the same key (naming both
+// places).
+Result<std::vector<Object>> parseObjects(std::vector<Value> documents, std::string_view file,
+                                         ResourceMap& types);
 
 }  // namespace lastout::kube

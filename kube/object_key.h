@@ -24,7 +24,7 @@ struct ObjectKey {
 };
 
 std::string toString(const GroupResource& type);  // "deployments.apps", "pods"
-std::string toString(const ObjectKey& key);       // "deployments.apps/finalizer-namespace/finalizer-deployment"
+std::string toString(const ObjectKey& key);  // "deployments.apps/finalizer-namespace/finalizer-deployment"
 
 // The name of the CRD that defines a type: "<resource>.<group>".
 std::string crdName(const GroupResource& type);

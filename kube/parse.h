@@ -1,4 +1,5 @@
-// YAML and JSON text into Values, within bounds. YAML is the 1.2 core schema without anchors, aliases, tags and merge keys.
+// YAML and JSON text into Values, within bounds. YAML is the 1.2 core schema without anchors, aliases, tags
+// and merge keys.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,11 @@ struct ParseLimits {
   size_t values = 2'000'000;        // nodes in all documents together
 };
 
-// All documents of a multi-document YAML text; empty documents are left out. Fails with file:line:column on syntax
-// errors, duplicate keys, anchors and aliases, tags, non-string keys, invalid UTF-8 or NUL bytes, and exceeded limits.
-Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view file, const ParseLimits& limits = {});
+// All documents of a multi-document YAML text; empty documents are left out. Fails with file:line:column on
+// syntax errors, duplicate keys, anchors and aliases, tags, non-string keys, invalid UTF-8 or NUL bytes, and
+// exceeded limits.
+Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view file,
+                                     const ParseLimits& limits = {});
 
 // One JSON document (RFC 8259) under the same rules; integers beyond int64 become doubles.
 Result<Value> parseJson(std::string_view text, std::string_view file, const ParseLimits& limits = {});

@@ -3,7 +3,8 @@
 //   deployments.apps/finalizer-namespace/finalizer-deployment     type/namespace/name
 //   coolresources.my.crd.group/some-instance                      type/name (cluster-scoped, or -n given)
 //   deployment/x -n y        deploy/x -n y                        kubectl's own form
-//   manifestworks/cluster1/*                                      `*` and `?` match within one segment (patterns only)
+//   manifestworks/cluster1/*                                      `*` and `?` match within one segment
+//   (patterns only)
 #pragma once
 
 #include <string>
@@ -15,8 +16,9 @@
 
 namespace lastout::kube {
 
-// An ObjectKey whose namespace and name may hold `*` and `?`. A namespaced type written without a namespace has
-// `anyNamespace`: it matches in every namespace (scenario shorthand; unique or an error, as the caller needs).
+// An ObjectKey whose namespace and name may hold `*` and `?`. A namespaced type written without a namespace
+// has `anyNamespace`: it matches in every namespace (scenario shorthand; unique or an error, as the caller
+// needs).
 struct ObjectPattern {
   ObjectKey key;
   bool anyNamespace = false;
@@ -25,11 +27,12 @@ struct ObjectPattern {
 };
 
 Result<ObjectPattern> parsePattern(std::string_view text, const ResourceMap& types);
-// As parsePattern, but no globs, and a namespaced type must have its namespace ("deployment/x" alone is an error
-// that shows how to write it).
+// As parsePattern, but no globs, and a namespaced type must have its namespace ("deployment/x" alone is an
+// error that shows how to write it).
 Result<ObjectKey> parseReference(std::string_view text, const ResourceMap& types);
 
-// The candidate with the smallest edit distance to `word`; empty when none is near enough to be meant. For messages.
+// The candidate with the smallest edit distance to `word`; empty when none is near enough to be meant. For
+// messages.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace lastout::kube

@@ -4,9 +4,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
-
 #include <tl/expected.hpp>
+#include <vector>
 
 namespace lastout::kube {
 
@@ -18,9 +17,9 @@ struct Position {
 };
 
 struct Error {
-  std::string message;   // a sentence for a person, without the place
-  std::string file;      // empty when the input is no file
-  Position position;     // where in that file
+  std::string message;  // a sentence for a person, without the place
+  std::string file;     // empty when the input is no file
+  Position position;    // where in that file
 };
 
 // "file:line:column: message", leaving out what is not known.

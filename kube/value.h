@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "kube/result.h"
 
@@ -48,5 +48,6 @@ std::string_view kindName(const Value& value);
 // The same tree as JSON, in the order of the text, and back (positions of the result are unknown).
 nlohmann::ordered_json toJson(const Value& value);
 Value fromJson(const nlohmann::json& json);
+Value fromJson(const nlohmann::ordered_json& json);
 
 }  // namespace lastout::kube

@@ -1,0 +1,48 @@
+#include "kube/object_key.h"
+
+#include <string_view>
+
+namespace lastout::kube {
+
+std::string toString(const GroupResource& type) {
+  return type.group.empty() ? type.resource : type.resource + "." + type.group;
+}
+
+std::string toString(const ObjectKey& key) {
+  std::string text = toString(key.type);
+  if (!key.namespaceName.empty()) {
+    text += "/";
+    text += key.namespaceName;
+  }
+  text += "/";
+  text += key.name;
+  return text;
+}
+
+std::string crdName(const GroupResource& type) { return type.resource + "." + type.group; }
+
+}  // namespace lastout::kube
+
+namespace {
+
+// Each part is hashed by itself and then mixed in, so that {"a", "bc"} and {"ab", "c"} have nothing in
+// common.
+size_t mix(size_t seed, std::string_view part) {
+  uint64_t h =
+      seed ^ (std::hash<std::string_view>{}(part) + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93ULL;
+  h ^= h >> 32;
+  return h;
+}
+
+}  // namespace
+
+size_t std::hash<lastout::kube::GroupResource>::operator()(
+    const lastout::kube::GroupResource& type) const noexcept {
+  return mix(mix(0, type.group), type.resource);
+}
+
+size_t std::hash<lastout::kube::ObjectKey>::operator()(const lastout::kube::ObjectKey& key) const noexcept {
+  return mix(mix(std::hash<lastout::kube::GroupResource>{}(key.type), key.namespaceName), key.name);
+}

@@ -1,0 +1,113 @@
+#include "kube/value.h"
+
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+namespace lastout::kube {
+namespace {
+
+template <class Json>
+Value fromAnyJson(const Json& json) {
+  using Type = nlohmann::json::value_t;
+  Value value;
+  switch (json.type()) {
+    case Type::boolean:
+      value.data = json.template get<bool>();
+      break;
+    case Type::number_integer:
+      value.data = json.template get<int64_t>();
+      break;
+    case Type::number_unsigned: {
+      const auto number = json.template get<uint64_t>();
+      if (number <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+        value.data = static_cast<int64_t>(number);
+      } else {
+        value.data = static_cast<double>(number);
+      }
+      break;
+    }
+    case Type::number_float:
+      value.data = json.template get<double>();
+      break;
+    case Type::string:
+      value.data = json.template get<std::string>();
+      break;
+    case Type::array: {
+      Value::List list;
+      list.reserve(json.size());
+      for (const auto& item : json) list.push_back(fromAnyJson(item));
+      value.data = std::move(list);
+      break;
+    }
+    case Type::object: {
+      Value::Map map;
+      map.reserve(json.size());
+      for (const auto& [key, member] : json.items()) map.push_back({key, {}, fromAnyJson(member)});
+      value.data = std::move(map);
+      break;
+    }
+    case Type::null:
+    case Type::binary:
+    case Type::discarded:
+      break;
+  }
+  return value;
+}
+
+}  // namespace
+
+const Value* Value::find(std::string_view key) const {
+  const Map* map = asMap();
+  if (map == nullptr) return nullptr;
+  for (const Member& member : *map) {
+    if (member.key == key) return &member.value;
+  }
+  return nullptr;
+}
+
+const Value* Value::at(std::initializer_list<std::string_view> path) const {
+  const Value* value = this;
+  for (const std::string_view key : path) {
+    if (value == nullptr) return nullptr;
+    value = value->find(key);
+  }
+  return value;
+}
+
+std::string_view kindName(const Value& value) {
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "null", "a boolean", "an integer", "a number", "a string", "a list", "a map"};
+  return kNames.at(value.data.index());
+}
+
+nlohmann::ordered_json toJson(const Value& value) {
+  return std::visit(
+      [](const auto& data) -> nlohmann::ordered_json {
+        using T = std::decay_t<decltype(data)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<T, Value::List>) {
+          auto list = nlohmann::ordered_json::array();
+          for (const Value& item : data) list.push_back(toJson(item));
+          return list;
+        } else if constexpr (std::is_same_v<T, Value::Map>) {
+          // Keys are unique, so they go straight to the underlying list of pairs: ordered_json's own
+          // insertion searches it for each key.
+          nlohmann::ordered_json::object_t map;
+          map.reserve(data.size());
+          for (const Member& member : data) map.Container::emplace_back(member.key, toJson(member.value));
+          return map;
+        } else {
+          return data;
+        }
+      },
+      value.data);
+}
+
+Value fromJson(const nlohmann::json& json) { return fromAnyJson(json); }
+
+Value fromJson(const nlohmann::ordered_json& json) { return fromAnyJson(json); }
+
+}  // namespace lastout::kube
