@@ -1,0 +1,42 @@
+// ModelBuilder: manifests, controllers and client steps into a Model, with everything Kubernetes would derive from them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/model.h"
+#include "kube/object.h"
+#include "kube/reference.h"
+
+namespace lastout::cluster {
+
+// A ManifestWork with the objects it applies.
+struct WorkSpec {
+  kube::Object manifestWork;
+  std::vector<kube::Object> manifests;
+};
+
+struct BuildInput {
+  std::vector<kube::Object> objects;    // present at start
+  std::vector<WorkSpec> works;          // present at start, and applied
+  std::vector<kube::Object> later;      // objects (or new versions of objects) that steps may create
+  bool guarded = true;
+  kube::ResourceMap types;
+  std::string lastoutNamespace;         // lastout's own; empty: none in the model
+};
+
+// Derives ReplicaSets and Pods, AppliedManifestWorks, owners, finalizers that Kubernetes adds (CRD clean-up, pvc
+// protection, namespaces), stakes and conditions. Fails on what the machine cannot hold, naming the object and the bound.
+tl::expected<Model, kube::Errors> build(const BuildInput& input);
+
+// Added to a built model, each with its own checks; references must name objects of the model.
+kube::Result<uint32_t> addController(Model& model, FinalizerController controller);  // its number
+kube::Result<uint32_t> addStep(Model& model, Step step);                             // its number
+// Step values: a finalizer mask in the object's vocabulary (adding names to it), a label set's index.
+kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<std::string>& names);
+kube::Result<uint16_t> labelSet(Model& model, Slot slot, const kube::Labels& labels);
+// Watches an event of an object: the bit of StateRef::monitors() that is set once it has happened. At most 63.
+kube::Result<uint32_t> watch(Model& model, Slot slot, EventKind kind);
+
+}  // namespace lastout::cluster

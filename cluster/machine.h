@@ -1,0 +1,83 @@
+// Machine: how Kubernetes deletes things, written once. A model and a state in; what may happen next, and what then is.
+//
+// Pure and deterministic: no clock, no randomness, no I/O. Drivers choose which enabled action happens next: by written
+// times, by a seeded choice, or all of them. A Machine is immutable and may be shared by threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/model.h"
+#include "cluster/state.h"
+
+namespace lastout::cluster {
+
+// Who asks for something.
+enum class Actor : uint8_t { Client, Agent, Collector, Lifecycle, CrdCleanup, Workloads, Kubelet, Claims, Finalizers };
+
+struct Action {
+  enum class Kind : uint8_t {
+    Send,             // a: step. A client sends its request (a DELETE of a guarded object is decided at first sight)
+    Confirm,          // a: step, work or slot, by `actor`. The confirming read of a DELETE that was allowed at first sight
+    Commit,           // likewise: what was allowed is done, or conflicts and is reviewed again
+    AgentStep,        // a: work. The next thing its agent does
+    CollectorDelete,  // a: slot. Its owners are gone, or wait for it
+    CollectorRelease, // a: slot. Drops references to owners that are gone; ends foreground deletion; orphans dependents
+    CrdInstances,     // a: CRD. Marks its instances deleted, unreviewed
+    CrdFinish,        // a: CRD. No instance is left
+    NamespaceDelete,  // a: slot, content of a terminating namespace
+    NamespaceFinish,  // a: Namespace. No content is left
+    WorkloadSync,     // a: workload. Creates or deletes one child
+    PodReady,         // a: Pod
+    PodStop,          // a: Pod. The node reports it gone
+    ClaimRelease,     // a: claim that no Pod mounts
+    Finalize,         // a: slot, b: finalizer controller
+  };
+  Kind kind = Kind::Send;
+  Actor actor = Actor::Client;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  friend bool operator==(const Action&, const Action&) = default;
+};
+
+struct Event {
+  EventKind kind = EventKind::Requested;
+  Actor actor = Actor::Client;
+  Slot slot = kNone;
+  uint32_t by = kNone;  // step, work or finalizer controller; kNone where the actor says it all
+  // Denied: the verdict, or (decision.allowed) a webhook of somebody else failed, or the API refused (`refused`).
+  admission::Decision decision;
+  const char* refused = nullptr;  // a Kubernetes reason: "NotFound", "Conflict", "Forbidden", "MethodNotAllowed", ...
+};
+using Events = std::vector<Event>;
+
+class Machine {
+ public:
+  explicit Machine(const Model& model);  // keeps a reference
+  const Model& model() const { return *model_; }
+  const Layout& layout() const { return layout_; }
+
+  // The settled cluster: everything that is presentAtStart, works applied, Pods Ready.
+  std::vector<uint64_t> initial() const;
+
+  // Appends every action that may happen in `state`, in a fixed order.
+  void enabled(StateRef state, std::vector<Action>& out) const;
+
+  // Performs an enabled action; appends what happened to *events (nullptr: nobody wants to know). The state is left
+  // unchanged when the request was refused and its actor will ask again. An unsafe commit sets kUnsafeBit in monitors.
+  void apply(StateRef state, const Action& action, Events* events) const;
+
+  // How long after becoming enabled an action happens; `attempt` counts its refusals so far.
+  std::chrono::milliseconds delay(StateRef state, const Action& action, uint32_t attempt) const;
+
+  // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every object.
+  admission::Decision decide(StateRef state, Slot slot) const;
+  bool criteriaHold(StateRef state, Slot slot) const;
+
+ private:
+  const Model* model_;
+  Layout layout_;
+};
+
+}  // namespace lastout::cluster

@@ -1,0 +1,175 @@
+// Model: everything about a simulated cluster that does not change while it runs.
+//
+// The machine's state (state.h) is small because the model holds all that is fixed: which objects can exist (slots),
+// which finalizers each can carry, who owns whom, which controllers run, and what clients will ask for. A slot is an
+// object's name; it may be deleted and created again, each time with a new uid.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/decide.h"
+#include "criticalservice/critical_service.h"
+#include "kube/object.h"
+
+namespace lastout::cluster {
+
+using Slot = uint32_t;
+inline constexpr uint32_t kNone = ~uint32_t{0};
+
+// Limits of the compact state; build() refuses what does not fit.
+inline constexpr size_t kMaxFinalizers = 16;  // distinct finalizers one object carries over its life
+inline constexpr size_t kMaxOwners = 8;       // owner references of one object
+inline constexpr size_t kMaxReplicas = 64;
+
+enum class PropagationPolicy : uint8_t { Background, Foreground, Orphan };
+
+// What the machine must know of a type; everything else is Plain.
+enum class Role : uint8_t {
+  Plain,
+  Namespace,
+  Crd,
+  Deployment,
+  ReplicaSet,
+  StatefulSet,
+  DaemonSet,
+  Pod,
+  PersistentVolumeClaim,
+  ManifestWork,
+  AppliedManifestWork,
+  CriticalService,
+};
+
+struct OwnerLink {
+  Slot owner = kNone;
+  bool controller = false;
+  bool blockOwnerDeletion = false;
+};
+
+// A webhook of somebody else that is called for an object's DELETE or UPDATE, with failurePolicy Fail: when its
+// configuration exists and no Pod of `runsIn` is Ready, the request fails.
+struct Interception {
+  Slot configuration = kNone;
+  Slot runsIn = kNone;  // the workload behind its Service; kNone: nobody answers
+  bool onDelete = false;
+  bool onUpdate = false;
+};
+
+struct SlotInfo {
+  kube::ObjectKey key;
+  Role role = Role::Plain;
+  bool presentAtStart = false;
+  Slot namespaceSlot = kNone;  // of a namespaced object whose namespace is in the model
+  Slot crd = kNone;            // the CRD that defines its type, if that is in the model
+  std::vector<std::string> finalizers;  // the vocabulary: bit i of the state is finalizers[i]
+  uint16_t finalizersAtCreation = 0;
+  uint16_t foregroundBit = 0;  // the bit of "foregroundDeletion"; 0: its vocabulary has none
+  uint16_t orphanBit = 0;      // the bit of "orphan"
+  uint16_t cleanupBit = 0;     // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
+                               // a claim's pvc-protection, a work's clean-up
+  std::vector<OwnerLink> owners;      // bit pair i of the state is owners[i]
+  uint8_t ownersAtCreation = 0;       // which of them a new object carries
+  std::vector<Slot> dependents;       // slots that can name this one as an owner
+  std::vector<Slot> content;          // Namespace: objects in it; Crd: objects of its type
+  std::vector<Slot> children;         // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it
+  uint8_t replicasAtCreation = 0;     // workloads
+  std::vector<Interception> interceptions;
+  std::vector<admission::Stake> stakes;  // why lastout decides its DELETE; empty: not guarded
+  std::vector<kube::Labels> labelSets;   // the vocabulary of its labels; [0] at creation
+  uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work
+  uint32_t service = kNone;              // CriticalService: its number in Model::rules
+  std::vector<uint32_t> steps;           // client steps that name it
+  std::vector<uint32_t> links;           // works' links to it
+  std::vector<uint32_t> finalizersRemovedBy;  // finalizer controllers that may act on it
+  std::array<uint8_t, 6> monitors{};     // per EventKind: bit number + 1; 0: not watched
+};
+
+// One ManifestWork with its agent; links [firstLink, firstLink + linkCount) are what it applies, in the agent's order.
+struct Work {
+  Slot manifestWork = kNone;
+  Slot applied = kNone;  // its AppliedManifestWork
+  uint32_t firstLink = 0;
+  uint32_t linkCount = 0;
+};
+
+struct WorkLink {
+  uint32_t work = 0;
+  Slot object = kNone;
+  uint8_t ownerIndex = 0;  // which of the object's owner links is this work's AppliedManifestWork
+};
+
+// Somebody's finalizer controller: works while a Pod of `runsIn` is Ready (kNone: always).
+struct FinalizerController {
+  std::string name;
+  Slot runsIn = kNone;
+  std::string finalizer;
+  kube::GroupResource from;
+  std::chrono::milliseconds takes{1000};
+};
+
+// One request of a client.
+struct Step {
+  enum class Verb : uint8_t { Delete, Create, SetFinalizers, SetLabels, SetReplicas, SetIntent };
+  Verb verb = Verb::Delete;
+  Slot object = kNone;
+  PropagationPolicy policy = PropagationPolicy::Background;
+  bool hasPolicy = false;       // Delete: policy was written (else the type's default counts)
+  bool dryRun = false;          // Delete
+  bool retry = true;            // Delete: asks again when it was denied
+  bool serverSide = false;      // Create: as server-side apply, which a terminating CRD does not refuse
+  uint16_t value = 0;           // SetFinalizers: mask; SetLabels: index; SetReplicas: count; SetIntent: the intent
+  std::chrono::milliseconds at{0};  // not before this time
+  std::string as = "admin";     // user
+  uint32_t document = 0;        // which step of the scenario it came from, for messages
+  uint32_t after = kNone;       // written order: the step that must be sent first; prove ignores it
+};
+
+// What holds a criterion: any of these slots, while present and (mask != 0) carrying one of the finalizers.
+struct ConditionHolder {
+  Slot slot = kNone;
+  uint16_t mask = 0;
+};
+
+// Delays as recorded; a driver that orders actions freely may ignore them.
+struct Timing {
+  using ms = std::chrono::milliseconds;
+  ms confirm{2}, commit{2};            // from verdict to confirming read, from there to the commit
+  ms agentCall{1200};                  // the agent's client throttles itself
+  ms agentReact{50};                   // from an event to the agent's first call
+  ms agentResync{300'000};             // until the agent puts back what is missing
+  ms gcReact{10}, gcRetryBase{5}, gcRetryMax{1'000'000};  // retries double
+  ms namespaceStart{5000}, namespaceRetry{5000};          // before its content is deleted; between passes
+  ms crdInstances{20}, crdPoll{5000};
+  ms podReady{1000}, podStop{500};
+  ms workloadSync{50};
+  ms claimRelease{50};
+  ms clientRetry{10'000};
+};
+
+// The kinds of things that happen to an object and that expectations can name.
+enum class EventKind : uint8_t { Requested, Denied, Accepted, Gone, Created, Changed };
+
+struct Model {
+  std::vector<SlotInfo> slots;
+  std::vector<Work> works;
+  std::vector<WorkLink> links;
+  std::vector<FinalizerController> controllers;
+  std::vector<Step> steps;
+  bool guarded = true;       // lastout is there
+  bool confirms = true;      // lastout makes its confirming read; false only to show what that read is for
+  admission::Rules rules;
+  std::vector<Slot> services;                        // CriticalService slots, by number
+  std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order
+  std::vector<std::vector<ConditionHolder>> conditions;        // by number, as in rules
+  Timing timing;
+  uint32_t monitorCount = 0;
+
+  std::optional<Slot> find(const kube::ObjectKey& key) const;
+  std::string name(Slot slot) const { return kube::toString(slots[slot].key); }
+};
+
+}  // namespace lastout::cluster

@@ -1,0 +1,107 @@
+// State: what can change while a model runs, in a few words of 64 bits, comparable and hashable as bytes.
+//
+// A uid needs no number: what must be told apart is only "the object I meant" from "another one of that name". When an
+// object is created anew, everything that still means the old one (owner references, a work's record, a request under
+// way) is marked as stale there and then.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "cluster/model.h"
+
+namespace lastout::cluster {
+
+enum class Presence : uint8_t { Absent, Live, Terminating };
+enum class OwnerState : uint8_t { None, Current, Dangling };
+
+// A DELETE that lastout reviews, between submit and commit.
+struct Flight {
+  enum class Phase : uint8_t { None, Decided, Confirmed };  // allowed at first sight; allowed after the confirming read
+  Phase phase = Phase::None;
+  bool touched = false;  // the object changed since: storage conflict, another review
+  bool stale = false;    // the object was created anew since: the uid precondition fails
+  bool held = false;     // the criteria held, by an independent reading, when the confirming read was made
+};
+
+// One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, labels 4, GC flight 5, namespace flight 5.
+struct ObjectState {
+  Presence presence = Presence::Absent;
+  uint16_t finalizers = 0;
+  uint16_t owners = 0;   // two bits an owner link
+  uint8_t value = 0;     // workload: replicas; Pod: 1 Ready; CriticalService: intent
+  uint8_t labels = 0;
+  Flight collector;      // a DELETE by the garbage collector
+  Flight lifecycle;      // a DELETE by the namespace controller
+
+  bool present() const { return presence != Presence::Absent; }
+  bool live() const { return presence == Presence::Live; }
+  bool terminating() const { return presence == Presence::Terminating; }
+  OwnerState owner(size_t i) const { return static_cast<OwnerState>((owners >> (2 * i)) & 3); }
+  void setOwner(size_t i, OwnerState s) {
+    owners = static_cast<uint16_t>((owners & ~(3u << (2 * i))) | (static_cast<unsigned>(s) << (2 * i)));
+  }
+};
+
+uint64_t pack(const ObjectState& state);
+ObjectState unpack(uint64_t word);
+
+// A work's link to an applied object: recorded in the AppliedManifestWork's status; of another uid; kept by this pass.
+struct LinkState {
+  bool recorded = false;
+  bool stale = false;
+  bool remaining = false;
+};
+
+struct WorkState {
+  bool deleting = false;  // a pass over the applied objects is under way
+  uint8_t next = 0;       // the link that the pass looks at next
+  Flight flight;          // its DELETE of that link's object
+};
+
+struct StepState {
+  bool sent = false;  // its first request was made
+  bool done = false;
+  Flight flight;
+};
+
+// Where things lie in the words of a state; the same for all states of a model.
+struct Layout {
+  explicit Layout(const Model& model);
+  uint32_t monitors = 0;  // word 0: which watched events have happened; bit 63: an unsafe commit
+  uint32_t objects = 1;
+  uint32_t works = 0;     // 16 bits each
+  uint32_t steps = 0;     // 8 bits each
+  uint32_t links = 0;     // 4 bits each
+  uint32_t words = 0;     // in all
+};
+
+inline constexpr uint64_t kUnsafeBit = uint64_t{1} << 63;
+
+// A view of one state's words; cheap to copy; reads and writes in place.
+class StateRef {
+ public:
+  StateRef(uint64_t* words, const Layout& layout) : words_(words), layout_(&layout) {}
+
+  ObjectState object(Slot slot) const { return unpack(words_[layout_->objects + slot]); }
+  void setObject(Slot slot, const ObjectState& state) { words_[layout_->objects + slot] = pack(state); }
+  Presence presence(Slot slot) const { return static_cast<Presence>(words_[layout_->objects + slot] & 3); }
+  uint16_t finalizers(Slot slot) const { return static_cast<uint16_t>(words_[layout_->objects + slot] >> 2); }
+  WorkState work(uint32_t work) const;
+  void setWork(uint32_t work, const WorkState& state);
+  StepState step(uint32_t step) const;
+  void setStep(uint32_t step, const StepState& state);
+  LinkState link(uint32_t link) const;
+  void setLink(uint32_t link, const LinkState& state);
+  uint64_t monitors() const { return words_[0]; }
+  void setMonitors(uint64_t bits) { words_[0] = bits; }
+  std::span<const uint64_t> words() const { return {words_, layout_->words}; }
+
+ private:
+  uint64_t* words_;
+  const Layout* layout_;
+};
+
+}  // namespace lastout::cluster
