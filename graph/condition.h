@@ -19,6 +19,7 @@ enum class Knowledge : uint8_t {
   Stale,      // listed once, but the watch has been broken for longer than allowed
   Absent,     // the type is not there: its CRD is gone and discovery says so; no holders, believed
   Forbidden,  // RBAC keeps us from reading it
+  Unserved,   // it should be there (its CRD or APIService is, or was), but the API server does not serve it
 };
 
 struct Condition {
