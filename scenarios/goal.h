@@ -1,0 +1,24 @@
+// The goal of a scenario: what must be gone in the end for everything to count as deleted.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cluster/model.h"
+#include "cluster/state.h"
+#include "scenarios/scenario.h"
+
+namespace lastout::scenarios {
+
+// In ascending order, without repetition: every object that a delete step names (a dry run does not count,
+// nor does what a later step applies again), and all that has to go with one of these:
+//   - of a ManifestWork: its AppliedManifestWork, and the objects it applied that no other, remaining work
+//   applies too;
+//   - of a Namespace its content, of a CustomResourceDefinition its instances;
+//   - dependents all of whose owners go, unless a client's delete of an owner orphans them.
+std::vector<cluster::Slot> goalSlots(const cluster::Model& model, const Scenario& scenario);
+
+// None of these slots is present.
+bool goalHolds(std::span<const cluster::Slot> goal, cluster::StateRef state);
+
+}  // namespace lastout::scenarios

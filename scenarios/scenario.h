@@ -1,0 +1,105 @@
+// Scenario: one scenario file, read and checked: a cluster, what clients ask of it, and what is expected to
+// come of it. docs/scenarios.md describes the file field by field.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/build.h"
+#include "cluster/model.h"
+#include "criticalservice/critical_service.h"
+#include "kube/object.h"
+#include "kube/parse.h"
+#include "kube/reference.h"
+
+namespace lastout::scenarios {
+
+// One or, with globs, several objects, as written.
+struct Reference {
+  kube::ObjectPattern pattern;
+  std::string text;
+  kube::Position where;  // in Scenario::file
+};
+
+// "<reference> requested|denied|accepted|gone|created|changed".
+struct EventReference {
+  Reference object;
+  cluster::EventKind kind = cluster::EventKind::Gone;
+  std::string text;  // the whole of it
+};
+
+// Somebody's finalizer controller.
+struct Controller {
+  std::string name;
+  std::optional<Reference> runsIn;  // a workload; absent: it always works
+  std::string finalizer;
+  kube::GroupResource from;
+  std::chrono::milliseconds takes{1000};
+  kube::Position where;
+};
+
+// What clients ask for; the objects of one delete are asked for at once, in no particular order.
+struct Step {
+  enum class Kind : uint8_t { Delete, Apply, Patch, Scale };
+  Kind kind = Kind::Delete;
+  std::vector<Reference>
+      objects;  // Delete: any number, globs too. Patch, Scale: one. Apply: those to put back
+  std::vector<kube::Object> manifests;               // Apply: those written in the step
+  std::optional<cluster::PropagationPolicy> policy;  // Delete; absent: not written, the type's default counts
+  bool retry = true;                                 // Delete: a denied client asks again
+  bool dryRun = false;                               // Delete
+  bool serverSide = false;                           // Apply
+  std::optional<std::vector<std::string>> finalizers;     // Patch: all that it shall have
+  std::optional<kube::Labels> labels;                     // Patch: all that it shall have
+  std::optional<criticalservice::DeletionIntent> intent;  // Patch, of a CriticalService
+  uint32_t replicas = 0;                                  // Scale
+  std::chrono::milliseconds at{0};  // not before this time since the beginning, nor before the step above it
+  std::string as = "admin";         // user
+  kube::Position where;
+};
+
+enum class Ending : uint8_t { Empty, Stuck };
+
+struct Expectations {
+  std::optional<Ending> ends;
+  std::vector<Reference> stuck;  // of each, something is still there at the end
+  std::vector<std::vector<EventReference>>
+      before;                     // each a chain: none happens unless the one before it has happened
+  std::vector<Reference> denied;  // of each, something was denied at least once
+  std::vector<EventReference> never;
+  std::optional<std::chrono::milliseconds> within;  // the goal is reached by then, in written order
+};
+
+// A moment that the output names, as the document numbers its steps.
+struct Milestone {
+  std::string title;
+  EventReference event;
+};
+
+struct Scenario {
+  std::string file;
+  std::string name;  // metadata.name, or the file's name without its ending
+  std::string description;
+  bool guard = true;                     // lastout is there
+  std::string lastoutNamespace;          // empty: not in the cluster
+  std::vector<kube::Object> objects;     // present at start; those that works apply are among them
+  std::vector<cluster::WorkSpec> works;  // present at start, and applied
+  std::vector<kube::Object> later;       // what steps may create
+  std::vector<Controller> controllers;
+  std::vector<Step> steps;
+  std::vector<Milestone> story;
+  Expectations expect;
+  kube::ResourceMap types;
+};
+
+// Reads one file and those that it names. Reports everything that is wrong with it, each with
+// file:line:column.
+tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::ParseLimits& limits = {});
+// The same of a text; `file` is what messages call it, and `files` are looked for beside it.
+tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
+                                           const kube::ParseLimits& limits = {});
+
+}  // namespace lastout::scenarios
