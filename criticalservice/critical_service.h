@@ -1,9 +1,10 @@
-// CriticalService: who the provider is, and what must be gone before it may go. Source: the generic-delete-protection
-// design; fields and JSON names are that document's.
+// CriticalService: who the provider is, and what must be gone before it may go. Source: the
+// generic-delete-protection design; fields and JSON names are that document's.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -12,8 +13,11 @@
 
 namespace lastout::criticalservice {
 
-// spec.deletionIntent: what may happen to the CriticalService while its provider is still there. May be set at any
-// time, also after deletion was requested. The verdicts are the table in docs/verdicts.md.
+inline constexpr std::string_view kApiVersion = "lastout.dev/v1alpha1";
+inline constexpr std::string_view kKind = "CriticalService";
+
+// spec.deletionIntent: what may happen to the CriticalService while its provider is still there. May be set
+// at any time, also after deletion was requested. The verdicts are the table in docs/verdicts.md.
 enum class DeletionIntent : uint8_t {
   Ordered,             // it stays until its provider is gone (the default)
   BestEffortDeletion,  // it may go before its provider; until then it guards as usual
@@ -43,12 +47,28 @@ struct CriticalService {
 
 // The type's own names.
 kube::GroupResource criticalServiceType();  // criticalservices.lastout.dev
+kube::ObjectKey keyOf(const CriticalService& service);
 
-// A manifest into a CriticalService: every unknown type, missing or double union member, empty name and unknown field
-// has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the document writes it.
+std::string_view toString(DeletionIntent intent);  // the word in spec.deletionIntent
+const kube::GroupResource& typeOf(const Criterion& criterion);
+// "finalizer my.crd.group/super-important on coolresources.my.crd.group",
+// "customresourcedefinitions.apiextensions.k8s.io/x"
+std::string toString(const Criterion& criterion);
+
+// A manifest into a CriticalService: every unknown type, missing or double union member, empty name and
+// unknown field has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the
+// document writes it. A type that is not installed is no error
+// (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid is
+// read; what else stands there is left to whoever wrote it.
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, const kube::ResourceMap& types);
+
+// The manifest that parse() reads into the same value: apiVersion, kind, metadata (name and uid), spec, and
+// the status where a provider was seen.
+kube::Value toManifest(const CriticalService& service);
 
 // What keeps the criterion unmet, as the graph's condition.
 graph::Condition conditionOf(const Criterion& criterion);
+// Held while the provider is there, whatever its uid.
+graph::Condition providerCondition(const CriticalService& service);
 
 }  // namespace lastout::criticalservice

@@ -1,0 +1,25 @@
+// What one CriticalService guards, and in which role: the one list behind the index and the machine's model.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "admission/decide.h"
+#include "criticalservice/critical_service.h"
+#include "kube/resource_map.h"
+
+namespace lastout::admission {
+
+struct Guard {
+  kube::ObjectKey object;
+  Role role = Role::Provider;
+};
+
+// The objects whose DELETE concerns the service (DESIGN.md, "The verdict for DELETE", 2 to 4), each once for
+// each role, whether they exist or not: itself, the CRD of CriticalServices, its provider, the provider's
+// namespace, the CRD of a provider whose type is not built in, and lastout's own namespace (empty: lastout
+// runs outside the cluster).
+std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
+                            std::string_view ownNamespace);
+
+}  // namespace lastout::admission

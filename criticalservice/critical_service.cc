@@ -1,0 +1,122 @@
+#include "criticalservice/critical_service.h"
+
+#include <utility>
+
+namespace lastout::criticalservice {
+namespace {
+
+kube::Value text(std::string_view value) { return kube::Value{std::string(value), {}}; }
+
+void add(kube::Value::Map& map, std::string_view key, kube::Value value) {
+  map.push_back(kube::Member{std::string(key), {}, std::move(value)});
+}
+
+// An empty group is the core group, and an empty namespace a cluster-scoped object: both are left out.
+kube::Value::Map typeFields(const kube::GroupResource& type) {
+  kube::Value::Map map;
+  if (!type.group.empty()) add(map, "group", text(type.group));
+  add(map, "resource", text(type.resource));
+  return map;
+}
+
+kube::Value objectFields(const kube::ObjectKey& key) {
+  kube::Value::Map map = typeFields(key.type);
+  if (!key.namespaceName.empty()) add(map, "namespace", text(key.namespaceName));
+  add(map, "name", text(key.name));
+  return kube::Value{std::move(map), {}};
+}
+
+kube::Value criterionFields(const Criterion& criterion) {
+  kube::Value::Map map;
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
+    kube::Value::Map member = typeFields(finalizer->type);
+    add(member, "finalizerName", text(finalizer->finalizerName));
+    add(map, "type", text("Finalizer"));
+    add(map, "finalizer", kube::Value{std::move(member), {}});
+  } else {
+    add(map, "type", text("SpecificResource"));
+    add(map, "specificResource", objectFields(std::get<SpecificResourceCriterion>(criterion).object));
+  }
+  return kube::Value{std::move(map), {}};
+}
+
+}  // namespace
+
+kube::GroupResource criticalServiceType() { return {"lastout.dev", "criticalservices"}; }
+
+kube::ObjectKey keyOf(const CriticalService& service) {
+  return {criticalServiceType(), "", service.meta.name};
+}
+
+std::string_view toString(DeletionIntent intent) {
+  switch (intent) {
+    case DeletionIntent::Ordered:
+      return "Ordered";
+    case DeletionIntent::BestEffortDeletion:
+      return "BestEffortDeletion";
+    case DeletionIntent::OrphanResources:
+      return "OrphanResources";
+  }
+  return "";
+}
+
+const kube::GroupResource& typeOf(const Criterion& criterion) {
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) return finalizer->type;
+  return std::get<SpecificResourceCriterion>(criterion).object.type;
+}
+
+std::string toString(const Criterion& criterion) {
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
+    return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type);
+  }
+  return kube::toString(std::get<SpecificResourceCriterion>(criterion).object);
+}
+
+kube::Value toManifest(const CriticalService& service) {
+  kube::Value::Map metadata;
+  add(metadata, "name", text(service.meta.name));
+  if (!service.meta.uid.empty()) add(metadata, "uid", text(service.meta.uid));
+
+  kube::Value::List criteria;
+  for (const Criterion& criterion : service.criteria) criteria.push_back(criterionFields(criterion));
+  kube::Value::Map spec;
+  add(spec, "provider", objectFields(service.provider));
+  add(spec, "criteria", kube::Value{std::move(criteria), {}});
+  add(spec, "deletionIntent", text(toString(service.intent)));
+
+  kube::Value::Map manifest;
+  add(manifest, "apiVersion", text(kApiVersion));
+  add(manifest, "kind", text(kKind));
+  add(manifest, "metadata", kube::Value{std::move(metadata), {}});
+  add(manifest, "spec", kube::Value{std::move(spec), {}});
+  if (!service.providerUid.empty()) {
+    kube::Value::Map provider;
+    add(provider, "uid", text(service.providerUid));
+    kube::Value::Map status;
+    add(status, "provider", kube::Value{std::move(provider), {}});
+    add(manifest, "status", kube::Value{std::move(status), {}});
+  }
+  return kube::Value{std::move(manifest), {}};
+}
+
+graph::Condition conditionOf(const Criterion& criterion) {
+  graph::Condition condition;
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
+    condition.kind = graph::Condition::Kind::Finalizer;
+    condition.type = finalizer->type;
+    condition.finalizer = finalizer->finalizerName;
+    return condition;
+  }
+  const kube::ObjectKey& object = std::get<SpecificResourceCriterion>(criterion).object;
+  condition.kind = graph::Condition::Kind::Object;
+  condition.type = object.type;
+  condition.namespaceName = object.namespaceName;
+  condition.name = object.name;
+  return condition;
+}
+
+graph::Condition providerCondition(const CriticalService& service) {
+  return conditionOf(SpecificResourceCriterion{service.provider});
+}
+
+}  // namespace lastout::criticalservice

@@ -1,0 +1,280 @@
+// parse(): a CriticalService's manifest, read strictly; every finding names its field.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "criticalservice/critical_service.h"
+#include "criticalservice/provider_types.h"
+#include "kube/fields.h"
+#include "kube/names.h"
+#include "kube/nearest.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+using kube::Fields;
+
+constexpr size_t kMostCriteria = 64;
+constexpr size_t kLongestQuote = 100;  // bytes of the input's own words in a message
+
+std::string quoted(std::string_view word) {
+  return "\"" + std::string(word.substr(0, kLongestQuote)) + (word.size() > kLongestQuote ? "...\"" : "\"");
+}
+
+// Reads one manifest; errors gather in errors_.
+class Reader {
+ public:
+  Reader(const kube::Object& object, const kube::ResourceMap& types) : object_(object), types_(types) {}
+
+  tl::expected<CriticalService, kube::Errors> read();
+
+ private:
+  void readSpec(Fields spec);
+  void readProvider(Fields provider);
+  std::optional<Criterion> readCriterion(Fields& fields);
+  std::optional<Criterion> readFinalizer(Fields fields);
+  void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
+  void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
+
+  std::optional<kube::GroupResource> readType(Fields& fields);
+  std::optional<kube::GroupResource> resolve(Fields& fields, const std::string& group,
+                                             const std::string& resource);
+  std::optional<kube::ObjectKey> readObject(Fields& fields);
+  void checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
+                 const std::string& name);
+
+  const kube::Object& object_;
+  const kube::ResourceMap& types_;
+  kube::Errors errors_;
+  CriticalService service_;
+};
+
+tl::expected<CriticalService, kube::Errors> Reader::read() {
+  Fields document(object_.content, object_.file, "", errors_);
+  document.allow({"apiVersion", "kind", "metadata"});
+  if (object_.apiVersion != kApiVersion) {
+    document.fail("apiVersion",
+                  "apiVersion must be " + std::string(kApiVersion) + ", not " + quoted(object_.apiVersion));
+  }
+  service_.meta = object_.meta;
+  if (std::optional<Fields> spec = document.requiredFields("spec")) readSpec(std::move(*spec));
+  // Others than people write the status: a newer lastout's fields are no error here.
+  if (std::optional<Fields> status = document.fields("status")) {
+    if (std::optional<Fields> provider = status->fields("provider")) {
+      service_.providerUid = provider->string("uid").value_or("");
+    }
+  }
+  document.finish();
+  if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+  return std::move(service_);
+}
+
+void Reader::readSpec(Fields spec) {
+  if (std::optional<Fields> provider = spec.requiredFields("provider")) readProvider(std::move(*provider));
+
+  std::vector<std::optional<Criterion>> criteria;
+  const kube::Value* list = spec.requiredList("criteria");
+  if (list != nullptr && list->asList()->empty()) {
+    spec.fail("criteria",
+              spec.pathOf("criteria") + " is empty: name at least one thing that must be gone first");
+  }
+  if (list != nullptr && list->asList()->size() > kMostCriteria) {
+    spec.fail("criteria",
+              spec.pathOf("criteria") + " has more than " + std::to_string(kMostCriteria) + " entries");
+  } else {
+    for (Fields& item : spec.items("criteria")) criteria.push_back(readCriterion(item));
+  }
+  refuseDuplicates(spec, criteria);
+  for (std::optional<Criterion>& criterion : criteria) {
+    if (criterion) service_.criteria.push_back(std::move(*criterion));
+  }
+
+  if (const auto word = spec.oneOf("deletionIntent", {"Ordered", "BestEffortDeletion", "OrphanResources"})) {
+    for (const DeletionIntent intent :
+         {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
+      if (*word == toString(intent)) service_.intent = intent;
+    }
+  }
+  spec.finish();
+}
+
+void Reader::readProvider(Fields provider) {
+  if (std::optional<kube::ObjectKey> key = readObject(provider)) {
+    if (const auto why = whyNoProvider(key->type, types_)) {
+      provider.fail("resource", provider.pathOf("resource") + ": " + kube::toString(key->type) + " " + *why);
+    }
+    service_.provider = std::move(*key);
+  }
+  provider.finish();
+}
+
+std::optional<Criterion> Reader::readCriterion(Fields& fields) {
+  const auto type = fields.oneOf("type", {"Finalizer", "SpecificResource"});
+  const bool typeIsMissing = !fields.has("type");
+  if (typeIsMissing)
+    fields.fail("type", fields.pathOf("type") + " is missing: Finalizer or SpecificResource");
+  // Both members are read, so that what is wrong in the one that does not belong here is not called unknown.
+  std::optional<Fields> finalizer = fields.fields("finalizer");
+  std::optional<Fields> specific = fields.fields("specificResource");
+  fields.finish();
+  if (!type) return std::nullopt;
+
+  const bool wantsFinalizer = *type == "Finalizer";
+  const std::string_view wanted = wantsFinalizer ? "finalizer" : "specificResource";
+  const std::string_view other = wantsFinalizer ? "specificResource" : "finalizer";
+  if (fields.has(other)) {
+    fields.fail(other, fields.pathOf(other) + " does not belong to type " + *type +
+                           ": a criterion has one member, " + std::string(wanted));
+  }
+  if (!fields.has(wanted)) {
+    fields.fail(wanted, fields.pathOf(wanted) + " is missing: type " + *type + " needs it");
+    return std::nullopt;
+  }
+  if (wantsFinalizer) return finalizer ? readFinalizer(std::move(*finalizer)) : std::nullopt;
+  if (!specific) return std::nullopt;
+  const std::optional<kube::ObjectKey> key = readObject(*specific);
+  specific->finish();
+  if (!key) return std::nullopt;
+  refuseSelfBlocking(*specific, *key);
+  return SpecificResourceCriterion{*key};
+}
+
+std::optional<Criterion> Reader::readFinalizer(Fields fields) {
+  std::optional<kube::GroupResource> type = readType(fields);
+  std::string name = fields.requiredString("finalizerName");
+  if (!name.empty() && !kube::isQualifiedName(name)) {
+    fields.fail("finalizerName", fields.pathOf("finalizerName") + ": " + quoted(name) +
+                                     " is no finalizer's name, which looks like example.com/clean-up");
+    name.clear();
+  }
+  fields.finish();
+  if (!type || name.empty()) return std::nullopt;
+  return FinalizerCriterion{std::move(*type), std::move(name)};
+}
+
+void Reader::refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria) {
+  const kube::Value* list = spec.value().find("criteria");
+  for (size_t i = 0; i < criteria.size(); ++i) {
+    if (!criteria[i]) continue;
+    const auto first = std::find(criteria.begin(), criteria.begin() + i, criteria[i]);
+    if (first == criteria.begin() + i) continue;
+    spec.failAt(list->asList()->at(i), spec.pathOf("criteria") + "[" + std::to_string(i) + "] repeats " +
+                                           spec.pathOf("criteria") + "[" +
+                                           std::to_string(first - criteria.begin()) + "]");
+  }
+}
+
+// A criterion on something that itself waits for the provider, or for what the provider waits for, is never
+// met.
+void Reader::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
+  const kube::ObjectKey& provider = service_.provider;
+  const kube::GroupResource crds{"apiextensions.k8s.io", "customresourcedefinitions"};
+  std::string_view why;
+  if (provider.name.empty()) return;  // it was not readable, and has its own message
+  if (named == provider) {
+    why = "is the provider itself";
+  } else if (named == keyOf(service_)) {
+    why = "is this CriticalService, which stays until its provider is gone";
+  } else if (named == kube::ObjectKey{{"", "namespaces"}, "", provider.namespaceName}) {
+    why = "is the namespace of the provider, which stays until the criteria hold";
+  } else if (named == kube::ObjectKey{crds, "", kube::crdName(provider.type)}) {
+    why = "is the CRD of the provider, which stays until the criteria hold";
+  } else if (named == kube::ObjectKey{crds, "", kube::crdName(criticalServiceType())}) {
+    why = "is the CRD of CriticalServices, which stays until this one may go";
+  } else {
+    return;
+  }
+  fields.fail("name", fields.path() + ": " + kube::toString(named) + " " + std::string(why) +
+                          ", so this criterion could never be met");
+}
+
+std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {
+  std::optional<kube::GroupResource> type = readType(fields);
+  const std::optional<std::string> namespaceName = fields.string("namespace");
+  std::string name = fields.requiredString("name");
+  if (!type) return std::nullopt;
+  if (!name.empty()) checkName(fields, "name", *type, name);
+  if (namespaceName && !namespaceName->empty())
+    checkName(fields, "namespace", {"", "namespaces"}, *namespaceName);
+
+  if (const kube::ResourceType* known = types_.find(*type)) {
+    const bool hasNamespace = namespaceName && !namespaceName->empty();
+    if (known->namespaced && !hasNamespace) {
+      fields.fail("namespace",
+                  fields.pathOf("namespace") + " is missing: " + kube::toString(*type) + " are namespaced");
+    } else if (!known->namespaced && hasNamespace) {
+      fields.fail("namespace", fields.pathOf("namespace") + " must be left out: " + kube::toString(*type) +
+                                   " are cluster-scoped");
+    }
+  }
+  if (name.empty()) return std::nullopt;
+  return kube::ObjectKey{std::move(*type), namespaceName.value_or(""), std::move(name)};
+}
+
+void Reader::checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
+                       const std::string& name) {
+  if (const auto problem = kube::nameProblem(type, name)) {
+    fields.fail(field, fields.pathOf(field) + ": " + quoted(name) + " " + *problem);
+  }
+}
+
+std::optional<kube::GroupResource> Reader::readType(Fields& fields) {
+  const std::string group = fields.string("group").value_or("");
+  const std::string resource = fields.requiredString("resource");
+  if (group.find('/') != std::string::npos) {
+    fields.fail("group", fields.pathOf("group") + " is written without a version: " +
+                             quoted(group.substr(0, group.find('/'))) + ", not " + quoted(group));
+    return std::nullopt;
+  }
+  if (!group.empty() && !kube::isDnsSubdomain(group)) {
+    fields.fail("group", fields.pathOf("group") + ": " + quoted(group) + " is no name of an API group");
+    return std::nullopt;
+  }
+  if (resource.empty()) return std::nullopt;
+  return resolve(fields, group, resource);
+}
+
+// The type that the two words mean: a resource, or a kind in its place, as the document writes it. A type
+// that nobody knows is taken as it stands if a CRD could still bring it.
+std::optional<kube::GroupResource> Reader::resolve(Fields& fields, const std::string& group,
+                                                   const std::string& resource) {
+  if (types_.find({group, resource}) != nullptr) return kube::GroupResource{group, resource};
+  if (const kube::ResourceType* type = types_.findKind(group, resource)) return type->type;
+
+  std::vector<std::string_view> sameGroup;
+  const kube::ResourceType* meant = nullptr;  // by its singular or short name, or in another group
+  for (const kube::ResourceType& type : types_.types()) {
+    if (type.type.group == group) sameGroup.push_back(type.type.resource);
+    const bool otherName = type.singular == resource || std::ranges::count(type.shortNames, resource) > 0;
+    if (type.type.group == group && otherName) meant = &type;
+    if (group.empty() && meant == nullptr && (type.type.resource == resource || type.kind == resource))
+      meant = &type;
+  }
+  const bool installable = group.find('.') != std::string::npos;  // a CRD's group has a dot
+  if (installable && meant == nullptr && kube::isDnsLabel(resource))
+    return kube::GroupResource{group, resource};
+
+  std::string message = fields.pathOf("resource") + ": there is no type " + quoted(resource) +
+                        (group.empty() ? " in the core group" : " in group " + quoted(group));
+  if (meant != nullptr) {
+    message += "; write resource: " + meant->type.resource;
+    if (meant->type.group != group) message += " and group: " + meant->type.group;
+  } else if (const std::string near = kube::didYouMean(resource, sameGroup); !near.empty()) {
+    message += near;
+  } else {
+    message += ": a resource is the lower-case plural, as in `kubectl api-resources`";
+  }
+  fields.fail("resource", std::move(message));
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object,
+                                                  const kube::ResourceMap& types) {
+  return Reader(object, types).read();
+}
+
+}  // namespace lastout::criticalservice

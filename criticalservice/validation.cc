@@ -1,0 +1,121 @@
+#include "criticalservice/validation.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/nearest.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+void report(kube::Errors& errors, std::string message) { errors.push_back({std::move(message), "", {}}); }
+
+std::string criterionPath(size_t index) { return "spec.criteria[" + std::to_string(index) + "]"; }
+
+bool isNamespace(const Criterion& criterion, std::string_view name) {
+  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  return specific != nullptr && specific->object.type == kube::GroupResource{"", "namespaces"} &&
+         specific->object.name == name;
+}
+
+// True when a criterion of the service waits for the CRD of `type` to be gone.
+bool waitsForCrd(const CriticalService& service, const kube::GroupResource& type) {
+  const Criterion wanted = SpecificResourceCriterion{
+      {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(type)}};
+  return std::ranges::find(service.criteria, wanted) != service.criteria.end();
+}
+
+void warnNotInstalled(kube::Errors& found, std::string_view path, const kube::GroupResource& type,
+                      const kube::ResourceMap& types) {
+  if (types.find(type) != nullptr) return;
+  std::vector<std::string> names;
+  for (const kube::ResourceType& known : types.types()) names.push_back(kube::toString(known.type));
+  report(found, std::string(path) + ": " + kube::toString(type) + " is not installed" +
+                    kube::didYouMean(kube::toString(type), {names.begin(), names.end()}));
+}
+
+void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t index,
+                    const kube::ResourceMap& types) {
+  const auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria[index]);
+  if (finalizer == nullptr || waitsForCrd(service, finalizer->type)) return;
+  const std::string type = kube::toString(finalizer->type);
+  const kube::ResourceType* known = types.find(finalizer->type);
+  std::string message =
+      criterionPath(index) + ": " + type +
+      " may be created between the last look and the provider's deletion, and would get stuck; ";
+  if (known != nullptr && known->builtIn) {
+    message += "no criterion can exclude that for a built-in type";
+  } else {
+    message += "add a SpecificResource criterion for customresourcedefinitions.apiextensions.k8s.io/" +
+               kube::crdName(finalizer->type);
+  }
+  report(found, std::move(message));
+}
+
+void warnSameNamespace(kube::Errors& found, const CriticalService& service, size_t index,
+                       const InNamespace& inNamespace) {
+  const std::string& home = service.provider.namespaceName;
+  if (home.empty()) return;
+  const Criterion& criterion = service.criteria[index];
+  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  const bool inHome = specific != nullptr ? specific->object.namespaceName == home
+                                          : inNamespace && inNamespace(typeOf(criterion), home);
+  if (!inHome) return;
+  report(found,
+         criterionPath(index) + ": " +
+             (specific != nullptr ? kube::toString(specific->object) + " is"
+                                  : kube::toString(typeOf(criterion)) + " has objects") +
+             " in the provider's own namespace " + home +
+             ", which cannot be deleted as a whole before they are: keep provider and instances apart");
+}
+
+}  // namespace
+
+kube::Errors validateNew(const CriticalService& service, std::string_view ownNamespace) {
+  kube::Errors errors;
+  if (ownNamespace.empty()) return errors;
+  if (service.provider.namespaceName == ownNamespace) {
+    report(errors, "spec.provider.namespace: lastout itself runs in " + std::string(ownNamespace) +
+                       ", and nothing can guard what goes together with it");
+  }
+  for (size_t i = 0; i < service.criteria.size(); ++i) {
+    if (!isNamespace(service.criteria[i], ownNamespace)) continue;
+    report(errors,
+           criterionPath(i) + ": lastout itself runs in " + std::string(ownNamespace) +
+               ", which stays while any CriticalService is left, so this criterion could never be met");
+  }
+  return errors;
+}
+
+kube::Errors validateChange(const CriticalService& before, const CriticalService& after,
+                            const std::function<bool(const Criterion&)>& isMet) {
+  kube::Errors errors;
+  if (before.provider != after.provider) {
+    report(errors, "spec.provider cannot be changed from " + kube::toString(before.provider) + " to " +
+                       kube::toString(after.provider) + ": create another CriticalService for it");
+  }
+  for (size_t i = 0; i < before.criteria.size(); ++i) {
+    const Criterion& criterion = before.criteria[i];
+    if (std::ranges::find(after.criteria, criterion) != after.criteria.end() || isMet(criterion)) continue;
+    report(errors, criterionPath(i) + " cannot be removed while it is not known to be met (" +
+                       toString(criterion) +
+                       "); to give the guarding up, set spec.deletionIntent to OrphanResources");
+  }
+  return errors;
+}
+
+kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
+                      const InNamespace& inNamespace) {
+  kube::Errors found;
+  warnNotInstalled(found, "spec.provider", service.provider.type, types);
+  for (size_t i = 0; i < service.criteria.size(); ++i) {
+    warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types);
+    warnOpenWindow(found, service, i, types);
+    warnSameNamespace(found, service, i, inNamespace);
+  }
+  return found;
+}
+
+}  // namespace lastout::criticalservice

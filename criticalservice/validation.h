@@ -1,0 +1,31 @@
+// What may be written: a new CriticalService, a changed one, and what is allowed but probably not meant.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "criticalservice/critical_service.h"
+
+namespace lastout::criticalservice {
+
+// What parse() cannot know from the manifest: errors for a provider or a criterion that could never work
+// beside a lastout that runs in `ownNamespace` (empty: it does not run in the cluster).
+kube::Errors validateNew(const CriticalService& service, std::string_view ownNamespace);
+
+// Errors for a change that would let go what is still needed: another provider, or a criterion removed (or
+// altered) while it is not known to be met. The deletion intent may always change, and so may the order of
+// the criteria.
+kube::Errors validateChange(const CriticalService& before, const CriticalService& after,
+                            const std::function<bool(const Criterion&)>& isMet);
+
+// Whether objects of the type are in the namespace; may be empty when nobody knows.
+using InNamespace = std::function<bool(const kube::GroupResource&, std::string_view namespaceName)>;
+
+// What a person should know although it is accepted: a type that is not installed; a Finalizer criterion
+// whose CRD no SpecificResource criterion names (a new instance may appear between the last look and the
+// deletion); instances in the provider's own namespace, whose deletion then waits for somebody to delete them
+// (the document's non-goal).
+kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
+                      const InNamespace& inNamespace);
+
+}  // namespace lastout::criticalservice
