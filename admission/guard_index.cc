@@ -1,0 +1,212 @@
+#include "admission/guard_index.h"
+
+#include <bit>
+#include <utility>
+
+#include "graph/hash.h"
+
+namespace lastout::admission {
+namespace {
+
+size_t sizeClass(uint32_t count) { return static_cast<size_t>(std::bit_width(count - 1)); }
+
+bool sameSpec(const criticalservice::CriticalService& a, const criticalservice::CriticalService& b) {
+  return a.provider == b.provider && a.criteria == b.criteria && a.intent == b.intent;
+}
+
+}  // namespace
+
+uint32_t CriteriaPool::allocate(std::vector<uint32_t>& storage, uint32_t count) {
+  if (count == 0) return 0;
+  const size_t sizes = sizeClass(count);
+  if (free_.size() <= sizes) free_.resize(sizes + 1);
+  if (!free_[sizes].empty()) {
+    const uint32_t first = free_[sizes].back();
+    free_[sizes].pop_back();
+    return first;
+  }
+  const auto first = static_cast<uint32_t>(storage.size());
+  storage.resize(storage.size() + (size_t{1} << sizes));
+  return first;
+}
+
+void CriteriaPool::release(uint32_t first, uint32_t count) {
+  if (count > 0) free_[sizeClass(count)].push_back(first);
+}
+
+GuardIndex::GuardIndex(graph::Graph& graph, std::string ownNamespace)
+    : ownNamespace_(std::move(ownNamespace)) {
+  graph::Condition condition;
+  condition.kind = graph::Condition::Kind::Instances;
+  condition.type = criticalservice::criticalServiceType();
+  allServices_ = graph.addCondition(condition);
+  if (ownNamespace_.empty()) return;
+  const kube::ObjectKey home{{"", "namespaces"}, "", ownNamespace_};
+  graph.require(home, allServices_, {home, ""});
+}
+
+uint32_t GuardIndex::put(graph::Graph& graph, const criticalservice::CriticalService& service,
+                         const kube::ResourceMap& types) {
+  const auto found = numbers_.find(service.meta.name);
+  uint32_t number = 0;
+  if (found != numbers_.end()) {
+    number = found->second;
+    Slot& slot = slots_[number];
+    if (sameSpec(slot.service, service)) {
+      slot.service = service;
+      return number;
+    }
+    discard(graph, number);
+  } else {
+    number = takeNumber();
+    numbers_.emplace(service.meta.name, number);
+  }
+  slots_[number].exists = true;
+  slots_[number].service = service;
+  compile(graph, number);
+  const std::vector<Guard> guards = guardsOf(service, types, ownNamespace_);
+  for (const Guard& guard : guards) addStake(guard, number);
+  order(graph, number, guards);
+  return number;
+}
+
+bool GuardIndex::remove(graph::Graph& graph, std::string_view name) {
+  const auto found = numbers_.find(name);
+  if (found == numbers_.end()) return false;
+  const uint32_t number = found->second;
+  discard(graph, number);
+  slots_[number] = Slot{};
+  numbers_.erase(found);
+  freeNumbers_.push_back(number);
+  return true;
+}
+
+uint32_t GuardIndex::takeNumber() {
+  if (!freeNumbers_.empty()) {
+    const uint32_t number = freeNumbers_.back();
+    freeNumbers_.pop_back();
+    return number;
+  }
+  slots_.emplace_back();
+  rules_.services.emplace_back();
+  return static_cast<uint32_t>(slots_.size() - 1);
+}
+
+// Interns the service's conditions, each held by the service itself: decide() needs them although no edge may
+// use them.
+void GuardIndex::compile(graph::Graph& graph, uint32_t number) {
+  const criticalservice::CriticalService& service = slots_[number].service;
+  ServiceRule& rule = rules_.services[number];
+  rule.provider = static_cast<uint32_t>(graph.addCondition(criticalservice::providerCondition(service)));
+  rule.criterionCount = static_cast<uint32_t>(service.criteria.size());
+  rule.firstCriterion = criteriaPool_.allocate(rules_.criteria, rule.criterionCount);
+  for (uint32_t i = 0; i < rule.criterionCount; ++i) {
+    rules_.criteria[rule.firstCriterion + i] =
+        static_cast<uint32_t>(graph.addCondition(criticalservice::conditionOf(service.criteria[i])));
+  }
+}
+
+// Takes back all that put() did, but for the number.
+void GuardIndex::discard(graph::Graph& graph, uint32_t number) {
+  graph.withdraw(criticalservice::keyOf(slots_[number].service));
+  removeStakes(number);
+  ServiceRule& rule = rules_.services[number];
+  graph.releaseCondition(graph::ConditionId{rule.provider});
+  for (uint32_t i = 0; i < rule.criterionCount; ++i) {
+    graph.releaseCondition(graph::ConditionId{rules_.criteria[rule.firstCriterion + i]});
+  }
+  criteriaPool_.release(rule.firstCriterion, rule.criterionCount);
+  rule = ServiceRule{};
+}
+
+// The edges, as far as the intent orders anything (docs/verdicts.md).
+void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<Guard>& guards) {
+  using criticalservice::DeletionIntent;
+  const criticalservice::CriticalService& service = slots_[number].service;
+  const kube::ObjectKey origin = criticalservice::keyOf(service);
+  const ServiceRule& rule = rules_.services[number];
+  for (const Guard& guard : guards) {
+    if (guard.role == Role::Service && service.intent == DeletionIntent::Ordered) {
+      graph.require(guard.object, graph::ConditionId{rule.provider}, {origin, "spec.provider"});
+    }
+    const bool waitsForCriteria = guard.role == Role::Provider || guard.role == Role::HoldsProvider;
+    if (!waitsForCriteria || service.intent == DeletionIntent::OrphanResources) continue;
+    for (uint32_t i = 0; i < rule.criterionCount; ++i) {
+      graph.require(guard.object, graph::ConditionId{rules_.criteria[rule.firstCriterion + i]},
+                    {origin, "spec.criteria[" + std::to_string(i) + "]"});
+    }
+  }
+}
+
+void GuardIndex::addStake(const Guard& guard, uint32_t number) {
+  auto found = listOf_.find(guard.object);
+  if (found == listOf_.end()) {
+    uint32_t list = 0;
+    if (freeLists_.empty()) {
+      list = static_cast<uint32_t>(lists_.size());
+      lists_.emplace_back();
+    } else {
+      list = freeLists_.back();
+      freeLists_.pop_back();
+    }
+    lists_[list].key = guard.object;
+    found = listOf_.emplace(guard.object, list).first;
+  }
+  std::vector<Stake>& stakes = lists_[found->second].stakes;
+  slots_[number].places.push_back({found->second, static_cast<uint32_t>(stakes.size())});
+  stakes.push_back({guard.role, number});
+}
+
+// The last stake of a list takes the place of the removed one, so that each costs the same however long the
+// list is.
+void GuardIndex::removeStakes(uint32_t number) {
+  std::vector<Place>& places = slots_[number].places;
+  while (!places.empty()) {
+    const Place place = places.back();
+    places.pop_back();
+    StakeList& list = lists_[place.list];
+    const auto last = static_cast<uint32_t>(list.stakes.size() - 1);
+    if (place.position != last) {
+      list.stakes[place.position] = list.stakes[last];
+      for (Place& moved : slots_[list.stakes[last].service].places) {
+        if (moved.list == place.list && moved.position == last) moved.position = place.position;
+      }
+    }
+    list.stakes.pop_back();
+    if (!list.stakes.empty()) continue;
+    listOf_.erase(list.key);
+    list = StakeList{};
+    freeLists_.push_back(place.list);
+  }
+}
+
+std::span<const Stake> GuardIndex::stakes(const KeyView& key) const {
+  const auto found = listOf_.find(key);
+  if (found == listOf_.end()) return {};
+  return lists_[found->second].stakes;
+}
+
+std::span<const Stake> GuardIndex::stakes(const kube::ObjectKey& key) const {
+  return stakes(KeyView{key.type.group, key.type.resource, key.namespaceName, key.name});
+}
+
+uint32_t GuardIndex::find(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? graph::kNone : found->second;
+}
+
+// The group hardly ever tells two objects apart whose other parts are the same; comparing does.
+size_t GuardIndex::Hash::operator()(const KeyView& key) const {
+  return graph::hashText(graph::hashText(graph::hashText(0, key.resource), key.namespaceName), key.name);
+}
+
+size_t GuardIndex::Hash::operator()(const kube::ObjectKey& key) const {
+  return (*this)(KeyView{key.type.group, key.type.resource, key.namespaceName, key.name});
+}
+
+bool GuardIndex::Equal::operator()(const KeyView& a, const kube::ObjectKey& b) const {
+  return a.name == b.name && a.namespaceName == b.namespaceName && a.resource == b.type.resource &&
+         a.group == b.type.group;
+}
+
+}  // namespace lastout::admission

@@ -1,0 +1,141 @@
+// GuardIndex: from an object's name to its stakes, kept up to date as CriticalServices come, change and go.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "admission/decide.h"
+#include "admission/guards.h"
+#include "criticalservice/critical_service.h"
+#include "graph/graph.h"
+#include "kube/resource_map.h"
+
+namespace lastout::admission {
+
+// An ObjectKey that borrows its parts, to look up what a review names without building strings.
+struct KeyView {
+  std::string_view group;
+  std::string_view resource;
+  std::string_view namespaceName;
+  std::string_view name;
+};
+
+// Lists of conditions in one vector; freed space is used again, by size.
+class CriteriaPool {
+ public:
+  uint32_t allocate(std::vector<uint32_t>& storage, uint32_t count);  // where the list begins
+  void release(uint32_t first, uint32_t count);
+
+ private:
+  std::vector<std::vector<uint32_t>> free_;  // by the binary logarithm of the size
+};
+
+// Numbers CriticalServices, compiles them into Rules over a graph's conditions, and requires in that graph
+// what the services order, so that it shows there: provider after criteria, the provider's namespace and its
+// CRD likewise, CriticalService after provider.
+//
+// Threading: as graph::Graph's: one writer, and readers only while it does not write. A copy, with the
+// graph's snapshot taken at the same time, can be read by others.
+class GuardIndex {
+ public:
+  // `ownNamespace`: the one lastout runs in, empty when it runs outside the cluster. The index is of this
+  // graph only: every call below that takes a graph takes the same one.
+  explicit GuardIndex(graph::Graph& graph, std::string ownNamespace = {});
+
+  // Adds the service, or replaces the one of the same name, which keeps its number. Costs what the service
+  // itself is large, and next to nothing when only its metadata or its status changed. `types` says which
+  // CRDs to guard.
+  uint32_t put(graph::Graph& graph, const criticalservice::CriticalService& service,
+               const kube::ResourceMap& types);
+  // False when there is no such service. Its number and its conditions are used again.
+  bool remove(graph::Graph& graph, std::string_view name);
+
+  // Why the DELETE of an object concerns whom; empty when it is not guarded. In no particular order. Valid
+  // until the next change. No allocation.
+  std::span<const Stake> stakes(const KeyView& key) const;
+  std::span<const Stake> stakes(const kube::ObjectKey& key) const;
+
+  const Rules& rules() const { return rules_; }
+  bool exists(uint32_t service) const { return slots_[service].exists; }
+  const criticalservice::CriticalService& service(uint32_t number) const { return slots_[number].service; }
+  criticalservice::DeletionIntent intent(uint32_t service) const { return slots_[service].service.intent; }
+  // The service's number, or graph::kNone.
+  uint32_t find(std::string_view name) const;
+  size_t size() const { return numbers_.size(); }  // how many services exist
+  // Held by every CriticalService: its knowledge says whether they are all known.
+  graph::ConditionId allServices() const { return allServices_; }
+
+ private:
+  struct Place {  // of one stake
+    uint32_t list = 0;
+    uint32_t position = 0;
+  };
+  struct Slot {
+    bool exists = false;
+    criticalservice::CriticalService service;
+    std::vector<Place> places;
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const KeyView& key) const;
+    size_t operator()(const kube::ObjectKey& key) const;
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const kube::ObjectKey& a, const kube::ObjectKey& b) const { return a == b; }
+    bool operator()(const KeyView& a, const kube::ObjectKey& b) const;
+    bool operator()(const kube::ObjectKey& a, const KeyView& b) const { return (*this)(b, a); }
+  };
+  struct NameHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+  struct StakeList {
+    kube::ObjectKey key;
+    std::vector<Stake> stakes;
+  };
+
+  uint32_t takeNumber();
+  void compile(graph::Graph& graph, uint32_t number);
+  void discard(graph::Graph& graph, uint32_t number);
+  void order(graph::Graph& graph, uint32_t number, const std::vector<Guard>& guards);
+  void addStake(const Guard& guard, uint32_t number);
+  void removeStakes(uint32_t number);
+
+  std::string ownNamespace_;
+  graph::ConditionId allServices_;
+  Rules rules_;
+  CriteriaPool criteriaPool_;
+  std::vector<Slot> slots_;  // by number, as rules_.services
+  std::vector<uint32_t> freeNumbers_;
+  std::unordered_map<std::string, uint32_t, NameHash, std::equal_to<>> numbers_;
+  std::vector<StakeList> lists_;
+  std::vector<uint32_t> freeLists_;
+  std::unordered_map<kube::ObjectKey, uint32_t, Hash, Equal> listOf_;
+};
+
+// The live graph's facts, for decide().
+class GraphFacts {
+ public:
+  GraphFacts(const graph::Graph& graph, const GuardIndex& index) : graph_(graph), index_(index) {}
+
+  bool servicesKnown() const { return believable(graph_.knowledge(index_.allServices())); }
+  bool exists(uint32_t service) const { return index_.exists(service); }
+  criticalservice::DeletionIntent intent(uint32_t service) const { return index_.intent(service); }
+  uint32_t holders(uint32_t condition) const { return graph_.holders(graph::ConditionId{condition}); }
+  graph::Knowledge knowledge(uint32_t condition) const {
+    return graph_.knowledge(graph::ConditionId{condition});
+  }
+
+ private:
+  const graph::Graph& graph_;
+  const GuardIndex& index_;
+};
+
+static_assert(Facts<GraphFacts>);
+
+}  // namespace lastout::admission
