@@ -1,0 +1,64 @@
+#include "manifestwork/manifest_work.h"
+
+#include <utility>
+
+namespace lastout::manifestwork {
+namespace {
+
+constexpr std::string_view kGroup = "work.open-cluster-management.io";
+constexpr std::string_view kApiVersion = "work.open-cluster-management.io/v1";
+constexpr std::string_view kShorthandNamespace = "cluster1";
+
+}  // namespace
+
+kube::GroupResource manifestWorkType() { return {std::string(kGroup), "manifestworks"}; }
+
+kube::GroupResource appliedManifestWorkType() { return {std::string(kGroup), "appliedmanifestworks"}; }
+
+std::string appliedName(const kube::ObjectKey& work) { return work.namespaceName + "-" + work.name; }
+
+AppliedManifestWork appliedBy(const ManifestWork& work) {
+  AppliedManifestWork applied;
+  applied.object.apiVersion = kApiVersion;
+  applied.object.kind = "AppliedManifestWork";
+  applied.object.key = {appliedManifestWorkType(), "", appliedName(work.object.key)};
+  applied.object.meta.name = applied.object.key.name;
+  applied.object.meta.finalizers = {std::string(kAppliedFinalizer)};
+  applied.object.file = work.object.file;
+  applied.manifestWorkName = work.object.key.name;
+  for (const kube::Object& manifest : work.manifests) {
+    applied.resources.push_back({manifest.key, manifest.meta.uid});
+  }
+  return applied;
+}
+
+bool carriesOut(const AppliedManifestWork& applied, const ManifestWork& work) {
+  if (applied.manifestWorkName != work.object.key.name) return false;
+  return !applied.hubHash.empty() || applied.object.key.name == appliedName(work.object.key);
+}
+
+kube::Value completeShorthand(kube::Value document) {
+  const kube::Value* kind = document.find("kind");
+  const kube::Value* spec = document.find("spec");
+  if (kind == nullptr || kind->asString() == nullptr || *kind->asString() != "ManifestWork") return document;
+  if (spec == nullptr || (spec->asString() == nullptr && spec->asList() == nullptr)) return document;
+
+  auto& members = std::get<kube::Value::Map>(document.data);
+  const auto textAt = [](std::string_view text, kube::Position position) {
+    return kube::Value{std::string(text), position};
+  };
+  if (document.find("apiVersion") == nullptr) {
+    const kube::Position position = document.position;
+    members.insert(members.begin(), {"apiVersion", position, textAt(kApiVersion, position)});
+  }
+  for (kube::Member& member : members) {
+    if (member.key != "metadata" || member.value.find("namespace") != nullptr) continue;
+    auto* metadata = std::get_if<kube::Value::Map>(&member.value.data);
+    if (metadata == nullptr) continue;  // parseObject reports it
+    const kube::Position position = member.value.position;
+    metadata->push_back({"namespace", position, textAt(kShorthandNamespace, position)});
+  }
+  return document;
+}
+
+}  // namespace lastout::manifestwork

@@ -1,0 +1,84 @@
+// ManifestWork: a bundle of manifests that an agent applies to a managed cluster, and deletes with the work.
+// AppliedManifestWork: the agent's own note, in that cluster, of what it has applied.
+// Source: the API group work.open-cluster-management.io/v1, as tests/recordings show it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+
+namespace lastout::manifestwork {
+
+kube::GroupResource manifestWorkType();         // manifestworks.work.open-cluster-management.io
+kube::GroupResource appliedManifestWorkType();  // appliedmanifestworks.work.open-cluster-management.io
+
+// The finalizers that the agent sets on the two, and removes when it is done.
+inline constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-management.io/manifest-work-cleanup";
+inline constexpr std::string_view kAppliedFinalizer =
+    "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
+
+struct ManifestWork {
+  kube::Object object;
+  std::vector<kube::Object> manifests;  // what it applies, in the order of its spec
+};
+
+struct AppliedResource {
+  kube::ObjectKey key;
+  std::string uid;  // of the object that the agent applied; empty: not known
+};
+
+struct AppliedManifestWork {
+  kube::Object object;
+  std::string manifestWorkName;
+  std::string hubHash;  // names the hub; empty where there is none, as in scenarios
+  std::string agentId;
+  std::vector<AppliedResource> resources;  // status.appliedResources, in its order
+};
+
+// --- reading
+// ------------------------------------------------------------------------------------------------------- A
+// file is read in this order: completeShorthand on each document; addEmbeddedTypes over all documents;
+// kube::parseObjects; then parseWork on each ManifestWork among the objects.
+
+// Shorthand is a ManifestWork whose spec is text or a list of words, `resource[.group]/[namespace/]name`,
+// that name objects of the same file. It may leave out apiVersion (work.open-cluster-management.io/v1) and
+// metadata.namespace (cluster1); both are filled in here. Any other document comes back as it is.
+kube::Value completeShorthand(kube::Value document);
+
+// Makes the types known that CustomResourceDefinitions inside ManifestWorks define.
+kube::Result<void> addEmbeddedTypes(std::span<const kube::Value> documents, std::string_view file,
+                                    kube::ResourceMap& types);
+
+// A ManifestWork in either form. `objects` are those that shorthand words may name: the file's own. A word
+// must name exactly one of them. Reports all that is wrong: words that name nothing or several objects
+// (listing them), manifests that are none, the same object twice, unknown fields of the spec. A deleteOption
+// that leaves objects behind is refused: nothing here could tell what that means for the rest.
+tl::expected<ManifestWork, kube::Errors> parseWork(const kube::Object& object,
+                                                   std::span<const kube::Object> objects,
+                                                   const kube::ResourceMap& types);
+
+// An AppliedManifestWork as an agent writes it. Fields that are not listed above are ignored: newer agents
+// have more.
+tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object& object);
+
+// --- what an agent makes of a work
+// ---------------------------------------------------------------------------------
+
+// The name of a work's AppliedManifestWork where there is no hub: "<namespace>-<name>". With a hub it is
+// "<hub hash>-<name>".
+std::string appliedName(const kube::ObjectKey& work);
+
+// The AppliedManifestWork that an agent writes once it has applied everything; uids are those of the
+// manifests, which usually have none.
+AppliedManifestWork appliedBy(const ManifestWork& work);
+
+// Whether `applied` notes what `work` applied. The note does not say the work's namespace, so where two
+// clusters' works share a name it answers yes for both.
+bool carriesOut(const AppliedManifestWork& applied, const ManifestWork& work);
+
+}  // namespace lastout::manifestwork
