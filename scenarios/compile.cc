@@ -1,0 +1,205 @@
+#include "scenarios/compile.h"
+
+#include <algorithm>
+
+#include "scenarios/goal.h"
+#include "scenarios/resolve.h"
+
+namespace lastout::scenarios {
+
+namespace {
+
+using cluster::Slot;
+
+class Compiler {
+ public:
+  explicit Compiler(const Scenario& scenario) : scenario_(scenario) {}
+
+  tl::expected<Compiled, kube::Errors> run() {
+    cluster::BuildInput input{.objects = scenario_.objects,
+                              .works = scenario_.works,
+                              .later = scenario_.later,
+                              .guarded = scenario_.guard,
+                              .types = scenario_.types,
+                              .lastoutNamespace = scenario_.lastoutNamespace};
+    auto model = cluster::build(input);
+    if (!model) return tl::unexpected(std::move(model.error()));
+    out_.model = std::move(*model);
+    for (const Controller& controller : scenario_.controllers) addController(controller);
+    for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
+    out_.goal = goalSlots(out_.model, scenario_);
+    addExpectations();
+    for (const Milestone& milestone : scenario_.story) {
+      const auto slot = resolveOne(out_.model, milestone.event.object, scenario_.file, errors_);
+      if (slot) out_.story.push_back({.slot = *slot, .kind = milestone.event.kind});
+    }
+    if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+    return std::move(out_);
+  }
+
+ private:
+  void fail(const kube::Error& error, kube::Position where) {
+    errors_.push_back({error.message, scenario_.file, error.position.line == 0 ? where : error.position});
+  }
+
+  void addController(const Controller& controller) {
+    cluster::FinalizerController built{.name = controller.name,
+                                       .runsIn = cluster::kNone,
+                                       .finalizer = controller.finalizer,
+                                       .from = controller.from,
+                                       .takes = controller.takes};
+    if (controller.runsIn) {
+      const auto slot = resolveOne(out_.model, *controller.runsIn, scenario_.file, errors_);
+      if (!slot) return;
+      built.runsIn = *slot;
+    }
+    if (auto number = cluster::addController(out_.model, std::move(built)); !number)
+      fail(number.error(), controller.where);
+  }
+
+  // One step of the scenario is one step of the model for each object; all of them may be sent at once.
+  void addStep(const Step& step, uint32_t document) {
+    const uint32_t after = last_;
+    cluster::Step built{.retry = step.retry,
+                        .serverSide = step.serverSide,
+                        .at = step.at,
+                        .as = step.as,
+                        .document = document,
+                        .after = after};
+    built.dryRun = step.dryRun;
+    built.hasPolicy = step.policy.has_value();
+    built.policy = step.policy.value_or(cluster::PropagationPolicy::Background);
+    if (step.kind == Step::Kind::Delete) {
+      for (const Slot slot : resolveAll(step.objects))
+        add(built, cluster::Step::Verb::Delete, slot, step.where);
+    } else if (step.kind == Step::Kind::Apply) {
+      addApply(step, built);
+    } else if (!step.objects.empty()) {
+      const auto slot = resolveOne(out_.model, step.objects.front(), scenario_.file, errors_);
+      if (slot && step.kind == Step::Kind::Patch) addPatch(step, built, *slot);
+      if (slot && step.kind == Step::Kind::Scale) addScale(step, built, *slot);
+    }
+  }
+
+  // In the order written; an object that two references name counts once.
+  std::vector<Slot> resolveAll(const std::vector<Reference>& references) {
+    std::vector<Slot> result;
+    for (const Reference& reference : references) {
+      for (const Slot slot : resolveSome(out_.model, reference, scenario_.file, errors_)) {
+        if (std::find(result.begin(), result.end(), slot) == result.end()) result.push_back(slot);
+      }
+    }
+    return result;
+  }
+
+  void addApply(const Step& step, const cluster::Step& built) {
+    for (const Reference& reference : step.objects) {
+      const auto slot = resolveOne(out_.model, reference, scenario_.file, errors_);
+      if (slot) add(built, cluster::Step::Verb::Create, *slot, step.where);
+    }
+    for (const kube::Object& object : step.manifests) {
+      const auto slot = out_.model.find(object.key);
+      if (slot) add(built, cluster::Step::Verb::Create, *slot, step.where);
+    }
+  }
+
+  void addPatch(const Step& step, cluster::Step built, Slot slot) {
+    if (step.intent) {
+      if (out_.model.slots[slot].role != cluster::Role::CriticalService) {
+        wrongObject(step, slot, "deletionIntent", "a CriticalService");
+        return;
+      }
+      built.value = static_cast<uint16_t>(*step.intent);
+      add(built, cluster::Step::Verb::SetIntent, slot, step.where);
+      return;
+    }
+    const bool labels = step.labels.has_value();
+    kube::Result<uint16_t> value =
+        labels
+            ? cluster::labelSet(out_.model, slot, *step.labels)
+            : cluster::finalizerMask(out_.model, slot, step.finalizers.value_or(std::vector<std::string>{}));
+    if (!value) {
+      fail(value.error(), step.where);
+      return;
+    }
+    built.value = *value;
+    add(built, labels ? cluster::Step::Verb::SetLabels : cluster::Step::Verb::SetFinalizers, slot,
+        step.where);
+  }
+
+  void addScale(const Step& step, cluster::Step built, Slot slot) {
+    switch (out_.model.slots[slot].role) {
+      case cluster::Role::Deployment:
+      case cluster::Role::ReplicaSet:
+      case cluster::Role::StatefulSet:
+        break;
+      default:
+        wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
+        return;
+    }
+    built.value = static_cast<uint16_t>(step.replicas);
+    add(built, cluster::Step::Verb::SetReplicas, slot, step.where);
+  }
+
+  void wrongObject(const Step& step, Slot slot, const std::string& what, const std::string& wanted) {
+    errors_.push_back(
+        {what + ": " + out_.model.name(slot) + " is not " + wanted, scenario_.file, step.where});
+  }
+
+  void add(cluster::Step step, cluster::Step::Verb verb, Slot slot, kube::Position where) {
+    step.verb = verb;
+    step.object = slot;
+    if (auto number = cluster::addStep(out_.model, std::move(step)))
+      last_ = *number;
+    else
+      fail(number.error(), where);
+  }
+
+  std::optional<WatchedEvent> watched(const EventReference& event, Slot slot, size_t written) {
+    const auto bit = cluster::watch(out_.model, slot, event.kind);
+    if (!bit) {
+      fail(bit.error(), event.object.where);
+      return std::nullopt;
+    }
+    return WatchedEvent{
+        .slot = slot, .kind = event.kind, .bit = *bit, .written = static_cast<uint32_t>(written)};
+  }
+
+  void addExpectations() {
+    const Expectations& expect = scenario_.expect;
+    for (size_t i = 0; i < expect.before.size(); ++i) addChain(expect.before[i], i);
+    for (size_t i = 0; i < expect.never.size(); ++i) {
+      for (const Slot slot : resolveSome(out_.model, expect.never[i].object, scenario_.file, errors_)) {
+        const auto event = watched(expect.never[i], slot, i);
+        if (!event) continue;
+        out_.neverBits |= uint64_t{1} << event->bit;
+        out_.never.push_back(*event);
+      }
+    }
+    for (const Reference& reference : expect.denied)
+      out_.denied.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
+    for (const Reference& reference : expect.stuck)
+      out_.stuck.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
+  }
+
+  void addChain(const std::vector<EventReference>& chain, size_t written) {
+    std::optional<WatchedEvent> previous;
+    for (const EventReference& event : chain) {
+      const auto slot = resolveOne(out_.model, event.object, scenario_.file, errors_);
+      const auto next = slot ? watched(event, *slot, written) : std::nullopt;
+      if (previous && next) out_.before.push_back({*previous, *next});
+      previous = next;
+    }
+  }
+
+  const Scenario& scenario_;
+  Compiled out_;
+  kube::Errors errors_;
+  uint32_t last_ = cluster::kNone;  // the model's last step so far
+};
+
+}  // namespace
+
+tl::expected<Compiled, kube::Errors> compile(const Scenario& scenario) { return Compiler(scenario).run(); }
+
+}  // namespace lastout::scenarios

@@ -1,0 +1,249 @@
+// load and parse: a scenario file and those beside it into a Scenario.
+#include <algorithm>
+#include <filesystem>
+#include <unordered_map>
+
+#include "manifestwork/manifest_work.h"
+#include "scenarios/scenario.h"
+#include "scenarios/spec.h"
+
+namespace lastout::scenarios {
+
+namespace {
+
+constexpr size_t kMaxFiles = 100;
+
+// The documents of one file.
+struct Source {
+  std::string file;
+  std::vector<kube::Value> documents;
+};
+
+bool isScenario(const kube::Value& document) {
+  const kube::Value* kind = document.find("kind");
+  return kind != nullptr && kind->asString() != nullptr && *kind->asString() == "Scenario";
+}
+
+// The document's own example writes a CriticalService without its apiVersion.
+kube::Value completeService(kube::Value document) {
+  const kube::Value* kind = document.find("kind");
+  const bool isService =
+      kind != nullptr && kind->asString() != nullptr && *kind->asString() == "CriticalService";
+  if (!isService || document.find("apiVersion") != nullptr) return document;
+  kube::Value apiVersion;
+  apiVersion.data = std::string("lastout.dev/v1alpha1");
+  apiVersion.position = document.position;
+  auto& map = std::get<kube::Value::Map>(document.data);
+  map.insert(map.begin(), kube::Member{"apiVersion", document.position, std::move(apiVersion)});
+  return document;
+}
+
+kube::Result<std::vector<kube::Value>> parseText(std::string_view text, const std::string& file,
+                                                 const kube::ParseLimits& limits) {
+  if (!file.ends_with(".json")) return kube::parseYaml(text, file, limits);
+  kube::Result<kube::Value> value = kube::parseJson(text, file, limits);
+  if (!value) return tl::unexpected(value.error());
+  return std::vector<kube::Value>{std::move(*value)};
+}
+
+// Where spec.files may point: beside the scenario and below. What a scenario reads is then all in one folder.
+std::optional<std::string> forbidden(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (path.is_absolute()) return "is an absolute path";
+  const std::string normal = path.lexically_normal().generic_string();
+  if (normal == ".." || normal.starts_with("../")) return "is outside of the scenario's folder";
+  return std::nullopt;
+}
+
+class Loader {
+ public:
+  Loader(std::string file, const kube::ParseLimits& limits) : limits_(limits) {
+    scenario_.file = std::move(file);
+    scenario_.name = std::filesystem::path(scenario_.file).stem().string();
+    scenario_.types = kube::ResourceMap::builtIn();
+  }
+
+  tl::expected<Scenario, kube::Errors> run(std::string_view text) {
+    if (readSources(text)) {
+      readTypes();
+      readObjects();
+      readScenario(document_, scenario_, errors_);
+      collectLater();
+    }
+    if (errors_.empty()) return std::move(scenario_);
+    // The scenario's own file first, each file from top to bottom.
+    std::stable_sort(errors_.begin(), errors_.end(), [&](const kube::Error& a, const kube::Error& b) {
+      if ((a.file == scenario_.file) != (b.file == scenario_.file)) return a.file == scenario_.file;
+      if (a.file != b.file) return a.file < b.file;
+      return std::pair(a.position.line, a.position.column) < std::pair(b.position.line, b.position.column);
+    });
+    return tl::unexpected(std::move(errors_));
+  }
+
+ private:
+  // False when there is no Scenario to go on with.
+  bool readSources(std::string_view text) {
+    auto documents = parseText(text, scenario_.file, limits_);
+    if (!documents) {
+      errors_.push_back(documents.error());
+      return false;
+    }
+    const auto first = std::find_if(documents->begin(), documents->end(), isScenario);
+    if (first == documents->end()) {
+      errors_.push_back({"there is no document of kind Scenario in this file", scenario_.file, {}});
+      return false;
+    }
+    document_ = std::move(*first);
+    documents->erase(first);
+    for (const kube::Value& other : *documents) {
+      if (isScenario(other))
+        errors_.push_back({"this is a second Scenario; a file has one, the first is in line " +
+                               std::to_string(document_.position.line),
+                           scenario_.file, other.position});
+    }
+    std::erase_if(*documents, isScenario);
+    sources_.push_back({scenario_.file, std::move(*documents)});
+    readMoreFiles();
+    return true;
+  }
+
+  void readMoreFiles() {
+    std::vector<FileName> names = readFiles(document_, scenario_.file, errors_);
+    if (names.size() > kMaxFiles) {
+      errors_.push_back({"spec.files: " + std::to_string(names.size()) + " files are more than the " +
+                             std::to_string(kMaxFiles) + " that a scenario may have",
+                         scenario_.file, names[kMaxFiles].where});
+      return;
+    }
+    const std::filesystem::path folder = std::filesystem::path(scenario_.file).parent_path();
+    for (const FileName& name : names) {
+      if (const auto reason = forbidden(name.path)) {
+        errors_.push_back({"spec.files: \"" + name.path + "\" " + *reason + "; name files beside it or below",
+                           scenario_.file, name.where});
+        continue;
+      }
+      const std::string path = (folder / name.path).lexically_normal().string();
+      kube::Result<std::string> text = kube::readFile(path, limits_);
+      if (!text) {
+        errors_.push_back({"spec.files: " + kube::toString(text.error()), scenario_.file, name.where});
+        continue;
+      }
+      auto documents = parseText(*text, path, limits_);
+      if (!documents)
+        errors_.push_back(documents.error());
+      else
+        sources_.push_back({path, std::move(*documents)});
+    }
+  }
+
+  // Every CustomResourceDefinition counts for the whole scenario, wherever it stands.
+  void readTypes() {
+    const auto embedded = [&](const std::vector<kube::Value>& documents, const std::string& file) {
+      if (auto added = manifestwork::addEmbeddedTypes(documents, file, scenario_.types); !added)
+        errors_.push_back(added.error());
+    };
+    for (Source& source : sources_) {
+      for (kube::Value& document : source.documents)
+        document = completeService(manifestwork::completeShorthand(std::move(document)));
+      embedded(source.documents, source.file);
+      addTypes(source.documents, source.file);
+    }
+    addTypes(manifestsInSteps(document_), scenario_.file);
+  }
+
+  void addTypes(const std::vector<kube::Value>& documents, const std::string& file) {
+    for (const kube::Value& document : documents) {
+      const kube::Value* kind = document.find("kind");
+      if (kind == nullptr || kind->asString() == nullptr) continue;
+      if (*kind->asString() == "CustomResourceDefinition") {
+        if (auto added = scenario_.types.addCrd(document, file); !added) errors_.push_back(added.error());
+      } else if (*kind->asString() == "List") {
+        const kube::Value* items = document.find("items");
+        if (items != nullptr && items->asList() != nullptr) addTypes(*items->asList(), file);
+      }
+    }
+  }
+
+  void readObjects() {
+    std::vector<kube::Object> works;
+    for (Source& source : sources_) {
+      for (kube::Value& document : source.documents) {
+        std::vector<kube::Value> one;
+        one.push_back(std::move(document));
+        auto objects = kube::parseObjects(std::move(one), source.file, scenario_.types);
+        if (!objects) {
+          noteOnce(objects.error());
+          continue;
+        }
+        for (kube::Object& object : *objects) keep(std::move(object), works);
+      }
+    }
+    for (const kube::Object& object : works) readWork(object);
+  }
+
+  // A CRD that cannot be read was reported when its type was to be added.
+  void noteOnce(const kube::Error& error) {
+    const auto same = [&](const kube::Error& other) {
+      return other.message == error.message && other.position == error.position && other.file == error.file;
+    };
+    if (std::none_of(errors_.begin(), errors_.end(), same)) errors_.push_back(error);
+  }
+
+  void keep(kube::Object object, std::vector<kube::Object>& works) {
+    const std::string place = kube::toString(kube::Error{"", object.file, object.content.position});
+    const auto [first, isNew] = places_.try_emplace(object.key, place);
+    if (!isNew) {
+      errors_.push_back({kube::toString(object.key) + " stands here a second time; the first is at " +
+                             first->second.substr(0, first->second.size() - 2),
+                         object.file, object.content.position});
+      return;
+    }
+    const bool isWork = object.key.type == manifestwork::manifestWorkType();
+    (isWork ? works : scenario_.objects).push_back(std::move(object));
+  }
+
+  void readWork(const kube::Object& object) {
+    auto work = manifestwork::parseWork(object, scenario_.objects, scenario_.types);
+    if (!work) {
+      errors_.insert(errors_.end(), work.error().begin(), work.error().end());
+      return;
+    }
+    scenario_.works.push_back({std::move(work->object), std::move(work->manifests)});
+  }
+
+  // What steps create is part of the cluster's possible objects, except what is there from the start.
+  void collectLater() {
+    for (Step& step : scenario_.steps) {
+      for (const kube::Object& object : step.manifests) {
+        if (object.key.type == manifestwork::manifestWorkType())
+          errors_.push_back(
+              {"a step cannot apply a ManifestWork: let the scenario begin with it, or apply its manifests",
+               scenario_.file, object.content.position});
+        else
+          scenario_.later.push_back(object);
+      }
+    }
+  }
+
+  kube::ParseLimits limits_;
+  Scenario scenario_;
+  kube::Errors errors_;
+  kube::Value document_;  // the Scenario
+  std::vector<Source> sources_;
+  std::unordered_map<kube::ObjectKey, std::string> places_;  // where each object stands
+};
+
+}  // namespace
+
+tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
+                                           const kube::ParseLimits& limits) {
+  return Loader(file, limits).run(text);
+}
+
+tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::ParseLimits& limits) {
+  kube::Result<std::string> text = kube::readFile(path, limits);
+  if (!text) return tl::unexpected(kube::Errors{text.error()});
+  return parse(*text, path, limits);
+}
+
+}  // namespace lastout::scenarios
