@@ -1,0 +1,26 @@
+// The subcommands of the program, one file each; main.cc adds them to the command line.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "kube/result.h"
+
+namespace lastout::cmd {
+
+// The program's exit codes. Usage errors, and what nobody foresaw, count as bad input.
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;    // an expectation failed, something is stuck or unsafe
+inline constexpr int kBadInput = 2;  // nothing was done, and nothing stands on the standard output
+
+// Each adds its subcommand to `app`. When that was chosen, parsing the command line runs it and sets
+// `exitCode`, which must outlive `app`.
+void addGraph(CLI::App& app, int& exitCode);
+void addProve(CLI::App& app, int& exitCode);
+void addReplay(CLI::App& app, int& exitCode);
+
+// Prints errors to the standard error, one a line as file:line:column: message; the first 20, then how many
+// more. Gives kBadInput, for `exitCode = badInput(errors)`.
+int badInput(const kube::Errors& errors);
+int badInput(const kube::Error& error);
+
+}  // namespace lastout::cmd

@@ -1,0 +1,80 @@
+#include "cmd/usage.h"
+
+#include <string_view>
+#include <vector>
+
+#include "kube/reference.h"
+
+namespace lastout::cmd {
+namespace {
+
+// The subcommand that was named, or the program itself.
+const CLI::App& chosen(const CLI::App& app) {
+  const std::vector<CLI::App*> subcommands = app.get_subcommands();
+  return subcommands.empty() ? app : *subcommands.front();
+}
+
+std::vector<std::string> commandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(subcommand->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> optionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string didYouMean(std::string_view word, const std::vector<std::string>& names) {
+  const std::string_view near = kube::nearest(word, {names.begin(), names.end()});
+  return near.empty() ? "" : "; did you mean " + std::string(near) + "?";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string firstUnexpected(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> words = command.remaining();
+  if (words.empty()) words = app.remaining(true);
+  return words.empty() ? "" : words.front();
+}
+
+std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = chosen(app);
+  const std::string word = firstUnexpected(app, command);
+  if (word.empty()) {
+    if (&command == &app && app.get_subcommands().empty()) {
+      return "a command is missing: " + listed(commandNames(app));
+    }
+    return error.what();
+  }
+  if (word.front() == '-') {
+    const std::string name = word.substr(0, word.find('='));
+    return "unknown option " + name + didYouMean(name, optionNames(command));
+  }
+  if (&command == &app) {
+    const std::string near = didYouMean(word, commandNames(app));
+    return "unknown command '" + word + "'" +
+           (near.empty() ? "; there are " + listed(commandNames(app)) : near);
+  }
+  return "unexpected argument '" + word + "'";
+}
+
+}  // namespace
+
+std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = chosen(app);
+  const std::string name = &command == &app ? "lastout" : "lastout " + command.get_name();
+  return name + ": " + whatIsWrong(app, error) + "\nTry: " + name + " --help\n";
+}
+
+}  // namespace lastout::cmd
