@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/nearest.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
@@ -30,9 +31,5 @@ Result<ObjectPattern> parsePattern(std::string_view text, const ResourceMap& typ
 // As parsePattern, but no globs, and a namespaced type must have its namespace ("deployment/x" alone is an
 // error that shows how to write it).
 Result<ObjectKey> parseReference(std::string_view text, const ResourceMap& types);
-
-// The candidate with the smallest edit distance to `word`; empty when none is near enough to be meant. For
-// messages.
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace lastout::kube

@@ -20,7 +20,9 @@ struct Value {
   using List = std::vector<Value>;
   using Map = std::vector<Member>;
 
-  std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
+  using Data = std::variant<std::monostate, bool, int64_t, double, std::string, List, Map>;
+
+  Data data;
   Position position;
 
   bool isNull() const { return std::holds_alternative<std::monostate>(data); }

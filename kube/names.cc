@@ -1,0 +1,78 @@
+#include "kube/names.h"
+
+#include <algorithm>
+
+namespace lastout::kube {
+namespace {
+
+bool isLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool isLetterOrDigit(char c) { return isLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
+
+// One part of a DNS subdomain; its length is not limited by itself.
+bool isDnsPart(std::string_view text) {
+  if (text.empty() || !isLowerOrDigit(text.front()) || !isLowerOrDigit(text.back())) return false;
+  return std::ranges::all_of(text, [](char c) { return isLowerOrDigit(c) || c == '-'; });
+}
+
+}  // namespace
+
+bool isDnsLabel(std::string_view text) { return text.size() <= kLongestDnsLabel && isDnsPart(text); }
+
+bool isDnsSubdomain(std::string_view text) {
+  if (text.size() > kLongestName) return false;
+  for (;;) {
+    const size_t dot = text.find('.');
+    if (!isDnsPart(text.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+bool isServiceName(std::string_view text) {
+  return isDnsLabel(text) && text.front() >= 'a' && text.front() <= 'z';
+}
+
+bool isPathSegment(std::string_view text) {
+  if (text.empty() || text.size() > kLongestName || text == "." || text == "..") return false;
+  return std::ranges::none_of(text, [](char c) {
+    return c == '/' || c == '%' || c == '\x7f' || static_cast<unsigned char>(c) < ' ';
+  });
+}
+
+bool isLabelValue(std::string_view text) {
+  if (text.empty()) return true;
+  if (text.size() > kLongestDnsLabel || !isLetterOrDigit(text.front()) || !isLetterOrDigit(text.back()))
+    return false;
+  return std::ranges::all_of(text,
+                             [](char c) { return isLetterOrDigit(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool isQualifiedName(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return !text.empty() && isLabelValue(text);
+  const std::string_view name = text.substr(slash + 1);
+  return isDnsSubdomain(text.substr(0, slash)) && !name.empty() && isLabelValue(name);
+}
+
+std::optional<std::string> nameProblem(const GroupResource& type, std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > kLongestName) return "is longer than 253 bytes";
+  if (!isPathSegment(name))
+    return "is no name: it may not be \".\" or \"..\" or hold \"/\", \"%\" or control characters";
+  const bool anySegment = type.group == "rbac.authorization.k8s.io" || type.group == "apiregistration.k8s.io";
+  if (anySegment) return std::nullopt;
+  if (type.group.empty() && type.resource == "namespaces") {
+    if (isDnsLabel(name)) return std::nullopt;
+    return "is no namespace's name: that is at most 63 lower case letters, digits and \"-\", a letter or "
+           "digit first and last";
+  }
+  if (type.group.empty() && type.resource == "services") {
+    if (isServiceName(name)) return std::nullopt;
+    return "is no service's name: that is at most 63 lower case letters, digits and \"-\", a letter first";
+  }
+  if (isDnsSubdomain(name)) return std::nullopt;
+  return "is no object's name: that is lower case letters, digits, \"-\" and \".\", a letter or digit first "
+         "and last";
+}
+
+}  // namespace lastout::kube

@@ -1,0 +1,32 @@
+// Names: what Kubernetes accepts as a name of an object, a label, a finalizer.
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ and .../labels/
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/object_key.h"
+
+namespace lastout::kube {
+
+constexpr size_t kLongestName = 253;  // bytes of a DNS subdomain
+constexpr size_t kLongestDnsLabel =
+    63;  // bytes of one of its labels, of a namespace's name, of a label's value
+
+bool isDnsLabel(std::string_view text);      // RFC 1123: [a-z0-9]([-a-z0-9]*[a-z0-9])?, 63 bytes
+bool isDnsSubdomain(std::string_view text);  // DNS labels of any length joined by dots, 253 bytes
+bool isServiceName(std::string_view text);   // RFC 1035: a DNS label that begins with a letter
+bool isPathSegment(
+    std::string_view text);  // 253 bytes, neither "." nor "..", without "/" and "%" and control characters
+bool isLabelValue(
+    std::string_view text);  // empty, or 63 bytes of letters, digits, "-_." between letters or digits
+bool isQualifiedName(std::string_view text);  // [<DNS subdomain>/]<label value that is not empty>
+
+// What is wrong with `name` as the name of an object of `type`, as the end of a sentence that begins with the
+// name
+// ("is longer than 253 bytes"); nothing when it is right. Most types want a DNS subdomain; namespaces a DNS
+// label, services an RFC 1035 label, RBAC's four types and APIServices any path segment.
+std::optional<std::string> nameProblem(const GroupResource& type, std::string_view name);
+
+}  // namespace lastout::kube
