@@ -1,4 +1,5 @@
-// ModelBuilder: manifests, controllers and client steps into a Model, with everything Kubernetes would derive from them.
+// ModelBuilder: manifests, controllers and client steps into a Model, with everything Kubernetes would derive
+// from them.
 #pragma once
 
 #include <string>
@@ -14,20 +15,23 @@ namespace lastout::cluster {
 // A ManifestWork with the objects it applies.
 struct WorkSpec {
   kube::Object manifestWork;
+  std::string appliedName;  // of its AppliedManifestWork (manifestwork::appliedName)
   std::vector<kube::Object> manifests;
 };
 
 struct BuildInput {
-  std::vector<kube::Object> objects;    // present at start
-  std::vector<WorkSpec> works;          // present at start, and applied
-  std::vector<kube::Object> later;      // objects (or new versions of objects) that steps may create
+  std::vector<kube::Object> objects;  // present at start; what a work applies may stand here too
+  std::vector<WorkSpec> works;        // present at start, and applied
+  std::vector<kube::Object>
+      later;  // what steps may create; of a name that is there already, the first counts
   bool guarded = true;
   kube::ResourceMap types;
-  std::string lastoutNamespace;         // lastout's own; empty: none in the model
+  std::string lastoutNamespace;  // lastout's own; empty: none in the model
 };
 
-// Derives ReplicaSets and Pods, AppliedManifestWorks, owners, finalizers that Kubernetes adds (CRD clean-up, pvc
-// protection, namespaces), stakes and conditions. Fails on what the machine cannot hold, naming the object and the bound.
+// Derives ReplicaSets and Pods, AppliedManifestWorks, owners, finalizers that Kubernetes adds (CRD clean-up,
+// pvc protection, namespaces), stakes and conditions. Fails on what the machine cannot hold, naming the
+// object and the bound.
 tl::expected<Model, kube::Errors> build(const BuildInput& input);
 
 // Added to a built model, each with its own checks; references must name objects of the model.
@@ -36,7 +40,8 @@ kube::Result<uint32_t> addStep(Model& model, Step step);                        
 // Step values: a finalizer mask in the object's vocabulary (adding names to it), a label set's index.
 kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<std::string>& names);
 kube::Result<uint16_t> labelSet(Model& model, Slot slot, const kube::Labels& labels);
-// Watches an event of an object: the bit of StateRef::monitors() that is set once it has happened. At most 63.
+// Watches an event of an object: the bit of StateRef::monitors() that is set once it has happened. At
+// most 63.
 kube::Result<uint32_t> watch(Model& model, Slot slot, EventKind kind);
 
 }  // namespace lastout::cluster

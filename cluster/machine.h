@@ -1,7 +1,8 @@
-// Machine: how Kubernetes deletes things, written once. A model and a state in; what may happen next, and what then is.
+// Machine: how Kubernetes deletes things, written once. A model and a state in; what may happen next, and
+// what then is.
 //
-// Pure and deterministic: no clock, no randomness, no I/O. Drivers choose which enabled action happens next: by written
-// times, by a seeded choice, or all of them. A Machine is immutable and may be shared by threads.
+// Pure and deterministic: no clock, no randomness, no I/O. Drivers choose which enabled action happens next:
+// by written times, by a seeded choice, or all of them. A Machine is immutable and may be shared by threads.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +15,37 @@
 namespace lastout::cluster {
 
 // Who asks for something.
-enum class Actor : uint8_t { Client, Agent, Collector, Lifecycle, CrdCleanup, Workloads, Kubelet, Claims, Finalizers };
+enum class Actor : uint8_t {
+  Client,
+  Agent,
+  Collector,
+  Lifecycle,
+  CrdCleanup,
+  Workloads,
+  Kubelet,
+  Claims,
+  Finalizers
+};
 
 struct Action {
   enum class Kind : uint8_t {
-    Send,             // a: step. A client sends its request (a DELETE of a guarded object is decided at first sight)
-    Confirm,          // a: step, work or slot, by `actor`. The confirming read of a DELETE that was allowed at first sight
-    Commit,           // likewise: what was allowed is done, or conflicts and is reviewed again
-    AgentStep,        // a: work. The next thing its agent does
-    CollectorDelete,  // a: slot. Its owners are gone, or wait for it
-    CollectorRelease, // a: slot. Drops references to owners that are gone; ends foreground deletion; orphans dependents
-    CrdInstances,     // a: CRD. Marks its instances deleted, unreviewed
-    CrdFinish,        // a: CRD. No instance is left
-    NamespaceDelete,  // a: slot, content of a terminating namespace
-    NamespaceFinish,  // a: Namespace. No content is left
-    WorkloadSync,     // a: workload. Creates or deletes one child
-    PodReady,         // a: Pod
-    PodStop,          // a: Pod. The node reports it gone
-    ClaimRelease,     // a: claim that no Pod mounts
-    Finalize,         // a: slot, b: finalizer controller
+    Send,     // a: step. A client sends its request (a DELETE of a guarded object is decided at first sight)
+    Confirm,  // a: step, work or slot, by `actor`. The confirming read of a DELETE that was allowed at first
+              // sight
+    Commit,   // likewise: what was allowed is done, or conflicts and is reviewed again
+    AgentStep,         // a: work. The next thing its agent does
+    CollectorDelete,   // a: slot. Its owners are gone, or wait for it
+    CollectorRelease,  // a: slot. Drops references to owners that are gone; ends foreground deletion; orphans
+                       // dependents
+    CrdInstances,      // a: CRD. Marks its instances deleted, unreviewed
+    CrdFinish,         // a: CRD. No instance is left
+    NamespaceDelete,   // a: slot, content of a terminating namespace
+    NamespaceFinish,   // a: Namespace. No content is left
+    WorkloadSync,      // a: workload. Creates or deletes one child
+    PodReady,          // a: Pod
+    PodStop,           // a: Pod. The node reports it gone
+    ClaimRelease,      // a: claim that no Pod mounts
+    Finalize,          // a: slot, b: finalizer controller
   };
   Kind kind = Kind::Send;
   Actor actor = Actor::Client;
@@ -46,9 +59,11 @@ struct Event {
   Actor actor = Actor::Client;
   Slot slot = kNone;
   uint32_t by = kNone;  // step, work or finalizer controller; kNone where the actor says it all
-  // Denied: the verdict, or (decision.allowed) a webhook of somebody else failed, or the API refused (`refused`).
-  admission::Decision decision;
-  const char* refused = nullptr;  // a Kubernetes reason: "NotFound", "Conflict", "Forbidden", "MethodNotAllowed", ...
+  // Denied: the verdict, or (decision.allowed) a webhook of somebody else failed, or the API refused
+  // (`refused`).
+  admission::Decision decision{};
+  const char* refused =
+      nullptr;  // a Kubernetes reason: "NotFound", "Conflict", "Forbidden", "MethodNotAllowed", ...
 };
 using Events = std::vector<Event>;
 
@@ -64,14 +79,17 @@ class Machine {
   // Appends every action that may happen in `state`, in a fixed order.
   void enabled(StateRef state, std::vector<Action>& out) const;
 
-  // Performs an enabled action; appends what happened to *events (nullptr: nobody wants to know). The state is left
-  // unchanged when the request was refused and its actor will ask again. An unsafe commit sets kUnsafeBit in monitors.
+  // Performs an enabled action; appends what happened to *events (nullptr: nobody wants to know). The state
+  // is left unchanged when the request was refused and its actor will ask again. An unsafe commit sets
+  // kUnsafeBit in monitors.
   void apply(StateRef state, const Action& action, Events* events) const;
 
-  // How long after becoming enabled an action happens; `attempt` counts its refusals so far.
+  // How long after becoming enabled an action happens; `attempt` counts its refusals so far. A client's first
+  // request comes at its Step::at, which is for the driver to know.
   std::chrono::milliseconds delay(StateRef state, const Action& action, uint32_t attempt) const;
 
-  // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every object.
+  // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every
+  // object.
   admission::Decision decide(StateRef state, Slot slot) const;
   bool criteriaHold(StateRef state, Slot slot) const;
 

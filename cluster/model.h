@@ -1,8 +1,8 @@
 // Model: everything about a simulated cluster that does not change while it runs.
 //
-// The machine's state (state.h) is small because the model holds all that is fixed: which objects can exist (slots),
-// which finalizers each can carry, who owns whom, which controllers run, and what clients will ask for. A slot is an
-// object's name; it may be deleted and created again, each time with a new uid.
+// The machine's state (state.h) is small because the model holds all that is fixed: which objects can exist
+// (slots), which finalizers each can carry, who owns whom, which controllers run, and what clients will ask
+// for. A slot is an object's name; it may be deleted and created again, each time with a new uid.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "admission/decide.h"
@@ -22,9 +23,16 @@ using Slot = uint32_t;
 inline constexpr uint32_t kNone = ~uint32_t{0};
 
 // Limits of the compact state; build() refuses what does not fit.
-inline constexpr size_t kMaxFinalizers = 16;  // distinct finalizers one object carries over its life
+inline constexpr size_t kMaxFinalizers = 14;  // distinct finalizers one object carries over its life
 inline constexpr size_t kMaxOwners = 8;       // owner references of one object
 inline constexpr size_t kMaxReplicas = 64;
+inline constexpr size_t kMaxLabelSets = 16;  // distinct sets of labels one object has over its life
+inline constexpr size_t kMaxLinks = 250;     // objects that one ManifestWork applies
+inline constexpr size_t kMaxMonitors = 63;
+
+// The garbage collector's own finalizers have the same bit in every slot's vocabulary.
+inline constexpr uint16_t kForegroundBit = 1u << 14;  // "foregroundDeletion"
+inline constexpr uint16_t kOrphanBit = 1u << 15;      // "orphan"
 
 enum class PropagationPolicy : uint8_t { Background, Foreground, Orphan };
 
@@ -50,13 +58,20 @@ struct OwnerLink {
   bool blockOwnerDeletion = false;
 };
 
-// A webhook of somebody else that is called for an object's DELETE or UPDATE, with failurePolicy Fail: when its
-// configuration exists and no Pod of `runsIn` is Ready, the request fails.
+// A webhook of somebody else that is called for an object's DELETE or UPDATE, with failurePolicy Fail: while
+// its configuration exists, the request fails unless its Service exists and a Pod behind it is Ready.
 struct Interception {
   Slot configuration = kNone;
-  Slot runsIn = kNone;  // the workload behind its Service; kNone: nobody answers
+  Slot service = kNone;         // the Service it is reached through
+  std::vector<Slot> workloads;  // what that Service selects
   bool onDelete = false;
   bool onUpdate = false;
+};
+
+// A finalizer controller that acts on a slot, and the bit it removes.
+struct Removal {
+  uint32_t controller = 0;
+  uint16_t bit = 0;
 };
 
 struct SlotInfo {
@@ -65,18 +80,18 @@ struct SlotInfo {
   bool presentAtStart = false;
   Slot namespaceSlot = kNone;  // of a namespaced object whose namespace is in the model
   Slot crd = kNone;            // the CRD that defines its type, if that is in the model
-  std::vector<std::string> finalizers;  // the vocabulary: bit i of the state is finalizers[i]
+  bool terminatingAtStart = false;
+  std::vector<std::string>
+      finalizers;  // the vocabulary: bit i of the state is finalizers[i], beside the collector's
   uint16_t finalizersAtCreation = 0;
-  uint16_t foregroundBit = 0;  // the bit of "foregroundDeletion"; 0: its vocabulary has none
-  uint16_t orphanBit = 0;      // the bit of "orphan"
-  uint16_t cleanupBit = 0;     // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
-                               // a claim's pvc-protection, a work's clean-up
-  std::vector<OwnerLink> owners;      // bit pair i of the state is owners[i]
-  uint8_t ownersAtCreation = 0;       // which of them a new object carries
-  std::vector<Slot> dependents;       // slots that can name this one as an owner
-  std::vector<Slot> content;          // Namespace: objects in it; Crd: objects of its type
-  std::vector<Slot> children;         // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it
-  uint8_t replicasAtCreation = 0;     // workloads
+  uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
+                            // a claim's pvc-protection, a work's clean-up
+  std::vector<OwnerLink> owners;  // bit pair i of the state is owners[i]
+  uint8_t ownersAtCreation = 0;   // which of them a new object carries
+  std::vector<Slot> dependents;   // slots that can name this one as an owner
+  std::vector<Slot> content;      // Namespace: objects in it; Crd: objects of its type
+  std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it
+  uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
   std::vector<Interception> interceptions;
   std::vector<admission::Stake> stakes;  // why lastout decides its DELETE; empty: not guarded
   std::vector<kube::Labels> labelSets;   // the vocabulary of its labels; [0] at creation
@@ -84,11 +99,12 @@ struct SlotInfo {
   uint32_t service = kNone;              // CriticalService: its number in Model::rules
   std::vector<uint32_t> steps;           // client steps that name it
   std::vector<uint32_t> links;           // works' links to it
-  std::vector<uint32_t> finalizersRemovedBy;  // finalizer controllers that may act on it
+  std::vector<Removal> removals;         // which finalizer controllers act on it
   std::array<uint8_t, 6> monitors{};     // per EventKind: bit number + 1; 0: not watched
 };
 
-// One ManifestWork with its agent; links [firstLink, firstLink + linkCount) are what it applies, in the agent's order.
+// One ManifestWork with its agent; links [firstLink, firstLink + linkCount) are what it applies, in the
+// agent's order.
 struct Work {
   Slot manifestWork = kNone;
   Slot applied = kNone;  // its AppliedManifestWork
@@ -117,15 +133,15 @@ struct Step {
   Verb verb = Verb::Delete;
   Slot object = kNone;
   PropagationPolicy policy = PropagationPolicy::Background;
-  bool hasPolicy = false;       // Delete: policy was written (else the type's default counts)
-  bool dryRun = false;          // Delete
-  bool retry = true;            // Delete: asks again when it was denied
-  bool serverSide = false;      // Create: as server-side apply, which a terminating CRD does not refuse
-  uint16_t value = 0;           // SetFinalizers: mask; SetLabels: index; SetReplicas: count; SetIntent: the intent
+  bool hasPolicy = false;   // Delete: policy was written (else the type's default counts)
+  bool dryRun = false;      // Delete
+  bool retry = true;        // Delete: asks again when it was denied
+  bool serverSide = false;  // Create: as server-side apply, which a terminating CRD does not refuse
+  uint16_t value = 0;  // SetFinalizers: mask; SetLabels: index; SetReplicas: count; SetIntent: the intent
   std::chrono::milliseconds at{0};  // not before this time
-  std::string as = "admin";     // user
-  uint32_t document = 0;        // which step of the scenario it came from, for messages
-  uint32_t after = kNone;       // written order: the step that must be sent first; prove ignores it
+  std::string as = "admin";         // user
+  uint32_t document = 0;            // which step of the scenario it came from, for messages
+  uint32_t after = kNone;           // written order: the step that must be sent first; prove ignores it
 };
 
 // What holds a criterion: any of these slots, while present and (mask != 0) carrying one of the finalizers.
@@ -136,18 +152,18 @@ struct ConditionHolder {
 
 // Delays as recorded; a driver that orders actions freely may ignore them.
 struct Timing {
-  using ms = std::chrono::milliseconds;
-  ms confirm{2}, commit{2};            // from verdict to confirming read, from there to the commit
-  ms agentCall{1200};                  // the agent's client throttles itself
-  ms agentReact{50};                   // from an event to the agent's first call
-  ms agentResync{300'000};             // until the agent puts back what is missing
-  ms gcReact{10}, gcRetryBase{5}, gcRetryMax{1'000'000};  // retries double
-  ms namespaceStart{5000}, namespaceRetry{5000};          // before its content is deleted; between passes
-  ms crdInstances{20}, crdPoll{5000};
-  ms podReady{1000}, podStop{500};
-  ms workloadSync{50};
-  ms claimRelease{50};
-  ms clientRetry{10'000};
+  using Ms = std::chrono::milliseconds;
+  Ms confirm{2}, commit{2};  // from verdict to confirming read, from there to the commit
+  Ms agentCall{1200};        // the agent's client throttles itself
+  Ms agentReact{50};         // from an event to the agent's first call
+  Ms agentResync{300'000};   // until the agent puts back what is missing
+  Ms gcReact{10}, gcRetryBase{5}, gcRetryMax{1'000'000};  // retries double
+  Ms namespaceStart{5000}, namespaceRetry{5000};          // before its content is deleted; between passes
+  Ms crdInstances{20}, crdPoll{5000};
+  Ms podReady{1000}, podStop{500};
+  Ms workloadSync{50};
+  Ms claimRelease{50};
+  Ms clientRetry{10'000};
 };
 
 // The kinds of things that happen to an object and that expectations can name.
@@ -159,14 +175,18 @@ struct Model {
   std::vector<WorkLink> links;
   std::vector<FinalizerController> controllers;
   std::vector<Step> steps;
-  bool guarded = true;       // lastout is there
-  bool confirms = true;      // lastout makes its confirming read; false only to show what that read is for
+  bool guarded = true;   // lastout is there
+  bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for
   admission::Rules rules;
-  std::vector<Slot> services;                        // CriticalService slots, by number
+  std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order
   std::vector<std::vector<ConditionHolder>> conditions;        // by number, as in rules
+  std::vector<graph::Condition> conditionSpecs;                // the same order
+  std::optional<kube::ObjectKey> lastoutNamespace;             // lastout's own
   Timing timing;
   uint32_t monitorCount = 0;
+
+  std::unordered_map<kube::ObjectKey, Slot> byKey;
 
   std::optional<Slot> find(const kube::ObjectKey& key) const;
   std::string name(Slot slot) const { return kube::toString(slots[slot].key); }

@@ -1,8 +1,8 @@
 // State: what can change while a model runs, in a few words of 64 bits, comparable and hashable as bytes.
 //
-// A uid needs no number: what must be told apart is only "the object I meant" from "another one of that name". When an
-// object is created anew, everything that still means the old one (owner references, a work's record, a request under
-// way) is marked as stale there and then.
+// A uid needs no number: what must be told apart is only "the object I meant" from "another one of that
+// name". When an object is created anew, everything that still means the old one (owner references, a work's
+// record, a request under way) is marked as stale there and then.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,27 @@ enum class OwnerState : uint8_t { None, Current, Dangling };
 
 // A DELETE that lastout reviews, between submit and commit.
 struct Flight {
-  enum class Phase : uint8_t { None, Decided, Confirmed };  // allowed at first sight; allowed after the confirming read
+  enum class Phase : uint8_t {
+    None,
+    Decided,
+    Confirmed
+  };  // allowed at first sight; allowed after the confirming read
   Phase phase = Phase::None;
   bool touched = false;  // the object changed since: storage conflict, another review
   bool stale = false;    // the object was created anew since: the uid precondition fails
   bool held = false;     // the criteria held, by an independent reading, when the confirming read was made
 };
 
-// One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, labels 4, GC flight 5, namespace flight 5.
+// One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, labels 4, GC flight 5, namespace
+// flight 5.
 struct ObjectState {
   Presence presence = Presence::Absent;
   uint16_t finalizers = 0;
-  uint16_t owners = 0;   // two bits an owner link
-  uint8_t value = 0;     // workload: replicas; Pod: 1 Ready; CriticalService: intent
+  uint16_t owners = 0;  // two bits an owner link
+  uint8_t value = 0;    // workload: replicas; Pod: 1 Ready; CriticalService: intent
   uint8_t labels = 0;
-  Flight collector;      // a DELETE by the garbage collector
-  Flight lifecycle;      // a DELETE by the namespace controller
+  Flight collector;  // a DELETE by the garbage collector
+  Flight lifecycle;  // a DELETE by the namespace controller
 
   bool present() const { return presence != Presence::Absent; }
   bool live() const { return presence == Presence::Live; }
@@ -48,11 +53,11 @@ struct ObjectState {
 uint64_t pack(const ObjectState& state);
 ObjectState unpack(uint64_t word);
 
-// A work's link to an applied object: recorded in the AppliedManifestWork's status; of another uid; kept by this pass.
+// A work's link to an applied object: recorded in the AppliedManifestWork's status; recorded with another
+// uid.
 struct LinkState {
   bool recorded = false;
   bool stale = false;
-  bool remaining = false;
 };
 
 struct WorkState {
@@ -72,10 +77,10 @@ struct Layout {
   explicit Layout(const Model& model);
   uint32_t monitors = 0;  // word 0: which watched events have happened; bit 63: an unsafe commit
   uint32_t objects = 1;
-  uint32_t works = 0;     // 16 bits each
-  uint32_t steps = 0;     // 8 bits each
-  uint32_t links = 0;     // 4 bits each
-  uint32_t words = 0;     // in all
+  uint32_t works = 0;  // 16 bits each
+  uint32_t steps = 0;  // 8 bits each
+  uint32_t links = 0;  // 2 bits each
+  uint32_t words = 0;  // in all
 };
 
 inline constexpr uint64_t kUnsafeBit = uint64_t{1} << 63;

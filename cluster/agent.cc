@@ -1,0 +1,227 @@
+// The ManifestWork agent, hub and spoke in one, as recorded: it applies, records what it applied in an
+// AppliedManifestWork, deletes that in order, and forgets what it fails to delete.
+#include <algorithm>
+
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+uint32_t linkEnd(const Work& work) { return work.firstLink + work.linkCount; }
+
+template <class Predicate>
+bool anyLink(const Transition& transition, const Work& work, Predicate predicate) {
+  for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
+    if (predicate(transition.model().links[link], transition.state().link(link))) return true;
+  }
+  return false;
+}
+
+bool means(const Transition& transition, const WorkLink& link) {
+  const ObjectState object = transition.state().object(link.object);
+  return object.owner(link.ownerIndex) == OwnerState::Current;
+}
+
+// The object should exist and be owned by this work, is not, and can be made so.
+bool needsApplying(const Transition& transition, const WorkLink& link) {
+  if (!transition.isPresent(link.object)) return transition.refusesCreation(link.object) == nullptr;
+  return transition.isLive(link.object) && !means(transition, link);
+}
+
+// The recorded object is gone, or another one has its name.
+bool isForgettable(const Transition& transition, const WorkLink& link, const LinkState& state) {
+  return state.recorded && (state.stale || !transition.isPresent(link.object));
+}
+
+// The recorded object is there and nobody has deleted it yet.
+bool isToDelete(const Transition& transition, const WorkLink& link, const LinkState& state) {
+  return state.recorded && !state.stale && transition.isLive(link.object);
+}
+
+AgentTask deletionTask(const Transition& transition, const Work& work) {
+  const auto toDelete = [&](const WorkLink& link, const LinkState& state) {
+    return isToDelete(transition, link, state);
+  };
+  const auto forgettable = [&](const WorkLink& link, const LinkState& state) {
+    return isForgettable(transition, link, state);
+  };
+  if (anyLink(transition, work, toDelete)) return AgentTask::Pass;
+  if (anyLink(transition, work, forgettable)) return AgentTask::Forget;
+  const auto recorded = [](const WorkLink&, const LinkState& state) { return state.recorded; };
+  if (anyLink(transition, work, recorded)) return AgentTask::None;  // what is left terminates by itself
+  const bool holds =
+      (transition.state().finalizers(work.applied) & transition.info(work.applied).cleanupBit) != 0;
+  return holds ? AgentTask::ReleaseApplied : AgentTask::None;
+}
+
+// Takes the first thing to delete at or after `next` in this pass; the pass's end when there is none.
+uint32_t nextInPass(const Transition& transition, const Work& work, uint32_t next) {
+  uint32_t link = work.firstLink + next;
+  while (link < linkEnd(work) &&
+         !isToDelete(transition, transition.model().links[link], transition.state().link(link)))
+    ++link;
+  return link - work.firstLink;
+}
+
+// The status that the agent writes after a pass: what terminates now, and nothing else. What it failed to
+// delete is forgotten (DESIGN.md, "What the real thing does", 5).
+void endPass(Transition& transition, const Work& work) {
+  for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
+    LinkState state = transition.state().link(link);
+    const Slot object = transition.model().links[link].object;
+    const bool kept = state.recorded && !state.stale && transition.isTerminating(object);
+    transition.state().setLink(link, {.recorded = kept, .stale = false});
+  }
+}
+
+// The pass goes on behind the link it has just dealt with, or ends.
+void advance(Transition& transition, uint32_t index, uint32_t link) {
+  const Work& work = transition.model().works[index];
+  const uint32_t next = nextInPass(transition, work, link + 1);
+  if (next < work.linkCount) {
+    transition.state().setWork(index, {.deleting = true, .next = static_cast<uint8_t>(next), .flight = {}});
+  } else {
+    endPass(transition, work);
+    transition.state().setWork(index, {});
+  }
+}
+
+// An object that another work applies too is not deleted; only this work's owner reference goes.
+bool hasOtherWork(const Transition& transition, const WorkLink& link) {
+  const ObjectState object = transition.state().object(link.object);
+  const std::vector<OwnerLink>& owners = transition.info(link.object).owners;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (i == link.ownerIndex || object.owner(i) != OwnerState::Current) continue;
+    if (transition.isPresent(owners[i].owner) &&
+        transition.info(owners[i].owner).role == Role::AppliedManifestWork)
+      return true;
+  }
+  return false;
+}
+
+void pass(Transition& transition, uint32_t index) {
+  const Work& work = transition.model().works[index];
+  WorkState state = transition.state().work(index);
+  state.next = static_cast<uint8_t>(nextInPass(transition, work, state.deleting ? state.next : 0));
+  state.deleting = true;
+  if (state.next >= work.linkCount) {
+    endPass(transition, work);
+    transition.state().setWork(index, {});
+    return;
+  }
+  const WorkLink& link = transition.model().links[work.firstLink + state.next];
+  transition.state().setWork(index, state);
+  if (hasOtherWork(transition, link)) {
+    ObjectState object = transition.state().object(link.object);
+    object.setOwner(link.ownerIndex, OwnerState::None);
+    transition.update(link.object, object, Actor::Agent, index);
+    finishAgentDelete(transition, index, state, Answer::NotFound);
+    return;
+  }
+  finishAgentDelete(transition, index, state, transition.send(agentRequest(transition, index), state.flight));
+}
+
+void apply(Transition& transition, uint32_t index) {
+  const Work& work = transition.model().works[index];
+  for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
+    const WorkLink& spec = transition.model().links[link];
+    if (!needsApplying(transition, spec)) continue;
+    if (transition.isPresent(spec.object)) {
+      ObjectState object = transition.state().object(spec.object);
+      object.setOwner(spec.ownerIndex, OwnerState::Current);
+      transition.update(spec.object, object, Actor::Agent, index);
+    } else {
+      transition.create(spec.object, Actor::Agent, index);
+    }
+    transition.state().setLink(link, {.recorded = true, .stale = false});
+    return;
+  }
+}
+
+void forget(Transition& transition, const Work& work) {
+  for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
+    if (isForgettable(transition, transition.model().links[link], transition.state().link(link)))
+      transition.state().setLink(link, {});
+  }
+}
+
+void adopt(Transition& transition, uint32_t index) {
+  const Work& work = transition.model().works[index];
+  transition.create(work.applied, Actor::Agent, index);
+  for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) transition.state().setLink(link, {});
+}
+
+}  // namespace
+
+AgentTask agentTask(const Transition& transition, uint32_t index) {
+  const Work& work = transition.model().works[index];
+  if (transition.state().work(index).deleting) return AgentTask::Pass;
+  if (transition.isTerminating(work.applied)) return deletionTask(transition, work);
+  if (transition.isTerminating(work.manifestWork)) {
+    if (transition.isLive(work.applied)) return AgentTask::Withdraw;
+    const uint16_t cleanup = transition.info(work.manifestWork).cleanupBit;
+    return (transition.state().finalizers(work.manifestWork) & cleanup) != 0 ? AgentTask::ReleaseWork
+                                                                             : AgentTask::None;
+  }
+  if (!transition.isLive(work.manifestWork)) return AgentTask::None;
+  if (!transition.isPresent(work.applied)) return AgentTask::Adopt;
+  const auto missing = [&](const WorkLink& link, const LinkState&) {
+    return needsApplying(transition, link);
+  };
+  return anyLink(transition, work, missing) ? AgentTask::Apply : AgentTask::None;
+}
+
+void agentStep(Transition& transition, uint32_t index) {
+  const Work& work = transition.model().works[index];
+  switch (agentTask(transition, index)) {
+    case AgentTask::None:
+      break;
+    case AgentTask::Adopt:
+      adopt(transition, index);
+      break;
+    case AgentTask::Apply:
+      apply(transition, index);
+      break;
+    case AgentTask::Withdraw: {
+      Flight unguarded;  // an AppliedManifestWork is never lastout's to decide
+      transition.send({.actor = Actor::Agent, .by = index, .slot = work.applied, .policy = {}}, unguarded);
+      break;
+    }
+    case AgentTask::Pass:
+      pass(transition, index);
+      break;
+    case AgentTask::Forget:
+      forget(transition, work);
+      break;
+    case AgentTask::ReleaseApplied:
+      transition.dropFinalizers(work.applied, transition.info(work.applied).cleanupBit, Actor::Agent, index);
+      break;
+    case AgentTask::ReleaseWork:
+      transition.dropFinalizers(work.manifestWork, transition.info(work.manifestWork).cleanupBit,
+                                Actor::Agent, index);
+      break;
+  }
+}
+
+DeleteRequest agentRequest(const Transition& transition, uint32_t index) {
+  const Work& work = transition.model().works[index];
+  const uint32_t link = work.firstLink + transition.state().work(index).next;
+  return {.actor = Actor::Agent,
+          .by = index,
+          .slot = transition.model().links[link].object,
+          .policy = PropagationPolicy::Background};
+}
+
+void finishAgentDelete(Transition& transition, uint32_t index, WorkState state, Answer answer) {
+  if (answer == Answer::InFlight) {
+    transition.state().setWork(index, state);
+    return;
+  }
+  const uint32_t link = transition.model().works[index].firstLink + state.next;
+  if (answer != Answer::Done)
+    transition.state().setLink(link, {});  // denied, not found or in conflict: forgotten
+  advance(transition, index, state.next);
+}
+
+}  // namespace lastout::cluster

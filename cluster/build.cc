@@ -1,0 +1,164 @@
+#include "cluster/build.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "cluster/builder.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-management.io/manifest-work-cleanup";
+constexpr std::string_view kAppliedFinalizer =
+    "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
+
+struct TypeRole {
+  const char* group;
+  const char* resource;
+  Role role;
+};
+
+constexpr TypeRole kRoles[] = {
+    {"", "namespaces", Role::Namespace},
+    {"", "pods", Role::Pod},
+    {"", "persistentvolumeclaims", Role::PersistentVolumeClaim},
+    {"apps", "deployments", Role::Deployment},
+    {"apps", "replicasets", Role::ReplicaSet},
+    {"apps", "statefulsets", Role::StatefulSet},
+    {"apps", "daemonsets", Role::DaemonSet},
+    {"apiextensions.k8s.io", "customresourcedefinitions", Role::Crd},
+    {"work.open-cluster-management.io", "manifestworks", Role::ManifestWork},
+    {"work.open-cluster-management.io", "appliedmanifestworks", Role::AppliedManifestWork},
+    {"lastout.dev", "criticalservices", Role::CriticalService},
+};
+
+Slot addObject(Builder& builder, const kube::Object& object, bool present) {
+  const Slot slot = builder.addSlot(object.key, roleOf(object.key.type), &object, present);
+  if (builder.sources[slot] == &object && object.meta.deletionTimestamp)
+    builder.model.slots[slot].terminatingAtStart = true;
+  return slot;
+}
+
+// The agent deletes in the order of the AppliedManifestWork's status, which is sorted (as recorded).
+void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
+  std::sort(objects.begin(), objects.end(), [&](Slot a, Slot b) {
+    const kube::ObjectKey& left = model.slots[a].key;
+    const kube::ObjectKey& right = model.slots[b].key;
+    return std::tie(left.type.group, left.type.resource, left.namespaceName, left.name) <
+           std::tie(right.type.group, right.type.resource, right.namespaceName, right.name);
+  });
+}
+
+void addWork(Builder& builder, const WorkSpec& spec) {
+  Model& model = builder.model;
+  const auto number = static_cast<uint32_t>(model.works.size());
+  Work work;
+  work.manifestWork = addObject(builder, spec.manifestWork, true);
+  const kube::ObjectKey appliedKey{
+      {"work.open-cluster-management.io", "appliedmanifestworks"}, "", spec.appliedName};
+  work.applied = builder.addSlot(appliedKey, Role::AppliedManifestWork, nullptr, true);
+  work.firstLink = static_cast<uint32_t>(model.links.size());
+  if (spec.manifests.size() > kMaxLinks) {
+    builder.fail(work.manifestWork, "applies more than " + std::to_string(kMaxLinks) + " objects");
+    return;
+  }
+  std::vector<Slot> objects;
+  for (const kube::Object& manifest : spec.manifests) objects.push_back(addObject(builder, manifest, true));
+  sortLikeStatus(objects, model);
+  objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
+  for (Slot object : objects) {
+    const std::optional<size_t> owner = addOwner(model, object, {.owner = work.applied}, true);
+    if (!owner) {
+      builder.fail(object, "has more than " + std::to_string(kMaxOwners) + " owners");
+      return;
+    }
+    model.slots[object].links.push_back(static_cast<uint32_t>(model.links.size()));
+    model.links.push_back({.work = number, .object = object, .ownerIndex = static_cast<uint8_t>(*owner)});
+  }
+  work.linkCount = static_cast<uint32_t>(objects.size());
+  for (Slot slot : {work.manifestWork, work.applied}) model.slots[slot].work = number;
+  for (const auto& [slot, name] :
+       {std::pair{work.manifestWork, kWorkFinalizer}, {work.applied, kAppliedFinalizer}}) {
+    model.slots[slot].cleanupBit = finalizerBit(model.slots[slot], name).value_or(0);
+    model.slots[slot].finalizersAtCreation |= model.slots[slot].cleanupBit;
+  }
+  model.works.push_back(work);
+}
+
+}  // namespace
+
+Role roleOf(const kube::GroupResource& type) {
+  for (const TypeRole& known : kRoles) {
+    if (type.group == known.group && type.resource == known.resource) return known.role;
+  }
+  return Role::Plain;
+}
+
+std::optional<Slot> Model::find(const kube::ObjectKey& key) const {
+  const auto found = byKey.find(key);
+  return found == byKey.end() ? std::nullopt : std::optional<Slot>(found->second);
+}
+
+Slot Builder::addSlot(const kube::ObjectKey& key, Role role, const kube::Object* source, bool present) {
+  const auto [position, isNew] = model.byKey.try_emplace(key, static_cast<Slot>(model.slots.size()));
+  if (!isNew) return position->second;
+  SlotInfo info;
+  info.key = key;
+  info.role = role;
+  info.presentAtStart = present;
+  if (source != nullptr) info.labelSets.push_back(source->meta.labels);
+  if (info.labelSets.empty()) info.labelSets.emplace_back();
+  model.slots.push_back(std::move(info));
+  sources.push_back(source);
+  return position->second;
+}
+
+void Builder::fail(Slot slot, std::string message) {
+  const kube::Object* source = sources[slot];
+  kube::Error error{.message = model.name(slot) + " " + std::move(message), .file = {}, .position = {}};
+  if (source != nullptr) {
+    error.file = source->file;
+    error.position = source->content.position;
+  }
+  errors.push_back(std::move(error));
+}
+
+const kube::Value* Builder::content(Slot slot) const {
+  return sources[slot] == nullptr ? nullptr : &sources[slot]->content;
+}
+
+std::optional<size_t> addOwner(Model& model, Slot dependent, const OwnerLink& link, bool atCreation) {
+  SlotInfo& info = model.slots[dependent];
+  if (info.owners.size() == kMaxOwners) return std::nullopt;
+  const size_t index = info.owners.size();
+  info.owners.push_back(link);
+  if (atCreation) info.ownersAtCreation |= static_cast<uint8_t>(1u << index);
+  if (link.owner != kNone) {
+    std::vector<Slot>& dependents = model.slots[link.owner].dependents;
+    if (std::find(dependents.begin(), dependents.end(), dependent) == dependents.end())
+      dependents.push_back(dependent);
+  }
+  return index;
+}
+
+tl::expected<Model, kube::Errors> build(const BuildInput& input) {
+  Builder builder(input);
+  builder.model.guarded = input.guarded;
+  if (!input.lastoutNamespace.empty())
+    builder.model.lastoutNamespace = kube::ObjectKey{{"", "namespaces"}, "", input.lastoutNamespace};
+  for (const kube::Object& object : input.objects) addObject(builder, object, true);
+  for (const WorkSpec& work : input.works) addWork(builder, work);
+  for (const kube::Object& object : input.later) addObject(builder, object, false);
+  wireFinalizers(builder);
+  wireOwners(builder);
+  deriveChildren(builder);
+  mountClaims(builder);
+  wireContainers(builder);
+  wireServices(builder);
+  wireWebhooks(builder);
+  if (!builder.errors.empty()) return tl::unexpected(std::move(builder.errors));
+  return std::move(builder.model);
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,51 @@
+// Builder: what build() is made of. Internal to cluster/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/build.h"
+
+namespace lastout::cluster {
+
+// A model while it is being put together. Errors are collected; the model is good when there are none.
+struct Builder {
+  explicit Builder(const BuildInput& buildInput) : input(buildInput) {}
+
+  const BuildInput& input;
+  Model model;
+  std::vector<const kube::Object*> sources;  // by slot; nullptr: derived
+  kube::Errors errors;
+
+  // The slot of that name, made if there is none.
+  Slot addSlot(const kube::ObjectKey& key, Role role, const kube::Object* source, bool present);
+  void fail(Slot slot, std::string message);
+  const kube::Value* content(Slot slot) const;  // nullptr: derived
+};
+
+Role roleOf(const kube::GroupResource& type);
+
+// The bit of a finalizer in the slot's vocabulary, added if it is new; nothing when the vocabulary is full.
+std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name);
+
+// cluster/derive.cc: ReplicaSets, Pods, and who mounts which claim.
+void deriveChildren(Builder& builder);
+void mountClaims(Builder& builder);
+// Makes Pods for up to `count` replicas of a workload; derived slots only.
+void addPods(Model& model, Slot workload, size_t count, bool present);
+
+// cluster/wire.cc: who contains, owns and defines whom.
+void wireContainers(Builder& builder);
+void wireContainer(Model& model, Slot slot);  // one slot, into its namespace and its CRD
+void wireOwners(Builder& builder);
+void wireFinalizers(Builder& builder);
+// cluster/wire_guards.cc: CriticalServices and other people's webhooks.
+void wireServices(Builder& builder);
+void wireWebhooks(Builder& builder);
+
+// Adds an owner link, both ways; its index, or nothing when the dependent has too many.
+std::optional<size_t> addOwner(Model& model, Slot dependent, const OwnerLink& link, bool atCreation);
+
+}  // namespace lastout::cluster

@@ -1,0 +1,121 @@
+// The garbage collector: deletes what no owner is left for, by the rules of kube-controller-manager's own
+// graph.
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+// How one owner reference stands (the collector's classification).
+enum class Standing : uint8_t {
+  None,
+  Solid,     // the owner is there, and does not wait for its dependents
+  Dangling,  // it is gone, or another object has its name now
+  Waiting,   // it terminates in the foreground, waiting for this object
+};
+
+Standing standing(const Transition& transition, const ObjectState& object, Slot slot, size_t link) {
+  const OwnerState state = object.owner(link);
+  if (state == OwnerState::None) return Standing::None;
+  const Slot owner = transition.info(slot).owners[link].owner;
+  if (state == OwnerState::Dangling || !transition.isPresent(owner)) return Standing::Dangling;
+  const bool foreground = (transition.state().finalizers(owner) & kForegroundBit) != 0;
+  return transition.isTerminating(owner) && foreground ? Standing::Waiting : Standing::Solid;
+}
+
+struct Owners {
+  bool solid = false;
+  bool dangling = false;
+  bool waiting = false;
+};
+
+Owners classify(const Transition& transition, Slot slot, const ObjectState& object) {
+  Owners result;
+  for (size_t i = 0; i < transition.info(slot).owners.size(); ++i) {
+    const Standing one = standing(transition, object, slot, i);
+    result.solid = result.solid || one == Standing::Solid;
+    result.dangling = result.dangling || one == Standing::Dangling;
+    result.waiting = result.waiting || one == Standing::Waiting;
+  }
+  return result;
+}
+
+// Calls visit(dependent, index of its link) for each present dependent that means this very object.
+template <class Visit>
+void forEachDependent(const Transition& transition, Slot slot, Visit visit) {
+  for (Slot dependent : transition.info(slot).dependents) {
+    if (!transition.isPresent(dependent)) continue;
+    const ObjectState object = transition.state().object(dependent);
+    const std::vector<OwnerLink>& links = transition.info(dependent).owners;
+    for (size_t i = 0; i < links.size(); ++i) {
+      if (links[i].owner == slot && object.owner(i) == OwnerState::Current) visit(dependent, i);
+    }
+  }
+}
+
+bool hasDependents(const Transition& transition, Slot slot, bool blockingOnly) {
+  bool found = false;
+  forEachDependent(transition, slot, [&](Slot dependent, size_t i) {
+    found = found || !blockingOnly || transition.info(dependent).owners[i].blockOwnerDeletion;
+  });
+  return found;
+}
+
+// Some owners are solid and others are not: the references to the others are dropped.
+bool hasLooseReferences(const Owners& owners) { return owners.solid && (owners.dangling || owners.waiting); }
+
+void dropLooseReferences(Transition& transition, Slot slot) {
+  ObjectState object = transition.state().object(slot);
+  for (size_t i = 0; i < transition.info(slot).owners.size(); ++i) {
+    if (standing(transition, object, slot, i) != Standing::Solid) object.setOwner(i, OwnerState::None);
+  }
+  transition.update(slot, object, Actor::Collector);
+}
+
+}  // namespace
+
+bool collectorDeletes(const Transition& transition, Slot slot) {
+  const ObjectState object = transition.state().object(slot);
+  // What already terminates is left alone, unless it waits for its own dependents in the foreground.
+  if (!object.live() || object.owners == 0) return false;
+  const Owners owners = classify(transition, slot, object);
+  return !owners.solid && (owners.dangling || owners.waiting);
+}
+
+DeleteRequest collectorRequest(const Transition& transition, Slot slot) {
+  const ObjectState object = transition.state().object(slot);
+  DeleteRequest request{
+      .actor = Actor::Collector, .by = kNone, .slot = slot, .policy = PropagationPolicy::Background};
+  if (classify(transition, slot, object).waiting && hasDependents(transition, slot, false))
+    request.policy = PropagationPolicy::Foreground;
+  else if ((object.finalizers & kOrphanBit) != 0)
+    request.policy = PropagationPolicy::Orphan;
+  else if ((object.finalizers & kForegroundBit) != 0)
+    request.policy = PropagationPolicy::Foreground;
+  return request;
+}
+
+bool collectorReleases(const Transition& transition, Slot slot) {
+  const ObjectState object = transition.state().object(slot);
+  if (object.live()) return object.owners != 0 && hasLooseReferences(classify(transition, slot, object));
+  if ((object.finalizers & kOrphanBit) != 0) return true;
+  return (object.finalizers & kForegroundBit) != 0 && !hasDependents(transition, slot, true);
+}
+
+void collectorRelease(Transition& transition, Slot slot) {
+  const ObjectState object = transition.state().object(slot);
+  if (object.live()) {
+    dropLooseReferences(transition, slot);
+  } else if ((object.finalizers & kOrphanBit) != 0) {
+    forEachDependent(transition, slot, [&](Slot dependent, size_t i) {
+      ObjectState orphan = transition.state().object(dependent);
+      orphan.setOwner(i, OwnerState::None);
+      transition.update(dependent, orphan, Actor::Collector);
+    });
+    transition.dropFinalizers(slot, kOrphanBit, Actor::Collector);
+  } else {
+    transition.dropFinalizers(slot, kForegroundBit, Actor::Collector);
+  }
+}
+
+}  // namespace lastout::cluster

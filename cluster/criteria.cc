@@ -1,0 +1,97 @@
+// The criteria once more, read from the documents' text: every object is looked at. Deliberately not by way
+// of the rules and conditions that decide() uses, so that a mistake in those cannot hide a commit that was
+// not safe.
+#include <algorithm>
+
+#include "cluster/machine.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+using criticalservice::Criterion;
+using criticalservice::CriticalService;
+using criticalservice::DeletionIntent;
+using criticalservice::FinalizerCriterion;
+using criticalservice::SpecificResourceCriterion;
+
+class Reader {
+ public:
+  Reader(const Model& model, StateRef state) : model_(model), state_(state) {}
+
+  bool exists(const kube::ObjectKey& key) const {
+    return any([&](Slot, const SlotInfo& info) { return info.key == key; });
+  }
+
+  bool met(const Criterion& criterion) const {
+    if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
+      return !exists(specific->object);
+    const auto& finalizer = std::get<FinalizerCriterion>(criterion);
+    return !any([&](Slot slot, const SlotInfo& info) {
+      return info.key.type == finalizer.type && carries(slot, finalizer.finalizerName);
+    });
+  }
+
+  bool allMet(const CriticalService& service) const {
+    return std::all_of(service.criteria.begin(), service.criteria.end(),
+                       [&](const Criterion& criterion) { return met(criterion); });
+  }
+
+  // The verdict table's lines for one service (DESIGN.md, "The verdict for DELETE", 2 to 4).
+  bool lets(const CriticalService& service, Slot serviceSlot, const kube::ObjectKey& object) const {
+    if (state_.presence(serviceSlot) == Presence::Absent) return true;
+    const auto intent = static_cast<DeletionIntent>(state_.object(serviceSlot).value);
+    const bool providerGone = !exists(service.provider);
+    const kube::GroupResource own = criticalservice::criticalServiceType();
+    const bool isService = object == model_.slots[serviceSlot].key || isCrdOf(object, own);
+    if (isService && intent == DeletionIntent::Ordered && !providerGone) return false;
+    if (object == model_.lastoutNamespace) return false;
+    const bool holdsProvider =
+        isNamespace(object, service.provider.namespaceName) || isCrdOf(object, service.provider.type);
+    const bool concerned = object == service.provider || (holdsProvider && !providerGone);
+    return !concerned || intent == DeletionIntent::OrphanResources || allMet(service);
+  }
+
+ private:
+  template <class Predicate>
+  bool any(Predicate predicate) const {
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      if (state_.presence(slot) != Presence::Absent && predicate(slot, model_.slots[slot])) return true;
+    }
+    return false;
+  }
+
+  bool carries(Slot slot, const std::string& finalizer) const {
+    const std::vector<std::string>& names = model_.slots[slot].finalizers;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == finalizer && (state_.finalizers(slot) >> i & 1) != 0) return true;
+    }
+    if (finalizer == "foregroundDeletion") return (state_.finalizers(slot) & kForegroundBit) != 0;
+    return finalizer == "orphan" && (state_.finalizers(slot) & kOrphanBit) != 0;
+  }
+
+  static bool isNamespace(const kube::ObjectKey& object, const std::string& name) {
+    return !name.empty() && object.type == kube::GroupResource{"", "namespaces"} && object.name == name;
+  }
+
+  static bool isCrdOf(const kube::ObjectKey& object, const kube::GroupResource& type) {
+    return object.type == kube::GroupResource{"apiextensions.k8s.io", "customresourcedefinitions"} &&
+           object.name == kube::crdName(type);
+  }
+
+  const Model& model_;
+  StateRef state_;
+};
+
+}  // namespace
+
+bool Machine::criteriaHold(StateRef state, Slot slot) const {
+  const Reader reader(*model_, state);
+  for (size_t service = 0; service < model_->services.size(); ++service) {
+    if (!reader.lets(model_->serviceSpecs[service], model_->services[service], model_->slots[slot].key))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace lastout::cluster

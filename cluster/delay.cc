@@ -1,0 +1,72 @@
+// How long things take, as recorded on a real cluster (DESIGN.md, "What the real thing does").
+#include <algorithm>
+
+#include "cluster/machine.h"
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+using Kind = Action::Kind;
+using std::chrono::milliseconds;
+
+// Recorded: 5 ms doubling with each refusal, up to 1,000 s.
+milliseconds collectorDelay(const Timing& timing, uint32_t attempt) {
+  if (attempt == 0) return timing.gcReact;
+  const uint32_t doublings = std::min<uint32_t>(attempt - 1, 30);
+  return std::min(timing.gcRetryMax, timing.gcRetryBase * (int64_t{1} << doublings));
+}
+
+milliseconds agentDelay(const Timing& timing, AgentTask task) {
+  switch (task) {
+    case AgentTask::Apply:
+      return timing.agentResync;
+    case AgentTask::Pass:
+    case AgentTask::Forget:
+      return timing.agentCall;
+    default:
+      return timing.agentReact;
+  }
+}
+
+}  // namespace
+
+milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attempt) const {
+  const Timing& timing = model_->timing;
+  switch (action.kind) {
+    case Kind::Send:
+      return attempt == 0 ? milliseconds{0} : timing.clientRetry;
+    case Kind::Confirm:
+      return timing.confirm;
+    case Kind::Commit:
+      return timing.commit;
+    case Kind::AgentStep:
+      return agentDelay(timing, agentTask(Transition(*this, state, nullptr), action.a));
+    case Kind::CollectorDelete:
+      return collectorDelay(timing, attempt);
+    case Kind::CollectorRelease:
+      return timing.gcReact;
+    case Kind::CrdInstances:
+      return timing.crdInstances;
+    case Kind::CrdFinish:
+      return timing.crdPoll;
+    case Kind::NamespaceDelete:
+      return attempt == 0 ? timing.namespaceStart : timing.namespaceRetry;
+    case Kind::NamespaceFinish:
+      return timing.namespaceStart;
+    case Kind::WorkloadSync:
+      return timing.workloadSync;
+    case Kind::PodReady:
+      return timing.podReady;
+    case Kind::PodStop:
+      return timing.podStop;
+    case Kind::ClaimRelease:
+      return timing.claimRelease;
+    case Kind::Finalize:
+      return model_->controllers[action.b].takes;
+  }
+  return milliseconds{0};
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,164 @@
+// What Kubernetes makes of a workload by itself: a Deployment's ReplicaSet, and Pods.
+#include <algorithm>
+
+#include "cluster/builder.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+// Kubernetes' alphabet for generated names: no vowels, nothing that looks like something else.
+constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+// A stable stand-in for the random and hashed parts of generated names.
+std::string suffix(std::string_view of, size_t number, size_t length) {
+  uint64_t hash = 14695981039346656037u ^ number;  // FNV-1a
+  for (const char c : of) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::string result;
+  for (size_t i = 0; i < length; ++i) {
+    result += kAlphabet[hash % kAlphabet.size()];
+    hash /= kAlphabet.size();
+  }
+  return result;
+}
+
+bool isWorkload(Role role) {
+  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||
+         role == Role::DaemonSet;
+}
+
+// A new slot behind all others, for something derived.
+Slot appendSlot(Model& model, const kube::ObjectKey& key, Role role, bool present) {
+  const auto slot = static_cast<Slot>(model.slots.size());
+  SlotInfo info;
+  info.key = key;
+  info.role = role;
+  info.presentAtStart = present;
+  info.labelSets.emplace_back();
+  model.slots.push_back(std::move(info));
+  model.byKey.emplace(key, slot);
+  return slot;
+}
+
+std::string podName(const Model& model, Slot workload, size_t index) {
+  const std::string& name = model.slots[workload].key.name;
+  if (model.slots[workload].role == Role::StatefulSet) return name + "-" + std::to_string(index);
+  return name + "-" + suffix(name, index, 5);
+}
+
+void addReplicaSet(Builder& builder, Slot deployment) {
+  Model& model = builder.model;
+  const kube::ObjectKey& key = model.slots[deployment].key;
+  const kube::ObjectKey childKey{
+      {"apps", "replicasets"}, key.namespaceName, key.name + "-" + suffix(key.name, 0, 10)};
+  const bool present = model.slots[deployment].presentAtStart && !model.slots[deployment].terminatingAtStart;
+  const uint8_t replicas = model.slots[deployment].valueAtCreation;
+  const Slot child = appendSlot(model, childKey, Role::ReplicaSet, present);
+  builder.sources.push_back(nullptr);
+  model.slots[child].valueAtCreation = replicas;
+  addOwner(model, child, {.owner = deployment, .controller = true, .blockOwnerDeletion = true}, true);
+  model.slots[deployment].children.push_back(child);
+}
+
+uint8_t replicasOf(Builder& builder, Slot workload) {
+  const kube::Value* content = builder.content(workload);
+  if (content == nullptr) return 1;
+  if (builder.model.slots[workload].role == Role::DaemonSet) return 1;  // one node
+  const kube::Value* field = content->at({"spec", "replicas"});
+  if (field == nullptr) return 1;
+  const int64_t* replicas = field->asInteger();
+  if (replicas == nullptr || *replicas < 0 || *replicas > static_cast<int64_t>(kMaxReplicas)) {
+    builder.fail(workload, "needs spec.replicas from 0 to " + std::to_string(kMaxReplicas));
+    return 1;
+  }
+  return static_cast<uint8_t>(*replicas);
+}
+
+// Children that the manifests themselves bring along: those that name the workload as their controller.
+void takeGivenChildren(Builder& builder, Slot workload) {
+  Model& model = builder.model;
+  for (Slot dependent : model.slots[workload].dependents) {
+    const Role role = model.slots[dependent].role;
+    const std::vector<OwnerLink>& owners = model.slots[dependent].owners;
+    const bool controlled = std::any_of(owners.begin(), owners.end(), [&](const OwnerLink& link) {
+      return link.owner == workload && link.controller;
+    });
+    const Role wanted = model.slots[workload].role == Role::Deployment ? Role::ReplicaSet : Role::Pod;
+    if (controlled && role == wanted) model.slots[workload].children.push_back(dependent);
+  }
+}
+
+// The Pods of a workload, through its ReplicaSet where it has one.
+std::vector<Slot> podsOf(const Model& model, Slot workload) {
+  const SlotInfo& info = model.slots[workload];
+  if (info.role != Role::Deployment) return info.children;
+  std::vector<Slot> pods;
+  for (Slot child : info.children) {
+    const std::vector<Slot>& more = model.slots[child].children;
+    pods.insert(pods.end(), more.begin(), more.end());
+  }
+  return pods;
+}
+
+// The names of the claims that a workload's Pod template (or a Pod itself) mounts.
+std::vector<std::string> mountedClaims(const kube::Value& content, Role role) {
+  const kube::Value* volumes = role == Role::Pod ? content.at({"spec", "volumes"})
+                                                 : content.at({"spec", "template", "spec", "volumes"});
+  std::vector<std::string> claims;
+  if (volumes == nullptr || volumes->asList() == nullptr) return claims;
+  for (const kube::Value& volume : *volumes->asList()) {
+    const kube::Value* name = volume.at({"persistentVolumeClaim", "claimName"});
+    if (name != nullptr && name->asString() != nullptr) claims.push_back(*name->asString());
+  }
+  return claims;
+}
+
+}  // namespace
+
+void addPods(Model& model, Slot workload, size_t count, bool present) {
+  const std::string namespaceName = model.slots[workload].key.namespaceName;
+  for (size_t i = model.slots[workload].children.size(); i < count; ++i) {
+    const Slot pod =
+        appendSlot(model, {{"", "pods"}, namespaceName, podName(model, workload, i)}, Role::Pod, present);
+    addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
+    model.slots[workload].children.push_back(pod);
+  }
+}
+
+void deriveChildren(Builder& builder) {
+  Model& model = builder.model;
+  const size_t given = model.slots.size();
+  for (Slot slot = 0; slot < given; ++slot) {
+    if (!isWorkload(model.slots[slot].role)) continue;
+    model.slots[slot].valueAtCreation = replicasOf(builder, slot);
+    takeGivenChildren(builder, slot);
+    if (model.slots[slot].role == Role::Deployment && model.slots[slot].children.empty())
+      addReplicaSet(builder, slot);
+  }
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    const Role role = model.slots[slot].role;
+    if (!isWorkload(role) || role == Role::Deployment) continue;
+    const bool present = model.slots[slot].presentAtStart && !model.slots[slot].terminatingAtStart;
+    addPods(model, slot, model.slots[slot].valueAtCreation, present);
+    builder.sources.resize(model.slots.size(), nullptr);
+  }
+}
+
+void mountClaims(Builder& builder) {
+  Model& model = builder.model;
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    const kube::Value* content = builder.content(slot);
+    const Role role = model.slots[slot].role;
+    if (content == nullptr || (!isWorkload(role) && role != Role::Pod)) continue;
+    const std::vector<Slot> pods = role == Role::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
+    for (const std::string& name : mountedClaims(*content, role)) {
+      const auto claim =
+          model.find({{"", "persistentvolumeclaims"}, model.slots[slot].key.namespaceName, name});
+      if (!claim) continue;
+      std::vector<Slot>& mounts = model.slots[*claim].children;
+      mounts.insert(mounts.end(), pods.begin(), pods.end());
+    }
+  }
+}
+
+}  // namespace lastout::cluster

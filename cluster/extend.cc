@@ -1,0 +1,129 @@
+// What scenarios add to a built model: controllers, client steps, and events to watch for.
+#include <algorithm>
+
+#include "cluster/builder.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+kube::Error problem(std::string message) {
+  return {.message = std::move(message), .file = {}, .position = {}};
+}
+
+bool hasReplicas(Role role) {
+  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet;
+}
+
+// The workload whose children are Pods: a Deployment's ReplicaSet, or the workload itself.
+Slot podParent(const Model& model, Slot workload) {
+  const SlotInfo& info = model.slots[workload];
+  return info.role == Role::Deployment && !info.children.empty() ? info.children.front() : workload;
+}
+
+// A change to a finalizer that a criterion names must count among that criterion's holders.
+void refreshConditions(Model& model, Slot slot) {
+  const SlotInfo& info = model.slots[slot];
+  for (size_t i = 0; i < model.conditions.size(); ++i) {
+    const graph::Condition& condition = model.conditionSpecs[i];
+    if (condition.kind != graph::Condition::Kind::Finalizer || condition.type != info.key.type) continue;
+    std::vector<ConditionHolder>& holders = model.conditions[i];
+    const bool known =
+        std::any_of(holders.begin(), holders.end(), [&](const ConditionHolder& h) { return h.slot == slot; });
+    const auto found = std::find(info.finalizers.begin(), info.finalizers.end(), condition.finalizer);
+    if (known || found == info.finalizers.end()) continue;
+    holders.push_back({.slot = slot, .mask = static_cast<uint16_t>(1u << (found - info.finalizers.begin()))});
+  }
+}
+
+void addRemovals(Model& model, Slot slot) {
+  SlotInfo& info = model.slots[slot];
+  info.removals.clear();
+  for (uint32_t i = 0; i < model.controllers.size(); ++i) {
+    const FinalizerController& controller = model.controllers[i];
+    if (controller.from != info.key.type) continue;
+    const auto found = std::find(info.finalizers.begin(), info.finalizers.end(), controller.finalizer);
+    if (found == info.finalizers.end()) continue;
+    info.removals.push_back(
+        {.controller = i, .bit = static_cast<uint16_t>(1u << (found - info.finalizers.begin()))});
+  }
+}
+
+}  // namespace
+
+kube::Result<uint32_t> addController(Model& model, FinalizerController controller) {
+  if (controller.runsIn != kNone) {
+    const Role role = model.slots[controller.runsIn].role;
+    const bool runs = role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||
+                      role == Role::DaemonSet || role == Role::Pod;
+    if (!runs)
+      return tl::unexpected(
+          problem(model.name(controller.runsIn) + " runs no Pods that a controller could be in"));
+  }
+  model.controllers.push_back(std::move(controller));
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) addRemovals(model, slot);
+  return static_cast<uint32_t>(model.controllers.size() - 1);
+}
+
+kube::Result<uint32_t> addStep(Model& model, Step step) {
+  const Role role = model.slots[step.object].role;
+  if (step.verb == Step::Verb::SetReplicas) {
+    if (!hasReplicas(role))
+      return tl::unexpected(problem(model.name(step.object) + " has no replicas to scale"));
+    if (step.value > kMaxReplicas)
+      return tl::unexpected(
+          problem("at most " + std::to_string(kMaxReplicas) + " replicas can be simulated"));
+    const size_t before = model.slots.size();
+    addPods(model, podParent(model, step.object), step.value, false);
+    for (size_t slot = before; slot < model.slots.size(); ++slot)
+      wireContainer(model, static_cast<Slot>(slot));
+  }
+  if (step.verb == Step::Verb::SetIntent && role != Role::CriticalService)
+    return tl::unexpected(
+        problem(model.name(step.object) + " is no CriticalService; only those have a deletionIntent"));
+  const auto number = static_cast<uint32_t>(model.steps.size());
+  model.slots[step.object].steps.push_back(number);
+  model.steps.push_back(std::move(step));
+  return number;
+}
+
+kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<std::string>& names) {
+  uint16_t mask = 0;
+  for (const std::string& name : names) {
+    const std::optional<uint16_t> bit = finalizerBit(model.slots[slot], name);
+    if (!bit)
+      return tl::unexpected(problem(model.name(slot) + " has more than " + std::to_string(kMaxFinalizers) +
+                                    " finalizers over its life"));
+    mask |= *bit;
+  }
+  // What its own controller keeps on it is not the client's to set: a patch leaves it.
+  if (model.slots[slot].role == Role::Namespace) mask |= model.slots[slot].cleanupBit;
+  refreshConditions(model, slot);
+  addRemovals(model, slot);
+  return mask;
+}
+
+kube::Result<uint16_t> labelSet(Model& model, Slot slot, const kube::Labels& labels) {
+  std::vector<kube::Labels>& sets = model.slots[slot].labelSets;
+  const auto found = std::find(sets.begin(), sets.end(), labels);
+  const auto index = static_cast<uint16_t>(found - sets.begin());
+  if (found != sets.end()) return index;
+  if (index == kMaxLabelSets)
+    return tl::unexpected(problem(model.name(slot) + " has more than " + std::to_string(kMaxLabelSets) +
+                                  " sets of labels over its life"));
+  sets.push_back(labels);
+  return index;
+}
+
+kube::Result<uint32_t> watch(Model& model, Slot slot, EventKind kind) {
+  uint8_t& monitor = model.slots[slot].monitors[static_cast<size_t>(kind)];
+  if (monitor == 0) {
+    if (model.monitorCount == kMaxMonitors)
+      return tl::unexpected(
+          problem("at most " + std::to_string(kMaxMonitors) + " events can be expected in one scenario"));
+    monitor = static_cast<uint8_t>(++model.monitorCount);
+  }
+  return static_cast<uint32_t>(monitor - 1);
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,39 @@
+// StateFacts: decide()'s facts, read from a state of the machine.
+#pragma once
+
+#include <bit>
+
+#include "admission/decide.h"
+#include "cluster/state.h"
+
+namespace lastout::cluster {
+
+// Borrows both; cheap to make. Inside the machine everything is known: lastout's watches are not a part of
+// it.
+class StateFacts {
+ public:
+  StateFacts(const Model& model, StateRef state) : model_(&model), state_(state) {}
+
+  bool servicesKnown() const { return true; }
+  bool exists(uint32_t service) const {
+    return state_.presence(model_->services[service]) != Presence::Absent;
+  }
+  criticalservice::DeletionIntent intent(uint32_t service) const {
+    return static_cast<criticalservice::DeletionIntent>(state_.object(model_->services[service]).value);
+  }
+  uint32_t holders(uint32_t condition) const {
+    uint32_t count = 0;
+    for (const ConditionHolder& holder : model_->conditions[condition]) {
+      if (state_.presence(holder.slot) == Presence::Absent) continue;
+      if (holder.mask == 0 || (state_.finalizers(holder.slot) & holder.mask) != 0) ++count;
+    }
+    return count;
+  }
+  graph::Knowledge knowledge(uint32_t) const { return graph::Knowledge::Synced; }
+
+ private:
+  const Model* model_;
+  StateRef state_;
+};
+
+}  // namespace lastout::cluster

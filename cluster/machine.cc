@@ -1,0 +1,248 @@
+#include "cluster/machine.h"
+
+#include <algorithm>
+
+#include "cluster/facts.h"
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+using Kind = Action::Kind;
+
+constexpr uint8_t kReady = 1;
+constexpr uint8_t kStopped = 2;
+
+void addFlight(const Flight& flight, Actor actor, uint32_t who, std::vector<Action>& out) {
+  if (flight.phase == Flight::Phase::None) return;
+  out.push_back({flight.phase == Flight::Phase::Decided ? Kind::Confirm : Kind::Commit, actor, who, 0});
+}
+
+void addSteps(const Transition& transition, std::vector<Action>& out) {
+  for (uint32_t step = 0; step < transition.model().steps.size(); ++step) {
+    const StepState state = transition.state().step(step);
+    if (state.flight.phase != Flight::Phase::None)
+      addFlight(state.flight, Actor::Client, step, out);
+    else if (!state.done)
+      out.push_back({Kind::Send, Actor::Client, step, 0});
+  }
+}
+
+void addWorks(const Transition& transition, std::vector<Action>& out) {
+  for (uint32_t work = 0; work < transition.model().works.size(); ++work) {
+    const WorkState state = transition.state().work(work);
+    if (state.flight.phase != Flight::Phase::None)
+      addFlight(state.flight, Actor::Agent, work, out);
+    else if (agentTask(transition, work) != AgentTask::None)
+      out.push_back({Kind::AgentStep, Actor::Agent, work, 0});
+  }
+}
+
+void addLive(const Transition& transition, Slot slot, const ObjectState& object, std::vector<Action>& out) {
+  switch (transition.info(slot).role) {
+    case Role::Deployment:
+    case Role::ReplicaSet:
+    case Role::StatefulSet:
+    case Role::DaemonSet:
+      if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
+      break;
+    case Role::Pod:
+      if ((object.value & kReady) == 0) out.push_back({Kind::PodReady, Actor::Kubelet, slot, 0});
+      break;
+    default:
+      break;
+  }
+}
+
+void addNamespaceContent(const Transition& transition, Slot namespaceSlot, std::vector<Action>& out) {
+  for (Slot slot : transition.info(namespaceSlot).content) {
+    if (transition.isLive(slot) && transition.state().object(slot).lifecycle.phase == Flight::Phase::None)
+      out.push_back({Kind::NamespaceDelete, Actor::Lifecycle, slot, 0});
+  }
+  if (namespaceIsEmpty(transition, namespaceSlot))
+    out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, namespaceSlot, 0});
+}
+
+void addFinalizers(const Transition& transition, Slot slot, const ObjectState& object,
+                   std::vector<Action>& out) {
+  for (const Removal& removal : transition.info(slot).removals) {
+    if ((object.finalizers & removal.bit) == 0) continue;
+    if (!transition.hasReadyPod(transition.model().controllers[removal.controller].runsIn)) continue;
+    if (transition.webhookFails(slot, false)) continue;
+    out.push_back({Kind::Finalize, Actor::Finalizers, slot, removal.controller});
+  }
+}
+
+void addTerminating(const Transition& transition, Slot slot, const ObjectState& object,
+                    std::vector<Action>& out) {
+  const SlotInfo& info = transition.info(slot);
+  addFinalizers(transition, slot, object, out);
+  if (info.role == Role::Pod && (object.value & kStopped) == 0)
+    out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
+  if ((object.finalizers & info.cleanupBit) == 0) return;
+  if (info.role == Role::Namespace) addNamespaceContent(transition, slot, out);
+  if (info.role == Role::Crd && crdHasLiveInstance(transition, slot))
+    out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
+  if (info.role == Role::Crd && crdIsEmpty(transition, slot))
+    out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
+  if (info.role == Role::PersistentVolumeClaim && claimIsFree(transition, slot))
+    out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
+}
+
+void addObject(const Transition& transition, Slot slot, std::vector<Action>& out) {
+  if (!transition.isPresent(slot)) return;
+  const ObjectState object = transition.state().object(slot);
+  addFlight(object.collector, Actor::Collector, slot, out);
+  addFlight(object.lifecycle, Actor::Lifecycle, slot, out);
+  if (collectorReleases(transition, slot)) out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
+  if (object.terminating()) {
+    addTerminating(transition, slot, object, out);
+    return;
+  }
+  if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot))
+    out.push_back({Kind::CollectorDelete, Actor::Collector, slot, 0});
+  addLive(transition, slot, object, out);
+}
+
+// --- flights: where each actor keeps its DELETE, and what it does with the answer
+// ------------------------------------
+
+// Sends, confirms or commits the collector's or the namespace controller's DELETE of a slot; neither
+// remembers answers.
+template <class Operation>
+void controllerDelete(Transition& transition, Actor actor, Slot slot, Operation operation) {
+  Flight ObjectState::*member = actor == Actor::Collector ? &ObjectState::collector : &ObjectState::lifecycle;
+  ObjectState object = transition.state().object(slot);
+  DeleteRequest request{.actor = actor, .by = kNone, .slot = slot, .policy = PropagationPolicy::Background};
+  if (actor == Actor::Collector) request = collectorRequest(transition, slot);
+  Flight flight = object.*member;
+  object.*member = {};
+  transition.state().setObject(slot, object);
+  operation(request, flight);
+  if (flight.phase == Flight::Phase::None) return;
+  object = transition.state().object(slot);
+  object.*member = flight;
+  transition.state().setObject(slot, object);
+}
+
+template <class Operation>
+void fly(Transition& transition, const Action& action, Operation operation) {
+  if (action.actor == Actor::Client) {
+    StepState state = transition.state().step(action.a);
+    finishStep(transition, action.a, state,
+               operation(stepRequest(transition.model(), action.a), state.flight));
+  } else if (action.actor == Actor::Agent) {
+    WorkState state = transition.state().work(action.a);
+    const DeleteRequest request = agentRequest(transition, action.a);
+    finishAgentDelete(transition, action.a, state, operation(request, state.flight));
+  } else {
+    controllerDelete(transition, action.actor, action.a, operation);
+  }
+}
+
+void podReady(Transition& transition, Slot pod) {
+  ObjectState object = transition.state().object(pod);
+  object.value |= kReady;
+  transition.update(pod, object, Actor::Kubelet);
+}
+
+void podStop(Transition& transition, Slot pod) {
+  ObjectState object = transition.state().object(pod);
+  object.value = kStopped;
+  transition.update(pod, object, Actor::Kubelet);
+}
+
+}  // namespace
+
+Machine::Machine(const Model& model) : model_(&model), layout_(model) {}
+
+std::vector<uint64_t> Machine::initial() const {
+  std::vector<uint64_t> words(layout_.words, 0);
+  StateRef state(words.data(), layout_);
+  for (Slot slot = 0; slot < model_->slots.size(); ++slot) {
+    const SlotInfo& info = model_->slots[slot];
+    if (!info.presentAtStart) continue;
+    ObjectState object;
+    object.presence = info.terminatingAtStart ? Presence::Terminating : Presence::Live;
+    object.finalizers = info.finalizersAtCreation;
+    if (info.terminatingAtStart && info.role == Role::Crd) object.finalizers |= info.cleanupBit;
+    object.value = info.role == Role::Pod ? kReady : info.valueAtCreation;
+    for (size_t i = 0; i < info.owners.size(); ++i) {
+      if ((info.ownersAtCreation >> i & 1) == 0) continue;
+      const Slot owner = info.owners[i].owner;
+      const bool there = owner != kNone && model_->slots[owner].presentAtStart;
+      object.setOwner(i, there ? OwnerState::Current : OwnerState::Dangling);
+    }
+    state.setObject(slot, object);
+  }
+  for (uint32_t link = 0; link < model_->links.size(); ++link) {
+    const Slot object = model_->links[link].object;
+    state.setLink(link, {.recorded = model_->slots[object].presentAtStart, .stale = false});
+  }
+  return words;
+}
+
+void Machine::enabled(StateRef state, std::vector<Action>& out) const {
+  const Transition transition(*this, state, nullptr);
+  addSteps(transition, out);
+  addWorks(transition, out);
+  for (Slot slot = 0; slot < model_->slots.size(); ++slot) addObject(transition, slot, out);
+}
+
+void Machine::apply(StateRef state, const Action& action, Events* events) const {
+  Transition transition(*this, state, events);
+  const auto send = [&](const DeleteRequest& what, Flight& flight) { return transition.send(what, flight); };
+  switch (action.kind) {
+    case Kind::Send:
+      sendStep(transition, action.a);
+      break;
+    case Kind::Confirm:
+      fly(transition, action,
+          [&](const DeleteRequest& what, Flight& flight) { return transition.confirm(what, flight); });
+      break;
+    case Kind::Commit:
+      fly(transition, action,
+          [&](const DeleteRequest& what, Flight& flight) { return transition.commit(what, flight); });
+      break;
+    case Kind::AgentStep:
+      agentStep(transition, action.a);
+      break;
+    case Kind::CollectorDelete:
+    case Kind::NamespaceDelete:
+      controllerDelete(transition, action.actor, action.a, send);
+      break;
+    case Kind::CollectorRelease:
+      collectorRelease(transition, action.a);
+      break;
+    case Kind::CrdInstances:
+      deleteInstances(transition, action.a);
+      break;
+    case Kind::CrdFinish:
+    case Kind::NamespaceFinish:
+    case Kind::ClaimRelease:
+      transition.dropFinalizers(action.a, model_->slots[action.a].cleanupBit, action.actor);
+      break;
+    case Kind::WorkloadSync:
+      workloadSync(transition, action.a);
+      break;
+    case Kind::PodReady:
+      podReady(transition, action.a);
+      break;
+    case Kind::PodStop:
+      podStop(transition, action.a);
+      break;
+    case Kind::Finalize:
+      for (const Removal& removal : model_->slots[action.a].removals) {
+        if (removal.controller == action.b)
+          transition.dropFinalizers(action.a, removal.bit, Actor::Finalizers, action.b);
+      }
+      break;
+  }
+}
+
+admission::Decision Machine::decide(StateRef state, Slot slot) const {
+  return admission::decide(StateFacts(*model_, state), model_->rules, model_->slots[slot].stakes);
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,75 @@
+// The review of a DELETE: decided at first sight, confirmed by a second read, committed. Three moments, and
+// the rest of the cluster goes on between them.
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+// The agent and the garbage collector delete by uid; people and the namespace controller delete by name.
+bool hasUidPrecondition(const DeleteRequest& request) {
+  return request.actor == Actor::Agent || request.actor == Actor::Collector;
+}
+
+}  // namespace
+
+admission::Decision Transition::decide(Slot slot) const {
+  return model_.guarded ? machine_.decide(state_, slot) : admission::Decision{};
+}
+
+Answer Transition::send(const DeleteRequest& request, Flight& flight) {
+  emit({.kind = EventKind::Requested, .actor = request.actor, .slot = request.slot, .by = request.by});
+  if (!isPresent(request.slot)) return Answer::NotFound;
+  // A Namespace that already terminates is answered without any review.
+  if (info(request.slot).role == Role::Namespace && isTerminating(request.slot)) return Answer::Done;
+  if (webhookFails(request.slot, true)) return deny(request, flight, {}, "InternalError");
+  const admission::Decision decision = decide(request.slot);
+  if (!decision.allowed) return deny(request, flight, decision);
+  if (decision.guarded) {
+    flight = {.phase = Flight::Phase::Decided};
+    return Answer::InFlight;
+  }
+  commitDelete(request);
+  return Answer::Done;
+}
+
+Answer Transition::confirm(const DeleteRequest& request, Flight& flight) {
+  if (model_.confirms && isPresent(request.slot)) {
+    const admission::Decision decision = decide(request.slot);
+    if (!decision.allowed) return deny(request, flight, decision);
+  }
+  flight.phase = Flight::Phase::Confirmed;
+  flight.held = machine_.criteriaHold(state_, request.slot);
+  return Answer::InFlight;
+}
+
+Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
+  const Flight before = flight;
+  flight = {};
+  if (!isPresent(request.slot)) return Answer::NotFound;
+  if (before.stale && hasUidPrecondition(request)) return Answer::Conflict;
+  if (before.touched || before.stale) {
+    // The object is not the one that was reviewed: the API server reviews its DELETE again.
+    const admission::Decision decision = decide(request.slot);
+    if (!decision.allowed) return deny(request, flight, decision);
+    flight = {.phase = Flight::Phase::Decided};
+    return Answer::InFlight;
+  }
+  if (!before.held) state_.setMonitors(state_.monitors() | kUnsafeBit);
+  commitDelete(request);
+  return Answer::Done;
+}
+
+Answer Transition::deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
+                        const char* refused) {
+  flight = {};
+  emit({.kind = EventKind::Denied,
+        .actor = request.actor,
+        .slot = request.slot,
+        .by = request.by,
+        .decision = decision,
+        .refused = refused});
+  return Answer::Denied;
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,102 @@
+// Clients: what people and their tools ask for.
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+void finish(Transition& transition, uint32_t step) {
+  transition.state().setStep(step, {.sent = true, .done = true, .flight = {}});
+}
+
+// A request that the API refused for good; the client does not try again.
+void refuse(Transition& transition, uint32_t step, const char* reason) {
+  const Slot slot = transition.model().steps[step].object;
+  transition.emit(
+      {.kind = EventKind::Denied, .actor = Actor::Client, .slot = slot, .by = step, .refused = reason});
+}
+
+void create(Transition& transition, uint32_t step) {
+  const Step& spec = transition.model().steps[step];
+  const char* refused = transition.refusesCreation(spec.object, spec.serverSide);
+  if (refused == nullptr)
+    transition.create(spec.object, Actor::Client, step);
+  else
+    refuse(transition, step, refused);
+}
+
+void change(Transition& transition, uint32_t step) {
+  const Step& spec = transition.model().steps[step];
+  if (!transition.isPresent(spec.object)) {
+    refuse(transition, step, "NotFound");
+    return;
+  }
+  ObjectState object = transition.state().object(spec.object);
+  switch (spec.verb) {
+    case Step::Verb::SetFinalizers:
+      // DESIGN.md, "What the real thing does", 8: none can be added to a terminating object.
+      if (object.terminating() && (spec.value & ~object.finalizers) != 0) {
+        refuse(transition, step, "Invalid");
+        return;
+      }
+      object.finalizers = spec.value;
+      break;
+    case Step::Verb::SetLabels:
+      object.labels = static_cast<uint8_t>(spec.value);
+      break;
+    default:
+      object.value = static_cast<uint8_t>(spec.value);
+      break;
+  }
+  transition.update(spec.object, object, Actor::Client, step);
+}
+
+// A dry run is decided like any other DELETE and leaves no trace but the answer.
+void dryRun(Transition& transition, uint32_t step) {
+  const Step& spec = transition.model().steps[step];
+  if (!transition.isPresent(spec.object)) {
+    refuse(transition, step, "NotFound");
+  } else if (transition.webhookFails(spec.object, true)) {
+    refuse(transition, step, "InternalError");
+  } else if (const admission::Decision decision = transition.decide(spec.object); !decision.allowed) {
+    transition.emit({.kind = EventKind::Denied,
+                     .actor = Actor::Client,
+                     .slot = spec.object,
+                     .by = step,
+                     .decision = decision});
+  }
+}
+
+}  // namespace
+
+DeleteRequest stepRequest(const Model& model, uint32_t step) {
+  const Step& spec = model.steps[step];
+  DeleteRequest request{.actor = Actor::Client, .by = step, .slot = spec.object, .policy = {}};
+  if (spec.hasPolicy) request.policy = spec.policy;
+  return request;
+}
+
+void sendStep(Transition& transition, uint32_t step) {
+  const Step& spec = transition.model().steps[step];
+  if (spec.verb == Step::Verb::Delete && !spec.dryRun) {
+    StepState state{.sent = true, .done = false, .flight = {}};
+    finishStep(transition, step, state, transition.send(stepRequest(transition.model(), step), state.flight));
+    return;
+  }
+  if (spec.verb == Step::Verb::Create)
+    create(transition, step);
+  else if (spec.verb == Step::Verb::Delete)
+    dryRun(transition, step);
+  else
+    change(transition, step);
+  finish(transition, step);
+}
+
+void finishStep(Transition& transition, uint32_t step, StepState state, Answer answer) {
+  if (answer == Answer::NotFound) refuse(transition, step, "NotFound");
+  const bool asksAgain = answer == Answer::Denied && transition.model().steps[step].retry;
+  state.done = answer != Answer::InFlight && !asksAgain;
+  transition.state().setStep(step, state);
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,183 @@
+#include "cluster/transition.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace lastout::cluster {
+
+namespace {
+
+constexpr uint8_t kReady = 1;    // a Pod's value: Ready
+constexpr uint8_t kStopped = 2;  // a Pod's value: the node has reported it stopped
+
+// The collector's finalizers after a DELETE with this policy; what it says replaces what an earlier DELETE
+// said (recorded: rest/058, a Foreground DELETE of an object that already terminates).
+uint16_t withPolicy(uint16_t finalizers, const std::optional<PropagationPolicy>& policy) {
+  if (!policy) return finalizers;
+  finalizers &= static_cast<uint16_t>(~(kForegroundBit | kOrphanBit));
+  if (*policy == PropagationPolicy::Foreground) finalizers |= kForegroundBit;
+  if (*policy == PropagationPolicy::Orphan) finalizers |= kOrphanBit;
+  return finalizers;
+}
+
+// Nothing keeps a terminating object any longer; a Pod also has to be reported stopped by its node.
+bool mayVanish(Role role, const ObjectState& object) {
+  return object.finalizers == 0 && (role != Role::Pod || (object.value & kStopped) != 0);
+}
+
+}  // namespace
+
+bool Transition::hasReadyPod(Slot workload) const {
+  if (workload == kNone) return true;
+  const SlotInfo& slot = info(workload);
+  if (slot.role == Role::Pod) return isLive(workload) && (state_.object(workload).value & kReady) != 0;
+  if (slot.role == Role::PersistentVolumeClaim) return false;
+  return std::any_of(slot.children.begin(), slot.children.end(),
+                     [&](Slot child) { return hasReadyPod(child); });
+}
+
+bool Transition::webhookFails(Slot slot, bool onDelete) const {
+  const auto fails = [&](const Interception& webhook) {
+    if (!(onDelete ? webhook.onDelete : webhook.onUpdate) || !isPresent(webhook.configuration)) return false;
+    const auto answers = [&](Slot workload) { return hasReadyPod(workload); };
+    return !isPresent(webhook.service) ||
+           std::none_of(webhook.workloads.begin(), webhook.workloads.end(), answers);
+  };
+  const std::vector<Interception>& webhooks = info(slot).interceptions;
+  return std::any_of(webhooks.begin(), webhooks.end(), fails);
+}
+
+const char* Transition::refusesCreation(Slot slot, bool serverSide) const {
+  const SlotInfo& object = info(slot);
+  if (isPresent(slot)) return "AlreadyExists";
+  if (object.namespaceSlot != kNone) {
+    if (!isPresent(object.namespaceSlot)) return "NotFound";
+    if (isTerminating(object.namespaceSlot)) return "Forbidden";
+  }
+  if (object.crd != kNone) {
+    if (!isPresent(object.crd)) return "NotFound";
+    // DESIGN.md, "What the real thing does", 2: create is refused, server-side apply is not.
+    if (isTerminating(object.crd) && !serverSide) return "MethodNotAllowed";
+  }
+  return nullptr;
+}
+
+void Transition::create(Slot slot, Actor actor, uint32_t by) {
+  const SlotInfo& spec = info(slot);
+  markStale(slot);
+  ObjectState object;
+  object.presence = Presence::Live;
+  object.finalizers = spec.finalizersAtCreation;
+  object.value = spec.valueAtCreation;
+  for (size_t i = 0; i < spec.owners.size(); ++i) {
+    if ((spec.ownersAtCreation >> i & 1) == 0) continue;
+    object.setOwner(i, isPresent(spec.owners[i].owner) ? OwnerState::Current : OwnerState::Dangling);
+  }
+  state_.setObject(slot, object);
+  emit({.kind = EventKind::Created, .actor = actor, .slot = slot, .by = by});
+}
+
+void Transition::commitDelete(const DeleteRequest& request) {
+  const Slot slot = request.slot;
+  const SlotInfo& spec = info(slot);
+  ObjectState object = state_.object(slot);
+  const ObjectState before = object;
+  object.finalizers = withPolicy(object.finalizers, request.policy);
+  if (spec.role == Role::Crd && object.live()) object.finalizers |= spec.cleanupBit;
+  object.presence = Presence::Terminating;
+  emit({.kind = EventKind::Accepted, .actor = request.actor, .slot = slot, .by = request.by});
+  if (mayVanish(spec.role, object)) {
+    erase(slot, request.actor, request.by);
+    return;
+  }
+  if (pack(object) == pack(before)) return;
+  touch(slot);
+  object.collector = state_.object(slot).collector;
+  object.lifecycle = state_.object(slot).lifecycle;
+  state_.setObject(slot, object);
+  emit({.kind = EventKind::Changed, .actor = request.actor, .slot = slot, .by = request.by});
+}
+
+void Transition::dropFinalizers(Slot slot, uint16_t bits, Actor actor, uint32_t by) {
+  ObjectState object = state_.object(slot);
+  object.finalizers &= static_cast<uint16_t>(~bits);
+  update(slot, object, actor, by);
+}
+
+void Transition::update(Slot slot, const ObjectState& object, Actor actor, uint32_t by) {
+  if (object.terminating() && mayVanish(info(slot).role, object)) {
+    erase(slot, actor, by);
+    return;
+  }
+  state_.setObject(slot, object);
+  touch(slot);
+  emit({.kind = EventKind::Changed, .actor = actor, .slot = slot, .by = by});
+}
+
+void Transition::erase(Slot slot, Actor actor, uint32_t by) {
+  state_.setObject(slot, ObjectState{});
+  emit({.kind = EventKind::Gone, .actor = actor, .slot = slot, .by = by});
+}
+
+// The object changed: requests in flight for it conflict in storage, and are reviewed again.
+void Transition::touch(Slot slot) {
+  ObjectState object = state_.object(slot);
+  object.collector.touched = object.collector.phase != Flight::Phase::None;
+  object.lifecycle.touched = object.lifecycle.phase != Flight::Phase::None;
+  state_.setObject(slot, object);
+  for (uint32_t step : info(slot).steps) {
+    StepState state = state_.step(step);
+    if (state.flight.phase == Flight::Phase::None) continue;
+    state.flight.touched = true;
+    state_.setStep(step, state);
+  }
+  for (uint32_t link : info(slot).links) {
+    const uint32_t work = model_.links[link].work;
+    WorkState state = state_.work(work);
+    if (state.flight.phase == Flight::Phase::None || model_.works[work].firstLink + state.next != link)
+      continue;
+    state.flight.touched = true;
+    state_.setWork(work, state);
+  }
+}
+
+// A new object takes the slot: what means the old one is marked, once and for all.
+void Transition::markStale(Slot slot) {
+  for (Slot dependent : info(slot).dependents) {
+    ObjectState object = state_.object(dependent);
+    const std::vector<OwnerLink>& owners = info(dependent).owners;
+    for (size_t i = 0; i < owners.size(); ++i) {
+      if (owners[i].owner == slot && object.owner(i) == OwnerState::Current)
+        object.setOwner(i, OwnerState::Dangling);
+    }
+    state_.setObject(dependent, object);
+  }
+  for (uint32_t link : info(slot).links) {
+    LinkState state = state_.link(link);
+    state.stale = state.recorded;
+    state_.setLink(link, state);
+    const uint32_t work = model_.links[link].work;
+    WorkState workState = state_.work(work);
+    if (workState.flight.phase == Flight::Phase::None ||
+        model_.works[work].firstLink + workState.next != link)
+      continue;
+    workState.flight.stale = true;
+    state_.setWork(work, workState);
+  }
+  for (uint32_t step : info(slot).steps) {
+    StepState state = state_.step(step);
+    if (state.flight.phase == Flight::Phase::None) continue;
+    state.flight.stale = true;
+    state_.setStep(step, state);
+  }
+}
+
+void Transition::emit(Event event) {
+  const uint8_t monitor = info(event.slot).monitors[static_cast<size_t>(event.kind)];
+  // A DELETE that finds nothing is answered "NotFound"; nobody who waits for a denial means that.
+  const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
+  if (monitor != 0 && !notFound) state_.setMonitors(state_.monitors() | (uint64_t{1} << (monitor - 1)));
+  if (events_ != nullptr) events_->push_back(event);
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,110 @@
+// Transition: one action on one state. What the API server's storage and admission do, for every controller
+// to call.
+//
+// Internal to cluster/. Lives for one Machine::apply (or for reading only, with no events).
+#pragma once
+
+#include <optional>
+
+#include "cluster/machine.h"
+
+namespace lastout::cluster {
+
+// A DELETE under way, and who sent it.
+struct DeleteRequest {
+  Actor actor = Actor::Client;
+  uint32_t by = kNone;  // step or work; kNone for controllers
+  Slot slot = kNone;
+  std::optional<PropagationPolicy> policy;  // none: the type's default, or what its finalizers already say
+};
+
+// How a DELETE ended, or that it is still under way.
+enum class Answer : uint8_t { Done, InFlight, Denied, NotFound, Conflict };
+
+class Transition {
+ public:
+  Transition(const Machine& machine, StateRef state, Events* events)
+      : machine_(machine), model_(machine.model()), state_(state), events_(events) {}
+
+  const Model& model() const { return model_; }
+  const SlotInfo& info(Slot slot) const { return model_.slots[slot]; }
+  StateRef& state() { return state_; }
+  const StateRef& state() const { return state_; }
+
+  // --- reading (cluster/transition.cc)
+  // -----------------------------------------------------------------------------
+  bool isPresent(Slot slot) const { return slot != kNone && state_.presence(slot) != Presence::Absent; }
+  bool isLive(Slot slot) const { return slot != kNone && state_.presence(slot) == Presence::Live; }
+  bool isTerminating(Slot slot) const {
+    return slot != kNone && state_.presence(slot) == Presence::Terminating;
+  }
+  bool hasReadyPod(Slot workload) const;
+  // A webhook of somebody else would be called and cannot answer.
+  bool webhookFails(Slot slot, bool onDelete) const;
+  // Why the object cannot be created now, as a Kubernetes reason; nullptr when it can.
+  const char* refusesCreation(Slot slot, bool serverSide = false) const;
+
+  admission::Decision decide(Slot slot) const;  // lastout's verdict, ALLOW where lastout is not there
+
+  // --- storage (cluster/transition.cc)
+  // ----------------------------------------------------------------------------- A new object with a new
+  // uid; what meant the old one is stale from now on.
+  void create(Slot slot, Actor actor, uint32_t by = kNone);
+  // What a DELETE that was admitted does: marks it terminating, or removes it when nothing holds it.
+  void commitDelete(const DeleteRequest& request);
+  // Removes finalizers; the last one of a terminating object removes the object, without any review.
+  void dropFinalizers(Slot slot, uint16_t bits, Actor actor, uint32_t by = kNone);
+  // Any other change of the object.
+  void update(Slot slot, const ObjectState& object, Actor actor, uint32_t by = kNone);
+
+  // --- review (cluster/review.cc)
+  // ---------------------------------------------------------------------------------- Sends a DELETE. What
+  // needs no review is done at once; what is allowed at first sight waits in `flight`.
+  Answer send(const DeleteRequest& request, Flight& flight);
+  // The confirming read of a DELETE in flight.
+  Answer confirm(const DeleteRequest& request, Flight& flight);
+  // Its commit; a storage conflict sends it back for another review.
+  Answer commit(const DeleteRequest& request, Flight& flight);
+
+  void emit(Event event);
+
+ private:
+  void erase(Slot slot, Actor actor, uint32_t by);
+  void touch(Slot slot);
+  void markStale(Slot slot);
+  Answer deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
+              const char* refused = nullptr);
+
+  const Machine& machine_;
+  const Model& model_;
+  StateRef state_;
+  Events* events_;
+};
+
+// --- the controllers: each lists what it would do, and does it
+// ------------------------------------------------------- cluster/steps.cc
+void sendStep(Transition& transition, uint32_t step);
+void finishStep(Transition& transition, uint32_t step, StepState state, Answer answer);
+DeleteRequest stepRequest(const Model& model, uint32_t step);
+// cluster/agent.cc
+enum class AgentTask : uint8_t { None, Adopt, Apply, Withdraw, Pass, Forget, ReleaseApplied, ReleaseWork };
+AgentTask agentTask(const Transition& transition, uint32_t work);
+void agentStep(Transition& transition, uint32_t work);
+void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, Answer answer);
+DeleteRequest agentRequest(const Transition& transition, uint32_t work);
+// cluster/collector.cc
+bool collectorDeletes(const Transition& transition, Slot slot);
+bool collectorReleases(const Transition& transition, Slot slot);
+DeleteRequest collectorRequest(const Transition& transition, Slot slot);
+void collectorRelease(Transition& transition, Slot slot);
+// cluster/lifecycle.cc
+bool crdHasLiveInstance(const Transition& transition, Slot crd);
+bool crdIsEmpty(const Transition& transition, Slot crd);
+void deleteInstances(Transition& transition, Slot crd);
+bool namespaceIsEmpty(const Transition& transition, Slot namespaceSlot);
+// cluster/workloads.cc
+bool workloadNeedsSync(const Transition& transition, Slot workload);
+void workloadSync(Transition& transition, Slot workload);
+bool claimIsFree(const Transition& transition, Slot claim);
+
+}  // namespace lastout::cluster

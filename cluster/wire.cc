@@ -1,0 +1,114 @@
+// How slots hang together: namespaces and CRDs contain, owners own, finalizers hold.
+#include <algorithm>
+
+#include "cluster/builder.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+// The finalizer that the object's own controller puts on it and takes away.
+std::string_view cleanupFinalizer(Role role) {
+  switch (role) {
+    case Role::Namespace:
+      return "kubernetes";  // in spec.finalizers; here it holds like any other
+    case Role::Crd:
+      return "customresourcecleanup.apiextensions.k8s.io";
+    case Role::PersistentVolumeClaim:
+      return "kubernetes.io/pvc-protection";
+    default:
+      return {};
+  }
+}
+
+// The owner that a reference names: in the dependent's namespace, or cluster-scoped.
+Slot ownerSlot(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
+  const kube::ResourceType* type =
+      builder.input.types.findKind(kube::groupOf(reference.apiVersion), reference.kind);
+  if (type == nullptr) return kNone;
+  const std::string& space = builder.model.slots[dependent].key.namespaceName;
+  const auto owner =
+      builder.model.find({type->type, type->namespaced ? space : std::string(), reference.name});
+  if (!owner) return kNone;
+  const kube::Object* source = builder.sources[*owner];
+  const bool another = source != nullptr && !source->meta.uid.empty() && !reference.uid.empty() &&
+                       source->meta.uid != reference.uid;
+  return another ? kNone : *owner;
+}
+
+}  // namespace
+
+std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name) {
+  if (name == "foregroundDeletion") return kForegroundBit;
+  if (name == "orphan") return kOrphanBit;
+  const auto found = std::find(slot.finalizers.begin(), slot.finalizers.end(), name);
+  const auto index = static_cast<size_t>(found - slot.finalizers.begin());
+  if (found == slot.finalizers.end()) {
+    if (index == kMaxFinalizers) return std::nullopt;
+    slot.finalizers.emplace_back(name);
+  }
+  return static_cast<uint16_t>(1u << index);
+}
+
+void wireFinalizers(Builder& builder) {
+  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+    SlotInfo& info = builder.model.slots[slot];
+    if (const std::string_view cleanup = cleanupFinalizer(info.role); !cleanup.empty()) {
+      info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
+      // A CRD gets its finalizer with the DELETE (as recorded), the others when they are created; of an
+      // object that terminates already, the manifest says what is left.
+      if (info.role == Role::Namespace || (info.role != Role::Crd && !info.terminatingAtStart))
+        info.finalizersAtCreation |= info.cleanupBit;
+    }
+    if (builder.sources[slot] == nullptr) continue;
+    for (const std::string& name : builder.sources[slot]->meta.finalizers) {
+      const std::optional<uint16_t> bit = finalizerBit(info, name);
+      if (!bit) {
+        builder.fail(slot, "has more than " + std::to_string(kMaxFinalizers) + " finalizers");
+        break;
+      }
+      info.finalizersAtCreation |= *bit;
+    }
+  }
+}
+
+void wireOwners(Builder& builder) {
+  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+    if (builder.sources[slot] == nullptr) continue;
+    for (const kube::OwnerReference& reference : builder.sources[slot]->meta.ownerReferences) {
+      const OwnerLink link{.owner = ownerSlot(builder, slot, reference),
+                           .controller = reference.controller,
+                           .blockOwnerDeletion = reference.blockOwnerDeletion};
+      const std::vector<OwnerLink>& owners = builder.model.slots[slot].owners;
+      const bool known = link.owner != kNone &&
+                         std::any_of(owners.begin(), owners.end(),
+                                     [&](const OwnerLink& other) { return other.owner == link.owner; });
+      if (known || addOwner(builder.model, slot, link, true)) continue;
+      builder.fail(slot, "has more than " + std::to_string(kMaxOwners) + " owners");
+      break;
+    }
+  }
+}
+
+void wireContainers(Builder& builder) {
+  Model& model = builder.model;
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) wireContainer(model, slot);
+}
+
+void wireContainer(Model& model, Slot slot) {
+  SlotInfo& info = model.slots[slot];
+  if (!info.key.namespaceName.empty()) {
+    const auto space = model.find({{"", "namespaces"}, "", info.key.namespaceName});
+    if (space) {
+      info.namespaceSlot = *space;
+      model.slots[*space].content.push_back(slot);
+    }
+  }
+  const auto crd =
+      model.find({{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(info.key.type)});
+  if (!crd) return;
+  info.crd = *crd;
+  model.slots[*crd].content.push_back(slot);
+}
+
+}  // namespace lastout::cluster

@@ -1,0 +1,172 @@
+// Who guards what: CriticalServices, and other people's webhooks.
+#include <algorithm>
+
+#include "admission/guards.h"
+#include "cluster/builder.h"
+#include "kube/selector.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+using criticalservice::CriticalService;
+
+std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Condition& condition) {
+  std::vector<ConditionHolder> holders;
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    const SlotInfo& info = model.slots[slot];
+    if (condition.kind == graph::Condition::Kind::Object) {
+      if (info.key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name})
+        holders.push_back({.slot = slot, .mask = 0});
+    } else if (condition.kind == graph::Condition::Kind::Finalizer && info.key.type == condition.type) {
+      const auto found = std::find(info.finalizers.begin(), info.finalizers.end(), condition.finalizer);
+      if (found == info.finalizers.end()) continue;
+      holders.push_back(
+          {.slot = slot, .mask = static_cast<uint16_t>(1u << (found - info.finalizers.begin()))});
+    }
+  }
+  return holders;
+}
+
+uint32_t addCondition(Model& model, const graph::Condition& condition) {
+  model.conditions.push_back(holdersOf(model, condition));
+  model.conditionSpecs.push_back(condition);
+  return static_cast<uint32_t>(model.conditions.size() - 1);
+}
+
+void addService(Builder& builder, Slot slot, CriticalService service) {
+  Model& model = builder.model;
+  const auto number = static_cast<uint32_t>(model.services.size());
+  admission::ServiceRule rule;
+  rule.provider = addCondition(model, criticalservice::providerCondition(service));
+  rule.firstCriterion = static_cast<uint32_t>(model.rules.criteria.size());
+  rule.criterionCount = static_cast<uint32_t>(service.criteria.size());
+  for (const criticalservice::Criterion& criterion : service.criteria)
+    model.rules.criteria.push_back(addCondition(model, criticalservice::conditionOf(criterion)));
+  model.rules.services.push_back(rule);
+  for (const admission::Guard& guard :
+       admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace)) {
+    if (const auto guarded = model.find(guard.object))
+      model.slots[*guarded].stakes.push_back({.role = guard.role, .service = number});
+  }
+  model.slots[slot].service = number;
+  model.slots[slot].valueAtCreation = static_cast<uint8_t>(service.intent);
+  model.services.push_back(slot);
+  model.serviceSpecs.push_back(std::move(service));
+}
+
+// --- webhooks
+// --------------------------------------------------------------------------------------------------------
+
+bool listHas(const kube::Value* list, std::string_view wanted) {
+  if (list == nullptr || list->asList() == nullptr) return false;
+  return std::any_of(list->asList()->begin(), list->asList()->end(), [&](const kube::Value& item) {
+    return item.asString() != nullptr && (*item.asString() == wanted || *item.asString() == "*");
+  });
+}
+
+bool selects(const kube::Value& webhook, std::string_view field, const kube::Labels& labels) {
+  const kube::Value* selector = webhook.find(field);
+  if (selector == nullptr) return true;
+  const auto parsed = kube::parseSelector(*selector, "");
+  return !parsed || parsed->matches(labels);
+}
+
+// Which operations of this webhook's rules reach the slot.
+Interception reach(const kube::Value& webhook, const Model& model, Slot slot) {
+  Interception result;
+  const SlotInfo& info = model.slots[slot];
+  const kube::Value* rules = webhook.find("rules");
+  const Slot space = info.namespaceSlot;
+  if (rules == nullptr || rules->asList() == nullptr) return result;
+  if (!selects(webhook, "objectSelector", info.labelSets.front())) return result;
+  if (space != kNone && !selects(webhook, "namespaceSelector", model.slots[space].labelSets.front()))
+    return result;
+  for (const kube::Value& rule : *rules->asList()) {
+    if (!listHas(rule.find("apiGroups"), info.key.type.group)) continue;
+    if (!listHas(rule.find("resources"), info.key.type.resource)) continue;
+    result.onDelete = result.onDelete || listHas(rule.find("operations"), "DELETE");
+    result.onUpdate = result.onUpdate || listHas(rule.find("operations"), "UPDATE");
+  }
+  return result;
+}
+
+std::string text(const kube::Value* value) {
+  return value == nullptr || value->asString() == nullptr ? std::string() : *value->asString();
+}
+
+// The workloads whose Pods a Service selects.
+std::vector<Slot> workloadsBehind(const Builder& builder, Slot service) {
+  std::vector<Slot> result;
+  const kube::Value* content = builder.content(service);
+  const kube::Value* wanted = content == nullptr ? nullptr : content->at({"spec", "selector"});
+  if (wanted == nullptr || wanted->asMap() == nullptr || wanted->asMap()->empty()) return result;
+  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+    const kube::Value* workload = builder.content(slot);
+    if (workload == nullptr) continue;
+    if (builder.model.slots[slot].key.namespaceName != builder.model.slots[service].key.namespaceName)
+      continue;
+    const kube::Value* labels = workload->at({"spec", "template", "metadata", "labels"});
+    if (labels == nullptr) continue;
+    const bool matches =
+        std::all_of(wanted->asMap()->begin(), wanted->asMap()->end(), [&](const kube::Member& member) {
+          const kube::Value* label = labels->find(member.key);
+          return label != nullptr && text(label) == text(&member.value);
+        });
+    if (matches) result.push_back(slot);
+  }
+  return result;
+}
+
+void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook) {
+  Model& model = builder.model;
+  // Webhooks that may fail without harm, and those that are served outside this model, are left out.
+  if (text(webhook.find("failurePolicy")) == "Ignore") return;
+  const std::string space = text(webhook.at({"clientConfig", "service", "namespace"}));
+  const std::string name = text(webhook.at({"clientConfig", "service", "name"}));
+  const auto service = model.find({{"", "services"}, space, name});
+  if (!service) return;
+  const std::vector<Slot> workloads = workloadsBehind(builder, *service);
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    // Webhook configurations themselves are exempt (DESIGN.md, "What the real thing does", 11).
+    if (model.slots[slot].key.type.group == "admissionregistration.k8s.io") continue;
+    Interception interception = reach(webhook, model, slot);
+    if (!interception.onDelete && !interception.onUpdate) continue;
+    interception.configuration = configuration;
+    interception.service = *service;
+    interception.workloads = workloads;
+    model.slots[slot].interceptions.push_back(std::move(interception));
+  }
+}
+
+}  // namespace
+
+void wireServices(Builder& builder) {
+  const size_t count = builder.model.slots.size();
+  for (Slot slot = 0; slot < count; ++slot) {
+    if (builder.model.slots[slot].role != Role::CriticalService || builder.sources[slot] == nullptr) continue;
+    auto service = criticalservice::parse(*builder.sources[slot], builder.input.types);
+    if (service) {
+      addService(builder, slot, std::move(*service));
+    } else {
+      builder.errors.insert(builder.errors.end(), service.error().begin(), service.error().end());
+    }
+  }
+}
+
+void wireWebhooks(Builder& builder) {
+  const size_t count = builder.model.slots.size();
+  for (Slot slot = 0; slot < count; ++slot) {
+    const kube::GroupResource& type = builder.model.slots[slot].key.type;
+    const bool isConfiguration =
+        type.group == "admissionregistration.k8s.io" && (type.resource == "validatingwebhookconfigurations" ||
+                                                         type.resource == "mutatingwebhookconfigurations");
+    const kube::Value* content = builder.content(slot);
+    if (!isConfiguration || content == nullptr) continue;
+    const kube::Value* webhooks = content->find("webhooks");
+    if (webhooks == nullptr || webhooks->asList() == nullptr) continue;
+    for (const kube::Value& webhook : *webhooks->asList()) addWebhook(builder, slot, webhook);
+  }
+}
+
+}  // namespace lastout::cluster

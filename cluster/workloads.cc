@@ -1,0 +1,101 @@
+// Deployments, ReplicaSets, StatefulSets and DaemonSets: from replicas to Pods, one change at a time.
+//
+// A Pod's slot stands for "the Pod at this place"; a replacement takes the same slot once the old Pod is
+// gone.
+#include <algorithm>
+
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+enum class Task : uint8_t { None, Adopt, Create, Delete, Scale };
+
+struct Change {
+  Task task = Task::None;
+  Slot child = kNone;
+};
+
+// Which of the child's owner links is this workload.
+size_t ownerIndex(const Transition& transition, Slot workload, Slot child) {
+  const std::vector<OwnerLink>& owners = transition.info(child).owners;
+  const auto found = std::find_if(owners.begin(), owners.end(),
+                                  [&](const OwnerLink& link) { return link.owner == workload; });
+  return static_cast<size_t>(found - owners.begin());
+}
+
+// How many children there should be now; a Deployment has one ReplicaSet.
+size_t wanted(const Transition& transition, Slot workload, const ObjectState& object) {
+  return transition.info(workload).role == Role::Deployment ? 1 : object.value;
+}
+
+Change nextTask(const Transition& transition, Slot workload) {
+  const SlotInfo& spec = transition.info(workload);
+  const ObjectState object = transition.state().object(workload);
+  // What terminates is left as it is: its children are not replaced, nor taken away (DESIGN.md, 4).
+  if (!object.live()) return {};
+  const size_t count = wanted(transition, workload, object);
+  for (size_t i = 0; i < spec.children.size(); ++i) {
+    const Slot child = spec.children[i];
+    const ObjectState childObject = transition.state().object(child);
+    const bool isWanted = i < count;
+    if (!childObject.present()) {
+      if (isWanted && transition.refusesCreation(child) == nullptr) return {Task::Create, child};
+      continue;
+    }
+    if (!childObject.live()) continue;
+    const OwnerState owner = childObject.owner(ownerIndex(transition, workload, child));
+    if (owner == OwnerState::None) return {Task::Adopt, child};
+    if (owner == OwnerState::Dangling) continue;  // another's; the garbage collector takes it away
+    if (!isWanted && !transition.webhookFails(child, true)) return {Task::Delete, child};
+    if (isWanted && spec.role == Role::Deployment && childObject.value != object.value)
+      return {Task::Scale, child};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool workloadNeedsSync(const Transition& transition, Slot workload) {
+  return nextTask(transition, workload).task != Task::None;
+}
+
+void workloadSync(Transition& transition, Slot workload) {
+  const Change change = nextTask(transition, workload);
+  ObjectState child = transition.state().object(change.child);
+  const size_t index = ownerIndex(transition, workload, change.child);
+  switch (change.task) {
+    case Task::None:
+      break;
+    case Task::Create:
+      transition.create(change.child, Actor::Workloads);
+      if (transition.info(workload).role == Role::Deployment) {
+        child = transition.state().object(change.child);
+        child.value = transition.state().object(workload).value;
+        transition.state().setObject(change.child, child);
+      }
+      break;
+    case Task::Adopt:
+      child.setOwner(index, OwnerState::Current);
+      transition.update(change.child, child, Actor::Workloads);
+      break;
+    case Task::Delete:
+      transition.commitDelete({.actor = Actor::Workloads,
+                               .by = kNone,
+                               .slot = change.child,
+                               .policy = PropagationPolicy::Background});
+      break;
+    case Task::Scale:
+      child.value = transition.state().object(workload).value;
+      transition.update(change.child, child, Actor::Workloads);
+      break;
+  }
+}
+
+bool claimIsFree(const Transition& transition, Slot claim) {
+  const std::vector<Slot>& pods = transition.info(claim).children;
+  return std::none_of(pods.begin(), pods.end(), [&](Slot pod) { return transition.isPresent(pod); });
+}
+
+}  // namespace lastout::cluster
