@@ -208,7 +208,8 @@ class Loader {
       errors_.insert(errors_.end(), work.error().begin(), work.error().end());
       return;
     }
-    scenario_.works.push_back({std::move(work->object), std::move(work->manifests)});
+    std::string applied = manifestwork::appliedName(work->object.key);
+    scenario_.works.push_back({std::move(work->object), std::move(applied), std::move(work->manifests)});
   }
 
   // What steps create is part of the cluster's possible objects, except what is there from the start.
