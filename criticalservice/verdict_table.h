@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "criticalservice/critical_service.h"
 
@@ -28,68 +27,76 @@ enum class CriteriaState : uint8_t {
   Unknown,  // none is unmet, and of one or more too little is known
 };
 
-// One line of the table; what is left out may be anything.
+// Some of an enumeration's values.
+template <class E>
+struct SetOf {
+  uint8_t bits = 0;
+
+  template <class... Values>
+  static constexpr SetOf of(Values... values) {
+    return {static_cast<uint8_t>((... | (1u << static_cast<uint8_t>(E{values}))))};
+  }
+  constexpr bool has(E value) const { return (bits >> static_cast<uint8_t>(value) & 1u) != 0; }
+  friend bool operator==(const SetOf&, const SetOf&) = default;
+};
+
+// One line of the table.
 struct VerdictRow {
   Subject subject = Subject::Provider;
-  DeletionIntent intent = DeletionIntent::Ordered;
-  std::optional<ProviderState> provider;
-  std::optional<CriteriaState> criteria;
+  SetOf<DeletionIntent> intent;
+  SetOf<ProviderState> provider;
+  SetOf<CriteriaState> criteria;
   bool allowed = false;
 
   constexpr bool covers(Subject aSubject, DeletionIntent anIntent, ProviderState aProvider,
                         CriteriaState aCriteria) const {
-    return subject == aSubject && intent == anIntent && (!provider || *provider == aProvider) &&
-           (!criteria || *criteria == aCriteria);
+    return subject == aSubject && intent.has(anIntent) && provider.has(aProvider) && criteria.has(aCriteria);
   }
+  friend bool operator==(const VerdictRow&, const VerdictRow&) = default;
 };
 
-// Every combination is covered by exactly one row.
+namespace table {
+
+inline constexpr auto kOrdered = SetOf<DeletionIntent>::of(DeletionIntent::Ordered);
+inline constexpr auto kBestEffort = SetOf<DeletionIntent>::of(DeletionIntent::BestEffortDeletion);
+inline constexpr auto kOrphan = SetOf<DeletionIntent>::of(DeletionIntent::OrphanResources);
+inline constexpr auto kGuarding =
+    SetOf<DeletionIntent>::of(DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion);
+
+inline constexpr auto kThere = SetOf<ProviderState>::of(ProviderState::Present, ProviderState::Replaced);
+inline constexpr auto kNotSeen = SetOf<ProviderState>::of(ProviderState::Unknown);
+inline constexpr auto kGone = SetOf<ProviderState>::of(ProviderState::Absent);
+inline constexpr auto kNotGone =
+    SetOf<ProviderState>::of(ProviderState::Present, ProviderState::Replaced, ProviderState::Unknown);
+inline constexpr auto kAnyProvider = SetOf<ProviderState>::of(ProviderState::Present, ProviderState::Replaced,
+                                                              ProviderState::Unknown, ProviderState::Absent);
+
+inline constexpr auto kMet = SetOf<CriteriaState>::of(CriteriaState::Met);
+inline constexpr auto kUnmet = SetOf<CriteriaState>::of(CriteriaState::Unmet);
+inline constexpr auto kUnknown = SetOf<CriteriaState>::of(CriteriaState::Unknown);
+inline constexpr auto kAnyCriteria =
+    SetOf<CriteriaState>::of(CriteriaState::Met, CriteriaState::Unmet, CriteriaState::Unknown);
+
+}  // namespace table
+
+// Every combination is covered by exactly one row; the rows are those of docs/verdicts.md, in its order.
 inline constexpr VerdictRow kVerdicts[] = {
-    {Subject::CriticalService, DeletionIntent::Ordered, ProviderState::Present, {}, false},
-    {Subject::CriticalService, DeletionIntent::Ordered, ProviderState::Replaced, {}, false},
-    {Subject::CriticalService, DeletionIntent::Ordered, ProviderState::Unknown, {}, false},
-    {Subject::CriticalService, DeletionIntent::Ordered, ProviderState::Absent, {}, true},
-    {Subject::CriticalService, DeletionIntent::BestEffortDeletion, {}, {}, true},
-    {Subject::CriticalService, DeletionIntent::OrphanResources, {}, {}, true},
+    {Subject::CriticalService, table::kOrdered, table::kThere, table::kAnyCriteria, false},
+    {Subject::CriticalService, table::kOrdered, table::kNotSeen, table::kAnyCriteria, false},
+    {Subject::CriticalService, table::kOrdered, table::kGone, table::kAnyCriteria, true},
+    {Subject::CriticalService, table::kBestEffort, table::kAnyProvider, table::kAnyCriteria, true},
+    {Subject::CriticalService, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {Subject::Provider, DeletionIntent::Ordered, {}, CriteriaState::Met, true},
-    {Subject::Provider, DeletionIntent::Ordered, {}, CriteriaState::Unmet, false},
-    {Subject::Provider, DeletionIntent::Ordered, {}, CriteriaState::Unknown, false},
-    {Subject::Provider, DeletionIntent::BestEffortDeletion, {}, CriteriaState::Met, true},
-    {Subject::Provider, DeletionIntent::BestEffortDeletion, {}, CriteriaState::Unmet, false},
-    {Subject::Provider, DeletionIntent::BestEffortDeletion, {}, CriteriaState::Unknown, false},
-    {Subject::Provider, DeletionIntent::OrphanResources, {}, {}, true},
+    {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kMet, true},
+    {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kUnmet, false},
+    {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kUnknown, false},
+    {Subject::Provider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Absent, {}, true},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Present, CriteriaState::Met, true},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Present, CriteriaState::Unmet, false},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Present, CriteriaState::Unknown, false},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Replaced, CriteriaState::Met, true},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Replaced, CriteriaState::Unmet, false},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Replaced, CriteriaState::Unknown, false},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Unknown, CriteriaState::Met, true},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Unknown, CriteriaState::Unmet, false},
-    {Subject::HoldsProvider, DeletionIntent::Ordered, ProviderState::Unknown, CriteriaState::Unknown, false},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Absent, {}, true},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Present, CriteriaState::Met,
-     true},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Present, CriteriaState::Unmet,
-     false},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Present,
-     CriteriaState::Unknown, false},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Replaced, CriteriaState::Met,
-     true},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Replaced,
-     CriteriaState::Unmet, false},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Replaced,
-     CriteriaState::Unknown, false},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Unknown, CriteriaState::Met,
-     true},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Unknown, CriteriaState::Unmet,
-     false},
-    {Subject::HoldsProvider, DeletionIntent::BestEffortDeletion, ProviderState::Unknown,
-     CriteriaState::Unknown, false},
-    {Subject::HoldsProvider, DeletionIntent::OrphanResources, {}, {}, true},
+    {Subject::HoldsProvider, table::kGuarding, table::kGone, table::kAnyCriteria, true},
+    {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kMet, true},
+    {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnmet, false},
+    {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnknown, false},
+    {Subject::HoldsProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 };
 
 }  // namespace lastout::criticalservice

@@ -1,0 +1,153 @@
+// The CRD that is shipped and the parser agree about the fields.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "criticalservice/critical_service.h"
+#include "kube/parse.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+using ::testing::UnorderedElementsAreArray;
+
+kube::Object crd() {
+  const auto text = kube::readFile("deploy/crd/criticalservices.yaml");
+  EXPECT_TRUE(text) << kube::toString(text.error());
+  return testing::object(*text);
+}
+
+const kube::Value& version(const kube::Object& crd) {
+  return crd.content.at({"spec", "versions"})->asList()->at(0);
+}
+
+const kube::Value& specSchema(const kube::Object& crd) {
+  return *version(crd).at({"schema", "openAPIV3Schema", "properties", "spec"});
+}
+
+// Every property of a schema as a path: "criteria[].finalizer.group".
+void properties(const kube::Value& schema, const std::string& path, std::set<std::string>& out) {
+  if (const kube::Value* items = schema.find("items")) properties(*items, path + "[]", out);
+  const kube::Value* map = schema.find("properties");
+  if (map == nullptr) return;
+  for (const kube::Member& member : *map->asMap()) {
+    const std::string here = path.empty() ? member.key : path + "." + member.key;
+    out.insert(here);
+    properties(member.value, here, out);
+  }
+}
+
+// The same of a manifest.
+void fields(const kube::Value& value, const std::string& path, std::set<std::string>& out) {
+  if (const auto* list = value.asList()) {
+    for (const kube::Value& item : *list) fields(item, path + "[]", out);
+  }
+  if (const auto* map = value.asMap()) {
+    for (const kube::Member& member : *map) {
+      const std::string here = path.empty() ? member.key : path + "." + member.key;
+      out.insert(here);
+      fields(member.value, here, out);
+    }
+  }
+}
+
+// A manifest's value for a schema: every property is there, with the first word of an enumeration.
+kube::Value example(const kube::Value& schema, std::string_view name) {
+  if (const kube::Value* choices = schema.find("enum")) return choices->asList()->at(0);
+  const std::string type = *schema.find("type")->asString();
+  if (type == "array") return {kube::Value::List{example(*schema.find("items"), name)}, {}};
+  if (type != "object") {
+    if (name == "group") return {std::string("apps"), {}};
+    if (name == "resource") return {std::string("deployments"), {}};
+    return {std::string("a"), {}};
+  }
+  kube::Value::Map map;
+  for (const kube::Member& member : *schema.find("properties")->asMap()) {
+    // A criterion has one of its members.
+    if (member.key == "specificResource") continue;
+    map.push_back({member.key, {}, example(member.value, member.key)});
+  }
+  return {std::move(map), {}};
+}
+
+TEST(CriticalServiceCrd, DefinesTheTypeThatIsBuiltIn) {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceType before = *types.find(criticalServiceType());
+  const auto added = types.addCrd(crd().content, "deploy/crd/criticalservices.yaml");
+  ASSERT_TRUE(added) << kube::toString(added.error());
+  EXPECT_EQ(added->type, criticalServiceType());
+  EXPECT_EQ(added->kind, kKind);
+  EXPECT_EQ(added->type.group + "/" + added->version, kApiVersion);
+  EXPECT_FALSE(added->namespaced);
+  EXPECT_EQ(added->singular, before.singular);
+  EXPECT_EQ(added->shortNames, before.shortNames);
+}
+
+TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
+  CriticalService service;
+  service.provider = {{"apps", "deployments"}, "n", "d"};
+  service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f"},
+                      SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
+  std::set<std::string> written;
+  fields(*toManifest(service).find("spec"), "", written);
+  std::set<std::string> inSchema;
+  const kube::Object object = crd();
+  properties(specSchema(object), "", inSchema);
+  EXPECT_THAT(inSchema, UnorderedElementsAreArray(written));
+}
+
+TEST(CriticalServiceCrd, WhateverItsSchemaHasIsRead) {
+  const kube::Object definition = crd();
+  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  kube::Value manifest = toManifest(CriticalService{});
+  for (kube::Member& member : *std::get_if<kube::Value::Map>(&manifest.data)) {
+    if (member.key == "metadata") member.value = {kube::Value::Map{{"name", {}, {std::string("x"), {}}}}, {}};
+    if (member.key == "spec") member.value = example(specSchema(definition), "spec");
+  }
+  const auto object = kube::parseObject(std::move(manifest), "", types);
+  ASSERT_TRUE(object) << kube::toString(object.error());
+  const auto parsed = parse(*object, types);
+  EXPECT_TRUE(parsed) << testing::lines(parsed.error());
+}
+
+TEST(CriticalServiceCrd, ItsEnumerationsAreTheParsers) {
+  const kube::Object object = crd();
+  const kube::Value& spec = specSchema(object);
+  std::vector<std::string> intents;
+  for (const kube::Value& word : *spec.at({"properties", "deletionIntent", "enum"})->asList()) {
+    intents.push_back(*word.asString());
+  }
+  EXPECT_THAT(intents, ::testing::ElementsAre(toString(DeletionIntent::Ordered),
+                                              toString(DeletionIntent::BestEffortDeletion),
+                                              toString(DeletionIntent::OrphanResources)));
+  EXPECT_EQ(*spec.at({"properties", "deletionIntent", "default"})->asString(),
+            toString(CriticalService{}.intent));
+}
+
+TEST(CriticalServiceCrd, StatusIsASubresourceThatKeepsTheProvidersUid) {
+  const kube::Object object = crd();
+  EXPECT_NE(version(object).at({"subresources", "status"}), nullptr);
+  std::set<std::string> inSchema;
+  properties(*version(object).at({"schema", "openAPIV3Schema", "properties", "status"}), "", inSchema);
+  EXPECT_EQ(inSchema.count("provider.uid"), 1u);
+}
+
+TEST(CriticalServiceCrd, PrinterColumnsShowFieldsThatExist) {
+  const kube::Object object = crd();
+  std::set<std::string> inSchema;
+  properties(*version(object).at({"schema", "openAPIV3Schema"}), "", inSchema);
+  for (const kube::Value& column : *version(object).find("additionalPrinterColumns")->asList()) {
+    const std::string path = column.find("jsonPath")->asString()->substr(1);
+    if (path == "metadata.creationTimestamp") continue;
+    const std::string field = path.substr(0, path.find('['));
+    EXPECT_EQ(inSchema.count(field), 1u) << path;
+  }
+}
+
+}  // namespace
+}  // namespace lastout::criticalservice

@@ -1,0 +1,221 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "criticalservice/critical_service.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kHead =
+    "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: x}\n";
+constexpr std::string_view kProvider =
+    "spec:\n  provider: {group: apps, resource: deployments, namespace: n, name: d}\n";
+constexpr std::string_view kFinalizer =
+    "  - {type: Finalizer, finalizer: {group: my.crd.group, resource: coolresources, finalizerName: a/b}}\n";
+
+tl::expected<CriticalService, kube::Errors> parseText(const std::string& text) {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::Object object = testing::object(text, types);
+  return parse(object, types);
+}
+
+// The messages that a manifest earns; empty when it is right.
+std::string complaints(const std::string& text) {
+  const auto parsed = parseText(text);
+  return parsed ? "" : testing::lines(parsed.error());
+}
+
+// The same for one whose provider is right.
+std::string complaintsOfCriteria(const std::string& criteria) {
+  return complaints(std::string(kHead) + std::string(kProvider) + "  criteria:\n" + criteria);
+}
+
+std::string complaintsOfProvider(const std::string& provider) {
+  return complaints(std::string(kHead) + "spec:\n  provider: " + provider + "\n  criteria:\n" +
+                    std::string(kFinalizer));
+}
+
+TEST(ParseCriticalService, ReadsTheDocumentsOwnExample) {
+  const auto parsed = parseText(R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata:
+  name: for-finalizer-deployment
+spec:
+  provider:
+    group: apps
+    resource: deployments
+    namespace: finalizer-namespace
+    name: finalizer-deployment
+  criteria:
+  - type: Finalizer
+    finalizer:
+      group: my.crd.group
+      resource: coolresources
+      finalizerName: my.crd.group/super-important
+  - type: SpecificResource
+    specificResource:
+      group: apiextensions.k8s.io
+      resource: CustomResourceDefinition
+      name: coolresources.my.crd.group
+)");
+  ASSERT_TRUE(parsed) << testing::lines(parsed.error());
+  EXPECT_EQ(kube::toString(parsed->provider), "deployments.apps/finalizer-namespace/finalizer-deployment");
+  EXPECT_THAT(
+      parsed->criteria,
+      ElementsAre(
+          Criterion{FinalizerCriterion{{"my.crd.group", "coolresources"}, "my.crd.group/super-important"}},
+          Criterion{SpecificResourceCriterion{
+              {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", "coolresources.my.crd.group"}}}));
+  EXPECT_EQ(parsed->intent, DeletionIntent::Ordered);
+  EXPECT_EQ(parsed->providerUid, "");
+}
+
+TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
+  CriticalService service;
+  service.meta.name = "x";
+  service.meta.uid = "00000000-0000-4000-8000-000000000001";
+  service.provider = {{"apps", "deployments"}, "n", "d"};
+  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a.b/c"},
+                      SpecificResourceCriterion{{{"", "secrets"}, "other", "s"}},
+                      SpecificResourceCriterion{{{"", "nodes"}, "", "n1"}}};
+  service.providerUid = "00000000-0000-4000-8000-000000000002";
+  for (const DeletionIntent intent :
+       {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
+    service.intent = intent;
+    const kube::ResourceMap types = kube::ResourceMap::builtIn();
+    const auto object = kube::parseObject(toManifest(service), "", types);
+    ASSERT_TRUE(object) << kube::toString(object.error());
+    const auto again = parse(*object, types);
+    ASSERT_TRUE(again) << testing::lines(again.error());
+    EXPECT_EQ(again->meta.name, service.meta.name);
+    EXPECT_EQ(again->meta.uid, service.meta.uid);
+    EXPECT_EQ(again->provider, service.provider);
+    EXPECT_EQ(again->criteria, service.criteria);
+    EXPECT_EQ(again->intent, intent);
+    EXPECT_EQ(again->providerUid, service.providerUid);
+  }
+}
+
+TEST(ParseCriticalService, NamesEveryMissingField) {
+  EXPECT_THAT(complaints(std::string(kHead)), HasSubstr("spec is missing"));
+  const std::string text = complaints(std::string(kHead) + "spec: {provider: {group: apps}}\n");
+  EXPECT_THAT(text, HasSubstr("spec.provider.resource is missing"));
+  EXPECT_THAT(text, HasSubstr("spec.provider.name is missing"));
+  EXPECT_THAT(text, HasSubstr("spec.criteria is missing"));
+  EXPECT_THAT(complaints(std::string(kHead) + std::string(kProvider) + "  criteria: []\n"),
+              HasSubstr("spec.criteria is empty: name at least one thing"));
+}
+
+TEST(ParseCriticalService, AnUnknownFieldNamesTheNearestOne) {
+  EXPECT_THAT(complaints(std::string(kHead) + std::string(kProvider) + "  criterias: []\n"),
+              HasSubstr("\"criteria\""));
+  EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deployments, nmespace: n, name: d}"),
+              HasSubstr("\"namespace\""));
+  EXPECT_THAT(complaintsOfCriteria(
+                  "  - {type: Finalizer, finalizer: {group: a.b, resource: cs, finalizerNam: a/b}}\n"),
+              HasSubstr("\"finalizerName\""));
+}
+
+TEST(ParseCriticalService, ACriterionHasExactlyTheMemberOfItsType) {
+  EXPECT_THAT(complaintsOfCriteria("  - {finalizer: {group: a.b, resource: cs, finalizerName: a/b}}\n"),
+              HasSubstr("spec.criteria[0].type is missing: Finalizer or SpecificResource"));
+  EXPECT_THAT(
+      complaintsOfCriteria("  - {type: Finaliser, finalizer: {resource: cs, finalizerName: a/b}}\n"),
+      HasSubstr(
+          "spec.criteria[0].type must be one of Finalizer, SpecificResource, not \"Finaliser\"; did you "
+          "mean \"Finalizer\"?"));
+  EXPECT_THAT(complaintsOfCriteria("  - {type: SpecificResource}\n"),
+              HasSubstr("spec.criteria[0].specificResource is missing: type SpecificResource needs it"));
+  EXPECT_THAT(complaintsOfCriteria("  - type: SpecificResource\n"
+                                   "    specificResource: {resource: nodes, name: n1}\n"
+                                   "    finalizer: {group: a.b, resource: cs, finalizerName: a/b}\n"),
+              HasSubstr("spec.criteria[0].finalizer does not belong to type SpecificResource"));
+}
+
+TEST(ParseCriticalService, EmptyAndImpossibleNamesAreErrors) {
+  EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deployments, namespace: n, name: ''}"),
+              HasSubstr("spec.provider.name may not be empty"));
+  EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deployments, namespace: n, name: A_B}"),
+              HasSubstr("spec.provider.name: \"A_B\""));
+  EXPECT_THAT(complaintsOfCriteria(
+                  "  - {type: Finalizer, finalizer: {group: a.b, resource: cs, finalizerName: a/b/c}}\n"),
+              HasSubstr("\"a/b/c\" is no finalizer's name, which looks like example.com/clean-up"));
+  EXPECT_THAT(complaintsOfProvider("{group: apps/v1, resource: deployments, namespace: n, name: d}"),
+              HasSubstr("spec.provider.group is written without a version: \"apps\", not \"apps/v1\""));
+}
+
+TEST(ParseCriticalService, TheNamespaceMustSuitTheType) {
+  EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deployments, name: d}"),
+              HasSubstr("spec.provider.namespace is missing: deployments.apps are namespaced"));
+  EXPECT_THAT(
+      complaintsOfCriteria(
+          "  - {type: SpecificResource, specificResource: {resource: nodes, namespace: n, name: x}}\n"),
+      HasSubstr("namespace must be left out: nodes are cluster-scoped"));
+}
+
+TEST(ParseCriticalService, ATypeIsWrittenAsResourceOrAsKind) {
+  EXPECT_EQ(complaintsOfProvider("{group: apps, resource: Deployment, namespace: n, name: d}"), "");
+  EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deployment, namespace: n, name: d}"),
+              HasSubstr("there is no type \"deployment\" in group \"apps\"; write resource: deployments"));
+  EXPECT_THAT(
+      complaintsOfProvider("{resource: deployments, namespace: n, name: d}"),
+      HasSubstr(
+          "there is no type \"deployments\" in the core group; write resource: deployments and group: apps"));
+  EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deploymets, namespace: n, name: d}"),
+              HasSubstr("did you mean \"deployments\"?"));
+}
+
+TEST(ParseCriticalService, ATypeThatACrdCouldStillBringIsTaken) {
+  EXPECT_EQ(complaintsOfCriteria(std::string(kFinalizer)), "");
+  EXPECT_THAT(complaintsOfCriteria("  - {type: Finalizer, finalizer: {group: my.crd.group, resource: "
+                                   "CoolResource, finalizerName: a/b}}\n"),
+              HasSubstr("a resource is the lower-case plural"));
+}
+
+TEST(ParseCriticalService, ARepeatedCriterionNamesTheFirst) {
+  EXPECT_THAT(complaintsOfCriteria(std::string(kFinalizer) + std::string(kFinalizer)),
+              HasSubstr("spec.criteria[1] repeats spec.criteria[0]"));
+}
+
+TEST(ParseCriticalService, ACriterionThatWaitsForTheProviderItselfIsAnError) {
+  const auto specific = [](const std::string& fields) {
+    return complaintsOfCriteria("  - {type: SpecificResource, specificResource: {" + fields + "}}\n");
+  };
+  EXPECT_THAT(specific("group: apps, resource: deployments, namespace: n, name: d"),
+              HasSubstr("is the provider itself"));
+  EXPECT_THAT(specific("resource: namespaces, name: n"), HasSubstr("is the namespace of the provider"));
+  EXPECT_THAT(specific("group: lastout.dev, resource: criticalservices, name: x"),
+              HasSubstr("is this CriticalService"));
+  EXPECT_THAT(specific("group: apiextensions.k8s.io, resource: customresourcedefinitions, name: "
+                       "criticalservices.lastout.dev"),
+              HasSubstr("is the CRD of CriticalServices"));
+  EXPECT_EQ(specific("resource: namespaces, name: other"), "");
+}
+
+TEST(ParseCriticalService, OtherVersionsAndIntentsAreErrors) {
+  EXPECT_THAT(complaints("apiVersion: lastout.dev/v1\nkind: CriticalService\nmetadata: {name: x}\n" +
+                         std::string(kProvider) + "  criteria:\n" + std::string(kFinalizer)),
+              HasSubstr("apiVersion must be lastout.dev/v1alpha1"));
+  EXPECT_THAT(complaints(std::string(kHead) + std::string(kProvider) +
+                         "  deletionIntent: Orphan\n  criteria:\n" + std::string(kFinalizer)),
+              HasSubstr("spec.deletionIntent must be one of Ordered, BestEffortDeletion, OrphanResources"));
+}
+
+TEST(ParseCriticalService, OfTheStatusOnlyTheProvidersUidIsRead) {
+  const auto parsed =
+      parseText(std::string(kHead) + std::string(kProvider) + "  criteria:\n" + std::string(kFinalizer) +
+                "status: {provider: {uid: u1, ready: 2}, conditions: [], newer: {}}\n");
+  ASSERT_TRUE(parsed) << testing::lines(parsed.error());
+  EXPECT_EQ(parsed->providerUid, "u1");
+}
+
+}  // namespace
+}  // namespace lastout::criticalservice

@@ -1,0 +1,39 @@
+#include "criticalservice/provider_types.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lastout::criticalservice {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ProviderTypes, WorkloadsAndCustomResourcesCanBeProviders) {
+  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  for (const kube::GroupResource& type : {kube::GroupResource{"apps", "deployments"},
+                                          {"apps", "statefulsets"},
+                                          {"apps", "daemonsets"},
+                                          {"apps", "replicasets"},
+                                          {"batch", "jobs"},
+                                          {"batch", "cronjobs"},
+                                          {"", "replicationcontrollers"},
+                                          {"postgresql.example.com", "clusters"},
+                                          {"work.open-cluster-management.io", "manifestworks"}}) {
+    EXPECT_EQ(whyNoProvider(type, types), std::nullopt) << kube::toString(type);
+  }
+}
+
+TEST(ProviderTypes, WhatRunsNothingCannot) {
+  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const auto why = [&](const kube::GroupResource& type) { return whyNoProvider(type, types).value_or(""); };
+  EXPECT_THAT(why({"", "pods"}), HasSubstr("name the workload that owns the Pod"));
+  EXPECT_THAT(why({"", "namespaces"}), HasSubstr("name the workload in the namespace"));
+  EXPECT_THAT(why({"lastout.dev", "criticalservices"}), HasSubstr("run nothing"));
+  EXPECT_THAT(why({"apiextensions.k8s.io", "customresourcedefinitions"}), HasSubstr("run nothing"));
+  EXPECT_THAT(why({"admissionregistration.k8s.io", "validatingwebhookconfigurations"}),
+              HasSubstr("exempt from admission webhooks"));
+  EXPECT_THAT(why({"", "services"}), HasSubstr("run nothing"));
+}
+
+}  // namespace
+}  // namespace lastout::criticalservice

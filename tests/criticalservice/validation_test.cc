@@ -1,0 +1,121 @@
+#include "criticalservice/validation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/manifests.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Criterion kNoFinalizer =
+    FinalizerCriterion{{"my.crd.group", "coolresources"}, "my.crd.group/super-important"};
+const Criterion kNoCrd = SpecificResourceCriterion{
+    {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", "coolresources.my.crd.group"}};
+
+CriticalService story() {
+  CriticalService service;
+  service.meta.name = "for-finalizer-deployment";
+  service.provider = {{"apps", "deployments"}, "finalizer-namespace", "finalizer-deployment"};
+  service.criteria = {kNoFinalizer, kNoCrd};
+  return service;
+}
+
+bool nothingIsMet(const Criterion&) { return false; }
+
+kube::ResourceMap withCoolResources() {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  types.add({{"my.crd.group", "coolresources"}, "CoolResource", "v1", "coolresource", {}, true, false});
+  return types;
+}
+
+TEST(ValidateChange, TheProviderCannotBeChanged) {
+  CriticalService after = story();
+  after.provider.name = "other";
+  EXPECT_THAT(testing::lines(validateChange(story(), after, nothingIsMet)),
+              HasSubstr("spec.provider cannot be changed from "
+                        "deployments.apps/finalizer-namespace/finalizer-deployment to"));
+}
+
+TEST(ValidateChange, ACriterionMayNotBeRemovedWhileItIsUnmet) {
+  CriticalService after = story();
+  after.criteria = {kNoFinalizer};
+  EXPECT_EQ(testing::lines(validateChange(story(), after, nothingIsMet)),
+            "spec.criteria[1] cannot be removed while it is not known to be met "
+            "(customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group); to give the "
+            "guarding up, set "
+            "spec.deletionIntent to OrphanResources\n");
+  EXPECT_TRUE(validateChange(story(), after, [](const Criterion& c) { return c == kNoCrd; }).empty());
+}
+
+TEST(ValidateChange, AnAlteredCriterionIsARemovedOne) {
+  CriticalService after = story();
+  after.criteria[0] = FinalizerCriterion{{"my.crd.group", "coolresources"}, "my.crd.group/other"};
+  EXPECT_THAT(testing::lines(validateChange(story(), after, nothingIsMet)),
+              HasSubstr("spec.criteria[0] cannot be removed while it is not known to be met (finalizer "
+                        "my.crd.group/super-important on coolresources.my.crd.group)"));
+}
+
+TEST(ValidateChange, IntentAndOrderMayAlwaysChangeAndCriteriaMayBeAdded) {
+  CriticalService after = story();
+  after.intent = DeletionIntent::OrphanResources;
+  after.criteria = {kNoCrd, kNoFinalizer, SpecificResourceCriterion{{{"", "nodes"}, "", "n"}}};
+  EXPECT_TRUE(validateChange(story(), after, nothingIsMet).empty());
+}
+
+TEST(ValidateNew, NothingGuardsWhatGoesTogetherWithLastout) {
+  EXPECT_TRUE(validateNew(story(), "").empty());
+  EXPECT_TRUE(validateNew(story(), "lastout").empty());
+  EXPECT_THAT(testing::lines(validateNew(story(), "finalizer-namespace")),
+              HasSubstr("spec.provider.namespace: lastout itself runs in finalizer-namespace"));
+  CriticalService service = story();
+  service.criteria.emplace_back(SpecificResourceCriterion{{{"", "namespaces"}, "", "lastout"}});
+  EXPECT_THAT(testing::lines(validateNew(service, "lastout")),
+              HasSubstr("spec.criteria[2]: lastout itself runs in lastout"));
+}
+
+TEST(Warnings, TheStoryEarnsNone) {
+  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), {})), "");
+}
+
+TEST(Warnings, ATypeThatIsNotInstalledIsNamed) {
+  EXPECT_EQ(testing::lines(warnings(story(), kube::ResourceMap::builtIn(), {})),
+            "spec.criteria[0]: coolresources.my.crd.group is not installed\n");
+  CriticalService service = story();
+  service.criteria[0] = FinalizerCriterion{{"my.crd.group", "coolresource"}, "a/b"};
+  EXPECT_THAT(
+      testing::lines(warnings(service, withCoolResources(), {})),
+      HasSubstr("coolresource.my.crd.group is not installed; did you mean \"coolresources.my.crd.group\"?"));
+}
+
+TEST(Warnings, AFinalizerCriterionAloneLeavesAWindow) {
+  CriticalService service = story();
+  service.criteria = {kNoFinalizer};
+  EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), {})),
+              HasSubstr("add a SpecificResource criterion for "
+                        "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group"));
+  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a/b"}};
+  const std::string builtIn = testing::lines(warnings(service, withCoolResources(), {}));
+  EXPECT_THAT(builtIn, HasSubstr("no criterion can exclude that for a built-in type"));
+  EXPECT_THAT(builtIn, Not(HasSubstr("add a SpecificResource")));
+}
+
+TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
+  const InNamespace everywhere = [](const kube::GroupResource& type, std::string_view) {
+    return type.resource == "coolresources";
+  };
+  EXPECT_THAT(
+      testing::lines(warnings(story(), withCoolResources(), everywhere)),
+      HasSubstr("spec.criteria[0]: coolresources.my.crd.group has objects in the provider's own namespace "
+                "finalizer-namespace"));
+  CriticalService service = story();
+  service.criteria.emplace_back(SpecificResourceCriterion{{{"", "secrets"}, "finalizer-namespace", "s"}});
+  EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), {})),
+              HasSubstr("secrets/finalizer-namespace/s is in the provider's own namespace"));
+}
+
+}  // namespace
+}  // namespace lastout::criticalservice
