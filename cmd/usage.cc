@@ -63,10 +63,10 @@ std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
   }
   if (&command == &app) {
     const std::string near = didYouMean(word, commandNames(app));
-    return "unknown command '" + word + "'" +
+    return "unknown command \"" + word + "\"" +
            (near.empty() ? "; there are " + listed(commandNames(app)) : near);
   }
-  return "unexpected argument '" + word + "'";
+  return "unexpected argument \"" + word + "\"";
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Reading ManifestWorks and AppliedManifestWorks.
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,8 @@ namespace lastout::manifestwork {
 namespace {
 
 constexpr size_t kListedCandidates = 5;
+
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 bool isText(const kube::Value* value, std::string_view text) {
   return value != nullptr && value->asString() != nullptr && *value->asString() == text;
@@ -89,7 +91,7 @@ class WorkReader {
     const kube::Result<kube::ObjectPattern> pattern = kube::parsePattern(word.text, types_);
     if (!pattern) return fail(word.position, pattern.error().message);
     if (pattern->hasGlob()) {
-      return fail(word.position, "'" + word.text + "': a word names one object; * and ? are not allowed");
+      return fail(word.position, quoted(word.text) + ": a word names one object; * and ? are not allowed");
     }
     std::vector<const kube::Object*> found;
     for (const kube::Object& object : objects_) {
@@ -104,7 +106,7 @@ class WorkReader {
     for (const kube::Object& object : objects_) {
       if (object.key.type == pattern.key.type) names.push_back(object.key.name);
     }
-    std::string message = "'" + word.text + "' names no object of this file";
+    std::string message = quoted(word.text) + " names no object of this file";
     if (names.empty()) return message + ", which has no " + kube::toString(pattern.key.type);
     const std::string_view near = kube::nearest(pattern.key.name, names);
     if (!near.empty() && near != pattern.key.name)
@@ -116,7 +118,7 @@ class WorkReader {
     std::vector<std::string> names;
     names.reserve(found.size());
     for (const kube::Object* object : found) names.push_back(kube::toString(object->key));
-    return "'" + word.text + "' names " + std::to_string(found.size()) +
+    return quoted(word.text) + " names " + std::to_string(found.size()) +
            " objects of this file: " + listed(names) + "; write the namespace too";
   }
 
@@ -174,7 +176,7 @@ class WorkReader {
   const kube::ResourceMap& types_;
   kube::Errors errors_;
   std::vector<kube::Object> manifests_;
-  std::set<kube::ObjectKey> keys_;
+  std::unordered_set<kube::ObjectKey> keys_;
 };
 
 kube::Result<void> addTypesOf(const kube::Value& document, std::string_view file, kube::ResourceMap& types) {
