@@ -89,8 +89,9 @@ void Replayer::record(Run& run, const Action& action, std::vector<Happening>* lo
     ++sequence_;
     First& first = run.firsts[event.slot * Run::kEventKinds + static_cast<size_t>(event.kind)];
     if (!first.happened() && !isHarmless(compiled_.model, event)) first = {now_, sequence_};
-    if (log != nullptr)
-      log->push_back({std::chrono::milliseconds(now_), event, action, number_, state.object(event.slot)});
+    if (log == nullptr) continue;
+    log->push_back({std::chrono::milliseconds(now_), event, action, number_, state.object(event.slot), {}});
+    if (event.kind == cluster::EventKind::Denied) log->back().state = run.state;
   }
 }
 

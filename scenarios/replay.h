@@ -40,6 +40,7 @@ struct Happening {
   cluster::Action action;       // what it was a part of
   uint32_t number = 0;          // of that action in the run, from 1
   cluster::ObjectState object;  // after the action
+  std::vector<uint64_t> state;  // Denied: all of the cluster then, to say why
 };
 
 // When an event of an object happened for the first time.

@@ -1,0 +1,28 @@
+// Names: what people call the objects of a model: short, and still good as a reference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/model.h"
+
+namespace lastout::scenarios {
+
+// "deployments/my-namespace/my-name"; the group stands with it only where two types of the model share the
+// resource.
+class Names {
+ public:
+  explicit Names(const cluster::Model& model);
+  const std::string& of(cluster::Slot slot) const { return names_[slot]; }
+  std::string typeOf(cluster::Slot slot) const;  // "deployments"
+  // "a, b and 3 more"; at most `most` by name.
+  std::string list(const std::vector<cluster::Slot>& slots, size_t most = 3) const;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// "1.250 s".
+std::string seconds(std::chrono::milliseconds time);
+
+}  // namespace lastout::scenarios

@@ -1,0 +1,215 @@
+#include "scenarios/narrate.h"
+
+#include <map>
+
+#include "scenarios/blockers.h"
+
+namespace lastout::scenarios {
+
+namespace {
+
+using cluster::Action;
+using cluster::Actor;
+using cluster::EventKind;
+using cluster::Role;
+
+// What one action did to one object.
+struct Deed {
+  const Happening* last = nullptr;
+  const Happening* denial = nullptr;
+  bool requested = false;
+  bool accepted = false;
+  bool gone = false;
+  bool created = false;
+  bool changed = false;
+};
+
+Deed deedOf(std::span<const Happening> happenings) {
+  Deed deed;
+  deed.last = &happenings.back();
+  for (const Happening& happening : happenings) {
+    switch (happening.event.kind) {
+      case EventKind::Requested:
+        deed.requested = true;
+        break;
+      case EventKind::Denied:
+        deed.denial = &happening;
+        break;
+      case EventKind::Accepted:
+        deed.accepted = true;
+        break;
+      case EventKind::Gone:
+        deed.gone = true;
+        break;
+      case EventKind::Created:
+        deed.created = true;
+        break;
+      case EventKind::Changed:
+        deed.changed = true;
+        break;
+    }
+  }
+  return deed;
+}
+
+class Narrator {
+ public:
+  Narrator(const cluster::Machine& machine, const Names& names)
+      : machine_(machine), model_(machine.model()), names_(names) {}
+
+  // Empty: nothing worth a line.
+  std::string sentence(const Deed& deed) const {
+    const Happening& last = *deed.last;
+    const std::string& object = names_.of(last.event.slot);
+    const std::string who = actorName(model_, names_, last.event.actor, last.event.by);
+    if (deed.denial != nullptr) return denial(*deed.denial, who, object);
+    if (deed.accepted)
+      return who + " deletes " + object + policy(last) + (deed.gone ? ": gone" : waits(last));
+    if (deed.gone) return departure(last, who, object);
+    if (deed.created) return who + " creates " + object;
+    if (deed.requested && last.action.kind != Action::Kind::Commit) return request(last, who, object);
+    return deed.changed ? change(last, who, object) : std::string();
+  }
+
+ private:
+  // Allowed at first sight, or nothing to delete.
+  std::string request(const Happening& last, const std::string& who, const std::string& object) const {
+    const std::string asks = who + " asks to delete " + object;
+    return last.object.present() ? asks + ": allowed, to be confirmed" : asks + ": it is already gone";
+  }
+
+  std::string denial(const Happening& happening, const std::string& who, const std::string& object) const {
+    const cluster::Event& event = happening.event;
+    const bool isStep = event.actor == Actor::Client && event.by != cluster::kNone;
+    const bool isDelete = !isStep || model_.steps[event.by].verb == cluster::Step::Verb::Delete;
+    const std::string asks = who + (isDelete ? " asks to delete " : " asks to write ") + object + ": ";
+    if (event.refused == nullptr) {
+      auto words = happening.state;
+      const cluster::StateRef state(words.data(), machine_.layout());
+      return asks + "denied, " + joined(blockersOf(machine_, state, event.slot, names_));
+    }
+    const std::string_view reason = event.refused;
+    if (reason == "NotFound" && isDelete) return asks + "it is already gone";
+    if (reason == "InternalError") return asks + "denied, a webhook for it does not answer";
+    return asks + "refused, " + event.refused;
+  }
+
+  std::string policy(const Happening& last) const {
+    if (last.event.actor != Actor::Client || last.event.by == cluster::kNone) return {};
+    const cluster::Step& step = model_.steps[last.event.by];
+    if (!step.hasPolicy || step.policy == cluster::PropagationPolicy::Background) return {};
+    return step.policy == cluster::PropagationPolicy::Foreground ? " in the foreground"
+                                                                 : ", leaving its dependents";
+  }
+
+  // What a terminating object waits for.
+  std::string waits(const Happening& last) const {
+    const cluster::SlotInfo& info = model_.slots[last.event.slot];
+    std::string finalizers;
+    const auto add = [&](std::string_view name) {
+      finalizers += (finalizers.empty() ? "" : ", ") + std::string(name);
+    };
+    for (size_t i = 0; i < info.finalizers.size(); ++i) {
+      if ((last.object.finalizers >> i & 1) != 0) add(info.finalizers[i]);
+    }
+    if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("foregroundDeletion");
+    if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("orphan");
+    if (finalizers.empty()) return info.role == Role::Pod ? ": it is stopping" : ": accepted";
+    return ": accepted, waits for " + finalizers;
+  }
+
+  std::string departure(const Happening& last, const std::string& who, const std::string& object) const {
+    switch (last.action.kind) {
+      case Action::Kind::Finalize: {
+        const cluster::FinalizerController& controller = model_.controllers[last.action.b];
+        return who + " removes " + controller.finalizer + " from " + object + ": gone";
+      }
+      case Action::Kind::CrdFinish:
+        return "no instance of " + object + " is left: gone";
+      case Action::Kind::NamespaceFinish:
+        return "nothing is left in " + object + ": gone";
+      case Action::Kind::PodStop:
+        return object + " has stopped: gone";
+      case Action::Kind::ClaimRelease:
+        return "no Pod mounts " + object + " any more: gone";
+      default:
+        return who + " releases " + object + ": gone";
+    }
+  }
+
+  std::string change(const Happening& last, const std::string& who, const std::string& object) const {
+    switch (last.action.kind) {
+      case Action::Kind::Finalize:
+        return who + " removes " + model_.controllers[last.action.b].finalizer + " from " + object;
+      case Action::Kind::PodReady:
+        return object + " is Ready";
+      case Action::Kind::Send:
+        return who + " changes " + object;
+      case Action::Kind::CollectorRelease:
+        return who + " releases " + object;
+      default:
+        return {};
+    }
+  }
+
+  const cluster::Machine& machine_;
+  const cluster::Model& model_;
+  const Names& names_;
+};
+
+}  // namespace
+
+std::string actorName(const cluster::Model& model, const Names& names, Actor actor, uint32_t by) {
+  switch (actor) {
+    case Actor::Client:
+      return by == cluster::kNone ? "a client" : model.steps[by].as;
+    case Actor::Agent:
+      return by == cluster::kNone ? "an agent" : "the agent of " + names.of(model.works[by].manifestWork);
+    case Actor::Collector:
+      return "the garbage collector";
+    case Actor::Lifecycle:
+      return "the namespace controller";
+    case Actor::CrdCleanup:
+      return "CRD clean-up";
+    case Actor::Workloads:
+      return "the workload controller";
+    case Actor::Kubelet:
+      return "the node";
+    case Actor::Claims:
+      return "claim protection";
+    case Actor::Finalizers:
+      return by == cluster::kNone ? "a controller" : "controller " + model.controllers[by].name;
+  }
+  return {};
+}
+
+std::vector<Line> narrate(const cluster::Machine& machine, const Names& names,
+                          std::span<const Happening> log) {
+  const Narrator narrator(machine, names);
+  std::vector<Line> lines;
+  std::map<std::string, size_t> denials;  // sentence -> line
+  for (size_t begin = 0; begin < log.size();) {
+    size_t end = begin + 1;
+    while (end < log.size() && log[end].number == log[begin].number &&
+           log[end].event.slot == log[begin].event.slot)
+      ++end;
+    const Deed deed = deedOf(log.subspan(begin, end - begin));
+    begin = end;
+    Line line{.at = deed.last->at, .text = narrator.sentence(deed)};
+    if (line.text.empty()) continue;
+    if (deed.gone) line.tone = Line::Tone::Gone;
+    if (deed.denial != nullptr) {
+      line.tone = Line::Tone::Denied;
+      const auto [first, isNew] = denials.try_emplace(line.text, lines.size());
+      if (!isNew) {
+        ++lines[first->second].repeats;
+        lines[first->second].until = line.at;
+        continue;
+      }
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace lastout::scenarios
