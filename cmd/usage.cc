@@ -22,11 +22,10 @@ std::vector<std::string> commandNames(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> optionNames(const CLI::App& app) {
+std::vector<std::string> longOptions(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
   return names;
 }
@@ -59,7 +58,7 @@ std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
   }
   if (word.front() == '-') {
     const std::string name = word.substr(0, word.find('='));
-    return "unknown option " + name + didYouMean(name, optionNames(command));
+    return "unknown option " + name + (name.starts_with("--") ? didYouMean(name, longOptions(command)) : "");
   }
   if (&command == &app) {
     const std::string near = didYouMean(word, commandNames(app));

@@ -1,0 +1,121 @@
+#include "tests/support/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+namespace lastout::testing {
+namespace {
+
+constexpr rlim_t kMaxCpuSeconds = 120;  // a test program that hangs is ended, and fails its test
+constexpr uid_t kNobody = 65534;
+
+struct Pipe {
+  int read = -1;
+  int write = -1;
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) std::abort();
+    read = ends[0];
+    write = ends[1];
+  }
+  ~Pipe() {
+    closeEnd(read);
+    closeEnd(write);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  static void closeEnd(int& end) {
+    if (end >= 0) close(end);
+    end = -1;
+  }
+};
+
+[[noreturn]] void child(const Start& start, const std::vector<char*>& arguments, Pipe& in, Pipe& out,
+                        Pipe& err) {
+  dup2(in.read, STDIN_FILENO);
+  dup2(out.write, STDOUT_FILENO);
+  dup2(start.errorsToOut ? out.write : err.write, STDERR_FILENO);
+  const rlimit cpu = {kMaxCpuSeconds, kMaxCpuSeconds};
+  setrlimit(RLIMIT_CPU, &cpu);
+  if (start.asNobody && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(126);
+  execv(arguments.front(), arguments.data());
+  _exit(127);
+}
+
+// Writes the input and reads both outputs at once, so that neither side ever waits for the other.
+void exchange(const std::string& input, Pipe& in, Pipe& out, Pipe& err, Ran& ran) {
+  size_t written = 0;
+  if (input.empty()) Pipe::closeEnd(in.write);
+  while (in.write >= 0 || out.read >= 0 || err.read >= 0) {
+    std::array<pollfd, 3> waiting = {{{in.write, POLLOUT, 0}, {out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
+    if (poll(waiting.data(), waiting.size(), -1) < 0) continue;
+    if (waiting[0].revents != 0) {
+      const ssize_t count = write(in.write, input.data() + written, input.size() - written);
+      if (count > 0) written += static_cast<size_t>(count);
+      if (count <= 0 || written == input.size()) Pipe::closeEnd(in.write);
+    }
+    for (const auto& [index, end, text] :
+         {std::tuple{1, &out.read, &ran.out}, std::tuple{2, &err.read, &ran.err}}) {
+      if (waiting[static_cast<size_t>(index)].revents == 0) continue;
+      std::array<char, 65536> buffer{};
+      const ssize_t count = read(*end, buffer.data(), buffer.size());
+      if (count <= 0) {
+        Pipe::closeEnd(*end);
+      } else {
+        text->append(buffer.data(), static_cast<size_t>(count));
+      }
+    }
+  }
+}
+
+Ran run(const std::string& program, const Start& start) {
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  std::signal(SIGPIPE, SIG_IGN);
+  Pipe in, out, err;
+  const pid_t process = fork();
+  if (process < 0) std::abort();
+  if (process == 0) child(start, arguments, in, out, err);
+  Pipe::closeEnd(in.read);
+  Pipe::closeEnd(out.write);
+  Pipe::closeEnd(err.write);
+
+  Ran ran;
+  exchange(start.input, in, out, err, ran);
+  int status = 0;
+  rusage usage{};
+  wait4(process, &status, 0, &usage);
+  ran.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ran.peakKilobytes = static_cast<size_t>(usage.ru_maxrss);
+  return ran;
+}
+
+}  // namespace
+
+Ran lastout(const Start& start) { return run(LASTOUT_PROGRAM, start); }
+
+Ran lastout(std::vector<std::string> arguments) {
+  return lastout(Start{std::move(arguments), "", false, false});
+}
+
+Ran shell(const std::string& line) {
+  const std::string folder = std::filesystem::absolute(LASTOUT_PROGRAM).parent_path().string();
+  return run("/bin/sh", {{"-c", "PATH=\"" + folder + ":$PATH\"; " + line}, "", false, true});
+}
+
+}  // namespace lastout::testing
