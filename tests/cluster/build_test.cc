@@ -1,0 +1,105 @@
+// Manifests into a model: what is derived, and what the machine says it cannot hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/parse.h"
+#include "tests/cluster/manifests.h"
+#include "tests/cluster/world.h"
+
+namespace lastout::cluster {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string firstError(const std::string& yaml) {
+  BuildInput input;
+  input.types = kube::ResourceMap::builtIn();
+  input.objects = *kube::parseObjects(*kube::parseYaml(yaml, "in.yaml"), "in.yaml", input.types);
+  const auto model = build(input);
+  return model ? "no error" : kube::toString(model.error().front());
+}
+
+TEST(Build, SaysWhichObjectHasMoreFinalizersThanAStateHolds) {
+  std::string list;
+  for (int i = 0; i < 15; ++i) list += "f/" + std::to_string(i) + ",";
+  EXPECT_THAT(
+      firstError("\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [" +
+                 list + "]}}"),
+      AllOf(HasSubstr("in.yaml:2:1: configmaps/x/a"), HasSubstr("more than 14 finalizers")));
+}
+
+TEST(Build, SaysWhichWorkloadHasTooManyReplicas) {
+  EXPECT_THAT(
+      firstError(
+          "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}, spec: {replicas: 65}}"),
+      HasSubstr("deployments.apps/x/a needs spec.replicas from 0 to 64"));
+}
+
+TEST(Build, TakesReplicaSetsAndPodsThatTheManifestsBring) {
+  World world(R"(
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: x}, spec: {replicas: 1}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: web-5d
+  namespace: x
+  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: "", controller: true}]
+spec: {replicas: 1}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-5d-abc
+  namespace: x
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5d, uid: "", controller: true}]
+)");
+  EXPECT_THAT(world.left(),
+              ElementsAre("deployments.apps/x/web", "pods/x/web-5d-abc", "replicasets.apps/x/web-5d"));
+  EXPECT_TRUE(world.machine().model().slots[world.slot("pods/x/web-5d-abc")].presentAtStart);
+}
+
+TEST(Build, AnObjectThatTerminatesInItsManifestTerminatesFromTheStart) {
+  World world(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, namespace: x, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [f/one]}
+)");
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+}
+
+TEST(Build, AnOwnerThatIsNotThereMakesItsDependentGarbage) {
+  World world(R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: x, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: nobody, uid: u1}]}
+)");
+  EXPECT_TRUE(world.enabled(Kind::CollectorDelete, "secrets/x/s"));
+}
+
+// The mask of a finalizer that only a later patch puts on an instance counts among a criterion's holders.
+TEST(Extend, AFinalizerThatAPatchAddsHoldsACriterion) {
+  World world(kProvider + kInstances + kGuard +
+              "{apiVersion: example.com/v1, kind: Widget, metadata: {name: plain}}");
+  const Slot plain = world.slot("widgets.example.com/plain");
+  const auto mask = finalizerMask(world.model(), plain, {"example.com/clean"});
+  ASSERT_TRUE(mask);
+  world.deletes(kWidget);
+  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.does(Step::Verb::SetFinalizers, "widgets.example.com/plain", *mask);
+  world.deletes(kDeployment);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
+}
+
+TEST(Extend, RefusesWhatMakesNoSense) {
+  World world(kProvider);
+  Step scale{.verb = Step::Verb::SetReplicas, .object = world.slot(kNamespace)};
+  EXPECT_THAT(addStep(world.model(), scale).error().message, HasSubstr("has no replicas to scale"));
+  FinalizerController controller{.name = "c", .runsIn = world.slot(kNamespace), .finalizer = "f", .from = {}};
+  EXPECT_THAT(addController(world.model(), controller).error().message, HasSubstr("runs no Pods"));
+}
+
+}  // namespace
+}  // namespace lastout::cluster

@@ -1,0 +1,182 @@
+// What a DELETE does to one object, and to what depends on it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cluster/manifests.h"
+#include "tests/cluster/world.h"
+
+namespace lastout::cluster {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string onlyChild(const World& world, std::string_view workload) {
+  return world.model().name(world.model().slots[world.slot(workload)].children.front());
+}
+
+TEST(Delete, RemovesAnObjectThatNothingHolds) {
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}");
+  world.deletes("configmaps/x/a");
+  EXPECT_THAT(world.left(), IsEmpty());
+  EXPECT_THAT(world.log(), ElementsAre("client requested configmaps/x/a", "client accepted configmaps/x/a",
+                                       "client gone configmaps/x/a"));
+}
+
+TEST(Delete, WaitsForTheLastFinalizerAndThenNeedsNoReview) {
+  World world(
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one, f/two]}}");
+  world.deletes("configmaps/x/a");
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 1);
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
+  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Delete, OfNothingIsNotFoundAndFinal) {
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}");
+  world.deletes("configmaps/x/a");
+  world.deletes("configmaps/x/a");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: NotFound");
+}
+
+// Recorded in rest/065: no finalizer can be added to an object that terminates, one can be taken away.
+TEST(Delete, ATerminatingObjectTakesNoNewFinalizer) {
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one]}}");
+  const auto both = finalizerMask(world.model(), world.slot("configmaps/x/a"), {"f/one", "f/two"});
+  ASSERT_TRUE(both);
+  world.deletes("configmaps/x/a");
+  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", *both);
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: Invalid");
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
+}
+
+// Recorded in rest/058.
+TEST(Delete, InTheForegroundOfWhatAlreadyTerminatesAddsForegroundDeletion) {
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one]}}");
+  world.deletes("configmaps/x/a");
+  world.deletes("configmaps/x/a", PropagationPolicy::Foreground);
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one", "foregroundDeletion"));
+}
+
+TEST(Delete, InTheBackgroundTakesTheOwnerFirst) {
+  World world(kProvider);
+  const std::string replicaSet = onlyChild(world, kDeployment);
+  world.deletes(kDeployment, PropagationPolicy::Background);
+  EXPECT_FALSE(world.present(kDeployment));
+  EXPECT_TRUE(world.present(replicaSet));
+  world.settle();
+  EXPECT_THAT(world.left(), ElementsAre(kNamespace));
+}
+
+// Recorded in admission/14 to 18: ReplicaSet in the foreground, Pod in the background, then the Deployment.
+TEST(Delete, InTheForegroundTakesDependentsFirst) {
+  World world(kProvider);
+  const std::string replicaSet = onlyChild(world, kDeployment);
+  const std::string pod = onlyChild(world, replicaSet);
+  world.deletes(kDeployment, PropagationPolicy::Foreground);
+  EXPECT_TRUE(world.terminating(kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::CollectorRelease, kDeployment));
+  world.perform(Kind::CollectorDelete, replicaSet);
+  EXPECT_THAT(world.finalizers(replicaSet), ElementsAre("foregroundDeletion"));
+  world.perform(Kind::CollectorDelete, pod);
+  world.perform(Kind::PodStop, pod);
+  EXPECT_TRUE(world.present(replicaSet));
+  world.perform(Kind::CollectorRelease, replicaSet);
+  EXPECT_FALSE(world.present(replicaSet));
+  world.perform(Kind::CollectorRelease, kDeployment);
+  EXPECT_FALSE(world.present(kDeployment));
+}
+
+// Recorded in admission/19 and 20: the ReplicaSet stays, and belongs to nobody.
+TEST(Delete, AsOrphanLeavesTheDependents) {
+  World world(kProvider);
+  const std::string replicaSet = onlyChild(world, kDeployment);
+  world.deletes(kDeployment, PropagationPolicy::Orphan);
+  world.settle();
+  EXPECT_FALSE(world.present(kDeployment));
+  EXPECT_TRUE(world.present(replicaSet));
+  EXPECT_FALSE(world.enabled(Kind::CollectorDelete, replicaSet));
+}
+
+TEST(Delete, DryRunLeavesNoTrace) {
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}");
+  world.send(world.step(Step::Verb::Delete, "configmaps/x/a", [](Step& step) { step.dryRun = true; }));
+  EXPECT_TRUE(world.present("configmaps/x/a"));
+  EXPECT_THAT(world.log(), IsEmpty());
+}
+
+const char kTwoOwners[] = R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: first, namespace: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: second, namespace: x}}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: shared
+  namespace: x
+  ownerReferences:
+  - {apiVersion: v1, kind: ConfigMap, name: first, uid: ""}
+  - {apiVersion: v1, kind: ConfigMap, name: second, uid: ""}
+)";
+
+TEST(Collector, KeepsWhatOneOwnerIsLeftForAndForgetsTheOther) {
+  World world(kTwoOwners);
+  world.deletes("configmaps/x/first");
+  EXPECT_FALSE(world.enabled(Kind::CollectorDelete, "secrets/x/shared"));
+  world.perform(Kind::CollectorRelease, "secrets/x/shared");
+  world.deletes("configmaps/x/second");
+  world.settle();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
+// A uid never comes back: an owner of the same name is another owner.
+TEST(Collector, AnOwnerThatIsCreatedAnewOwnsNothing) {
+  World world(R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: owned, namespace: x, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: ""}]}
+)");
+  world.deletes("configmaps/x/owner");
+  world.does(Step::Verb::Create, "configmaps/x/owner");
+  EXPECT_TRUE(world.enabled(Kind::CollectorDelete, "secrets/x/owned"));
+  world.settle();
+  EXPECT_THAT(world.left(), ElementsAre("configmaps/x/owner"));
+}
+
+TEST(Collector, LeavesDependentsOfATerminatingOwnerAlone) {
+  World world(R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x, finalizers: [f/one]}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: owned, namespace: x, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: ""}]}
+)");
+  world.deletes("configmaps/x/owner");
+  EXPECT_FALSE(world.enabled(Kind::CollectorDelete, "secrets/x/owned"));
+  world.settle();
+  EXPECT_TRUE(world.present("secrets/x/owned"));
+}
+
+TEST(Step, ChangesLabelsAndReplicasOfWhatIsThere) {
+  World world(kProvider);
+  const auto set = labelSet(world.model(), world.slot(kDeployment), {{"k", "v"}});
+  ASSERT_TRUE(set);
+  world.does(Step::Verb::SetLabels, kDeployment, *set);
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).labels, *set);
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).value, 2);
+  world.deletes(kDeployment);
+  world.does(Step::Verb::SetReplicas, kDeployment, 0);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment + ": NotFound");
+  EXPECT_THAT(world.log(), Not(Contains(std::string("client denied ") + kDeployment)));
+}
+
+}  // namespace
+}  // namespace lastout::cluster

@@ -1,0 +1,225 @@
+// Containers: what ends with a CRD, a Namespace, a claim's Pods, a workload.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cluster/manifests.h"
+#include "tests/cluster/world.h"
+
+namespace lastout::cluster {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string child(const World& world, std::string_view workload, size_t index = 0) {
+  return world.model().name(world.model().slots[world.slot(workload)].children.at(index));
+}
+
+// DESIGN.md, "What the real thing does", 2.
+TEST(Crd, MarksItsInstancesDeletedWithoutReviewAndWaitsForThem) {
+  World world(kInstances);
+  world.deletes(kCrd);
+  EXPECT_THAT(world.finalizers(kCrd), ElementsAre("customresourcecleanup.apiextensions.k8s.io"));
+  EXPECT_FALSE(world.enabled(Kind::CrdFinish, kCrd));
+  world.perform(Kind::CrdInstances, kCrd);
+  EXPECT_TRUE(world.terminating(kWidget));
+  EXPECT_THAT(world.log(), Not(Contains(std::string("crd requested ") + kWidget)));
+  world.settle();
+  EXPECT_TRUE(world.present(kCrd)) << "the instance keeps its finalizer";
+  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.settle();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
+TEST(Crd, RefusesToCreateWhileItTerminatesButNotToApply) {
+  World world(kInstances + "{apiVersion: example.com/v1, kind: Widget, metadata: {name: two}}",
+              {.absent = {"widgets.example.com/two"}});
+  world.deletes(kCrd);
+  world.does(Step::Verb::Create, "widgets.example.com/two");
+  EXPECT_EQ(world.log().back(), "client denied widgets.example.com/two: MethodNotAllowed");
+  world.send(
+      world.step(Step::Verb::Create, "widgets.example.com/two", [](Step& step) { step.serverSide = true; }));
+  EXPECT_TRUE(world.present("widgets.example.com/two"));
+  EXPECT_TRUE(world.enabled(Kind::CrdInstances, kCrd)) << "it is deleted in turn";
+}
+
+TEST(Crd, OnceGoneLetsNothingOfItsTypeAppear) {
+  World world(kInstances, {.absent = {kWidget}});
+  world.deletes(kCrd);
+  world.settle();
+  world.send(world.step(Step::Verb::Create, kWidget, [](Step& step) { step.serverSide = true; }));
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": NotFound");
+}
+
+TEST(Namespace, DeletesItsContentThroughReviewAndThenGoes) {
+  World world(kProvider);
+  world.deletes(kNamespace);
+  EXPECT_THAT(world.finalizers(kNamespace), ElementsAre("kubernetes"));
+  EXPECT_FALSE(world.enabled(Kind::NamespaceFinish, kNamespace));
+  world.perform(Kind::NamespaceDelete, kDeployment);
+  EXPECT_THAT(world.log(), Contains(std::string("lifecycle requested ") + kDeployment));
+  world.settle();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
+TEST(Namespace, LetsNothingBeCreatedWhileItTerminates) {
+  World world(kProvider + "{apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: operator}}",
+              {.absent = {"configmaps/operator/late"}});
+  world.deletes(kNamespace);
+  world.does(Step::Verb::Create, "configmaps/operator/late");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/operator/late: Forbidden");
+}
+
+// DESIGN.md, "What the real thing does", 3: the Deployment survives its Pods.
+TEST(Namespace, KillsTheProviderEvenWhileTheDeploymentIsDenied) {
+  World world(kProvider + kInstances + kGuard);
+  // Somebody went around the guard: the namespace terminates although its provider is needed.
+  ObjectState space = world.state().object(world.slot(kNamespace));
+  space.presence = Presence::Terminating;
+  world.state().setObject(world.slot(kNamespace), space);
+  world.settle();
+  EXPECT_TRUE(world.present(kDeployment));
+  EXPECT_FALSE(world.machine().model().slots.empty());
+  EXPECT_FALSE(world.present(child(world, kDeployment)));
+  EXPECT_THAT(world.log(), Contains(std::string("lifecycle denied ") + kDeployment));
+}
+
+TEST(Namespace, ThatAlreadyTerminatesIsNotReviewedAgain) {
+  World world(kProvider + kGuard + kInstances);
+  ObjectState space = world.state().object(world.slot(kNamespace));
+  space.presence = Presence::Terminating;
+  world.state().setObject(world.slot(kNamespace), space);
+  world.deletes(kNamespace);
+  EXPECT_EQ(world.log().back(), "client requested namespaces/operator");
+}
+
+TEST(Claim, WaitsForThePodsThatMountIt) {
+  World world(R"(
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: x}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: x}
+spec:
+  replicas: 1
+  template:
+    spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}
+)");
+  EXPECT_THAT(world.finalizers("pvc/data -n x"), ElementsAre("kubernetes.io/pvc-protection"));
+  world.deletes("pvc/data -n x");
+  world.settle();
+  EXPECT_TRUE(world.terminating("pvc/data -n x"));
+  world.deletes("statefulsets.apps/x/db");
+  world.settle();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
+// DESIGN.md, "What the real thing does", 4.
+TEST(Workload, ThatTerminatesBehindAFinalizerKeepsItsPodsAndReplacesThem) {
+  World world(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: x, finalizers: [f/hold]}
+spec: {replicas: 1}
+)");
+  const std::string replicaSet = child(world, "deployments.apps/x/web");
+  const std::string pod = child(world, replicaSet);
+  world.deletes("deployments.apps/x/web", PropagationPolicy::Background);
+  world.settle();
+  EXPECT_TRUE(world.terminating("deployments.apps/x/web"));
+  world.deletes(pod);
+  world.perform(Kind::PodStop, pod);
+  EXPECT_FALSE(world.present(pod));
+  world.settle();
+  EXPECT_TRUE(world.present(pod)) << "a Pod is replaced";
+  world.deletes(replicaSet);
+  world.settle();
+  EXPECT_FALSE(world.present(replicaSet)) << "a ReplicaSet is not";
+}
+
+TEST(Workload, ThatTerminatesInTheForegroundLosesItsPodsAtOnce) {
+  World world(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: x, finalizers: [f/hold]}
+spec: {replicas: 1}
+)");
+  world.deletes("deployments.apps/x/web", PropagationPolicy::Background);
+  world.deletes("deployments.apps/x/web", PropagationPolicy::Foreground);
+  world.settle();
+  EXPECT_THAT(world.left(), ElementsAre("deployments.apps/x/web"));
+  EXPECT_THAT(world.finalizers("deployments.apps/x/web"), ElementsAre("f/hold"));
+}
+
+TEST(Workload, FollowsItsReplicas) {
+  World world(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: x}
+spec: {replicas: 1}
+)");
+  world.does(Step::Verb::SetReplicas, "deployments.apps/x/web", 3);
+  world.settle();
+  EXPECT_EQ(world.left().size(), 5U);
+  world.does(Step::Verb::SetReplicas, "deployments.apps/x/web", 0);
+  world.settle();
+  EXPECT_EQ(world.left().size(), 2U);
+}
+
+TEST(Workload, StatefulSetsNameTheirPodsInOrderAndDaemonSetsRunOne) {
+  World world(R"(
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: x}, spec: {replicas: 2}}
+---
+{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: log, namespace: x}, spec: {}}
+)");
+  EXPECT_TRUE(world.present("pods/x/db-0"));
+  EXPECT_TRUE(world.present("pods/x/db-1"));
+  EXPECT_EQ(world.left().size(), 5U);
+}
+
+TEST(Workload, ANewPodIsReadyOnlyAfterAWhile) {
+  World world(kProvider + kInstances);
+  world.controller("cleaner", kDeployment, "example.com/clean", "widgets.example.com");
+  const std::string pod = child(world, child(world, kDeployment));
+  world.deletes(kWidget);
+  EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
+  world.deletes(pod);
+  EXPECT_FALSE(world.enabled(Kind::Finalize, kWidget)) << "a terminating Pod works no more";
+  world.perform(Kind::PodStop, pod);
+  world.perform(Kind::WorkloadSync, child(world, kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::Finalize, kWidget)) << "its replacement is not Ready yet";
+  world.perform(Kind::PodReady, pod);
+  EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
+}
+
+// The document's motivation: without Pods behind it, a webhook keeps everything it guards from being changed.
+TEST(Webhook, WithoutPodsMakesRequestsFailUntilItsConfigurationIsGone) {
+  World world(kProvider + R"(
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: c}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: operator, name: hook}}
+  rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+)");
+  world.deletes(kDeployment);
+  world.settle();
+  world.deletes("configmaps/x/a");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
+  world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  world.deletes("configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+}  // namespace
+}  // namespace lastout::cluster

@@ -1,0 +1,57 @@
+// Manifests that several tests of the machine begin with.
+#pragma once
+
+#include <string>
+
+namespace lastout::cluster {
+
+inline const std::string kProvider = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: operator}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller, namespace: operator}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: c}}
+  template: {metadata: {labels: {app: c}}}
+---
+)";
+
+inline const std::string kInstances = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions: [{name: v1, served: true, storage: true}]
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: one, finalizers: [example.com/clean]}
+---
+)";
+
+inline const std::string kGuard = R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: guard}
+spec:
+  provider: {group: apps, resource: deployments, namespace: operator, name: controller}
+  criteria:
+  - type: Finalizer
+    finalizer: {group: example.com, resource: widgets, finalizerName: example.com/clean}
+---
+)";
+
+inline constexpr char kDeployment[] = "deployments.apps/operator/controller";
+inline constexpr char kWidget[] = "widgets.example.com/one";
+inline constexpr char kCrd[] = "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com";
+inline constexpr char kNamespace[] = "namespaces/operator";
+inline constexpr char kService[] = "criticalservices.lastout.dev/guard";
+
+}  // namespace lastout::cluster

@@ -1,0 +1,158 @@
+// Admission in the machine: first sight, confirming read and commit, with the rest of the cluster going on
+// between.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cluster/manifests.h"
+#include "tests/cluster/world.h"
+
+namespace lastout::cluster {
+namespace {
+
+using testing::Contains;
+
+struct Review : testing::Test {
+  World world{kProvider + kInstances + kGuard};
+  uint32_t request = 0;
+
+  void finish() {
+    world.does(Step::Verb::SetFinalizers, kWidget, 0);
+    world.deletes(kWidget);
+  }
+  Flight flight() const { return world.state().step(request).flight; }
+  void act(Kind kind) {
+    Events events;
+    world.machine().apply(world.state(), {kind, Actor::Client, request, 0}, &events);
+  }
+  // The provider's DELETE, allowed at first sight.
+  void sendAllowed() {
+    finish();
+    request = world.step(Step::Verb::Delete, kDeployment);
+    world.send(request);
+    ASSERT_EQ(flight().phase, Flight::Phase::Decided);
+  }
+  // The finalizer is back on a new instance: the criterion is unmet again.
+  void breakCriterion() { world.does(Step::Verb::Create, kWidget); }
+};
+
+TEST_F(Review, DeniesTheProviderWhileAnInstanceCarriesTheFinalizer) {
+  request = world.step(Step::Verb::Delete, kDeployment);
+  world.send(request);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
+  EXPECT_FALSE(world.state().step(request).done) << "the client asks again";
+}
+
+TEST_F(Review, DoesNothingUntilTheCommit) {
+  sendAllowed();
+  act(Kind::Confirm);
+  EXPECT_EQ(flight().phase, Flight::Phase::Confirmed);
+  EXPECT_TRUE(world.present(kDeployment));
+  act(Kind::Commit);
+  EXPECT_FALSE(world.present(kDeployment));
+  EXPECT_FALSE(world.unsafe());
+}
+
+TEST_F(Review, TheConfirmingReadSeesWhatAppearedAfterTheFirstSight) {
+  sendAllowed();
+  breakCriterion();
+  act(Kind::Confirm);
+  EXPECT_EQ(flight().phase, Flight::Phase::None);
+  EXPECT_TRUE(world.present(kDeployment));
+}
+
+// What is created between that read and the commit is outside the promise (DESIGN.md, "What we promise").
+TEST_F(Review, WhatAppearsAfterTheConfirmingReadDoesNotMakeTheCommitUnsafe) {
+  sendAllowed();
+  act(Kind::Confirm);
+  breakCriterion();
+  act(Kind::Commit);
+  EXPECT_FALSE(world.present(kDeployment));
+  EXPECT_FALSE(world.unsafe());
+}
+
+TEST_F(Review, WithoutAConfirmingReadTheCommitIsUnsafe) {
+  world.model().confirms = false;
+  sendAllowed();
+  breakCriterion();
+  act(Kind::Confirm);
+  act(Kind::Commit);
+  EXPECT_TRUE(world.unsafe());
+}
+
+TEST_F(Review, AStorageConflictIsReviewedAgain) {
+  sendAllowed();
+  act(Kind::Confirm);
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  act(Kind::Commit);
+  EXPECT_TRUE(world.present(kDeployment));
+  EXPECT_EQ(flight().phase, Flight::Phase::Decided);
+  act(Kind::Confirm);
+  act(Kind::Commit);
+  EXPECT_FALSE(world.present(kDeployment));
+}
+
+TEST_F(Review, ASecondDeleteOfATerminatingProviderIsDecidedToo) {
+  const auto hold = finalizerMask(world.model(), world.slot(kDeployment), {"f/hold"});
+  ASSERT_TRUE(hold);
+  world.does(Step::Verb::SetFinalizers, kDeployment, *hold);
+  finish();
+  world.deletes(kDeployment, PropagationPolicy::Background);
+  ASSERT_TRUE(world.terminating(kDeployment));
+  breakCriterion();
+  world.deletes(kDeployment, PropagationPolicy::Foreground);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
+}
+
+TEST_F(Review, GuardsNamespaceServiceAndBothByTheirOwnRules) {
+  world.deletes(kNamespace);
+  EXPECT_EQ(world.log().back(), "client denied namespaces/operator");
+  world.deletes(kService);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kService);
+  finish();
+  world.deletes(kService);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kService) << "the provider is still there";
+  world.deletes(kNamespace);
+  EXPECT_TRUE(world.terminating(kNamespace));
+  world.settle();
+  world.deletes(kService);
+  EXPECT_FALSE(world.present(kService));
+}
+
+TEST_F(Review, AnotherDeletionIntentLetsTheServiceGoFirst) {
+  using criticalservice::DeletionIntent;
+  world.does(Step::Verb::SetIntent, kService, static_cast<uint16_t>(DeletionIntent::BestEffortDeletion));
+  world.deletes(kDeployment);
+  EXPECT_TRUE(world.present(kDeployment)) << "it guards as long as it is there";
+  world.deletes(kService);
+  EXPECT_FALSE(world.present(kService));
+  world.deletes(kDeployment);
+  EXPECT_FALSE(world.present(kDeployment));
+}
+
+TEST_F(Review, WithOrphanResourcesTheProviderIsNotGuarded) {
+  using criticalservice::DeletionIntent;
+  world.does(Step::Verb::SetIntent, kService, static_cast<uint16_t>(DeletionIntent::OrphanResources));
+  world.deletes(kDeployment);
+  EXPECT_FALSE(world.present(kDeployment));
+}
+
+TEST_F(Review, WhereLastoutIsNotNothingIsDenied) {
+  World unguarded(kProvider + kInstances + kGuard, {.guarded = false});
+  unguarded.deletes(kDeployment);
+  EXPECT_FALSE(unguarded.present(kDeployment));
+  EXPECT_FALSE(unguarded.unsafe());
+}
+
+TEST_F(Review, WatchedEventsAreRememberedInTheState) {
+  const auto denied = watch(world.model(), world.slot(kDeployment), EventKind::Denied);
+  const auto gone = watch(world.model(), world.slot(kDeployment), EventKind::Gone);
+  ASSERT_TRUE(denied && gone);
+  world.deletes(kDeployment);
+  EXPECT_EQ(world.state().monitors(), uint64_t{1} << *denied);
+  finish();
+  world.deletes(kDeployment);
+  EXPECT_EQ(world.state().monitors(), (uint64_t{1} << *denied) | (uint64_t{1} << *gone));
+}
+
+}  // namespace
+}  // namespace lastout::cluster
