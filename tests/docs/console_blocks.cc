@@ -1,0 +1,117 @@
+#include "tests/docs/console_blocks.h"
+
+#include <regex>
+
+namespace lastout::docs {
+namespace {
+
+constexpr std::string_view kPrompt = "$ ";
+constexpr std::string_view kElision = "…";
+
+std::string normalized(const std::string& line) {
+  static const std::regex kDuration(R"(\bin [0-9][0-9,.]* (ms|s|min)\b)");
+  return std::regex_replace(line, kDuration, "in <time>");
+}
+
+bool isFence(const std::string& line) { return line.starts_with("```"); }
+
+// Whether a line of shell begins with the program, whatever its folder.
+bool beginsWithProgram(std::string_view line) {
+  const size_t end = line.find(' ');
+  const std::string_view word = line.substr(0, end);
+  return word == "lastout" || word.ends_with("/lastout");
+}
+
+}  // namespace
+
+std::vector<std::string> splitLines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return lines;
+}
+
+std::vector<Shown> shownIn(std::string_view markdown) {
+  std::vector<Shown> all;
+  const std::vector<std::string> lines = splitLines(markdown);
+  bool inFence = false;
+  bool inConsole = false;
+  size_t blocks = 0;
+  bool afterCommand = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (isFence(lines[i])) {
+      inConsole = !inFence && lines[i] == "```console";
+      if (inConsole) ++blocks;
+      inFence = !inFence;
+      afterCommand = false;
+    } else if (inConsole && lines[i].starts_with(kPrompt)) {
+      all.push_back({lines[i].substr(kPrompt.size()), {}, i + 1, blocks - 1});
+      afterCommand = true;
+    } else if (afterCommand) {
+      all.back().output.push_back(lines[i]);
+    }
+  }
+  return all;
+}
+
+bool isRun(std::string_view command) { return beginsWithProgram(command) || command == "echo $?"; }
+
+std::vector<std::string> commandsElsewhere(std::string_view markdown) {
+  std::vector<std::string> found;
+  bool inFence = false;
+  bool inConsole = false;
+  for (const std::string& line : splitLines(markdown)) {
+    if (isFence(line)) {
+      inConsole = !inFence && line == "```console";
+      inFence = !inFence;
+      continue;
+    }
+    const bool isCode = (inFence && !inConsole) || (!inFence && line.starts_with("    "));
+    const size_t begin = line.find_first_not_of(" $");
+    if (isCode && begin != std::string::npos && beginsWithProgram(std::string_view(line).substr(begin))) {
+      found.push_back(line);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> linksIn(std::string_view markdown) {
+  static const std::regex kLink(R"(\]\(([^)#\s]+)(#[^)]*)?\))");
+  std::vector<std::string> links;
+  bool inFence = false;
+  for (const std::string& line : splitLines(markdown)) {
+    if (isFence(line)) inFence = !inFence;
+    if (inFence) continue;
+    for (std::sregex_iterator match(line.begin(), line.end(), kLink), end; match != end; ++match) {
+      const std::string target = (*match)[1];
+      if (target.find("://") == std::string::npos) links.push_back(target);
+    }
+  }
+  return links;
+}
+
+bool matches(const std::vector<std::string>& shown, const std::vector<std::string>& actual) {
+  // reached[j]: shown so far can stand for the first j lines of actual.
+  std::vector<bool> reached(actual.size() + 1, false);
+  reached[0] = true;
+  for (const std::string& line : shown) {
+    std::vector<bool> next(actual.size() + 1, false);
+    const bool elision = line == kElision;
+    bool any = false;
+    for (size_t j = 0; j <= actual.size(); ++j) {
+      any = any || reached[j];
+      if (elision) {
+        next[j] = any;
+      } else if (j > 0 && reached[j - 1]) {
+        next[j] = normalized(line) == normalized(actual[j - 1]);
+      }
+    }
+    reached = std::move(next);
+  }
+  return reached[actual.size()];
+}
+
+}  // namespace lastout::docs
