@@ -74,8 +74,7 @@ void dropLooseReferences(Transition& transition, Slot slot) {
 
 }  // namespace
 
-bool collectorDeletes(const Transition& transition, Slot slot) {
-  const ObjectState object = transition.state().object(slot);
+bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState& object) {
   // What already terminates is left alone, unless it waits for its own dependents in the foreground.
   if (!object.live() || object.owners == 0) return false;
   const Owners owners = classify(transition, slot, object);
@@ -95,8 +94,7 @@ DeleteRequest collectorRequest(const Transition& transition, Slot slot) {
   return request;
 }
 
-bool collectorReleases(const Transition& transition, Slot slot) {
-  const ObjectState object = transition.state().object(slot);
+bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object) {
   if (object.live()) return object.owners != 0 && hasLooseReferences(classify(transition, slot, object));
   if ((object.finalizers & kOrphanBit) != 0) return true;
   return (object.finalizers & kForegroundBit) != 0 && !hasDependents(transition, slot, true);

@@ -95,12 +95,13 @@ void addObject(const Transition& transition, Slot slot, std::vector<Action>& out
   const ObjectState object = transition.state().object(slot);
   addFlight(object.collector, Actor::Collector, slot, out);
   addFlight(object.lifecycle, Actor::Lifecycle, slot, out);
-  if (collectorReleases(transition, slot)) out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
+  if (collectorReleases(transition, slot, object))
+    out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
   if (object.terminating()) {
     addTerminating(transition, slot, object, out);
     return;
   }
-  if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot))
+  if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot, object))
     out.push_back({Kind::CollectorDelete, Actor::Collector, slot, 0});
   addLive(transition, slot, object, out);
 }

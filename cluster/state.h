@@ -110,3 +110,5 @@ class StateRef {
 };
 
 }  // namespace lastout::cluster
+
+#include "cluster/state_impl.h"

@@ -93,8 +93,8 @@ void agentStep(Transition& transition, uint32_t work);
 void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, Answer answer);
 DeleteRequest agentRequest(const Transition& transition, uint32_t work);
 // cluster/collector.cc
-bool collectorDeletes(const Transition& transition, Slot slot);
-bool collectorReleases(const Transition& transition, Slot slot);
+bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState& object);
+bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
 // cluster/lifecycle.cc
