@@ -63,14 +63,17 @@ class Loader {
     scenario_.types = kube::ResourceMap::builtIn();
   }
 
-  tl::expected<Scenario, kube::Errors> run(std::string_view text) {
-    if (readSources(text)) {
+  // Nothing: sound, but no scenario.
+  tl::expected<std::optional<Scenario>, kube::Errors> run(std::string_view text) {
+    const bool found = readSources(text);
+    if (!found && errors_.empty()) return std::optional<Scenario>();
+    if (found) {
       readTypes();
       readObjects();
       readScenario(document_, scenario_, errors_);
       collectLater();
     }
-    if (errors_.empty()) return std::move(scenario_);
+    if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
     // The scenario's own file first, each file from top to bottom.
     std::stable_sort(errors_.begin(), errors_.end(), [&](const kube::Error& a, const kube::Error& b) {
       if ((a.file == scenario_.file) != (b.file == scenario_.file)) return a.file == scenario_.file;
@@ -81,7 +84,7 @@ class Loader {
   }
 
  private:
-  // False when there is no Scenario to go on with.
+  // False when there is no Scenario to go on with; with errors, because the file cannot be read.
   bool readSources(std::string_view text) {
     auto documents = parseText(text, scenario_.file, limits_);
     if (!documents) {
@@ -89,10 +92,7 @@ class Loader {
       return false;
     }
     const auto first = std::find_if(documents->begin(), documents->end(), isScenario);
-    if (first == documents->end()) {
-      errors_.push_back({"there is no document of kind Scenario in this file", scenario_.file, {}});
-      return false;
-    }
+    if (first == documents->end()) return false;
     document_ = std::move(*first);
     documents->erase(first);
     for (const kube::Value& other : *documents) {
@@ -238,13 +238,24 @@ class Loader {
 
 tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
                                            const kube::ParseLimits& limits) {
-  return Loader(file, limits).run(text);
+  auto scenario = Loader(file, limits).run(text);
+  if (!scenario) return tl::unexpected(std::move(scenario.error()));
+  if (!*scenario)
+    return tl::unexpected(kube::Errors{{"there is no document of kind Scenario in this file", file, {}}});
+  return std::move(**scenario);
 }
 
 tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::ParseLimits& limits) {
   kube::Result<std::string> text = kube::readFile(path, limits);
   if (!text) return tl::unexpected(kube::Errors{text.error()});
   return parse(*text, path, limits);
+}
+
+tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
+                                                                   const kube::ParseLimits& limits) {
+  kube::Result<std::string> text = kube::readFile(path, limits);
+  if (!text) return tl::unexpected(kube::Errors{text.error()});
+  return Loader(path, limits).run(*text);
 }
 
 }  // namespace lastout::scenarios

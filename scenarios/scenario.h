@@ -101,5 +101,9 @@ tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::P
 // The same of a text; `file` is what messages call it, and `files` are looked for beside it.
 tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
                                            const kube::ParseLimits& limits = {});
+// As load, of a file that may be no scenario at all: nothing, when it is sound and has no document of that
+// kind.
+tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
+                                                                   const kube::ParseLimits& limits = {});
 
 }  // namespace lastout::scenarios

@@ -1,0 +1,278 @@
+#include "scenarios/stuck.h"
+
+#include <algorithm>
+
+#include "cluster/transition.h"
+#include "scenarios/blockers.h"
+#include "scenarios/narrate.h"
+
+namespace lastout::scenarios {
+
+namespace {
+
+using cluster::Action;
+using cluster::kNone;
+using cluster::Role;
+using cluster::Slot;
+
+class Explainer {
+ public:
+  Explainer(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> state,
+            std::span<const Happening> log)
+      : machine_(machine),
+        model_(machine.model()),
+        names_(names),
+        words_(std::move(state)),
+        state_(words_.data(), machine.layout()),
+        cluster_(machine, state_, nullptr),
+        log_(log) {
+    machine_.enabled(state_, enabled_);
+  }
+
+  Stuckness run(std::span<const Slot> goal) {
+    Stuckness result;
+    std::vector<Slot> queue;
+    for (const Slot slot : goal) push(queue, slot);
+    for (size_t i = 0; i < queue.size(); ++i) {
+      result.objects.push_back(explain(queue[i]));
+      for (const Slot next : result.objects.back().waitsFor) push(queue, next);
+    }
+    result.ring = findRing(result.objects);
+    return result;
+  }
+
+ private:
+  void push(std::vector<Slot>& queue, Slot slot) const {
+    if (cluster_.isPresent(slot) && std::find(queue.begin(), queue.end(), slot) == queue.end())
+      queue.push_back(slot);
+  }
+
+  StillThere explain(Slot slot) const {
+    StillThere result{.object = slot, .reasons = {}, .waitsFor = {}};
+    if (cluster_.isTerminating(slot))
+      explainTerminating(slot, result);
+    else
+      explainLive(slot, result);
+    if (result.reasons.empty()) result.reasons.push_back("nobody has asked for its deletion");
+    return result;
+  }
+
+  // --- what terminates and does not end
+  // -----------------------------------------------------------------------------
+
+  void explainTerminating(Slot slot, StillThere& result) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    const uint16_t finalizers = state_.finalizers(slot);
+    if ((finalizers & cluster::kForegroundBit) != 0) {
+      wait(result, "it waits in the foreground for its dependents ", presentOf(blockingDependents(slot)));
+    }
+    for (size_t bit = 0; bit < info.finalizers.size(); ++bit) {
+      const auto mask = static_cast<uint16_t>(1u << bit);
+      if ((finalizers & mask) == 0) continue;
+      if ((info.cleanupBit & mask) != 0)
+        explainCleanup(slot, result);
+      else
+        explainFinalizer(slot, mask, info.finalizers[bit], result);
+    }
+  }
+
+  // The finalizer of the object's own controller.
+  void explainCleanup(Slot slot, StillThere& result) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    switch (info.role) {
+      case Role::Namespace:
+        wait(result, "it waits for its content: ", presentOf(info.content));
+        break;
+      case Role::Crd:
+        wait(result, "it waits for its instances: ", presentOf(info.content));
+        break;
+      case Role::PersistentVolumeClaim:
+        wait(result, "it waits until it is mounted no more by ", presentOf(info.children));
+        break;
+      case Role::ManifestWork:
+        wait(result, "its agent waits for ", presentOf({model_.works[info.work].applied}));
+        break;
+      case Role::AppliedManifestWork:
+        wait(result, "its agent waits for what it applied: ", presentOf(recorded(info.work)));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void explainFinalizer(Slot slot, uint16_t mask, const std::string& finalizer, StillThere& result) const {
+    bool anybody = false;
+    for (const cluster::Removal& removal : model_.slots[slot].removals) {
+      if (removal.bit != mask) continue;
+      anybody = true;
+      const cluster::FinalizerController& controller = model_.controllers[removal.controller];
+      const std::string who =
+          "finalizer " + finalizer + " is for controller " + controller.name + " to remove, ";
+      if (!cluster_.hasReadyPod(controller.runsIn)) {
+        const bool there = cluster_.isPresent(controller.runsIn);
+        result.reasons.push_back(who + "and " + names_.of(controller.runsIn) +
+                                 (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone"));
+      } else if (cluster_.webhookFails(slot, false)) {
+        result.reasons.push_back(who + "and " + deadWebhook(slot, false, result));
+      }
+    }
+    if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
+  }
+
+  // --- what nobody deletes
+  // ------------------------------------------------------------------------------------------
+
+  void explainLive(Slot slot, StillThere& result) const {
+    const std::vector<Blocker> blockers = blockersOf(machine_, state_, slot, names_);
+    if (!blockers.empty()) {
+      result.reasons.push_back("its deletion is denied: " + joined(blockers));
+      for (const Blocker& blocker : blockers) add(result, blocker.objects);
+    } else if (cluster_.webhookFails(slot, true)) {
+      result.reasons.push_back("its deletion is denied: " + deadWebhook(slot, true, result));
+    }
+    if (isAskedFor(slot)) return;
+    if (const Happening* denial = lastDenial(slot)) {
+      const std::string who = actorName(model_, names_, denial->event.actor, denial->event.by);
+      const std::string then = denial->event.actor == cluster::Actor::Agent ? ", and has forgotten it"
+                                                                            : ", and does not ask again";
+      result.reasons.push_back((result.reasons.empty()
+                                    ? "nothing would deny its deletion now, but nobody asks: "
+                                    : "nobody asks for it any more: ") +
+                               who + " was denied at " + seconds(denial->at) + then);
+    }
+    explainOwners(slot, result);
+  }
+
+  void explainOwners(Slot slot, StillThere& result) const {
+    std::vector<Slot> owners;
+    const cluster::ObjectState object = state_.object(slot);
+    for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
+      const Slot owner = model_.slots[slot].owners[i].owner;
+      if (object.owner(i) == cluster::OwnerState::Current && cluster_.isPresent(owner))
+        owners.push_back(owner);
+    }
+    if (owners.empty()) return;
+    result.reasons.push_back("the garbage collector leaves it alone because its owner " +
+                             names_.list(owners) + (owners.size() == 1 ? " is" : " are") + " still there");
+    add(result, owners);
+  }
+
+  // Somebody asks again and again, in vain.
+  bool isAskedFor(Slot slot) const {
+    return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
+      if (action.kind == Action::Kind::Send)
+        return model_.steps[action.a].object == slot &&
+               model_.steps[action.a].verb == cluster::Step::Verb::Delete;
+      return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete) &&
+             action.a == slot;
+    });
+  }
+
+  const Happening* lastDenial(Slot slot) const {
+    const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
+      return happening.event.slot == slot && happening.event.kind == cluster::EventKind::Denied;
+    });
+    return found == log_.rend() ? nullptr : &*found;
+  }
+
+  // --- parts
+  // --------------------------------------------------------------------------------------------------------
+
+  std::string deadWebhook(Slot slot, bool onDelete, StillThere& result) const {
+    for (const cluster::Interception& webhook : model_.slots[slot].interceptions) {
+      if (!(onDelete ? webhook.onDelete : webhook.onUpdate) || !cluster_.isPresent(webhook.configuration))
+        continue;
+      add(result, {webhook.configuration});
+      return "the webhook of " + names_.of(webhook.configuration) +
+             " does not answer: nothing Ready is behind " + names_.of(webhook.service);
+    }
+    return "a webhook does not answer";
+  }
+
+  std::vector<Slot> presentOf(const std::vector<Slot>& slots) const {
+    std::vector<Slot> result;
+    std::copy_if(slots.begin(), slots.end(), std::back_inserter(result),
+                 [&](Slot slot) { return cluster_.isPresent(slot); });
+    return result;
+  }
+
+  std::vector<Slot> blockingDependents(Slot slot) const {
+    std::vector<Slot> result;
+    for (const Slot dependent : model_.slots[slot].dependents) {
+      const std::vector<cluster::OwnerLink>& owners = model_.slots[dependent].owners;
+      for (size_t i = 0; i < owners.size(); ++i) {
+        const bool means = state_.object(dependent).owner(i) == cluster::OwnerState::Current;
+        if (owners[i].owner == slot && owners[i].blockOwnerDeletion && means) result.push_back(dependent);
+      }
+    }
+    return result;
+  }
+
+  std::vector<Slot> recorded(uint32_t number) const {
+    std::vector<Slot> result;
+    const cluster::Work& work = model_.works[number];
+    for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+      if (state_.link(link).recorded) result.push_back(model_.links[link].object);
+    }
+    return result;
+  }
+
+  void wait(StillThere& result, const std::string& text, const std::vector<Slot>& slots) const {
+    if (slots.empty()) return;
+    result.reasons.push_back(text + names_.list(slots));
+    add(result, slots);
+  }
+
+  static void add(StillThere& result, const std::vector<Slot>& slots) {
+    for (const Slot slot : slots) {
+      if (std::find(result.waitsFor.begin(), result.waitsFor.end(), slot) == result.waitsFor.end())
+        result.waitsFor.push_back(slot);
+    }
+  }
+
+  // A shortest ring, by breadth from each object in turn: there are a few dozen at most.
+  static std::vector<Slot> findRing(const std::vector<StillThere>& objects) {
+    std::vector<Slot> best;
+    const auto find = [&](Slot slot) {
+      return std::find_if(objects.begin(), objects.end(),
+                          [&](const StillThere& each) { return each.object == slot; });
+    };
+    for (const StillThere& start : objects) {
+      std::vector<std::vector<Slot>> paths = {{start.object}};
+      std::vector<Slot> seen;
+      for (size_t i = 0; i < paths.size() && (best.empty() || paths[i].size() < best.size()); ++i) {
+        const auto last = find(paths[i].back());
+        if (last == objects.end()) continue;
+        for (const Slot next : last->waitsFor) {
+          if (next == start.object) {
+            best = paths[i];
+            break;
+          }
+          if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
+          seen.push_back(next);
+          paths.push_back(paths[i]);
+          paths.back().push_back(next);
+        }
+      }
+    }
+    return best;
+  }
+
+  const cluster::Machine& machine_;
+  const cluster::Model& model_;
+  const Names& names_;
+  std::vector<uint64_t> words_;
+  cluster::StateRef state_;
+  cluster::Transition cluster_;  // for reading alone
+  std::span<const Happening> log_;
+  std::vector<Action> enabled_;
+};
+
+}  // namespace
+
+Stuckness explainStuck(const cluster::Machine& machine, const Names& names, std::span<const Slot> goal,
+                       std::vector<uint64_t> state, std::span<const Happening> log) {
+  return Explainer(machine, names, std::move(state), log).run(goal);
+}
+
+}  // namespace lastout::scenarios

@@ -1,0 +1,32 @@
+// stuck: why what should be gone is still there, when nothing can change any more.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/machine.h"
+#include "scenarios/names.h"
+#include "scenarios/replay.h"
+
+namespace lastout::scenarios {
+
+struct StillThere {
+  cluster::Slot object = cluster::kNone;
+  std::vector<std::string> reasons;     // sentences; at least one
+  std::vector<cluster::Slot> waitsFor;  // objects that have to go (or come back) first
+};
+
+struct Stuckness {
+  std::vector<StillThere> objects;  // of the goal in the order of their slots, then what else these wait for
+  std::vector<cluster::Slot>
+      ring;  // objects each of which waits for the next, the last for the first; empty: no such
+};
+
+// Of a state from which nothing changes. `log` tells who asked for what before; it may be empty, then nobody
+// is named.
+Stuckness explainStuck(const cluster::Machine& machine, const Names& names,
+                       std::span<const cluster::Slot> goal, std::vector<uint64_t> state,
+                       std::span<const Happening> log);
+
+}  // namespace lastout::scenarios
