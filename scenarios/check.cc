@@ -31,22 +31,25 @@ Checker::Checker(const Scenario& scenario, const Compiled& compiled, const Names
   const auto eventText = [&](const WatchedEvent& event) {
     return names_.of(event.slot) + " " + std::string(word(event.kind));
   };
-  if (scenario.guard) add(Kind::Safe, 0, true, "nothing guarded is deleted before its criteria hold");
-  if (expect.ends == Ending::Empty) add(Kind::Ends, 0, true, "ends empty");
-  if (expect.ends == Ending::Stuck) add(Kind::Ends, 0, false, "ends stuck");
+  if (scenario.guard) add(Kind::Safe, 0, "nothing guarded is deleted before its criteria hold");
+  if (expect.ends == Ending::Empty) add(Kind::Ends, 0, "ends empty");
+  if (expect.ends == Ending::Stuck) add(Kind::Ends, 0, "ends stuck");
   for (size_t i = 0; i < expect.stuck.size(); ++i)
-    add(Kind::Stuck, i, false, expect.stuck[i].text + " is still there at the end");
+    add(Kind::Stuck, i, expect.stuck[i].text + " is still there at the end");
   for (size_t i = 0; i < compiled.before.size(); ++i)
-    add(Kind::Before, i, true,
+    add(Kind::Before, i,
         eventText(compiled.before[i].first) + " before " + eventText(compiled.before[i].second));
   for (size_t i = 0; i < expect.denied.size(); ++i)
-    add(Kind::Denied, i, false, expect.denied[i].text + " is denied");
-  for (size_t i = 0; i < expect.never.size(); ++i) add(Kind::Never, i, true, "never " + expect.never[i].text);
-  if (expect.within) add(Kind::Within, 0, true, "done within " + seconds(*expect.within));
+    add(Kind::Denied, i, expect.denied[i].text + " is denied");
+  for (size_t i = 0; i < expect.never.size(); ++i) add(Kind::Never, i, "never " + expect.never[i].text);
+  if (expect.within) add(Kind::Within, 0, "done within " + seconds(*expect.within));
 }
 
-void Checker::add(Kind kind, size_t index, bool everyRun, std::string text) {
-  expectations_.push_back({kind, static_cast<uint32_t>(index), everyRun, std::move(text)});
+void Checker::add(Kind kind, size_t index, std::string text) {
+  Expectation::Scope scope = Expectation::Scope::Every;
+  if (kind == Kind::Denied) scope = Expectation::Scope::Some;
+  if (kind != Kind::Safe && scenario_.expect.ends == Ending::Stuck) scope = Expectation::Scope::Together;
+  expectations_.push_back({kind, scope, static_cast<uint32_t>(index), std::move(text)});
 }
 
 bool Checker::holds(const Expectation& expectation, const Run& run) const {

@@ -1,8 +1,4 @@
-// check: whether a run, or many, kept a scenario's expectations, and why not.
-//
-// Some expectations hold of every run (`ends: empty`, `before`, `never`, `within`, safety). Others say what
-// can happen
-// (`ends: stuck`, `stuck`, `denied`): of many runs in random order, one that shows it is enough.
+// check: whether a run kept a scenario's expectations, and why not. scenarios/report.h judges many runs.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +13,13 @@ namespace lastout::scenarios {
 
 struct Expectation {
   enum class Kind : uint8_t { Safe, Ends, Stuck, Before, Never, Denied, Within };
+  // Of many runs: Every run has to keep it; or one is enough, each expectation by itself (Some) or all these
+  // together in the same one (Together: what ends stuck does so in one way of many).
+  enum class Scope : uint8_t { Every, Some, Together };
   Kind kind = Kind::Ends;
-  uint32_t index = 0;    // into what Compiled has of the kind
-  bool everyRun = true;  // else one run is enough
-  std::string text;      // "ends empty", "a gone before b gone", ...
+  Scope scope = Scope::Every;
+  uint32_t index = 0;  // into what Compiled has of the kind
+  std::string text;    // "ends empty", "a gone before b gone", ...
 };
 
 class Checker {
@@ -34,7 +33,7 @@ class Checker {
   std::string whyNot(const Expectation& expectation, const Run& run) const;
 
  private:
-  void add(Expectation::Kind kind, size_t index, bool everyRun, std::string text);
+  void add(Expectation::Kind kind, size_t index, std::string text);
   std::string ending(const Run& run) const;
 
   const Scenario& scenario_;

@@ -28,6 +28,8 @@ struct BeforePair {
 struct Compiled {
   cluster::Model model;  // a Machine keeps a reference to it: build one only where this struct stays
   std::vector<cluster::Slot> goal;  // reached when none of them is present (scenarios/goal.h)
+  // Where the scenario ends stuck (Expectations::ends), these are said of the way in which it does, not of
+  // every way.
   std::vector<BeforePair> before;
   std::vector<WatchedEvent> never;
   uint64_t neverBits = 0;  // a state with one of these violates `never`
