@@ -64,27 +64,13 @@ uint32_t nextInPass(const Transition& transition, const Work& work, uint32_t nex
   return link - work.firstLink;
 }
 
-// The status that the agent writes after a pass: what terminates now, and nothing else. What it failed to
-// delete is forgotten (DESIGN.md, "What the real thing does", 5).
-void endPass(Transition& transition, const Work& work) {
-  for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
-    LinkState state = transition.state().link(link);
-    const Slot object = transition.model().links[link].object;
-    const bool kept = state.recorded && !state.stale && transition.isTerminating(object);
-    transition.state().setLink(link, {.recorded = kept, .stale = false});
-  }
-}
-
 // The pass goes on behind the link it has just dealt with, or ends.
 void advance(Transition& transition, uint32_t index, uint32_t link) {
   const Work& work = transition.model().works[index];
   const uint32_t next = nextInPass(transition, work, link + 1);
-  if (next < work.linkCount) {
-    transition.state().setWork(index, {.deleting = true, .next = static_cast<uint8_t>(next), .flight = {}});
-  } else {
-    endPass(transition, work);
-    transition.state().setWork(index, {});
-  }
+  WorkState state;
+  if (next < work.linkCount) state = {.deleting = true, .next = static_cast<uint8_t>(next), .flight = {}};
+  transition.state().setWork(index, state);
 }
 
 // An object that another work applies too is not deleted; only this work's owner reference goes.
@@ -106,7 +92,6 @@ void pass(Transition& transition, uint32_t index) {
   state.next = static_cast<uint8_t>(nextInPass(transition, work, state.deleting ? state.next : 0));
   state.deleting = true;
   if (state.next >= work.linkCount) {
-    endPass(transition, work);
     transition.state().setWork(index, {});
     return;
   }
@@ -127,13 +112,10 @@ void apply(Transition& transition, uint32_t index) {
   for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
     const WorkLink& spec = transition.model().links[link];
     if (!needsApplying(transition, spec)) continue;
-    if (transition.isPresent(spec.object)) {
-      ObjectState object = transition.state().object(spec.object);
-      object.setOwner(spec.ownerIndex, OwnerState::Current);
-      transition.update(spec.object, object, Actor::Agent, index);
-    } else {
-      transition.create(spec.object, Actor::Agent, index);
-    }
+    if (!transition.isPresent(spec.object)) transition.create(spec.object, Actor::Agent, index);
+    ObjectState object = transition.state().object(spec.object);
+    object.setOwner(spec.ownerIndex, OwnerState::Current);
+    transition.update(spec.object, object, Actor::Agent, index);
     transition.state().setLink(link, {.recorded = true, .stale = false});
     return;
   }
@@ -219,8 +201,9 @@ void finishAgentDelete(Transition& transition, uint32_t index, WorkState state, 
     return;
   }
   const uint32_t link = transition.model().works[index].firstLink + state.next;
-  if (answer != Answer::Done)
-    transition.state().setLink(link, {});  // denied, not found or in conflict: forgotten
+  // What it failed to delete, for whatever reason, does not stand in the status it writes after the pass: it
+  // is forgotten (DESIGN.md, "What the real thing does", 5).
+  if (answer != Answer::Done) transition.state().setLink(link, {});
   advance(transition, index, state.next);
 }
 

@@ -68,7 +68,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   sortLikeStatus(objects, model);
   objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
   for (Slot object : objects) {
-    const std::optional<size_t> owner = addOwner(model, object, {.owner = work.applied}, true);
+    const std::optional<size_t> owner = addOwner(model, object, {.owner = work.applied}, false);
     if (!owner) {
       builder.fail(object, "has more than " + std::to_string(kMaxOwners) + " owners");
       return;

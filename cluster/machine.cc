@@ -39,6 +39,8 @@ void addWorks(const Transition& transition, std::vector<Action>& out) {
   }
 }
 
+// A workload that terminates is not in here: its children are neither replaced nor taken away (DESIGN.md,
+// "What the real thing does", 4).
 void addLive(const Transition& transition, Slot slot, const ObjectState& object, std::vector<Action>& out) {
   switch (transition.info(slot).role) {
     case Role::Deployment:
@@ -178,8 +180,12 @@ std::vector<uint64_t> Machine::initial() const {
     state.setObject(slot, object);
   }
   for (uint32_t link = 0; link < model_->links.size(); ++link) {
-    const Slot object = model_->links[link].object;
-    state.setLink(link, {.recorded = model_->slots[object].presentAtStart, .stale = false});
+    const WorkLink& spec = model_->links[link];
+    ObjectState object = state.object(spec.object);
+    if (!object.present()) continue;
+    object.setOwner(spec.ownerIndex, OwnerState::Current);
+    state.setObject(spec.object, object);
+    state.setLink(link, {.recorded = true, .stale = false});
   }
   return words;
 }

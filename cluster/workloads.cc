@@ -33,8 +33,6 @@ size_t wanted(const Transition& transition, Slot workload, const ObjectState& ob
 Change nextTask(const Transition& transition, Slot workload) {
   const SlotInfo& spec = transition.info(workload);
   const ObjectState object = transition.state().object(workload);
-  // What terminates is left as it is: its children are not replaced, nor taken away (DESIGN.md, 4).
-  if (!object.live()) return {};
   const size_t count = wanted(transition, workload, object);
   for (size_t i = 0; i < spec.children.size(); ++i) {
     const Slot child = spec.children[i];

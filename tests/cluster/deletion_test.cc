@@ -164,6 +164,34 @@ metadata: {name: owned, namespace: x, ownerReferences: [{apiVersion: v1, kind: C
   EXPECT_TRUE(world.present("secrets/x/owned"));
 }
 
+TEST(Collector, AForegroundDeletionWaitsOnlyForDependentsThatBlockIt) {
+  World world(R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x}}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: blocking
+  namespace: x
+  finalizers: [f/one]
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: "", blockOwnerDeletion: true}]
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: other
+  namespace: x
+  finalizers: [f/one]
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: ""}]
+)");
+  world.deletes("configmaps/x/owner", PropagationPolicy::Foreground);
+  world.settle();
+  EXPECT_TRUE(world.present("configmaps/x/owner"));
+  world.does(Step::Verb::SetFinalizers, "secrets/x/blocking", 0);
+  world.settle();
+  EXPECT_THAT(world.left(), ElementsAre("secrets/x/other"));
+}
+
 TEST(Step, ChangesLabelsAndReplicasOfWhatIsThere) {
   World world(kProvider);
   const auto set = labelSet(world.model(), world.slot(kDeployment), {{"k", "v"}});

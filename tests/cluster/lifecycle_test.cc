@@ -73,6 +73,14 @@ TEST(Namespace, LetsNothingBeCreatedWhileItTerminates) {
   EXPECT_EQ(world.log().back(), "client denied configmaps/operator/late: Forbidden");
 }
 
+TEST(Namespace, ThatHasFinishedItsContentOnlyWaitsForItsOtherFinalizers) {
+  World world("{apiVersion: v1, kind: Namespace, metadata: {name: operator, finalizers: [f/one]}}");
+  world.deletes(kNamespace);
+  world.settle();
+  EXPECT_THAT(world.finalizers(kNamespace), ElementsAre("f/one"));
+  EXPECT_FALSE(world.enabled(Kind::NamespaceFinish, kNamespace));
+}
+
 // DESIGN.md, "What the real thing does", 3: the Deployment survives its Pods.
 TEST(Namespace, KillsTheProviderEvenWhileTheDeploymentIsDenied) {
   World world(kProvider + kInstances + kGuard);
@@ -171,6 +179,18 @@ spec: {replicas: 1}
   EXPECT_EQ(world.left().size(), 2U);
 }
 
+TEST(Workload, CreatedAnewLeavesTheOldOnesReplicaSetToTheCollector) {
+  World world(kProvider);
+  const std::string replicaSet = child(world, kDeployment);
+  world.deletes(kDeployment, PropagationPolicy::Background);
+  world.does(Step::Verb::Create, kDeployment);
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  EXPECT_FALSE(world.enabled(Kind::WorkloadSync, kDeployment)) << "it is not its own";
+  EXPECT_TRUE(world.enabled(Kind::CollectorDelete, replicaSet));
+  world.settle();
+  EXPECT_EQ(world.left().size(), 5U) << "namespace, Deployment, ReplicaSet and two Pods of its own";
+}
+
 TEST(Workload, StatefulSetsNameTheirPodsInOrderAndDaemonSetsRunOne) {
   World world(R"(
 {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: x}, spec: {replicas: 2}}
@@ -219,6 +239,28 @@ webhooks:
   world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
   world.deletes("configmaps/x/a");
   EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Webhook, IsCalledForTheOperationsOfItsRulesOnly) {
+  World world(kProvider + kInstances + R"(
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: c}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: operator, name: hook}}
+  rules: [{operations: [UPDATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]
+)");
+  world.controller("cleaner", "", "example.com/clean", "widgets.example.com");
+  world.deletes(kDeployment);
+  world.settle();
+  world.deletes(kWidget);
+  EXPECT_TRUE(world.terminating(kWidget));
+  EXPECT_FALSE(world.enabled(Kind::Finalize, kWidget)) << "removing a finalizer is an UPDATE";
+  world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
 }
 
 }  // namespace
