@@ -1,0 +1,236 @@
+#include "graph/edges.h"
+
+#include "graph/interning.h"
+#include "graph/nodes.h"
+#include "graph/owners.h"
+
+namespace lastout::graph {
+
+namespace {
+
+constexpr std::string_view kCrdGroup = "apiextensions.k8s.io";
+constexpr std::string_view kCrdResource = "customresourcedefinitions";
+
+bool deletesInForeground(const Tables& tables, const Node& node) {
+  return (node.flags & Node::kTerminating) != 0 &&
+         (tables.classes[node.objectClass].flags & ObjectClass::kForeground) != 0;
+}
+
+// The type that the CRD of this name ("<resource>.<group>") defines, or kNone.
+uint32_t typeOfCrd(const Tables& tables, std::string_view crdName) {
+  const size_t dot = crdName.find('.');
+  if (dot == std::string_view::npos) return kNone;
+  return findType(tables, crdName.substr(dot + 1), crdName.substr(0, dot));
+}
+
+}  // namespace
+
+OutEdges::OutEdges(const Graph& graph, Vertex source) : tables_(&graph.tables()), source_(source) {
+  if (isObject(graph, source)) {
+    startObject();
+  } else if (graph.isLive(conditionOf(graph, source))) {
+    startCondition(tables_->conditions[source - graph.objectSlots()]);
+  }
+}
+
+void OutEdges::next() {
+  switch (step_) {
+    case Step::Requirements:
+      inner_ = tables_->requirements[inner_].nextOfSubject;
+      if (inner_ == kNone) {
+        startImplied();
+      } else {
+        target_ = tables_->nodes.slots() + tables_->requirements[inner_].condition;
+      }
+      break;
+    case Step::Content:
+    case Step::Instances:
+    case Step::Carriers:
+      target_ = inner_ = tables_->nodes[inner_].next;
+      if (inner_ == kNone) nextClass();
+      break;
+    case Step::Dependents:
+      inner_ = tables_->references[inner_].nextOfOwner;
+      skipToBlocking();
+      break;
+    case Step::One:
+    case Step::End:
+      finishStep();
+      break;
+  }
+}
+
+void OutEdges::startObject() {
+  const Node& node = tables_->nodes[source_];
+  if ((node.flags & Node::kLive) == 0) return;
+  if (node.extra != kNone) {
+    inner_ = tables_->extras[node.extra].firstRequirement;
+    if (inner_ != kNone) {
+      step_ = Step::Requirements;
+      kind_ = EdgeKind::Requires;
+      target_ = tables_->nodes.slots() + tables_->requirements[inner_].condition;
+      return;
+    }
+  }
+  startImplied();
+}
+
+void OutEdges::startImplied() {
+  const Node& node = tables_->nodes[source_];
+  step_ = Step::End;
+  inner_ = kNone;
+  if ((node.flags & Node::kPresent) == 0) return;
+  const Type::Role role = tables_->types[tables_->classes[node.objectClass].type].role;
+  if (role == Type::Role::Namespaces) {
+    const uint32_t content = findNamespace(*tables_, tables_->strings.view(node.name));
+    if (content != kNone)
+      enterClasses(Step::Content, tables_->namespaces[content].firstClass, EdgeKind::Content);
+  } else if (role == Type::Role::Crds) {
+    const uint32_t type = typeOfCrd(*tables_, tables_->strings.view(node.name));
+    if (type != kNone) enterClasses(Step::Instances, tables_->types[type].firstClass, EdgeKind::Instance);
+  }
+  if (step_ == Step::End) startDependents();
+}
+
+void OutEdges::startDependents() {
+  const Node& node = tables_->nodes[source_];
+  finishStep();
+  if (!deletesInForeground(*tables_, node)) return;
+  const UidKey uid = uidKey(*tables_, uidOf(node));
+  const uint32_t owner = uid.kind == UidKind::None ? kNone : findOwner(*tables_, uid);
+  if (owner == kNone) return;
+  step_ = Step::Dependents;
+  kind_ = EdgeKind::Dependent;
+  inner_ = tables_->owners[owner].firstDependent;
+  skipToBlocking();
+}
+
+void OutEdges::skipToBlocking() {
+  while (inner_ != kNone) {
+    const Reference& reference = tables_->references[inner_];
+    if ((reference.ownerAndFlags & Reference::kBlockOwnerDeletion) != 0) {
+      target_ = reference.dependent;
+      return;
+    }
+    inner_ = reference.nextOfOwner;
+  }
+  finishStep();
+}
+
+void OutEdges::startCondition(const ConditionRecord& condition) {
+  switch (condition.kind) {
+    case Condition::Kind::Finalizer:
+      enterClasses(Step::Carriers, tables_->carriers[condition.subject].firstMembership, EdgeKind::Holder);
+      break;
+    case Condition::Kind::NamespaceContent:
+      enterClasses(Step::Content, tables_->namespaces[condition.subject].firstClass, EdgeKind::Holder);
+      break;
+    case Condition::Kind::Instances:
+      enterClasses(Step::Instances, tables_->types[condition.subject].firstClass, EdgeKind::Holder);
+      break;
+    case Condition::Kind::Object:
+      if (!holdsObjectCondition(*tables_, condition)) return;
+      step_ = Step::One;
+      kind_ = EdgeKind::Holder;
+      target_ = inner_ = condition.subject;
+      break;
+  }
+}
+
+void OutEdges::enterClasses(Step step, uint32_t first, EdgeKind kind) {
+  if (first == kNone) return;
+  step_ = step;
+  kind_ = kind;
+  outer_ = first;
+  const uint32_t objectClass = step == Step::Carriers ? tables_->memberships[first].objectClass : first;
+  target_ = inner_ = tables_->classes[objectClass].firstObject;
+}
+
+// Every class in a list has objects.
+void OutEdges::nextClass() {
+  uint32_t next = kNone;
+  if (step_ == Step::Content) next = tables_->classes[outer_].nextInNamespace;
+  if (step_ == Step::Instances) next = tables_->classes[outer_].nextInType;
+  if (step_ == Step::Carriers) next = tables_->memberships[outer_].nextInCarrier;
+  if (next != kNone) {
+    enterClasses(step_, next, kind_);
+  } else if (kind_ == EdgeKind::Holder) {
+    finishStep();
+  } else {
+    startDependents();
+  }
+}
+
+void OutEdges::finishStep() {
+  step_ = Step::End;
+  outer_ = inner_ = target_ = kNone;
+}
+
+namespace {
+
+using Visit = std::function<void(Vertex, EdgeKind)>;
+
+void visitConditionsHeld(const Graph& graph, uint32_t object, const Visit& visit) {
+  const Tables& tables = graph.tables();
+  const auto hold = [&](uint32_t condition) {
+    if (condition != kNone) visit(vertexOf(graph, ConditionId{condition}), EdgeKind::Holder);
+  };
+  const Node& node = tables.nodes[object];
+  const ObjectClass& objectClass = tables.classes[node.objectClass];
+  hold(tables.types[objectClass.type].condition);
+  hold(tables.namespaces[objectClass.namespaceNumber].condition);
+  for (uint32_t at = objectClass.firstMembership; at != kNone; at = tables.memberships[at].nextInClass) {
+    hold(tables.carriers[tables.memberships[at].carrier].condition);
+  }
+  if (node.extra == kNone) return;
+  for (uint32_t at = tables.extras[node.extra].firstCondition; at != kNone;) {
+    const ConditionRecord& condition = tables.conditions[at];
+    if (holdsObjectCondition(tables, condition)) hold(at);
+    at = condition.nextOfTarget;
+  }
+}
+
+void visitContainers(const Graph& graph, uint32_t object, const Visit& visit) {
+  const ObjectView view = graph.object(ObjectId{object});
+  const auto container = [&](std::string_view group, std::string_view resource, std::string_view name,
+                             EdgeKind kind) {
+    const uint32_t type = findType(graph.tables(), group, resource);
+    if (type == kNone) return;
+    const std::optional<ObjectId> found = graph.find(TypeId{type}, "", name);
+    if (found.has_value()) visit(vertexOf(*found), kind);
+  };
+  if (!view.namespaceName.empty()) container("", "namespaces", view.namespaceName, EdgeKind::Content);
+  const std::string crd = std::string(view.resource) + "." + std::string(view.group);
+  container(kCrdGroup, kCrdResource, crd, EdgeKind::Instance);
+}
+
+void visitOwners(const Graph& graph, uint32_t object, const Visit& visit) {
+  const Tables& tables = graph.tables();
+  for (uint32_t at = tables.nodes[object].firstReference; at != kNone;) {
+    const Reference& reference = tables.references[at];
+    if ((reference.ownerAndFlags & Reference::kBlockOwnerDeletion) != 0) {
+      const UidKey uid = uidKey(tables, uidOf(tables.owners[reference.owner()]));
+      forEachNodeWithUid(tables, uid, [&](uint32_t owner) {
+        if (deletesInForeground(tables, tables.nodes[owner])) visit(owner, EdgeKind::Dependent);
+      });
+    }
+    at = reference.nextOfDependent;
+  }
+}
+
+}  // namespace
+
+void forEachInEdge(const Graph& graph, Vertex target, const std::function<void(Vertex, EdgeKind)>& visit) {
+  if (!isObject(graph, target)) {
+    for (const RequirementView& requirement : graph.requirementsOn(conditionOf(graph, target))) {
+      visit(vertexOf(requirement.subject), EdgeKind::Requires);
+    }
+    return;
+  }
+  if (!graph.isPresent(objectOf(target))) return;
+  visitConditionsHeld(graph, target, visit);
+  visitContainers(graph, target, visit);
+  visitOwners(graph, target, visit);
+}
+
+}  // namespace lastout::graph

@@ -1,0 +1,91 @@
+// Changing a graph. Reading it is in graph_read.cc.
+#include "graph/graph.h"
+
+#include "graph/interning.h"
+#include "graph/nodes.h"
+#include "graph/requirements.h"
+
+namespace lastout::graph {
+
+TypeId Graph::internType(const kube::GroupResource& type) {
+  const uint32_t number = acquireType(tables_, type.group, type.resource);
+  tables_.types.write(number).pinned = true;
+  releaseType(tables_, number);
+  return TypeId{number};
+}
+
+void Graph::forgetType(TypeId type) {
+  const uint32_t number = static_cast<uint32_t>(type);
+  acquireType(tables_, number);
+  tables_.types.write(number).pinned = false;
+  releaseType(tables_, number);
+}
+
+void Graph::setKnowledge(TypeId type, Knowledge knowledge) {
+  ++revision_;
+  tables_.types.write(static_cast<uint32_t>(type)).knowledge = knowledge;
+}
+
+void Graph::apply(std::span<const Change> changes) {
+  for (const Change& change : changes) {
+    if (change.kind == Change::Kind::Upsert) {
+      upsert(change.type, *change.meta);
+    } else {
+      removeNamed(change.type, change.meta->namespaceName, change.meta->name);
+    }
+  }
+}
+
+void Graph::upsert(TypeId type, const kube::ObjectMeta& meta) {
+  ++revision_;
+  if (setPresent(tables_, static_cast<uint32_t>(type), meta, scratch_)) ++present_;
+  scratch_.clear();
+}
+
+void Graph::remove(const kube::ObjectKey& key) {
+  const uint32_t type = graph::findType(tables_, key.type.group, key.type.resource);
+  if (type != kNone) removeNamed(TypeId{type}, key.namespaceName, key.name);
+}
+
+void Graph::removeNamed(TypeId type, std::string_view namespaceName, std::string_view name) {
+  const uint32_t node = findNode(tables_, static_cast<uint32_t>(type), namespaceName, name);
+  if (node == kNone || !graph::isPresent(tables_, node)) return;
+  ++revision_;
+  --present_;
+  setAbsent(tables_, node);
+}
+
+ConditionId Graph::addCondition(const Condition& condition) {
+  ++revision_;
+  const uint32_t number = findOrAddCondition(tables_, condition);
+  ++tables_.conditions.write(number).holds;
+  return ConditionId{number};
+}
+
+void Graph::releaseCondition(ConditionId condition) {
+  ++revision_;
+  const uint32_t number = static_cast<uint32_t>(condition);
+  --tables_.conditions.write(number).holds;
+  dropUnusedCondition(tables_, number);
+}
+
+void Graph::require(const kube::ObjectKey& subject, ConditionId condition, const Origin& origin) {
+  ++revision_;
+  addRequirement(tables_, subject, static_cast<uint32_t>(condition), origin);
+}
+
+ConditionId Graph::require(const kube::ObjectKey& subject, const Condition& condition, const Origin& origin) {
+  ++revision_;
+  const uint32_t number = findOrAddCondition(tables_, condition);
+  addRequirement(tables_, subject, number, origin);
+  return ConditionId{number};
+}
+
+void Graph::withdraw(const kube::ObjectKey& originObject) {
+  const uint32_t node = findNode(tables_, originObject);
+  if (node == kNone) return;
+  ++revision_;
+  removeRequirementsFrom(tables_, node);
+}
+
+}  // namespace lastout::graph

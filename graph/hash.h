@@ -1,0 +1,43 @@
+// Hashing of names and ids for the graph's indexes. 32 bits; the high ones choose the slot
+// (graph/hash_index.h).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace lastout::graph {
+
+// Both halves of a product mixed: every bit of the result depends on every bit of both factors.
+inline uint64_t mixHash(uint64_t a, uint64_t b) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+inline constexpr uint64_t kHashOdd = 0x9ddfea08eb382d69;
+inline constexpr uint64_t kHashLast = 0xc3a5c85c97cb3127;
+
+inline uint64_t hashNumber(uint64_t seed, uint64_t value) { return mixHash(seed ^ value, kHashOdd); }
+
+// `seed` carries what was hashed before.
+inline uint64_t hashText(uint64_t seed, std::string_view text) {
+  const char* at = text.data();
+  size_t left = text.size();
+  uint64_t hash = seed ^ (left * kHashLast);
+  uint64_t word = 0;
+  for (; left >= 8; at += 8, left -= 8) {
+    std::memcpy(&word, at, 8);
+    hash = mixHash(hash ^ word, kHashOdd);
+  }
+  if (left > 0) {
+    word = 0;
+    std::memcpy(&word, at, left);
+    hash = mixHash(hash ^ word, kHashOdd);
+  }
+  return hash;
+}
+
+inline uint32_t finishHash(uint64_t hash) { return static_cast<uint32_t>(mixHash(hash, kHashLast) >> 32); }
+
+}  // namespace lastout::graph

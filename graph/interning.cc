@@ -1,0 +1,301 @@
+#include "graph/interning.h"
+
+#include "graph/hash.h"
+
+namespace lastout::graph {
+
+namespace {
+
+constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
+
+Type::Role roleOf(std::string_view group, std::string_view resource) {
+  if (group.empty() && resource == "namespaces") return Type::Role::Namespaces;
+  if (group == "apiextensions.k8s.io" && resource == "customresourcedefinitions") return Type::Role::Crds;
+  return Type::Role::Other;
+}
+
+uint32_t hashType(std::string_view group, std::string_view resource) {
+  return finishHash(hashText(hashText(kHashOdd, group), resource));
+}
+uint32_t hashNamespace(std::string_view name) { return finishHash(hashText(kHashOdd, name)); }
+uint32_t hashCarrier(uint32_t type, std::string_view finalizer) {
+  return finishHash(hashText(hashNumber(kHashOdd, type), finalizer));
+}
+
+uint32_t findType(const Tables& tables, uint32_t hash, std::string_view group, std::string_view resource) {
+  return tables.typeIndex.find(hash, [&](uint32_t number) {
+    const Type& type = tables.types[number];
+    return tables.strings.view(type.resource) == resource && tables.strings.view(type.group) == group;
+  });
+}
+
+uint32_t findNamespace(const Tables& tables, uint32_t hash, std::string_view name) {
+  return tables.namespaceIndex.find(
+      hash, [&](uint32_t number) { return tables.strings.view(tables.namespaces[number].name) == name; });
+}
+
+uint32_t findCarrier(const Tables& tables, uint32_t hash, uint32_t type, std::string_view finalizer) {
+  return tables.carrierIndex.find(hash, [&](uint32_t number) {
+    const Carrier& carrier = tables.carriers[number];
+    return carrier.type == type && tables.strings.view(carrier.finalizer) == finalizer;
+  });
+}
+
+}  // namespace
+
+uint32_t findType(const Tables& tables, std::string_view group, std::string_view resource) {
+  return findType(tables, hashType(group, resource), group, resource);
+}
+
+uint32_t acquireType(Tables& tables, std::string_view group, std::string_view resource) {
+  const uint32_t hash = hashType(group, resource);
+  uint32_t number = findType(tables, hash, group, resource);
+  if (number == kNone) {
+    Type type;
+    type.group = tables.strings.add(group);
+    type.resource = tables.strings.add(resource);
+    type.role = roleOf(group, resource);
+    type.hash = hash;
+    number = tables.types.add(type);
+    tables.typeIndex.insert(hash, number);
+  }
+  acquireType(tables, number);
+  return number;
+}
+
+void acquireType(Tables& tables, uint32_t type) { ++tables.types.write(type).uses; }
+
+void releaseType(Tables& tables, uint32_t type) {
+  Type& record = tables.types.write(type);
+  if (--record.uses > 0 || record.pinned) return;
+  tables.typeIndex.erase(record.hash, type);
+  tables.strings.release(record.group);
+  tables.strings.release(record.resource);
+  tables.types.release(type);
+}
+
+uint32_t findNamespace(const Tables& tables, std::string_view name) {
+  return findNamespace(tables, hashNamespace(name), name);
+}
+
+uint32_t acquireNamespace(Tables& tables, std::string_view name) {
+  const uint32_t hash = hashNamespace(name);
+  uint32_t number = findNamespace(tables, hash, name);
+  if (number == kNone) {
+    NamespaceEntry entry;
+    entry.name = tables.strings.add(name);
+    entry.hash = hash;
+    number = tables.namespaces.add(entry);
+    tables.namespaceIndex.insert(hash, number);
+  }
+  ++tables.namespaces.write(number).uses;
+  return number;
+}
+
+void releaseNamespace(Tables& tables, uint32_t number) {
+  NamespaceEntry& entry = tables.namespaces.write(number);
+  if (--entry.uses > 0) return;
+  tables.namespaceIndex.erase(entry.hash, number);
+  tables.strings.release(entry.name);
+  tables.namespaces.release(number);
+}
+
+uint32_t findCarrier(const Tables& tables, uint32_t type, std::string_view finalizer) {
+  return findCarrier(tables, hashCarrier(type, finalizer), type, finalizer);
+}
+
+uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalizer) {
+  const uint32_t hash = hashCarrier(type, finalizer);
+  uint32_t number = findCarrier(tables, hash, type, finalizer);
+  if (number == kNone) {
+    Carrier carrier;
+    carrier.type = type;
+    carrier.finalizer = tables.strings.add(finalizer);
+    carrier.hash = hash;
+    acquireType(tables, type);
+    number = tables.carriers.add(carrier);
+    tables.carrierIndex.insert(hash, number);
+  }
+  ++tables.carriers.write(number).uses;
+  return number;
+}
+
+void releaseCarrier(Tables& tables, uint32_t carrier) {
+  Carrier& record = tables.carriers.write(carrier);
+  if (--record.uses > 0) return;
+  tables.carrierIndex.erase(record.hash, carrier);
+  tables.strings.release(record.finalizer);
+  releaseType(tables, record.type);
+  tables.carriers.release(carrier);
+}
+
+namespace {
+
+bool sameFinalizers(const Tables& tables, uint32_t membership, std::span<const std::string_view> finalizers) {
+  for (const std::string_view finalizer : finalizers) {
+    if (membership == kNone) return false;
+    const Membership& record = tables.memberships[membership];
+    if (tables.strings.view(tables.carriers[record.carrier].finalizer) != finalizer) return false;
+    membership = record.nextInClass;
+  }
+  return membership == kNone;
+}
+
+void addMemberships(Tables& tables, uint32_t objectClass, uint32_t type,
+                    std::span<const std::string_view> finalizers) {
+  uint32_t next = kNone;
+  for (size_t i = finalizers.size(); i-- > 0;) {
+    Membership membership;
+    membership.objectClass = objectClass;
+    membership.carrier = acquireCarrier(tables, type, finalizers[i]);
+    membership.nextInClass = next;
+    membership.nextInCarrier = tables.carriers[membership.carrier].firstMembership;
+    next = tables.memberships.add(membership);
+    tables.carriers.write(membership.carrier).firstMembership = next;
+    if (membership.nextInCarrier != kNone) {
+      tables.memberships.write(membership.nextInCarrier).previousInCarrier = next;
+    }
+  }
+  tables.classes.write(objectClass).firstMembership = next;
+}
+
+void removeMemberships(Tables& tables, uint32_t membership) {
+  while (membership != kNone) {
+    const Membership record = tables.memberships[membership];
+    if (record.previousInCarrier != kNone) {
+      tables.memberships.write(record.previousInCarrier).nextInCarrier = record.nextInCarrier;
+    } else {
+      tables.carriers.write(record.carrier).firstMembership = record.nextInCarrier;
+    }
+    if (record.nextInCarrier != kNone) {
+      tables.memberships.write(record.nextInCarrier).previousInCarrier = record.previousInCarrier;
+    }
+    releaseCarrier(tables, record.carrier);
+    tables.memberships.release(membership);
+    membership = record.nextInClass;
+  }
+}
+
+// Lists of the classes of one type, and of one namespace.
+void linkClass(Tables& tables, uint32_t number) {
+  ObjectClass& record = tables.classes.write(number);
+  record.nextInType = tables.types[record.type].firstClass;
+  record.nextInNamespace = tables.namespaces[record.namespaceNumber].firstClass;
+  if (record.nextInType != kNone) tables.classes.write(record.nextInType).previousInType = number;
+  if (record.nextInNamespace != kNone) {
+    tables.classes.write(record.nextInNamespace).previousInNamespace = number;
+  }
+  tables.types.write(record.type).firstClass = number;
+  tables.namespaces.write(record.namespaceNumber).firstClass = number;
+}
+
+void unlinkClass(Tables& tables, uint32_t number) {
+  const ObjectClass record = tables.classes[number];
+  if (record.previousInType != kNone) {
+    tables.classes.write(record.previousInType).nextInType = record.nextInType;
+  } else {
+    tables.types.write(record.type).firstClass = record.nextInType;
+  }
+  if (record.nextInType != kNone)
+    tables.classes.write(record.nextInType).previousInType = record.previousInType;
+  if (record.previousInNamespace != kNone) {
+    tables.classes.write(record.previousInNamespace).nextInNamespace = record.nextInNamespace;
+  } else {
+    tables.namespaces.write(record.namespaceNumber).firstClass = record.nextInNamespace;
+  }
+  if (record.nextInNamespace != kNone) {
+    tables.classes.write(record.nextInNamespace).previousInNamespace = record.previousInNamespace;
+  }
+}
+
+uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName,
+                        std::span<const std::string_view> finalizers, uint8_t present) {
+  const uint32_t known = findNamespace(tables, namespaceName);
+  uint64_t state = hashText(hashNumber(kHashOdd + present, type), namespaceName);
+  for (const std::string_view finalizer : finalizers) state = hashText(state, finalizer);
+  const uint32_t hash = finishHash(state);
+  if (known != kNone) {
+    const uint32_t number = tables.classIndex.find(hash, [&](uint32_t candidate) {
+      const ObjectClass& record = tables.classes[candidate];
+      return record.type == type && record.namespaceNumber == known &&
+             (record.flags & ObjectClass::kPresent) == present &&
+             sameFinalizers(tables, record.firstMembership, finalizers);
+    });
+    if (number != kNone) return number;
+  }
+  ObjectClass record;
+  record.type = type;
+  record.namespaceNumber = acquireNamespace(tables, namespaceName);
+  record.hash = hash;
+  record.flags = present;
+  for (const std::string_view finalizer : finalizers) {
+    if (finalizer == kForegroundFinalizer) record.flags |= ObjectClass::kForeground;
+  }
+  acquireType(tables, type);
+  const uint32_t number = tables.classes.add(record);
+  tables.classIndex.insert(hash, number);
+  addMemberships(tables, number, type, finalizers);
+  if (present != 0) linkClass(tables, number);
+  return number;
+}
+
+void removeClass(Tables& tables, uint32_t number) {
+  const ObjectClass record = tables.classes[number];
+  if ((record.flags & ObjectClass::kPresent) != 0) unlinkClass(tables, number);
+  tables.classIndex.erase(record.hash, number);
+  removeMemberships(tables, record.firstMembership);
+  tables.classes.release(number);
+  releaseNamespace(tables, record.namespaceNumber);
+  releaseType(tables, record.type);
+}
+
+// All counts of present objects that an object of this class is in.
+void count(Tables& tables, const ObjectClass& record, uint32_t difference) {
+  tables.types.write(record.type).objects += difference;
+  tables.namespaces.write(record.namespaceNumber).objects += difference;
+  for (uint32_t membership = record.firstMembership; membership != kNone;) {
+    const Membership& member = tables.memberships[membership];
+    tables.carriers.write(member.carrier).holders += difference;
+    membership = member.nextInClass;
+  }
+}
+
+}  // namespace
+
+uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName,
+                        std::span<const std::string_view> finalizers) {
+  return findOrAddClass(tables, type, namespaceName, finalizers, ObjectClass::kPresent);
+}
+
+uint32_t findOrAddAbsentClass(Tables& tables, uint32_t type, std::string_view namespaceName) {
+  return findOrAddClass(tables, type, namespaceName, {}, 0);
+}
+
+void linkToClass(Tables& tables, uint32_t node, uint32_t objectClass) {
+  ObjectClass& record = tables.classes.write(objectClass);
+  Node& item = tables.nodes.write(node);
+  item.objectClass = objectClass;
+  item.previous = kNone;
+  item.next = record.firstObject;
+  if (record.firstObject != kNone) tables.nodes.write(record.firstObject).previous = node;
+  record.firstObject = node;
+  ++record.objects;
+  if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, 1);
+}
+
+void unlinkFromClass(Tables& tables, uint32_t node) {
+  Node& item = tables.nodes.write(node);
+  const uint32_t number = item.objectClass;
+  ObjectClass& record = tables.classes.write(number);
+  if (item.previous != kNone) {
+    tables.nodes.write(item.previous).next = item.next;
+  } else {
+    record.firstObject = item.next;
+  }
+  if (item.next != kNone) tables.nodes.write(item.next).previous = item.previous;
+  item.objectClass = kNone;
+  if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, ~uint32_t{0});
+  if (--record.objects == 0) removeClass(tables, number);
+}
+
+}  // namespace lastout::graph

@@ -1,0 +1,218 @@
+// The records a Graph is made of. Read graph/graph.h first: these are its insides.
+//
+// Records refer to each other by number; kNone is "no such". Lists are intrusive: the head says `first...`,
+// the members say `next...`. All records are trivially copyable, so that chunks of them can be shared and
+// copied.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/condition.h"
+#include "graph/cow_vector.h"
+#include "graph/hash_index.h"
+#include "graph/string_arena.h"
+#include "graph/uid.h"
+
+namespace lastout::graph {
+
+// An object: one cache line. Absent ones are here for as long as something names them.
+struct Node {
+  static constexpr uint8_t kLive = 1;     // this slot is in use
+  static constexpr uint8_t kPresent = 2;  // the cluster has it
+  static constexpr uint8_t kTerminating = 4;
+
+  enum class Version : uint8_t { None, Number, Text };
+
+  uint64_t uidHigh = 0;           // Uuid: its first half; Text: a StringId; also the link of free slots
+  uint64_t uidLow = 0;            // Uuid: its second half
+  uint64_t resourceVersion = 0;   // Number: its value; Text: a StringId
+  int64_t deletionTimestamp = 0;  // kTerminating only
+  StringId name = kEmptyString;
+  uint32_t objectClass = kNone;
+  uint32_t previous = kNone;  // in its class
+  uint32_t next = kNone;
+  uint32_t firstReference = kNone;  // to its owners, in the order of its metadata
+  uint32_t extra = kNone;           // Extra, of the few that have one
+  uint32_t keyHash = 0;
+  uint8_t flags = 0;
+  UidKind uidKind = UidKind::None;
+  Version versionKind = Version::None;
+};
+static_assert(sizeof(Node) == 64);
+
+// What only few objects have: they order something, something names them, or they share their uid with
+// others. Exists while a field below is set.
+struct Extra {
+  uint32_t firstRequirement = kNone;  // this object goes after their conditions
+  uint32_t firstOrigin = kNone;       // requirements that came from this object
+  uint32_t firstCondition = kNone;    // Object conditions on this object
+  uint32_t previousOfUid = kNone;     // Node: another present object with the same uid, as the next one
+  uint32_t nextOfUid = kNone;
+};
+
+// Objects that share type, namespace and finalizers. Counting and enumerating by class makes every implied
+// edge free.
+struct ObjectClass {
+  static constexpr uint8_t kPresent =
+      1;  // its objects are; classes of absent ones are in no list and not counted
+  static constexpr uint8_t kForeground = 2;  // its objects have the finalizer foregroundDeletion
+
+  uint32_t type = kNone;
+  uint32_t namespaceNumber = kNone;
+  uint32_t objects = 0;
+  uint32_t firstObject = kNone;
+  uint32_t firstMembership = kNone;  // by finalizer, in the order of their texts
+  uint32_t previousInType = kNone;
+  uint32_t nextInType = kNone;
+  uint32_t previousInNamespace = kNone;
+  uint32_t nextInNamespace = kNone;
+  uint32_t hash = 0;
+  uint8_t flags = 0;
+};
+
+// All objects of one type with one finalizer.
+struct Carrier {
+  uint32_t type = kNone;
+  StringId finalizer = kEmptyString;
+  uint32_t holders = 0;
+  uint32_t firstMembership = kNone;  // of present classes
+  uint32_t condition = kNone;        // the Finalizer condition on it
+  uint32_t uses = 0;                 // by memberships and the condition
+  uint32_t hash = 0;
+};
+
+// One finalizer of one class.
+struct Membership {
+  uint32_t objectClass = kNone;
+  uint32_t carrier = kNone;
+  uint32_t nextInClass = kNone;
+  uint32_t previousInCarrier = kNone;
+  uint32_t nextInCarrier = kNone;
+};
+
+struct Type {
+  enum class Role : uint8_t { Other, Namespaces, Crds };
+
+  StringId group = kEmptyString;
+  StringId resource = kEmptyString;
+  uint32_t objects = 0;  // present ones
+  uint32_t firstClass = kNone;
+  uint32_t condition = kNone;  // the Instances condition on it
+  uint32_t uses = 0;           // by classes, carriers and conditions
+  uint32_t hash = 0;
+  Knowledge knowledge = Knowledge::Unknown;
+  Role role = Role::Other;
+  bool pinned = false;  // interned by the caller, who may keep the number
+};
+
+// A namespace by its name, whether or not its Namespace object is here. Cluster-scoped objects are in the one
+// named "".
+struct NamespaceEntry {
+  StringId name = kEmptyString;
+  uint32_t objects = 0;  // present ones in it
+  uint32_t firstClass = kNone;
+  uint32_t condition = kNone;  // the NamespaceContent condition on it
+  uint32_t uses = 0;           // by classes and the condition
+  uint32_t hash = 0;
+};
+
+// An owner as owner references know it: by its uid. Resolved through the index of uids when read, so owners
+// may arrive after their dependents, leave and come back.
+struct Owner {
+  uint64_t uidHigh = 0;  // as Node's; all references without a uid share one owner, which resolves to nothing
+  uint64_t uidLow = 0;
+  StringId name = kEmptyString;     // what the first reference called it
+  uint32_t kind = kNone;            // OwnerKind, as the first reference said
+  uint32_t firstDependent = kNone;  // Reference
+  uint32_t hash = 0;
+  UidKind uidKind = UidKind::None;
+};
+
+// What a reference calls its owner when that is not what the owner's first reference called it.
+struct OtherName {
+  StringId name = kEmptyString;
+  uint32_t kind = kNone;
+};
+
+struct OwnerKind {
+  StringId apiVersion = kEmptyString;
+  StringId kind = kEmptyString;
+  uint32_t uses = 0;
+  uint32_t hash = 0;
+};
+
+// One owner reference.
+struct Reference {
+  static constexpr uint32_t kController = 1u << 31;
+  static constexpr uint32_t kBlockOwnerDeletion = 1u << 30;
+  static constexpr uint32_t kOwnerMask = kBlockOwnerDeletion - 1;
+
+  uint32_t dependent = kNone;  // Node
+  uint32_t ownerAndFlags = 0;  // Owner, below the two flags
+  uint32_t otherName = kNone;  // OtherName, of the few that have one
+  uint32_t nextOfDependent = kNone;
+  uint32_t previousOfOwner = kNone;
+  uint32_t nextOfOwner = kNone;
+
+  uint32_t owner() const { return ownerAndFlags & kOwnerMask; }
+};
+
+struct ConditionRecord {
+  uint64_t uidHigh = 0;  // Object only, as Node's
+  uint64_t uidLow = 0;
+  uint32_t type = kNone;  // not for NamespaceContent
+  uint32_t subject =
+      kNone;  // Finalizer: Carrier; Object: Node; NamespaceContent: NamespaceEntry; Instances: Type
+  uint32_t firstRequirement = kNone;
+  uint32_t nextOfTarget = kNone;  // Object only: the next condition on the same object
+  uint32_t holds = 0;             // explicit ones
+  Condition::Kind kind = Condition::Kind::Object;
+  UidKind uidKind = UidKind::None;
+  bool live = false;
+};
+
+// `subject` goes after `condition`, because `origin` says so.
+struct Requirement {
+  uint32_t subject = kNone;  // Node, as is origin
+  uint32_t condition = kNone;
+  uint32_t origin = kNone;
+  StringId field = kEmptyString;
+  uint32_t hash = 0;
+  uint32_t previousOfSubject = kNone;
+  uint32_t nextOfSubject = kNone;
+  uint32_t previousOfCondition = kNone;
+  uint32_t nextOfCondition = kNone;
+  uint32_t nextOfOrigin = kNone;
+};
+
+struct Tables {
+  StringArena strings;
+  Pool<Node> nodes;
+  Pool<Extra> extras;
+  Pool<ObjectClass> classes;
+  Pool<Carrier> carriers;
+  Pool<Membership> memberships;
+  Pool<Type> types;
+  Pool<NamespaceEntry> namespaces;
+  Pool<Owner> owners;
+  Pool<OwnerKind> ownerKinds;
+  Pool<OtherName> otherNames;
+  Pool<Reference> references;
+  Pool<ConditionRecord> conditions;
+  Pool<Requirement> requirements;
+
+  HashIndex nodesByKey;
+  HashIndex nodesByUid;  // present ones with a uid; of those that share one, the first
+  HashIndex classIndex;
+  HashIndex carrierIndex;
+  HashIndex typeIndex;
+  HashIndex namespaceIndex;
+  HashIndex ownersByUid;
+  HashIndex ownerKindIndex;
+  HashIndex requirementIndex;
+};
+
+// Whether an Object condition's object is present, under the uid that it names if it names one.
+bool holdsObjectCondition(const Tables& tables, const ConditionRecord& condition);
+
+}  // namespace lastout::graph
