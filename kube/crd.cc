@@ -59,13 +59,6 @@ std::string preferredVersion(Fields& spec) {
   return best ? best->text : "";
 }
 
-std::string lowerCase(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 // The API server's own rules, so that a type's words never look like anything else in a reference.
 void checkNames(const ResourceType& type, Fields& spec, Fields& names) {
   if (!isDnsSubdomain(type.type.group) || type.type.group.find('.') == std::string::npos) {
@@ -75,12 +68,12 @@ void checkNames(const ResourceType& type, Fields& spec, Fields& names) {
     if (!isServiceName(name))
       names.fail(key, names.pathOf(key) + " \"" + name + "\" must be lower case letters, digits and \"-\"");
   };
-  check("plural", type.type.resource);
-  check("singular", type.singular);
-  for (const std::string& name : type.shortNames) check("shortNames", name);
   if (!isServiceName(lowerCase(type.kind))) {
     names.fail("kind", "spec.names.kind \"" + type.kind + "\" must be letters, digits and \"-\"");
   }
+  check("plural", type.type.resource);
+  check("singular", type.singular);
+  for (const std::string& name : type.shortNames) check("shortNames", name);
 }
 
 ResourceType readType(Fields& document, Errors& errors) {
@@ -111,6 +104,17 @@ ResourceType readType(Fields& document, Errors& errors) {
 
 }  // namespace
 
+// Another type of the same group that has the plural, singular or kind of `type`; nullptr when there is none.
+const ResourceType* ResourceMap::sameName(const ResourceType& type) const {
+  for (const std::string& word : {type.type.resource, type.singular, lowerCase(type.kind)}) {
+    for (const Meaning& meaning : meanings(word + "." + type.type.group)) {
+      if (meaning.rank != WordRank::ShortName && types_[meaning.type].type != type.type)
+        return &types_[meaning.type];
+    }
+  }
+  return nullptr;
+}
+
 Result<ResourceType> ResourceMap::addCrd(const Value& crd, std::string_view file) {
   Errors errors;
   Fields document(crd, file, "", errors);
@@ -131,11 +135,10 @@ Result<ResourceType> ResourceMap::addCrd(const Value& crd, std::string_view file
     return fail(name,
                 toString(type.type) + " is built into Kubernetes; no CustomResourceDefinition can define it");
   }
-  for (const ResourceType& other : types_) {
-    if (other.type.group != type.type.group || other.type == type.type) continue;
-    if (other.kind != type.kind && other.singular != type.singular) continue;
-    return fail(crd.at({"spec", "names"}),
-                "its kind " + type.kind + " is already that of " + toString(other.type));
+  if (const ResourceType* other = sameName(type)) {
+    const std::string message =
+        "the names of " + toString(type.type) + " are taken by " + toString(other->type);
+    return fail(crd.at({"spec", "names"}), message);
   }
   add(type);
   return type;

@@ -54,6 +54,14 @@ bool isQualifiedName(std::string_view text) {
   return isDnsSubdomain(text.substr(0, slash)) && !name.empty() && isLabelValue(name);
 }
 
+std::string lowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 std::optional<std::string> nameProblem(const GroupResource& type, std::string_view name) {
   if (name.empty()) return "is empty";
   if (name.size() > kLongestName) return "is longer than 253 bytes";

@@ -23,6 +23,8 @@ bool isLabelValue(
     std::string_view text);  // empty, or 63 bytes of letters, digits, "-_." between letters or digits
 bool isQualifiedName(std::string_view text);  // [<DNS subdomain>/]<label value that is not empty>
 
+std::string lowerCase(std::string_view text);  // ASCII alone
+
 // What is wrong with `name` as the name of an object of `type`, as the end of a sentence that begins with the
 // name
 // ("is longer than 253 bytes"); nothing when it is right. Most types want a DNS subdomain; namespaces a DNS

@@ -105,10 +105,7 @@ void checkAnnotations(Fields& metadata, const Labels& annotations) {
   size_t bytes = 0;
   for (const auto& [key, value] : annotations) {
     bytes += key.size() + value.size();
-    std::string lower = key;
-    std::ranges::transform(lower, lower.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-    if (isQualifiedName(lower)) continue;
+    if (isQualifiedName(lowerCase(key))) continue;
     metadata.fail("annotations",
                   "metadata.annotations: " + quoted(key) + " is no annotation's name: that is [domain/]name");
   }

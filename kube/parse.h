@@ -14,14 +14,16 @@ namespace lastout::kube {
 
 // What input may cost at most; checked before and while parsing.
 struct ParseLimits {
-  size_t bytes = size_t{32} << 20;  // of the whole text
+  size_t bytes = size_t{16} << 20;  // of the whole text
   size_t depth = 64;                // nesting of lists and maps
-  size_t values = 2'000'000;        // nodes in all documents together
+  size_t values = 1'000'000;        // nodes in all documents together
 };
 
 // All documents of a multi-document YAML text; empty documents are left out. Fails with file:line:column on
-// syntax errors, duplicate keys, anchors and aliases, tags, non-string keys, invalid UTF-8 or NUL bytes, and
-// exceeded limits.
+// syntax errors, duplicate keys, anchors and aliases, tags other than the core schema's (!!str, ...), merge
+// keys, keys that are no strings, numbers that JSON cannot hold, invalid UTF-8, NUL and other control
+// characters, and exceeded limits. Takes time and memory in proportion to the text, some 300 ns and at most
+// 30 bytes a byte.
 Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view file,
                                      const ParseLimits& limits = {});
 

@@ -4,18 +4,11 @@
 #include <tuple>
 
 #include "kube/builtin_types.h"
+#include "kube/names.h"
 #include "kube/nearest.h"
 
 namespace lastout::kube {
 namespace {
-
-std::string lowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 ResourceType toResourceType(const KnownType& known, bool builtIn) {
   ResourceType type;
@@ -33,22 +26,22 @@ ResourceType toResourceType(const KnownType& known, bool builtIn) {
 
 struct RankedWord {
   std::string word;  // in lower case
-  uint8_t rank;
+  WordRank rank;
 };
 
 // Every word that names a type, without its group.
 std::vector<RankedWord> wordsOf(const ResourceType& type) {
   std::vector<RankedWord> words;
-  const auto add = [&words](std::string_view word, uint8_t rank) {
+  const auto add = [&words](std::string_view word, WordRank rank) {
     std::string lower = lowerCase(word);
     const bool there =
         std::ranges::any_of(words, [&](const RankedWord& known) { return known.word == lower; });
     if (!lower.empty() && !there) words.push_back({std::move(lower), rank});
   };
-  add(type.type.resource, 0);
-  add(type.singular, 1);
-  add(type.kind, 1);
-  for (const std::string& name : type.shortNames) add(name, 2);
+  add(type.type.resource, WordRank::Plural);
+  add(type.singular, WordRank::SingularOrKind);
+  add(type.kind, WordRank::SingularOrKind);
+  for (const std::string& name : type.shortNames) add(name, WordRank::ShortName);
   return words;
 }
 

@@ -25,6 +25,9 @@ struct ResourceType {
   bool builtIn = false;  // false: defined by a CRD
 };
 
+// How a word names a type; an earlier one counts before a later one.
+enum class WordRank : uint8_t { Plural, SingularOrKind, ShortName };
+
 // Looked up by hash, a few dozen nanoseconds each. Reading is safe from several threads while nobody adds.
 class ResourceMap {
  public:
@@ -51,11 +54,10 @@ class ResourceMap {
   const std::deque<ResourceType>& types() const { return types_; }
 
  private:
-  // What a word may mean, and how it names it: the plural counts before singular and kind, they before short
-  // names.
+  // What a word may mean.
   struct Meaning {
     uint32_t type;  // index into types_
-    uint8_t rank;   // 0: plural, 1: singular or kind, 2: short name
+    WordRank rank;
   };
   struct WordHash {
     using is_transparent = void;
@@ -85,6 +87,7 @@ class ResourceMap {
   void index(uint32_t position);
   void unindex(uint32_t position);
   std::vector<Meaning> meanings(std::string_view word) const;
+  const ResourceType* sameName(const ResourceType& type) const;
   Error unknownWord(std::string_view word) const;
 
   std::deque<ResourceType> types_;  // never shrinks, so that pointers into it stay valid

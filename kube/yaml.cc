@@ -24,6 +24,8 @@ constexpr size_t kMostPending = 1'000'000;
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 constexpr std::string_view kNoAliases = "anchors and aliases are not read: write the value out";
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
 std::string unknownTag(const std::string& tag) {
   const bool core = tag.starts_with(kCoreTag);
   const std::string written = core ? "!!" + tag.substr(kCoreTag.size()) : tag;
@@ -39,14 +41,15 @@ class BoundedReader : public std::streambuf {
  public:
   explicit BoundedReader(std::string_view text) : rest_(text) {}
   void progress() { pending_ = 0; }
-  bool stopped() const { return pending_ > kMostPending; }
+  bool stopped() const { return stopped_; }
 
  protected:
   int_type underflow() override {
     const std::string_view chunk = rest_.substr(0, kChunk);
     pending_ += static_cast<size_t>(
         std::ranges::count_if(chunk, [](char c) { return kBeginsToken.at(static_cast<unsigned char>(c)); }));
-    if (chunk.empty() || stopped()) return traits_type::eof();
+    stopped_ = stopped_ || pending_ > kMostPending;
+    if (chunk.empty() || stopped_) return traits_type::eof();
     rest_.remove_prefix(chunk.size());
     // The buffer is only read; std::streambuf has no other way to say so.
     char* begin = const_cast<char*>(chunk.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
@@ -63,7 +66,8 @@ class BoundedReader : public std::streambuf {
   }();
 
   std::string_view rest_;
-  size_t pending_ = 0;
+  size_t pending_ = 0;  // since the last event
+  bool stopped_ = false;
 };
 
 // Two escapes, "\N" and "\_", come out of yaml-cpp as Latin-1 bytes. Nothing else can break the UTF-8 of a
@@ -116,6 +120,7 @@ class YamlHandler : public YAML::EventHandler {
     return mark.pos < 0 ? source_.text().size() : static_cast<size_t>(mark.pos);
   }
   size_t last() const { return last_; }
+  bool endsInQuotes() const;
 
  private:
   void require(bool held) {
@@ -128,7 +133,9 @@ class YamlHandler : public YAML::EventHandler {
   }
   bool wantsValue(const YAML::Mark& mark) {
     last_ = offset(mark);
-    return !builder_.wantsKey() || builder_.fail(offset(mark), "a key must be a string: put it in quotes");
+    return !builder_.wantsKey() || builder_.fail(offset(mark),
+                                                 "a key may not be empty, and no list or map; "
+                                                 "is a \"[\" or \"{\" not closed?");
   }
   void checkCollectionTag(const YAML::Mark& mark, const std::string& tag, std::string_view kind);
   Value::Data read(const YAML::Mark& mark, const std::string& tag, const std::string& text);
@@ -136,7 +143,8 @@ class YamlHandler : public YAML::EventHandler {
   const SourceText& source_;
   ValueBuilder builder_;
   BoundedReader& reader_;
-  size_t last_ = 0;  // offset of the last event
+  size_t last_ = 0;                             // offset of the last event
+  size_t lastScalar_ = std::string_view::npos;  // offset of the last scalar, or of its tag
   std::vector<Value> documents_;
   bool first_ = true;  // no document was begun yet
 };
@@ -165,7 +173,7 @@ void YamlHandler::OnDocumentEnd() {
 
 void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
                            const std::string& text) {
-  last_ = offset(mark);
+  last_ = lastScalar_ = offset(mark);
   if (!builder_.wantsKey()) {
     Value::Data data = read(mark, tag, text);
     require(builder_.scalar(std::move(data), offset(mark)));
@@ -174,7 +182,12 @@ void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   if (tag == "?" && text == "<<") fail(mark, "merge keys are not read: write the fields out");
   Value::Data data = read(mark, tag, text);
   auto* key = std::get_if<std::string>(&data);
-  if (key == nullptr) fail(mark, "a key must be a string: put \"" + text.substr(0, 100) + "\" in quotes");
+  if (key == nullptr) {
+    // yaml-cpp takes the last item of a list that is not closed for a key.
+    const size_t next = source_.text().find_first_not_of(kBlanks, offset(mark) + text.size());
+    if (next == std::string_view::npos) fail(mark, "this is no valid YAML: a \"[\" or \"{\" is not closed");
+    fail(mark, "a key must be a string: put \"" + text.substr(0, 100) + "\" in quotes");
+  }
   require(builder_.key(std::move(*key), offset(mark)));
 }
 
@@ -198,6 +211,26 @@ Value::Data YamlHandler::read(const YAML::Mark& mark, const std::string& tag, co
     return std::move(*data);
   }
   fail(mark, unknownTag(tag));
+}
+
+// Whether the text ended before the quotes of the last scalar were closed: yaml-cpp takes that for their end
+// if a line break is the last it saw.
+bool YamlHandler::endsInQuotes() const {
+  const std::string_view text = source_.text();
+  size_t open = lastScalar_;
+  if (open < text.size() && text[open] == '!')
+    open = text.find_first_not_of(kBlanks, text.find_first_of(kBlanks, open));
+  if (open >= text.size() || (text[open] != '"' && text[open] != '\'')) return false;
+  const char quote = text[open];
+  for (size_t i = open + 1; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == quote) {
+      if (quote == '"' || i + 1 == text.size() || text[i + 1] != quote) return false;
+      ++i;
+    }
+  }
+  return true;
 }
 
 // yaml-cpp's messages name its own states; the most frequent ones in words that say what to do.
@@ -238,16 +271,19 @@ Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view fil
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const Stop&) {
-    return tl::unexpected(*handler.error());
+    syntax = handler.error();
   } catch (const YAML::Exception& error) {
     syntax = source->error(handler.offset(error.mark), "this is no valid YAML: " + inWords(error.msg));
   }
-  // yaml-cpp knows nothing of it, so what it said about the end of the text means nothing then.
+  // What was said about a text that ended too early means nothing.
   if (reader.stopped()) {
     return tl::unexpected(
         source->error(handler.last(),
-                      "too much stands in one line, or in one [...] or {...}, from here on: "
-                      "write it in lines, or as JSON"));
+                      "too much stands in one line, or in one [...] or {...}, from here on: write it in "
+                      "lines, or as JSON"));
+  }
+  if (handler.endsInQuotes()) {
+    return tl::unexpected(source->error(handler.last(), "this is no valid YAML: a quote is not closed"));
   }
   if (syntax) return tl::unexpected(std::move(*syntax));
   return handler.takeDocuments();

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 namespace lastout::kube {
 namespace {
@@ -23,21 +22,26 @@ size_t digitsAt(std::string_view text, size_t begin) {
   return end - begin;
 }
 
+// A std::from_chars that fails does not tell too large from too small; strtod does, and no locale is ever set
+// here.
+std::optional<Data> number(std::string_view text, bool negative) {
+  const double value = std::strtod(std::string(text).c_str(), nullptr);
+  if (std::isinf(value)) return std::nullopt;
+  return negative ? -value : value;
+}
+
 // All of `digits` in `base` as an integer, or as a double when it is too large for one.
 std::optional<Data> integer(std::string_view digits, int base, bool negative) {
   const std::string signedDigits = (negative ? "-" : "") + std::string(digits);
-  const char* end = signedDigits.data() + signedDigits.size();
   int64_t value = 0;
-  const auto parsed = std::from_chars(signedDigits.data(), end, value, base);
-  if (parsed.ptr != end) return std::nullopt;
+  const auto parsed =
+      std::from_chars(signedDigits.data(), signedDigits.data() + signedDigits.size(), value, base);
   if (parsed.ec == std::errc()) return value;
+  if (base == 10) return number(digits, negative);
   double large = 0;
-  for (const char c : digits) {
-    const int digit = isDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
-    large = large * base + digit;
-  }
+  for (const char c : digits) large = large * base + (isDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
   if (std::isinf(large)) return std::nullopt;
-  return negative ? -large : large;
+  return large;
 }
 
 // [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
@@ -58,14 +62,6 @@ bool isFloat(std::string_view text) {
     end += exponent;
   }
   return end == text.size();
-}
-
-std::optional<Data> number(std::string_view text, bool negative) {
-  // A std::from_chars that fails does not tell too large from too small; strtod does. No locale is ever set
-  // here.
-  const double value = std::strtod(std::string(text).c_str(), nullptr);
-  if (std::isinf(value)) return std::nullopt;
-  return negative ? -value : value;
 }
 
 bool isHex(char c) { return isDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }

@@ -1,0 +1,40 @@
+#include "kube/nearest.h"
+
+#include <gtest/gtest.h>
+
+namespace lastout::kube {
+namespace {
+
+TEST(Nearest, FindsWhatWasMeant) {
+  const std::vector<std::string_view> fields = {"provider", "criteria", "deletionIntent", "finalizer"};
+  EXPECT_EQ(nearest("provder", fields), "provider");
+  EXPECT_EQ(nearest("proivder", fields), "provider");  // two neighbours swapped
+  EXPECT_EQ(nearest("finalizers", fields), "finalizer");
+  EXPECT_EQ(nearest("DeletionIntent", fields), "deletionIntent");
+  EXPECT_EQ(nearest("criterion", fields), "criteria");
+  EXPECT_EQ(nearest("provider", fields), "provider");
+}
+
+TEST(Nearest, IsSilentWhenNothingIsNear) {
+  EXPECT_EQ(nearest("status", {"provider", "criteria"}), "");
+  EXPECT_EQ(nearest("x", {"y"}), "");
+  EXPECT_EQ(nearest("", {"a"}), "");
+  EXPECT_EQ(nearest("a", {""}), "");
+  EXPECT_EQ(nearest("provider", {}), "");
+}
+
+TEST(Nearest, TakesTheFirstOfThoseEquallyNear) { EXPECT_EQ(nearest("cet", {"cat", "cut", "cot"}), "cat"); }
+
+TEST(Nearest, IsBoundedForLongWords) {
+  const std::string longWord(100, 'a');
+  EXPECT_EQ(nearest(longWord, {std::string_view(longWord).substr(1)}), longWord.substr(1));
+  EXPECT_EQ(nearest(longWord + "a", {longWord}), "");
+}
+
+TEST(Nearest, AsksAtTheEndOfAMessage) {
+  EXPECT_EQ(didYouMean("nmae", {"name", "namespace"}), "; did you mean \"name\"?");
+  EXPECT_EQ(didYouMean("spec", {"name", "namespace"}), "");
+}
+
+}  // namespace
+}  // namespace lastout::kube
