@@ -167,7 +167,12 @@ void agentStep(Transition& transition, uint32_t index) {
       break;
     case AgentTask::Withdraw: {
       Flight unguarded;  // an AppliedManifestWork is never lastout's to decide
-      transition.send({.actor = Actor::Agent, .by = index, .slot = work.applied, .policy = {}}, unguarded);
+      transition.send({.actor = Actor::Agent,
+                       .by = index,
+                       .slot = work.applied,
+                       .policy = {},
+                       .precondition = Precondition::Uid},
+                      unguarded);
       break;
     }
     case AgentTask::Pass:
@@ -192,7 +197,8 @@ DeleteRequest agentRequest(const Transition& transition, uint32_t index) {
   return {.actor = Actor::Agent,
           .by = index,
           .slot = transition.model().links[link].object,
-          .policy = PropagationPolicy::Background};
+          .policy = PropagationPolicy::Background,
+          .precondition = Precondition::Uid};
 }
 
 void finishAgentDelete(Transition& transition, uint32_t index, WorkState state, Answer answer) {

@@ -83,8 +83,11 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 
 DeleteRequest collectorRequest(const Transition& transition, Slot slot) {
   const ObjectState object = transition.state().object(slot);
-  DeleteRequest request{
-      .actor = Actor::Collector, .by = kNone, .slot = slot, .policy = PropagationPolicy::Background};
+  DeleteRequest request{.actor = Actor::Collector,
+                        .by = kNone,
+                        .slot = slot,
+                        .policy = PropagationPolicy::Background,
+                        .precondition = Precondition::Uid};
   if (classify(transition, slot, object).waiting && hasDependents(transition, slot, false))
     request.policy = PropagationPolicy::Foreground;
   else if ((object.finalizers & kOrphanBit) != 0)

@@ -127,15 +127,19 @@ struct FinalizerController {
   std::chrono::milliseconds takes{1000};
 };
 
+// What a DELETE insists on: that the object is the one, or is as, it was when the client first asked.
+enum class Precondition : uint8_t { None, Uid, ResourceVersion };
+
 // One request of a client.
 struct Step {
   enum class Verb : uint8_t { Delete, Create, SetFinalizers, SetLabels, SetReplicas, SetIntent };
   Verb verb = Verb::Delete;
   Slot object = kNone;
   PropagationPolicy policy = PropagationPolicy::Background;
-  bool hasPolicy = false;   // Delete: policy was written (else the type's default counts)
-  bool dryRun = false;      // Delete
-  bool retry = true;        // Delete: asks again when it was denied
+  bool hasPolicy = false;  // Delete: policy was written (else the type's default counts)
+  bool dryRun = false;     // Delete
+  Precondition precondition = Precondition::None;  // Delete
+  bool retry = true;                               // Delete: asks again when it was denied
   bool serverSide = false;  // Create: as server-side apply, which a terminating CRD does not refuse
   uint16_t value = 0;  // SetFinalizers: mask; SetLabels: index; SetReplicas: count; SetIntent: the intent
   std::chrono::milliseconds at{0};  // not before this time

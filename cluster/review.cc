@@ -6,9 +6,17 @@ namespace lastout::cluster {
 
 namespace {
 
-// The agent and the garbage collector delete by uid; people and the namespace controller delete by name.
-bool hasUidPrecondition(const DeleteRequest& request) {
-  return request.actor == Actor::Agent || request.actor == Actor::Collector;
+// The API server finds another object, or another version of it, than the request insists on.
+bool inConflict(const DeleteRequest& request, const Flight& flight) {
+  switch (request.precondition) {
+    case Precondition::None:
+      return false;
+    case Precondition::Uid:
+      return flight.stale;
+    case Precondition::ResourceVersion:
+      return flight.stale || flight.touched;
+  }
+  return false;
 }
 
 }  // namespace
@@ -20,6 +28,7 @@ admission::Decision Transition::decide(Slot slot) const {
 Answer Transition::send(const DeleteRequest& request, Flight& flight) {
   emit({.kind = EventKind::Requested, .actor = request.actor, .slot = request.slot, .by = request.by});
   if (!isPresent(request.slot)) return Answer::NotFound;
+  if (inConflict(request, flight)) return Answer::Conflict;
   // A Namespace that already terminates is answered without any review.
   if (info(request.slot).role == Role::Namespace && isTerminating(request.slot)) return Answer::Done;
   if (webhookFails(request.slot, true)) return deny(request, flight, {}, "InternalError");
@@ -47,7 +56,7 @@ Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
   const Flight before = flight;
   flight = {};
   if (!isPresent(request.slot)) return Answer::NotFound;
-  if (before.stale && hasUidPrecondition(request)) return Answer::Conflict;
+  if (inConflict(request, before)) return Answer::Conflict;
   if (before.touched || before.stale) {
     // The object is not the one that was reviewed: the API server reviews its DELETE again.
     const admission::Decision decision = decide(request.slot);

@@ -71,7 +71,11 @@ void dryRun(Transition& transition, uint32_t step) {
 
 DeleteRequest stepRequest(const Model& model, uint32_t step) {
   const Step& spec = model.steps[step];
-  DeleteRequest request{.actor = Actor::Client, .by = step, .slot = spec.object, .policy = {}};
+  DeleteRequest request{.actor = Actor::Client,
+                        .by = step,
+                        .slot = spec.object,
+                        .policy = {},
+                        .precondition = spec.precondition};
   if (spec.hasPolicy) request.policy = spec.policy;
   return request;
 }
@@ -79,7 +83,8 @@ DeleteRequest stepRequest(const Model& model, uint32_t step) {
 void sendStep(Transition& transition, uint32_t step) {
   const Step& spec = transition.model().steps[step];
   if (spec.verb == Step::Verb::Delete && !spec.dryRun) {
-    StepState state{.sent = true, .done = false, .flight = {}};
+    StepState state = transition.state().step(step);
+    state.sent = true;
     finishStep(transition, step, state, transition.send(stepRequest(transition.model(), step), state.flight));
     return;
   }
@@ -94,8 +99,17 @@ void sendStep(Transition& transition, uint32_t step) {
 
 void finishStep(Transition& transition, uint32_t step, StepState state, Answer answer) {
   if (answer == Answer::NotFound) refuse(transition, step, "NotFound");
-  const bool asksAgain = answer == Answer::Denied && transition.model().steps[step].retry;
+  if (answer == Answer::Conflict) refuse(transition, step, "Conflict");
+  const Step& spec = transition.model().steps[step];
+  const bool asksAgain = answer == Answer::Denied && spec.retry;
   state.done = answer != Answer::InFlight && !asksAgain;
+  // What happened to the object since the first request counts only for a client that insists on it.
+  if (asksAgain && spec.precondition != Precondition::None) {
+    const Flight before = transition.state().step(step).flight;
+    state.flight.touched = before.touched;
+    state.flight.stale = before.stale;
+  }
+  if (state.done) state.flight = {};
   transition.state().setStep(step, state);
 }
 

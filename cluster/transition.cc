@@ -25,6 +25,12 @@ bool mayVanish(Role role, const ObjectState& object) {
   return object.finalizers == 0 && (role != Role::Pod || (object.value & kStopped) != 0);
 }
 
+// A change of the object matters to this step: its request is in flight, or it insists on what it first saw.
+bool notices(const Step& step, const StepState& state) {
+  const bool insists = step.precondition != Precondition::None && state.sent && !state.done;
+  return insists || state.flight.phase != Flight::Phase::None;
+}
+
 }  // namespace
 
 bool Transition::hasReadyPod(Slot workload) const {
@@ -127,7 +133,7 @@ void Transition::touch(Slot slot) {
   state_.setObject(slot, object);
   for (uint32_t step : info(slot).steps) {
     StepState state = state_.step(step);
-    if (state.flight.phase == Flight::Phase::None) continue;
+    if (!notices(model_.steps[step], state)) continue;
     state.flight.touched = true;
     state_.setStep(step, state);
   }
@@ -166,7 +172,7 @@ void Transition::markStale(Slot slot) {
   }
   for (uint32_t step : info(slot).steps) {
     StepState state = state_.step(step);
-    if (state.flight.phase == Flight::Phase::None) continue;
+    if (!notices(model_.steps[step], state)) continue;
     state.flight.stale = true;
     state_.setStep(step, state);
   }

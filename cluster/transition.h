@@ -16,6 +16,7 @@ struct DeleteRequest {
   uint32_t by = kNone;  // step or work; kNone for controllers
   Slot slot = kNone;
   std::optional<PropagationPolicy> policy;  // none: the type's default, or what its finalizers already say
+  Precondition precondition = Precondition::None;
 };
 
 // How a DELETE ended, or that it is still under way.

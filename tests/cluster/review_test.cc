@@ -91,6 +91,43 @@ TEST_F(Review, AStorageConflictIsReviewedAgain) {
   EXPECT_FALSE(world.present(kDeployment));
 }
 
+TEST_F(Review, APreconditionOnTheUidRefusesAnotherObjectOfTheName) {
+  request =
+      world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.precondition = Precondition::Uid; });
+  world.send(request);
+  ASSERT_FALSE(world.state().step(request).done) << "denied, and asked again";
+  finish();
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.deletes(kDeployment);
+  world.does(Step::Verb::Create, kDeployment);
+  world.send(request);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment + ": Conflict");
+  EXPECT_TRUE(world.present(kDeployment));
+}
+
+TEST_F(Review, APreconditionOnTheVersionRefusesAnObjectThatChangedSince) {
+  request = world.step(Step::Verb::Delete, kDeployment,
+                       [](Step& step) { step.precondition = Precondition::ResourceVersion; });
+  world.send(request);
+  finish();
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.send(request);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment + ": Conflict");
+  EXPECT_TRUE(world.state().step(request).done);
+}
+
+TEST_F(Review, APreconditionIsCheckedAgainAtTheCommit) {
+  finish();
+  request = world.step(Step::Verb::Delete, kDeployment,
+                       [](Step& step) { step.precondition = Precondition::ResourceVersion; });
+  world.send(request);
+  act(Kind::Confirm);
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  act(Kind::Commit);
+  EXPECT_TRUE(world.present(kDeployment));
+  EXPECT_TRUE(world.state().step(request).done);
+}
+
 TEST_F(Review, ASecondDeleteOfATerminatingProviderIsDecidedToo) {
   const auto hold = finalizerMask(world.model(), world.slot(kDeployment), {"f/hold"});
   ASSERT_TRUE(hold);
