@@ -16,7 +16,11 @@ Names::Names(const cluster::Model& model) {
   }
 }
 
-std::string Names::typeOf(cluster::Slot slot) const { return names_[slot].substr(0, names_[slot].find('/')); }
+Names Names::full(const cluster::Model& model) {
+  Names names;
+  for (const cluster::SlotInfo& slot : model.slots) names.names_.push_back(kube::toString(slot.key));
+  return names;
+}
 
 std::string Names::list(const std::vector<cluster::Slot>& slots, size_t most) const {
   // One that is left over takes no more room by its name than as "1 more".

@@ -13,12 +13,13 @@ namespace lastout::scenarios {
 class Names {
  public:
   explicit Names(const cluster::Model& model);
+  static Names full(const cluster::Model& model);  // the group stands with every name
   const std::string& of(cluster::Slot slot) const { return names_[slot]; }
-  std::string typeOf(cluster::Slot slot) const;  // "deployments"
   // "a, b and 3 more"; at most `most` by name.
   std::string list(const std::vector<cluster::Slot>& slots, size_t most = 3) const;
 
  private:
+  Names() = default;
   std::vector<std::string> names_;
 };
 

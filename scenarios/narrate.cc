@@ -105,17 +105,33 @@ class Narrator {
   // What a terminating object waits for.
   std::string waits(const Happening& last) const {
     const cluster::SlotInfo& info = model_.slots[last.event.slot];
-    std::string finalizers;
+    std::string what;
     const auto add = [&](std::string_view name) {
-      finalizers += (finalizers.empty() ? "" : ", ") + std::string(name);
+      what += (what.empty() ? "" : " and ") + std::string(name);
     };
     for (size_t i = 0; i < info.finalizers.size(); ++i) {
-      if ((last.object.finalizers >> i & 1) != 0) add(info.finalizers[i]);
+      const unsigned bit = 1u << i;
+      if ((last.object.finalizers & bit) != 0)
+        add((info.cleanupBit & bit) != 0 ? cleanup(info.role) : info.finalizers[i]);
     }
-    if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("foregroundDeletion");
-    if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("orphan");
-    if (finalizers.empty()) return info.role == Role::Pod ? ": it is stopping" : ": accepted";
-    return ": accepted, waits for " + finalizers;
+    if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("its dependents");
+    if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("its dependents to be let go");
+    if (what.empty()) return info.role == Role::Pod ? ": it is stopping" : ": accepted";
+    return ": accepted, waits for " + what;
+  }
+
+  // What its own controller is for.
+  static std::string_view cleanup(Role role) {
+    switch (role) {
+      case Role::Namespace:
+        return "its content";
+      case Role::Crd:
+        return "its instances";
+      case Role::PersistentVolumeClaim:
+        return "the Pods that mount it";
+      default:
+        return "its agent";
+    }
   }
 
   std::string departure(const Happening& last, const std::string& who, const std::string& object) const {

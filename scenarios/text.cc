@@ -1,0 +1,162 @@
+// Reports as text.
+#include <algorithm>
+
+#include "scenarios/output.h"
+
+namespace lastout::scenarios {
+
+namespace {
+
+constexpr size_t kTimeWidth = 12;
+
+class Writer {
+ public:
+  explicit Writer(const TextStyle& style) : style_(style) {}
+
+  std::string take() { return std::move(out_); }
+  void raw(std::string_view text) { out_ += text; }
+  void line(std::string_view text = {}) { (out_ += text) += '\n'; }
+  std::string red(const std::string& text) const { return paint("31", text); }
+  std::string green(const std::string& text) const { return paint("32", text); }
+  std::string yellow(const std::string& text) const { return paint("33", text); }
+  std::string bold(const std::string& text) const { return paint("1", text); }
+  std::string dim(const std::string& text) const { return paint("2", text); }
+
+  void heading(const std::string& text) {
+    line();
+    line("  " + bold(text));
+  }
+
+  void timed(const std::string& time, const std::string& text) {
+    const std::string padding(time.size() < kTimeWidth ? kTimeWidth - time.size() : 0, ' ');
+    line(padding + dim(time) + "  " + text);
+  }
+
+  // Words, wrapped and indented by two.
+  void paragraph(std::string_view text) {
+    const size_t width = std::max<size_t>(style_.width, 40);
+    std::string current;
+    while (!text.empty()) {
+      const size_t space = text.find_first_of(" \n");
+      const std::string_view word = text.substr(0, space);
+      text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+      if (word.empty()) continue;
+      if (!current.empty() && current.size() + 1 + word.size() + 2 > width) {
+        line("  " + current);
+        current.clear();
+      }
+      if (!current.empty()) current += ' ';
+      current += word;
+    }
+    if (!current.empty()) line("  " + current);
+  }
+
+ private:
+  std::string paint(std::string_view code, const std::string& text) const {
+    return style_.color ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
+  }
+
+  const TextStyle& style_;
+  std::string out_;
+};
+
+std::string ending(const ScenarioReport& report) {
+  if (report.options.runs > 1) {
+    std::string text;
+    for (const End end : {End::Empty, End::Stuck, End::Undecided}) {
+      const uint32_t count = report.ended[static_cast<size_t>(end)];
+      if (count > 0)
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word(end));
+    }
+    return "of " + std::to_string(report.options.runs) + " runs ended " + text;
+  }
+  switch (report.end) {
+    case End::Empty:
+      return "ends empty at " + seconds(report.goalAt.value_or(report.time));
+    case End::Stuck:
+      return "ends stuck: nothing changes after " + seconds(report.time);
+    case End::Undecided:
+      return "undecided: still changing after " + seconds(report.time);
+  }
+  return {};
+}
+
+void writeTimeline(Writer& writer, const ScenarioReport& report) {
+  writer.heading(report.options.order == Order::Random
+                     ? "What happened, with seed " + std::to_string(report.seed)
+                     : "What happened");
+  for (const Line& each : report.timeline) {
+    std::string text = each.text;
+    if (each.repeats > 0)
+      text += writer.dim(" (and " + std::to_string(each.repeats) + " times more, until " +
+                         seconds(each.until) + ")");
+    if (each.tone == Line::Tone::Denied) text = writer.yellow(text);
+    if (each.tone == Line::Tone::Gone) text = writer.bold(text);
+    writer.timed(seconds(each.at), text);
+  }
+}
+
+void writeStory(Writer& writer, const ScenarioReport& report) {
+  writer.heading("The story");
+  for (size_t i = 0; i < report.story.size(); ++i) {
+    const Moment& moment = report.story[i];
+    writer.timed(moment.at ? seconds(*moment.at) : "never", std::to_string(i + 1) + ". " + moment.title);
+  }
+}
+
+void writeLeftovers(Writer& writer, const ScenarioReport& report) {
+  writer.heading("Still there, and why");
+  for (const Leftover& leftover : report.leftovers) {
+    writer.line("    " + leftover.object);
+    for (const std::string& reason : leftover.reasons) writer.line("        " + reason);
+  }
+  if (report.ring.empty()) return;
+  writer.heading("They wait for each other");
+  for (size_t i = 0; i < report.ring.size(); ++i)
+    writer.line("    " + report.ring[i] +
+                (i + 1 < report.ring.size() ? ", for" : ", for " + report.ring.front()));
+}
+
+void writeOutcomes(Writer& writer, const ScenarioReport& report, bool all) {
+  writer.heading("Expected");
+  for (const Outcome& outcome : report.outcomes) {
+    if (outcome.held && all) writer.line("    " + writer.green("held  ") + "  " + outcome.text);
+    if (!outcome.held)
+      writer.line("    " + writer.red("FAILED") + "  " + outcome.text + ": " + outcome.whyNot);
+  }
+}
+
+}  // namespace
+
+std::string toText(const ScenarioReport& report, const TextStyle& style) {
+  Writer writer(style);
+  const std::string verdict = report.held ? writer.green("held  ") : writer.red("FAILED");
+  writer.line(verdict + "  " + writer.bold(report.name) + "  " + ending(report) + "  " +
+              writer.dim("(" + report.file + ")"));
+  if (style.timeline) {
+    writer.paragraph(report.description);
+    writeTimeline(writer, report);
+  }
+  if (!report.story.empty()) writeStory(writer, report);
+  const bool explain = style.timeline || !report.held;
+  if (explain && !report.leftovers.empty()) writeLeftovers(writer, report);
+  if (explain && !report.outcomes.empty()) writeOutcomes(writer, report, style.timeline);
+  if (!report.held && report.options.order == Order::Random)
+    writer.line("\n  See this run: lastout replay --order random --seed " + std::to_string(report.seed) +
+                " --runs 1 --timeline " + report.file);
+  if (style.timeline || !report.story.empty() || explain) writer.line();
+  return writer.take();
+}
+
+std::string summary(std::span<const ScenarioReport> reports, const TextStyle& style) {
+  const Writer writer(style);
+  const auto held = static_cast<size_t>(std::count_if(
+      reports.begin(), reports.end(), [](const ScenarioReport& report) { return report.held; }));
+  const std::string all =
+      std::to_string(reports.size()) + (reports.size() == 1 ? " scenario: " : " scenarios: ");
+  if (held == reports.size()) return all + writer.green("all expectations held") + "\n";
+  return all + std::to_string(held) + " held, " +
+         writer.red(std::to_string(reports.size() - held) + " failed") + "\n";
+}
+
+}  // namespace lastout::scenarios

@@ -1,0 +1,302 @@
+// The told run as JSON lines, in the form of the recordings in tests/recordings.
+//
+// What the machine does not hold is left out or made up from what it does: objects are their metadata, and a
+// uid is the object's number and how many of its name there were before. The virtual clock starts with the
+// year 2000.
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "scenarios/blockers.h"
+#include "scenarios/output.h"
+
+namespace lastout::scenarios {
+
+namespace {
+
+using cluster::Actor;
+using cluster::EventKind;
+using cluster::Role;
+using cluster::Slot;
+using Json = nlohmann::ordered_json;
+
+std::string wallTime(std::chrono::milliseconds at) {
+  constexpr auto kStart = std::chrono::sys_days{std::chrono::year{2000} / 1 / 1};
+  const auto time = kStart + std::chrono::floor<std::chrono::seconds>(at);
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss clock{time - day};
+  char text[40];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return text;
+}
+
+class Tracer {
+ public:
+  Tracer(const Ready& ready, const ScenarioReport& report)
+      : ready_(ready),
+        report_(report),
+        model_(ready.compiled.model),
+        machine_(model_),
+        names_(Names::full(model_)),
+        known_(model_.slots.size()),
+        born_(model_.slots.size()),
+        deletedAt_(model_.slots.size()) {}
+
+  std::string run() {
+    marker({},
+           report_.name + ": " +
+               (report_.options.order == Order::Random ? "random order, seed " + std::to_string(report_.seed)
+                                                       : "written order"));
+    std::vector<uint64_t> initial = machine_.initial();
+    const cluster::StateRef state(initial.data(), machine_.layout());
+    for (Slot slot = 0; slot < known_.size(); ++slot) {
+      known_[slot] = state.object(slot);
+      if (known_[slot].present()) watch({}, slot, "ADDED");
+    }
+    for (const Happening& happening : report_.log) write(happening);
+    marker(report_.time, ending());
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::chrono::milliseconds at, const Json& fields) {
+    Json json = {{"t", static_cast<double>(at.count()) / 1000.0}};
+    json.update(fields);
+    (out_ += json.dump()) += '\n';
+  }
+
+  void marker(std::chrono::milliseconds at, const std::string& note) {
+    line(at, {{"kind", "marker"}, {"note", note}});
+  }
+
+  std::string ending() const {
+    switch (report_.end) {
+      case End::Empty:
+        return "ends empty";
+      case End::Undecided:
+        return "UNDECIDED: still changing";
+      case End::Stuck:
+        break;
+    }
+    std::string text = "STUCK:";
+    for (const Slot slot : ready_.compiled.goal) {
+      if (known_[slot].present()) text += " " + names_.of(slot);
+    }
+    return text;
+  }
+
+  void write(const Happening& happening) {
+    const Slot slot = happening.event.slot;
+    switch (happening.event.kind) {
+      case EventKind::Requested:
+        break;
+      case EventKind::Denied:
+        denied(happening);
+        break;
+      case EventKind::Accepted:
+        // Whoever ends the instances of a CRD is not reviewed (DESIGN.md, "What the real thing does", 2).
+        if (happening.event.actor != Actor::CrdCleanup) admission(happening, true, {});
+        if (happening.event.actor == Actor::Client) client(happening, 200);
+        if (!known_[slot].terminating()) deletedAt_[slot] = happening.at;
+        break;
+      case EventKind::Created:
+        ++born_[slot];
+        known_[slot] = happening.object;
+        watch(happening.at, slot, "ADDED");
+        break;
+      case EventKind::Changed:
+        known_[slot] = happening.object;
+        watch(happening.at, slot, "MODIFIED");
+        finalized(happening);
+        break;
+      case EventKind::Gone:  // with what it was last seen with, as a watch does
+        watch(happening.at, slot, "DELETED");
+        known_[slot] = {};
+        finalized(happening);
+        break;
+    }
+  }
+
+  void denied(const Happening& happening) {
+    const char* refused = happening.event.refused;
+    if (refused == nullptr) {
+      std::vector<uint64_t> words = happening.state;
+      std::vector<std::string> why;
+      for (const Blocker& blocker : blockersOf(machine_, cluster::StateRef(words.data(), machine_.layout()),
+                                               happening.event.slot, names_))
+        why.push_back(blocker.text);
+      admission(happening, false, why);
+    }
+    if (happening.event.actor == Actor::Client) client(happening, status(refused));
+  }
+
+  static int status(const char* refused) {
+    const std::string_view reason = refused == nullptr ? "Forbidden" : refused;
+    if (reason == "NotFound") return 404;
+    if (reason == "AlreadyExists" || reason == "Conflict") return 409;
+    if (reason == "MethodNotAllowed") return 405;
+    if (reason == "Invalid") return 422;
+    return reason == "InternalError" ? 500 : 403;
+  }
+
+  void finalized(const Happening& happening) {
+    if (happening.event.actor == Actor::Finalizers)
+      line(happening.at, {{"kind", "finalizer-controller"},
+                          {"action", "removed finalizer"},
+                          {"name", model_.slots[happening.event.slot].key.name},
+                          {"status", 200}});
+  }
+
+  Json place(Slot slot) const {
+    const kube::ObjectKey& key = model_.slots[slot].key;
+    return {{"resource", key.type.resource},
+            {"namespace", key.namespaceName.empty() ? Json() : Json(key.namespaceName)},
+            {"name", key.name}};
+  }
+
+  void admission(const Happening& happening, bool allowed, const std::vector<std::string>& why) {
+    const Slot slot = happening.event.slot;
+    Json json = {{"kind", "admission"}, {"operation", "DELETE"}};
+    json.update(place(slot));
+    json["uid"] = uid(slot, born_[slot]);
+    json["propagationPolicy"] = policy(happening);
+    json["dryRun"] = happening.event.actor == Actor::Client && model_.steps[happening.event.by].dryRun;
+    json["requestName"] = model_.slots[slot].key.name;
+    json["user"] = user(happening.event);
+    json["allowed"] = allowed;
+    json["why"] = why;
+    line(happening.at, json);
+  }
+
+  void client(const Happening& happening, int status) {
+    const cluster::Step& step = model_.steps[happening.event.by];
+    const kube::ResourceType* type = ready_.scenario.types.find(model_.slots[happening.event.slot].key.type);
+    const std::string verb = step.verb == cluster::Step::Verb::Delete   ? "DELETE "
+                             : step.verb == cluster::Step::Verb::Create ? "CREATE "
+                                                                        : "PATCH ";
+    line(happening.at, {{"kind", "client"},
+                        {"action", verb + (type == nullptr ? std::string("object") : type->singular)},
+                        {"name", model_.slots[happening.event.slot].key.name},
+                        {"status", status}});
+  }
+
+  Json policy(const Happening& happening) const {
+    if (happening.event.actor == Actor::Agent &&
+        model_.slots[happening.event.slot].role == Role::AppliedManifestWork)
+      return nullptr;
+    if (happening.event.actor != Actor::Client) return "Background";
+    const cluster::Step& step = model_.steps[happening.event.by];
+    if (!step.hasPolicy) return nullptr;
+    if (step.policy == cluster::PropagationPolicy::Foreground) return "Foreground";
+    return step.policy == cluster::PropagationPolicy::Orphan ? "Orphan" : "Background";
+  }
+
+  std::string user(const cluster::Event& event) const {
+    const auto account = [](std::string_view name) {
+      return "system:serviceaccount:kube-system:" + std::string(name);
+    };
+    switch (event.actor) {
+      case Actor::Client:
+        return model_.steps[event.by].as;
+      case Actor::Agent:
+        return "agent";
+      case Actor::Collector:
+        return account("generic-garbage-collector");
+      case Actor::Lifecycle:
+        return account("namespace-controller");
+      case Actor::Workloads:
+        return account(model_.slots[event.slot].role == Role::ReplicaSet ? "deployment-controller"
+                                                                         : "replicaset-controller");
+      default:
+        return "system:apiserver";
+    }
+  }
+
+  static std::string uid(Slot slot, uint32_t born) {
+    char text[48];
+    std::snprintf(text, sizeof text, "00000000-0000-4000-8000-%06x%06x", slot & 0xffffffu, born & 0xffffffu);
+    return text;
+  }
+
+  // metadata.finalizers; a Namespace's own one stands in its spec.
+  Json finalizers(Slot slot) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    Json result = Json::array();
+    for (size_t i = 0; i < info.finalizers.size(); ++i) {
+      const unsigned bit = 1u << i;
+      const bool inSpec = info.role == Role::Namespace && (info.cleanupBit & bit) != 0;
+      if ((known_[slot].finalizers & bit) != 0 && !inSpec) result.push_back(info.finalizers[i]);
+    }
+    if ((known_[slot].finalizers & cluster::kForegroundBit) != 0) result.push_back("foregroundDeletion");
+    if ((known_[slot].finalizers & cluster::kOrphanBit) != 0) result.push_back("orphan");
+    return result;
+  }
+
+  Json owners(Slot slot) const {
+    Json result = Json::array();
+    const std::vector<cluster::OwnerLink>& links = model_.slots[slot].owners;
+    for (size_t i = 0; i < links.size(); ++i) {
+      const cluster::OwnerState owner = known_[slot].owner(i);
+      if (owner == cluster::OwnerState::None || links[i].owner == cluster::kNone) continue;
+      const cluster::SlotInfo& info = model_.slots[links[i].owner];
+      const uint32_t born = born_[links[i].owner];
+      Json reference = typeOf(info.key.type);
+      reference["name"] = info.key.name;
+      reference["uid"] =
+          uid(links[i].owner, owner == cluster::OwnerState::Dangling && born > 0 ? born - 1 : born);
+      if (links[i].controller) reference["controller"] = true;
+      if (links[i].blockOwnerDeletion) reference["blockOwnerDeletion"] = true;
+      result.push_back(std::move(reference));
+    }
+    return result;
+  }
+
+  Json typeOf(const kube::GroupResource& type) const {
+    const kube::ResourceType* found = ready_.scenario.types.find(type);
+    if (found == nullptr) return Json::object();
+    const std::string group = type.group.empty() ? "" : type.group + "/";
+    return {{"apiVersion", group + found->version}, {"kind", found->kind}};
+  }
+
+  void watch(std::chrono::milliseconds at, Slot slot, std::string_view type) {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    Json metadata = {{"name", info.key.name}};
+    if (!info.key.namespaceName.empty()) metadata["namespace"] = info.key.namespaceName;
+    metadata["uid"] = uid(slot, born_[slot]);
+    if (known_[slot].terminating()) metadata["deletionTimestamp"] = wallTime(deletedAt_[slot]);
+    if (Json names = finalizers(slot); !names.empty()) metadata["finalizers"] = std::move(names);
+    if (Json references = owners(slot); !references.empty())
+      metadata["ownerReferences"] = std::move(references);
+    const kube::Labels& labels = info.labelSets.at(known_[slot].labels);
+    if (!labels.empty()) metadata["labels"] = Json(labels);
+    Json object = typeOf(info.key.type);
+    object["metadata"] = std::move(metadata);
+
+    Json json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};
+    json.update(place(slot));
+    json["terminating"] = known_[slot].terminating();
+    json["finalizers"] = finalizers(slot);
+    json["object"] = std::move(object);
+    line(at, json);
+  }
+
+  const Ready& ready_;
+  const ScenarioReport& report_;
+  const cluster::Model& model_;
+  cluster::Machine machine_;
+  Names names_;
+  std::vector<cluster::ObjectState> known_;           // as a watcher saw each object last
+  std::vector<uint32_t> born_;                        // how often each was created during the run
+  std::vector<std::chrono::milliseconds> deletedAt_;  // when each was last marked deleted
+  std::string out_;
+};
+
+}  // namespace
+
+std::string toTrace(const Ready& ready, const ScenarioReport& report) { return Tracer(ready, report).run(); }
+
+}  // namespace lastout::scenarios
