@@ -33,8 +33,8 @@ class Judge {
   // The run to tell: the first that failed what every run must keep, else the first that showed all the
   // others.
   uint64_t toTell(uint64_t otherwise) const {
-    if (failed_) return *failed_;
-    return together_.value_or(otherwise);
+    if (anyFailed_) return firstFailed_;
+    return anyTogether_ ? firstTogether_ : otherwise;
   }
 
   Outcome outcome(size_t i, const Run& told) const {
@@ -54,7 +54,7 @@ class Judge {
         if (!outcome.held) outcome.whyNot = tally.whyNot;
         break;
       case Scope::Together:  // where no run shows them all, the told one says what was missing
-        outcome.held = together_.has_value() || checker_.holds(expectation, told);
+        outcome.held = anyTogether_ || checker_.holds(expectation, told);
         if (!outcome.held) outcome.whyNot = checker_.whyNot(expectation, told);
         break;
     }
@@ -81,16 +81,23 @@ class Judge {
       tallies_[i].whyNot = checker_.whyNot(expectation, run);
     }
     ++runs_;
-    if (!every && !failed_) failed_ = run.options.seed;
-    if (others && !together_) together_ = run.options.seed;
+    note(!every, run.options.seed, anyFailed_, firstFailed_);
+    note(others, run.options.seed, anyTogether_, firstTogether_);
+  }
+
+  static void note(bool now, uint64_t seed, bool& any, uint64_t& first) {
+    if (now && !any) first = seed;
+    any = any || now;
   }
 
   const Checker& checker_;
   Replayer& replayer_;
   std::vector<Tally> tallies_;  // by expectation
   uint32_t runs_ = 0;
-  std::optional<uint64_t> failed_;
-  std::optional<uint64_t> together_;
+  bool anyFailed_ = false;  // what every run must keep
+  uint64_t firstFailed_ = 0;
+  bool anyTogether_ = false;  // a run showed all the others
+  uint64_t firstTogether_ = 0;
 };
 
 void tellStory(const Ready& ready, const Names& names, const Run& run, ScenarioReport& report) {
