@@ -1,7 +1,7 @@
 // Condition: a statement about objects that an ordering waits for. The graph's second kind of vertex.
 //
-// A condition is *met* when no object holds it. The graph knows nothing of CriticalServices or policies: it stores
-// conditions, counts their holders, and remembers for people where each one came from.
+// A condition is *met* when no object holds it. The graph knows nothing of CriticalServices or policies: it
+// stores conditions, counts their holders, and remembers for people where each one came from.
 #pragma once
 
 #include <compare>
@@ -30,11 +30,11 @@ struct Condition {
     Instances,         // every object of `type` is a holder
   };
   Kind kind = Kind::Object;
-  kube::GroupResource type;     // not for NamespaceContent
-  std::string finalizer;        // Finalizer only
-  std::string namespaceName;    // Object only
-  std::string name;             // Object and NamespaceContent
-  std::string uid;              // Object only; when set, only the object with this uid is a holder
+  kube::GroupResource type;   // not for NamespaceContent
+  std::string finalizer;      // Finalizer only
+  std::string namespaceName;  // Object only
+  std::string name;           // Object and NamespaceContent
+  std::string uid;            // Object only; when set, only the object with this uid is a holder
   auto operator<=>(const Condition&) const = default;
 };
 

@@ -1,6 +1,9 @@
 // Changing a graph. Reading it is in graph_read.cc.
 #include "graph/graph.h"
 
+#include <algorithm>
+#include <array>
+
 #include "graph/interning.h"
 #include "graph/nodes.h"
 #include "graph/requirements.h"
@@ -27,18 +30,31 @@ void Graph::setKnowledge(TypeId type, Knowledge knowledge) {
 }
 
 void Graph::apply(std::span<const Change> changes) {
-  for (const Change& change : changes) {
-    if (change.kind == Change::Kind::Upsert) {
-      upsert(change.type, *change.meta);
-    } else {
-      removeNamed(change.type, change.meta->namespaceName, change.meta->name);
+  constexpr size_t kAhead = 16;
+  std::array<Incoming, kAhead> incoming;
+  for (; !changes.empty(); changes = changes.subspan(std::min(kAhead, changes.size()))) {
+    const std::span<const Change> some = changes.first(std::min(kAhead, changes.size()));
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (some[i].kind == Change::Kind::Upsert)
+        incoming[i] = prepare(tables_, static_cast<uint32_t>(some[i].type), *some[i].meta);
+    }
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (some[i].kind == Change::Kind::Upsert) {
+        upsert(some[i].type, *some[i].meta, incoming[i]);
+      } else {
+        removeNamed(some[i].type, some[i].meta->namespaceName, some[i].meta->name);
+      }
     }
   }
 }
 
 void Graph::upsert(TypeId type, const kube::ObjectMeta& meta) {
+  upsert(type, meta, prepare(tables_, static_cast<uint32_t>(type), meta));
+}
+
+void Graph::upsert(TypeId type, const kube::ObjectMeta& meta, const Incoming& incoming) {
   ++revision_;
-  if (setPresent(tables_, static_cast<uint32_t>(type), meta, scratch_)) ++present_;
+  if (setPresent(tables_, static_cast<uint32_t>(type), meta, incoming, scratch_)) ++present_;
   scratch_.clear();
 }
 

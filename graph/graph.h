@@ -71,6 +71,8 @@ struct RequirementView {
   std::string_view field;
 };
 
+struct Incoming;  // nodes.h
+
 class Graph {
  public:
   Graph() = default;
@@ -169,6 +171,7 @@ class Graph {
 
  private:
   RequirementView view(uint32_t requirement) const;
+  void upsert(TypeId type, const kube::ObjectMeta& meta, const Incoming& incoming);
   void removeNamed(TypeId type, std::string_view namespaceName, std::string_view name);
 
   Tables tables_;

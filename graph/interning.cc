@@ -17,7 +17,6 @@ Type::Role roleOf(std::string_view group, std::string_view resource) {
 uint32_t hashType(std::string_view group, std::string_view resource) {
   return finishHash(hashText(hashText(kHashOdd, group), resource));
 }
-uint32_t hashNamespace(std::string_view name) { return finishHash(hashText(kHashOdd, name)); }
 uint32_t hashCarrier(uint32_t type, std::string_view finalizer) {
   return finishHash(hashText(hashNumber(kHashOdd, type), finalizer));
 }
@@ -74,12 +73,14 @@ void releaseType(Tables& tables, uint32_t type) {
   tables.types.release(type);
 }
 
+uint64_t hashNamespaceName(std::string_view name) { return hashText(kHashOdd, name); }
+
 uint32_t findNamespace(const Tables& tables, std::string_view name) {
-  return findNamespace(tables, hashNamespace(name), name);
+  return findNamespace(tables, finishHash(hashNamespaceName(name)), name);
 }
 
 uint32_t acquireNamespace(Tables& tables, std::string_view name) {
-  const uint32_t hash = hashNamespace(name);
+  const uint32_t hash = finishHash(hashNamespaceName(name));
   uint32_t number = findNamespace(tables, hash, name);
   if (number == kNone) {
     NamespaceEntry entry;
@@ -208,10 +209,10 @@ void unlinkClass(Tables& tables, uint32_t number) {
   }
 }
 
-uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName,
+uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName, uint64_t namespaceHash,
                         std::span<const std::string_view> finalizers, uint8_t present) {
-  const uint32_t known = findNamespace(tables, namespaceName);
-  uint64_t state = hashText(hashNumber(kHashOdd + present, type), namespaceName);
+  const uint32_t known = findNamespace(tables, finishHash(namespaceHash), namespaceName);
+  uint64_t state = hashNumber(namespaceHash + present, type);
   for (const std::string_view finalizer : finalizers) state = hashText(state, finalizer);
   const uint32_t hash = finishHash(state);
   if (known != kNone) {
@@ -262,13 +263,13 @@ void count(Tables& tables, const ObjectClass& record, uint32_t difference) {
 
 }  // namespace
 
-uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName,
+uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName, uint64_t namespaceHash,
                         std::span<const std::string_view> finalizers) {
-  return findOrAddClass(tables, type, namespaceName, finalizers, ObjectClass::kPresent);
+  return findOrAddClass(tables, type, namespaceName, namespaceHash, finalizers, ObjectClass::kPresent);
 }
 
 uint32_t findOrAddAbsentClass(Tables& tables, uint32_t type, std::string_view namespaceName) {
-  return findOrAddClass(tables, type, namespaceName, {}, 0);
+  return findOrAddClass(tables, type, namespaceName, hashNamespaceName(namespaceName), {}, 0);
 }
 
 void linkToClass(Tables& tables, uint32_t node, uint32_t objectClass) {

@@ -19,6 +19,8 @@ void releaseType(Tables& tables, uint32_t type);
 
 uint32_t findNamespace(const Tables& tables, std::string_view name);
 uint32_t acquireNamespace(Tables& tables, std::string_view name);
+// Of a namespace's name: what the hashes of its classes and objects begin with.
+uint64_t hashNamespaceName(std::string_view name);
 void releaseNamespace(Tables& tables, uint32_t number);
 
 uint32_t findCarrier(const Tables& tables, uint32_t type, std::string_view finalizer);
@@ -26,8 +28,9 @@ uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalize
 void releaseCarrier(Tables& tables, uint32_t carrier);
 
 // The class of present objects of `type` in the namespace, with these finalizers (sorted, without
-// duplicates). It exists while it has objects: the caller links one at once.
-uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName,
+// duplicates). It exists while it has objects: the caller links one at once. `namespaceHash` is the name's
+// hashNamespaceName().
+uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName, uint64_t namespaceHash,
                         std::span<const std::string_view> finalizers);
 // The class of absent objects of `type` in the namespace.
 uint32_t findOrAddAbsentClass(Tables& tables, uint32_t type, std::string_view namespaceName);

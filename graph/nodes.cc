@@ -11,8 +11,8 @@ namespace lastout::graph {
 
 namespace {
 
-uint32_t hashKey(uint32_t type, uint32_t namespaceNumber, std::string_view name) {
-  return finishHash(hashText(hashNumber(kHashLast, uint64_t{type} << 32 | namespaceNumber), name));
+uint32_t hashKey(uint64_t namespaceHash, uint32_t type, std::string_view name) {
+  return finishHash(hashText(hashNumber(namespaceHash, type), name));
 }
 
 uint32_t findNode(const Tables& tables, uint32_t hash, uint32_t type, uint32_t namespaceNumber,
@@ -98,8 +98,7 @@ void clearUid(Tables& tables, uint32_t number) {
   node.uidKind = UidKind::None;
 }
 
-void setUid(Tables& tables, uint32_t number, std::string_view text) {
-  const UidKey uid = parseUid(text);
+void setUid(Tables& tables, uint32_t number, const UidKey& uid, uint32_t hash) {
   if (sameUid(tables, uidOf(tables.nodes[number]), uid)) return;
   clearUid(tables, number);
   if (uid.kind == UidKind::None) return;
@@ -108,9 +107,7 @@ void setUid(Tables& tables, uint32_t number, std::string_view text) {
   node.uidHigh = stored.high;
   node.uidLow = stored.low;
   node.uidKind = stored.kind;
-  const uint32_t hash = uidHash(uid);
-  const uint32_t first = tables.nodesByUid.find(
-      hash, [&](uint32_t other) { return sameUid(tables, uidOf(tables.nodes[other]), uid); });
+  const uint32_t first = findFirstWithUid(tables, uid, hash);
   if (first == kNone) {
     tables.nodesByUid.insert(hash, number);
   } else {
@@ -149,7 +146,7 @@ uint32_t findNode(const Tables& tables, uint32_t type, std::string_view namespac
                   std::string_view name) {
   const uint32_t number = findNamespace(tables, namespaceName);
   if (number == kNone) return kNone;
-  return findNode(tables, hashKey(type, number, name), type, number, name);
+  return findNode(tables, hashKey(hashNamespaceName(namespaceName), type, name), type, number, name);
 }
 
 uint32_t findNode(const Tables& tables, const kube::ObjectKey& key) {
@@ -162,23 +159,35 @@ uint32_t findOrAddNode(Tables& tables, const kube::ObjectKey& key) {
   if (known != kNone) return known;
   const uint32_t type = acquireType(tables, key.type.group, key.type.resource);
   const uint32_t absent = findOrAddAbsentClass(tables, type, key.namespaceName);
-  const uint32_t hash = hashKey(type, tables.classes[absent].namespaceNumber, key.name);
+  const uint32_t hash = hashKey(hashNamespaceName(key.namespaceName), type, key.name);
   const uint32_t number = addNode(tables, hash, key.name);
   linkToClass(tables, number, absent);
   releaseType(tables, type);
   return number;
 }
 
-bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta,
+Incoming prepare(const Tables& tables, uint32_t type, const kube::ObjectMeta& meta) {
+  Incoming incoming;
+  incoming.namespaceHash = hashNamespaceName(meta.namespaceName);
+  incoming.keyHash = hashKey(incoming.namespaceHash, type, meta.name);
+  incoming.uid = parseUid(meta.uid);
+  incoming.uidHash = uidHash(incoming.uid);
+  tables.nodesByKey.prefetch(incoming.keyHash);
+  tables.nodesByUid.prefetch(incoming.uidHash);
+  return incoming;
+}
+
+bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta, const Incoming& incoming,
                 std::vector<std::string_view>& scratch) {
   scratch.assign(meta.finalizers.begin(), meta.finalizers.end());
   if (scratch.size() > 1) {
     std::sort(scratch.begin(), scratch.end());
     scratch.erase(std::unique(scratch.begin(), scratch.end()), scratch.end());
   }
-  const uint32_t objectClass = findOrAddClass(tables, type, meta.namespaceName, scratch);
+  const uint32_t objectClass =
+      findOrAddClass(tables, type, meta.namespaceName, incoming.namespaceHash, scratch);
   const uint32_t namespaceNumber = tables.classes[objectClass].namespaceNumber;
-  const uint32_t hash = hashKey(type, namespaceNumber, meta.name);
+  const uint32_t hash = incoming.keyHash;
   uint32_t number = findNode(tables, hash, type, namespaceNumber, meta.name);
   if (number == kNone) {
     number = addNode(tables, hash, meta.name);
@@ -193,7 +202,7 @@ bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta,
   node.deletionTimestamp = meta.deletionTimestamp.value_or(0);
   if (meta.deletionTimestamp.has_value()) node.flags |= Node::kTerminating;
   setVersion(tables, node, meta.resourceVersion);
-  setUid(tables, number, meta.uid);
+  setUid(tables, number, incoming.uid, incoming.uidHash);
   setReferences(tables, number, meta.ownerReferences);
   return !wasPresent;
 }

@@ -16,9 +16,19 @@ uint32_t findNode(const Tables& tables, const kube::ObjectKey& key);
 // As findNode; added as absent when there is none. The caller names it in its Extra at once.
 uint32_t findOrAddNode(Tables& tables, const kube::ObjectKey& key);
 
+// What setPresent needs to know of an object, worked out ahead for several at a time, so that their memory is
+// on its way to the cache meanwhile. Stays true whatever happens to the graph in between.
+struct Incoming {
+  uint64_t namespaceHash = 0;
+  uint32_t keyHash = 0;
+  uint32_t uidHash = 0;
+  UidKey uid;
+};
+Incoming prepare(const Tables& tables, uint32_t type, const kube::ObjectMeta& meta);
+
 // The object is, or becomes, present with this metadata; true if it was not. `scratch` is memory to use
 // again.
-bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta,
+bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta, const Incoming& incoming,
                 std::vector<std::string_view>& scratch);
 // The node becomes absent, and goes unless something names it.
 void setAbsent(Tables& tables, uint32_t node);

@@ -40,13 +40,18 @@ OtherName nameOfOwner(const Tables& tables, const Reference& reference);
 void setReferences(Tables& tables, uint32_t node, const std::vector<kube::OwnerReference>& references);
 void clearReferences(Tables& tables, uint32_t node);
 
+// Of the present nodes with this uid, the one that leads to the others; or kNone.
+inline uint32_t findFirstWithUid(const Tables& tables, const UidKey& uid, uint32_t hash) {
+  return tables.nodesByUid.find(
+      hash, [&](uint32_t node) { return sameUid(tables, uidOf(tables.nodes[node]), uid); });
+}
+
 // Calls visit(node) for every present node with this uid: more than one when the API server serves one object
 // under two types.
 template <class Visit>
 void forEachNodeWithUid(const Tables& tables, const UidKey& uid, const Visit& visit) {
   if (uid.kind == UidKind::None) return;
-  uint32_t node = tables.nodesByUid.find(
-      uidHash(uid), [&](uint32_t other) { return sameUid(tables, uidOf(tables.nodes[other]), uid); });
+  uint32_t node = findFirstWithUid(tables, uid, uidHash(uid));
   while (node != kNone) {
     visit(node);
     const uint32_t extra = tables.nodes[node].extra;

@@ -1,6 +1,6 @@
 #include "graph/uid.h"
 
-#include <array>
+#include <cstring>
 
 #include "graph/hash.h"
 
@@ -10,15 +10,27 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::string_view kShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-constexpr uint8_t kNoDigit = 0xff;
+constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
 
-constexpr std::array<uint8_t, 256> makeDigitValues() {
-  std::array<uint8_t, 256> values{};
-  for (uint8_t& value : values) value = kNoDigit;
-  for (uint8_t i = 0; i < kDigits.size(); ++i) values[static_cast<uint8_t>(kDigits[i])] = i;
-  return values;
+// The eight hexadecimal digits of a word in the order of memory, as a number; sets `bad` when some are none.
+uint64_t parseDigits(uint64_t word, uint64_t& bad) {
+  const uint64_t values = (word & kEach * 0x0f) + (word >> 6 & kEach) * 9;
+  const uint64_t letters = (values + kEach * 6) >> 4 & kEach;
+  bad |= (values & kEach * 0xf0) | (word ^ (values + kEach * '0' + letters * ('a' - '0' - 10)));
+  uint64_t number = __builtin_bswap64(values);
+  number = (number | number >> 4) & 0x00ff00ff00ff00ff;
+  number = (number | number >> 8) & 0x0000ffff0000ffff;
+  return (number | number >> 16) & 0xffffffff;
 }
-constexpr std::array<uint8_t, 256> kDigitValues = makeDigitValues();
+
+uint64_t wordOf(const char* first, const char* second) {
+  char bytes[8];
+  std::memcpy(bytes, first, 4);
+  std::memcpy(bytes + 4, second, 4);
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, 8);
+  return word;
+}
 
 }  // namespace
 
@@ -29,18 +41,14 @@ UidKey parseUid(std::string_view text) {
   key.text = text;
   if (text.size() != kShape.size()) return key;
   if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') return key;
-  uint64_t halves[2] = {0, 0};
-  uint8_t all = 0;  // an invalid digit leaves high bits in it
-  uint32_t digits = 0;
-  for (size_t i = 0; i < kShape.size(); ++i) {
-    if (kShape[i] == '-') continue;
-    const uint8_t value = kDigitValues[static_cast<uint8_t>(text[i])];
-    all |= value;
-    uint64_t& half = halves[digits++ / 16];
-    half = half << 4 | (value & 0xf);
-  }
-  if (all > 0xf) return key;
-  return UidKey{UidKind::Uuid, halves[0], halves[1], {}};
+  const char* at = text.data();
+  uint64_t bad = 0;
+  const uint64_t a = parseDigits(wordOf(at, at + 4), bad);
+  const uint64_t b = parseDigits(wordOf(at + 9, at + 14), bad);
+  const uint64_t c = parseDigits(wordOf(at + 19, at + 24), bad);
+  const uint64_t d = parseDigits(wordOf(at + 28, at + 32), bad);
+  if (bad != 0) return key;
+  return UidKey{UidKind::Uuid, a << 32 | b, c << 32 | d, {}};
 }
 
 std::string formatUuid(uint64_t high, uint64_t low) {
