@@ -57,7 +57,8 @@ struct Step {
   std::optional<criticalservice::DeletionIntent> intent;  // Patch, of a CriticalService
   uint32_t replicas = 0;                                  // Scale
   std::chrono::milliseconds at{0};  // not before this time since the beginning, nor before the step above it
-  std::string as = "admin";         // user
+  std::optional<EventReference> after;  // not before this has happened
+  std::string as = "admin";             // user
   kube::Position where;
 };
 

@@ -193,6 +193,8 @@ Step readStep(const Reader& reader, kube::Fields& fields, std::chrono::milliseco
       fields.fail("at", fields.pathOf("at") +
                             ": steps stand in the order of their times, and the one above is later");
   }
+  if (const kube::Value* after = fields.any("after"))
+    step.after = readEvent(*after, fields.pathOf("after"), reader.scenario, reader.errors);
   if (verbs == 0) fields.allow({"propagationPolicy", "retry", "dryRun", "serverSide"});
   fields.allow({"delete", "apply", "patch", "scale"});
   fields.finish();
