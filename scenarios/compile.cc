@@ -60,6 +60,11 @@ class Compiler {
   // One step of the scenario is one step of the model for each object; all of them may be sent at once.
   void addStep(const Step& step, uint32_t document) {
     const uint32_t after = last_;
+    sendAfter_ = {};
+    if (step.after) {
+      const auto slot = resolveOne(out_.model, step.after->object, scenario_.file, errors_);
+      sendAfter_ = (slot ? watched(*step.after, *slot, document) : std::nullopt).value_or(WatchedEvent{});
+    }
     cluster::Step built{.retry = step.retry,
                         .serverSide = step.serverSide,
                         .at = step.at,
@@ -149,10 +154,14 @@ class Compiler {
   void add(cluster::Step step, cluster::Step::Verb verb, Slot slot, kube::Position where) {
     step.verb = verb;
     step.object = slot;
-    if (auto number = cluster::addStep(out_.model, std::move(step)))
-      last_ = *number;
-    else
+    auto number = cluster::addStep(out_.model, std::move(step));
+    if (!number) {
       fail(number.error(), where);
+      return;
+    }
+    last_ = *number;
+    out_.sendAfter.resize(last_ + 1);
+    out_.sendAfter[last_] = sendAfter_;
   }
 
   std::optional<WatchedEvent> watched(const EventReference& event, Slot slot, size_t written) {
@@ -196,6 +205,7 @@ class Compiler {
   Compiled out_;
   kube::Errors errors_;
   uint32_t last_ = cluster::kNone;  // the model's last step so far
+  WatchedEvent sendAfter_;          // of the step under way
 };
 
 }  // namespace

@@ -33,6 +33,8 @@ struct Compiled {
   std::vector<BeforePair> before;
   std::vector<WatchedEvent> never;
   uint64_t neverBits = 0;  // a state with one of these violates `never`
+  // By model step: the event that has to happen before it is sent; slot is kNone where there is none.
+  std::vector<WatchedEvent> sendAfter;
   std::vector<std::vector<cluster::Slot>>
       denied;  // of each, one was denied at least once; in the order written
   std::vector<std::vector<cluster::Slot>>

@@ -28,7 +28,9 @@ Replayer::Replayer(const Compiled& compiled)
     : compiled_(compiled), machine_(compiled.model), initial_(machine_.initial()) {}
 
 // Steps are sent in the order of the scenario's steps; those that came from one step go in any order.
-bool Replayer::mayBeSent(cluster::StateRef state, uint32_t step) const {
+bool Replayer::mayBeSent(const Run& run, cluster::StateRef state, uint32_t step) const {
+  const WatchedEvent& after = compiled_.sendAfter[step];
+  if (after.slot != cluster::kNone && !run.first(after.slot, after.kind).happened()) return false;
   const std::vector<cluster::Step>& steps = compiled_.model.steps;
   for (uint32_t i = 0; i < step; ++i) {
     if (steps[i].document < steps[step].document && !state.step(i).sent) return false;
@@ -50,7 +52,7 @@ void Replayer::refresh(Run& run) {
   size_t from = 0;  // both lists are in the machine's order, so this mostly finds its action at once
   for (const Action& action : enabled_) {
     const bool first = isFirstSend(action, state);
-    if (first && !mayBeSent(state, action.a)) continue;
+    if (first && !mayBeSent(run, state, action.a)) continue;
     size_t at = from;
     while (at < former_.size() && !(former_[at].action == action)) ++at;
     const bool isNew = at == former_.size();

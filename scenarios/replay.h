@@ -86,7 +86,7 @@ class Replayer {
   };
 
   void refresh(Run& run);
-  bool mayBeSent(cluster::StateRef state, uint32_t step) const;
+  bool mayBeSent(const Run& run, cluster::StateRef state, uint32_t step) const;
   bool isFirstSend(const cluster::Action& action, cluster::StateRef state) const;
   bool settled() const;
   size_t choose(const RunOptions& options, Random& random) const;
