@@ -1,0 +1,115 @@
+#include "admission/denial.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lastout::admission {
+
+const criticalservice::CriticalService& Denial::serviceOf(const Blocker& blocker) const {
+  return index_.service(stakes_[blocker.stake].service);
+}
+
+// What it is that blocks: a criterion, or the provider.
+graph::ConditionId Denial::conditionOf(const Blocker& blocker) const {
+  const Rules& rules = index_.rules();
+  const ServiceRule& rule = rules.services[stakes_[blocker.stake].service];
+  const bool isProvider =
+      blocker.reason == Reason::ProviderPresent || blocker.reason == Reason::ProviderUnknown;
+  return graph::ConditionId{isProvider ? rule.provider
+                                       : rules.criteria[rule.firstCriterion + blocker.criterion]};
+}
+
+Denial::Denial(const graph::Graph& graph, const GuardIndex& index, const KeyView& object)
+    : graph_(graph), index_(index), object_(object), stakes_(index.stakes(object)) {
+  gather();
+}
+
+void Denial::gather() {
+  uint32_t last = graph::kNone;
+  forEachBlocker(GraphFacts(graph_, index_), index_.rules(), stakes_,
+                 [&](uint32_t stake, uint32_t criterion, Reason reason) {
+                   const Blocker blocker{stake, criterion, reason};
+                   total_++;
+                   guards_ += stake != last ? 1 : 0;
+                   last = stake;
+                   if (shown_ == first_.size()) {
+                     if (!comesBefore(blocker, first_.back())) return true;
+                     shown_--;
+                   }
+                   size_t at = shown_++;
+                   for (; at > 0 && comesBefore(blocker, first_[at - 1]); --at) first_[at] = first_[at - 1];
+                   first_[at] = blocker;
+                   return true;
+                 });
+}
+
+bool Denial::comesBefore(const Blocker& a, const Blocker& b) const {
+  const Stake& left = stakes_[a.stake];
+  const Stake& right = stakes_[b.stake];
+  if (left.service != right.service) return serviceOf(a).meta.name < serviceOf(b).meta.name;
+  return std::pair(left.role, a.criterion) < std::pair(right.role, b.criterion);
+}
+
+// Two services may wait for the same thing; the sentence says it once.
+bool Denial::sameWords(const Blocker& a, const Blocker& b) const {
+  const bool isCriterion = a.reason == Reason::CriterionUnmet || a.reason == Reason::CriterionUnknown;
+  return isCriterion && a.reason == b.reason && conditionOf(a) == conditionOf(b);
+}
+
+std::string Denial::field(const Blocker& blocker) const {
+  Writer text;
+  text.reserve(96);
+  text.service(serviceOf(blocker).meta.name);
+  if (roleOf(blocker) == Role::Service) text << "#spec.provider";
+  if (roleOf(blocker) == Role::Provider || roleOf(blocker) == Role::HoldsProvider) {
+    text << "#spec.criteria[" << blocker.criterion << "]";
+  }
+  return text.take();
+}
+
+std::string Denial::newUid(const criticalservice::CriticalService& service) const {
+  if (service.providerUid.empty()) return "";
+  const auto provider = graph_.find(service.provider);
+  if (!provider) return "";
+  std::string uid = graph_.uid(*provider);
+  if (uid == service.providerUid) uid.clear();
+  return uid;
+}
+
+std::vector<Cause> Denial::causes() const {
+  std::vector<Cause> causes;
+  causes.reserve(shown_ + 2);
+  for (const Blocker& blocker : shown()) {
+    Writer text;
+    text.reserve(160);
+    Remedy remedy;
+    writeBlocker(text, blocker, remedy, false);
+    causes.push_back({toString(blocker.reason), text.take(), field(blocker)});
+  }
+  addReplaced(causes);
+  if (total_ > shown_) {
+    Writer text;
+    text << total_ - shown_ << " more";
+    causes.push_back({kMoreBlockers, text.take(), ""});
+  }
+  return causes;
+}
+
+void Denial::addReplaced(std::vector<Cause>& causes) const {
+  const criticalservice::CriticalService* last = nullptr;
+  for (const Blocker& blocker : shown()) {
+    const criticalservice::CriticalService& service = serviceOf(blocker);
+    if (&service == last) continue;
+    last = &service;
+    const std::string uid = newUid(service);
+    if (uid.empty()) continue;
+    Writer text;
+    text.key(viewOf(service.provider))
+        << " has uid " << uid << ", the one that was seen first had " << service.providerUid;
+    Writer field;
+    field.service(service.meta.name) << "#status.provider.uid";
+    causes.push_back({kProviderReplaced, text.take(), field.take()});
+  }
+}
+
+}  // namespace lastout::admission

@@ -1,0 +1,82 @@
+// Denial: who blocks a DELETE, in the order and in the words in which people are told. Insides of
+// admission/explain.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "admission/explain.h"
+#include "admission/words.h"
+
+namespace lastout::admission {
+
+class Denial {
+ public:
+  // Keeps references to all of its arguments.
+  Denial(const graph::Graph& graph, const GuardIndex& index, const KeyView& object);
+
+  bool empty() const {
+    return shown_ == 0;
+  }  // nothing blocks: the verdict was made of other facts than these
+  // Not when empty. The sentence, in at most kLongestMessage bytes.
+  std::string sentence() const;
+  std::vector<Cause> causes() const;
+
+ private:
+  struct Blocker {
+    uint32_t stake = 0;
+    uint32_t criterion = 0;
+    Reason reason = Reason::NotGuarded;
+  };
+  // What the blockers that are shown ask a person to do.
+  struct Remedy {
+    bool live = false;         // something is not being deleted yet
+    bool terminating = false;  // something is
+    bool unseen = false;       // something is not known
+    uint64_t objects = 0;      // how many things there are to wait for
+    const kube::GroupResource* forbidden = nullptr;
+  };
+
+  const criticalservice::CriticalService& serviceOf(const Blocker& blocker) const;
+  Role roleOf(const Blocker& blocker) const { return stakes_[blocker.stake].role; }
+  graph::ConditionId conditionOf(const Blocker& blocker) const;
+  std::span<const Blocker> shown() const { return {first_.data(), shown_}; }
+  bool isItself() const { return object_.resource == "criticalservices"; }
+
+  void gather();
+  bool comesBefore(const Blocker& a, const Blocker& b) const;
+  bool sameWords(const Blocker& a, const Blocker& b) const;
+
+  std::string sentence(size_t longestName) const;
+  void writeSubject(Writer& text) const;
+  void writeList(Writer& text, Remedy& remedy) const;
+  void writeAdvice(Writer& text, const Remedy& remedy) const;
+  void writeServicesLeft(Writer& text) const;
+
+  void writeBlocker(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const;
+  void writeHeld(Writer& text, const Blocker& blocker, const Holders& holders, Remedy& remedy) const;
+  void writeUnknown(Writer& text, const Blocker& blocker, Remedy& remedy) const;
+  void writeProvider(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const;
+
+  std::string field(const Blocker& blocker) const;
+  // The uid that the service's provider has now, when another one is recorded; otherwise "".
+  std::string newUid(const criticalservice::CriticalService& service) const;
+  void addReplaced(std::vector<Cause>& causes) const;
+
+  const graph::Graph& graph_;
+  const GuardIndex& index_;
+  const KeyView& object_;
+  std::span<const Stake> stakes_;
+
+  // The blockers that come first by the names of their services, so that the words do not depend on what came
+  // when.
+  std::array<Blocker, kMostCauses> first_;
+  size_t shown_ = 0;
+  uint32_t total_ = 0;
+  uint32_t guards_ = 0;  // stakes that have a blocker
+};
+
+}  // namespace lastout::admission

@@ -1,0 +1,206 @@
+// The sentence of a Denial, and the phrase of each blocker.
+#include <algorithm>
+#include <array>
+
+#include "admission/denial.h"
+
+namespace lastout::admission {
+namespace {
+
+constexpr size_t kBlockersInSentence = 3;  // the others are counted
+constexpr size_t kLongestWithMore = 650;   // bytes of a sentence that another blocker may still be added to
+constexpr size_t kLongNames = 160;         // bytes of a name in a sentence
+constexpr size_t kShortNames = 56;         // the same where the sentence would be too long
+
+}  // namespace
+
+std::string Denial::sentence() const {
+  std::string text = sentence(kLongNames);
+  return text.size() <= kLongestMessage ? text : sentence(kShortNames);
+}
+
+std::string Denial::sentence(size_t longestName) const {
+  Writer text(longestName);
+  text.reserve(512);
+  text.key(object_);
+  const auto left = [](const Blocker& blocker) { return blocker.reason == Reason::ServicesLeft; };
+  if (std::ranges::any_of(shown(), left)) {
+    writeServicesLeft(
+        text);  // what else blocks lastout's own namespace is gone once the CriticalServices are
+    return text.take();
+  }
+  Remedy remedy;
+  writeSubject(text);
+  writeList(text, remedy);
+  writeAdvice(text, remedy);
+  return text.take();
+}
+
+// Why the object is guarded, up to the word before its first blocker.
+void Denial::writeSubject(Writer& text) const {
+  const Blocker& blocker = first_[0];
+  const criticalservice::CriticalService& service = serviceOf(blocker);
+  if (roleOf(blocker) == Role::Service) {
+    text << (isItself() ? " must stay while " : " must stay, with all that it defines, while ");
+    return;
+  }
+  const bool holds = roleOf(blocker) == Role::HoldsProvider;
+  if (holds)
+    (text << (object_.resource == "namespaces" ? " holds " : " defines ")).key(viewOf(service.provider));
+  if (!newUid(service).empty()) text << ", which replaced the one that was seen first";
+  text << (holds                     ? ", the provider of "
+           : newUid(service).empty() ? " is the provider of "
+                                     : ", is the provider of ");
+  text.service(service.meta.name) << (holds ? ", and must stay " : " and must stay ");
+  if (guards_ > 1) {
+    text << "(" << guards_ - 1
+         << (guards_ > 2 ? " other CriticalServices guard it too) "
+                         : " other CriticalService guards it too) ");
+  }
+  text << "while ";
+}
+
+void Denial::writeList(Writer& text, Remedy& remedy) const {
+  std::array<const Blocker*, kMostCauses> distinct{};
+  size_t count = 0;
+  for (const Blocker& blocker : shown()) {
+    const bool repeated = std::any_of(distinct.begin(), distinct.begin() + count,
+                                      [&](const Blocker* other) { return sameWords(*other, blocker); });
+    if (!repeated) distinct[count++] = &blocker;
+  }
+  const size_t all = count + (total_ - shown_);
+  size_t told = 0;
+  for (; told < std::min(count, kBlockersInSentence); ++told) {
+    if (told > 0 && text.size() > kLongestWithMore) break;
+    text.separator(told, all);
+    writeBlocker(text, *distinct[told], remedy, true);
+  }
+  if (told == all) return;
+  text << " and " << all - told << " more";
+  remedy.objects += all - told;
+}
+
+void Denial::writeBlocker(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const {
+  switch (blocker.reason) {
+    case Reason::ProviderPresent:
+    case Reason::ProviderUnknown:
+      return writeProvider(text, blocker, remedy, inSentence);
+    case Reason::ServicesLeft:
+      text.service(serviceOf(blocker).meta.name) << " exists";
+      return;
+    case Reason::CriterionUnknown:
+      return writeUnknown(text, blocker, remedy);
+    default:
+      return writeHeld(text, blocker, holdersOf(graph_, conditionOf(blocker)), remedy);
+  }
+}
+
+void Denial::writeHeld(Writer& text, const Blocker& blocker, const Holders& holders, Remedy& remedy) const {
+  const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
+  const kube::GroupResource& type = criticalservice::typeOf(criterion);
+  const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
+  const bool one = holders.count == 1;
+  if (one) {
+    text.key(viewOf(holders.examples[0]));
+  } else {
+    (text << holders.count << " ").type(type);
+  }
+  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
+    (text << (one ? " has finalizer " : " have finalizer ")).name(finalizer->finalizerName);
+  } else {
+    text << " exists";
+  }
+  if (one && !holders.live) text << " (being deleted)";
+  if (!one) (text << (holders.shown < holders.count ? " (among them " : " (")).names(holders) << ")";
+  if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
+    (text << " (when last seen: ").ignorance(graph_, type, knowledge) << ")";
+  }
+  remedy.objects += holders.count;
+  remedy.live = remedy.live || holders.live;
+  remedy.terminating = remedy.terminating || !holders.live;
+}
+
+void Denial::writeUnknown(Writer& text, const Blocker& blocker, Remedy& remedy) const {
+  const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
+  const kube::GroupResource& type = criticalservice::typeOf(criterion);
+  const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
+  text << "it is not known whether ";
+  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
+    ((text << "any ").type(type) << " has finalizer ").name(finalizer->finalizerName);
+  } else {
+    text.key(viewOf(std::get<criticalservice::SpecificResourceCriterion>(criterion).object)) << " exists";
+  }
+  (text << " (").ignorance(graph_, type, knowledge) << ")";
+  remedy.unseen = true;
+  if (knowledge == graph::Knowledge::Forbidden) remedy.forbidden = &type;
+}
+
+void Denial::writeProvider(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const {
+  const criticalservice::CriticalService& service = serviceOf(blocker);
+  const bool unknown = blocker.reason == Reason::ProviderUnknown;
+  if (unknown) text << "it is not known whether ";
+  (text << (inSentence && isItself() ? "its provider " : "provider ")).key(viewOf(service.provider));
+  if (inSentence && !isItself()) (text << " of ").service(service.meta.name);
+  if (unknown) {
+    const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
+    (text << " is gone (").ignorance(graph_, service.provider.type, knowledge) << ")";
+    remedy.unseen = true;
+    if (knowledge == graph::Knowledge::Forbidden) remedy.forbidden = &service.provider.type;
+    return;
+  }
+  const bool live = holdersOf(graph_, conditionOf(blocker)).live;
+  if (inSentence && !newUid(service).empty()) text << ", which replaced the one that was seen first,";
+  text << (live ? " is present" : " is present (being deleted)");
+  remedy.objects += 1;
+  remedy.live = remedy.live || live;
+  remedy.terminating = remedy.terminating || !live;
+}
+
+void Denial::writeServicesLeft(Writer& text) const {
+  const size_t all = index_.size();
+  const bool one = all == 1;
+  text << " is where lastout runs, and must stay while ";
+  if (!one) text << all << " CriticalServices exist (" << (all > Holders::kShown ? "among them " : "");
+  const size_t wanted = std::min(all, Holders::kShown);
+  size_t told = 0;
+  const criticalservice::CriticalService* last = nullptr;
+  for (const Blocker& blocker : shown()) {
+    const criticalservice::CriticalService& service = serviceOf(blocker);
+    if (&service == last || told == wanted) continue;
+    last = &service;
+    text.separator(told++, wanted).service(service.meta.name);
+  }
+  text << (one ? " exists; " : "); ");
+  if (holdersOf(graph_, index_.allServices()).live) {
+    text << (one ? "delete it first" : "delete them first");
+  } else {
+    text << (one ? "it is being deleted: try again when it is gone"
+                 : "they are being deleted: try again when they are gone");
+  }
+}
+
+void Denial::writeAdvice(Writer& text, const Remedy& remedy) const {
+  const bool one = remedy.objects == 1;
+  const bool providers = roleOf(first_[0]) == Role::Service;
+  text << "; ";
+  if (remedy.live && remedy.terminating) {
+    text << "delete first what is not being deleted yet";
+  } else if (remedy.live && providers) {
+    text << (one ? "delete the provider first" : "delete the providers first");
+  } else if (remedy.live) {
+    text << (one ? "delete it first" : "delete them first");
+  } else if (remedy.terminating) {
+    text << (one ? "try again when it is gone" : "try again when they are gone");
+  }
+  if (remedy.unseen && (remedy.live || remedy.terminating)) text << ", and ";
+  if (remedy.forbidden != nullptr) {
+    (text << "grant lastout get, list and watch on ").type(*remedy.forbidden);
+  } else if (remedy.unseen) {
+    text << "try again when lastout can tell";
+  }
+  if (!providers) return;
+  text << ", or set spec.deletionIntent of the "
+       << (remedy.objects > 1 ? "CriticalServices" : "CriticalService") << " to BestEffortDeletion";
+}
+
+}  // namespace lastout::admission

@@ -1,0 +1,126 @@
+#include "admission/explain.h"
+
+#include <utility>
+
+#include "admission/denial.h"
+#include "admission/words.h"
+
+namespace lastout::admission {
+namespace {
+
+// One reason that is no blocker of any service.
+void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::string why,
+                  std::string_view advice) {
+  text << why << advice;
+  explanation.message = text.take();
+  if (explanation.message.size() > kLongestMessage) {
+    explanation.message.replace(kLongestMessage - 3, std::string::npos, "...");
+  }
+  explanation.causes.push_back({toString(reason), std::move(why), ""});
+}
+
+void explainServicesUnknown(Explanation& explanation, const graph::Graph& graph, const GuardIndex& index,
+                            Writer& text) {
+  const graph::Knowledge knowledge = graph.knowledge(index.allServices());
+  Writer why;
+  why.ignorance(graph, criticalservice::criticalServiceType(), knowledge);
+  text << " must stay while it is not known what is guarded: ";
+  explainAlone(explanation, Reason::ServicesUnknown, text, why.take(),
+               knowledge == graph::Knowledge::Forbidden
+                   ? "; grant lastout get, list and watch on criticalservices.lastout.dev"
+                   : "; try again when lastout has listed them");
+}
+
+// Which of two stakes is told: the one whose service's name comes first.
+void choose(const GuardIndex& index, const Stake*& chosen, const Stake& stake) {
+  if (chosen != nullptr && index.service(chosen->service).meta.name <= index.service(stake.service).meta.name)
+    return;
+  chosen = &stake;
+}
+
+void explainAllowed(Explanation& explanation, const graph::Graph& graph, const GuardIndex& index,
+                    const KeyView& object, Writer& text) {
+  const GraphFacts facts(graph, index);
+  const Stake* guarding = nullptr;
+  const Stake* released = nullptr;  // by its service's intent
+  for (const Stake& stake : index.stakes(object)) {
+    choose(index, detail::look(facts, index.rules(), stake).guards ? guarding : released, stake);
+  }
+  if (guarding != nullptr) {
+    const criticalservice::CriticalService& service = index.service(guarding->service);
+    text << " may be deleted: ";
+    if (detail::look(facts, index.rules(), *guarding).providerGone) {
+      (text << "provider ").key(viewOf(service.provider)) << " is gone";
+    } else {
+      (text << "what ").service(service.meta.name) << " waits for is gone";
+    }
+  } else if (released != nullptr) {
+    const criticalservice::CriticalService& service = index.service(released->service);
+    (text << " may be deleted: spec.deletionIntent of ").service(service.meta.name)
+        << " is " << criticalservice::toString(service.intent);
+  } else {
+    text << " is not guarded";
+  }
+  explanation.message = text.take();
+}
+
+}  // namespace
+
+std::string_view toString(Reason reason) {
+  switch (reason) {
+    case Reason::NotGuarded:
+      return "NotGuarded";
+    case Reason::CriteriaMet:
+      return "CriteriaMet";
+    case Reason::ServicesUnknown:
+      return "ServicesUnknown";
+    case Reason::ProviderPresent:
+      return "ProviderPresent";
+    case Reason::ProviderUnknown:
+      return "ProviderUnknown";
+    case Reason::CriterionUnmet:
+      return "CriterionUnmet";
+    case Reason::CriterionUnknown:
+      return "CriterionUnknown";
+    case Reason::ServicesLeft:
+      return "ServicesLeft";
+    case Reason::Unconfirmed:
+      return "Unconfirmed";
+  }
+  return "";
+}
+
+Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
+                    const Decision& decision, std::string_view detail) {
+  constexpr size_t kLongestName = 160;
+  Explanation explanation;
+  explanation.revision = graph.revision();
+  Writer text(kLongestName);
+  if (decision.allowed) {
+    explainAllowed(explanation, graph, index, object, text.key(object));
+  } else if (decision.reason == Reason::ServicesUnknown) {
+    explainServicesUnknown(explanation, graph, index, text.key(object));
+  } else if (decision.reason == Reason::Unconfirmed) {
+    text.key(object) << " must stay until the API server has confirmed that nothing blocks it: ";
+    explainAlone(explanation, decision.reason, text,
+                 std::string(detail.empty() ? std::string_view("the confirming read failed") : detail),
+                 "; try again");
+  } else {
+    const Denial denial(graph, index, object);
+    if (denial.empty()) {
+      text.key(object) << " was denied: ";
+      explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");
+    } else {
+      explanation.message = denial.sentence();
+      explanation.causes = denial.causes();
+    }
+  }
+  return explanation;
+}
+
+Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
+                    const Decision& decision, std::string_view detail) {
+  return explain(graph, index, viewOf(object), decision, detail);
+}
+
+}  // namespace lastout::admission

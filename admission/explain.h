@@ -1,0 +1,48 @@
+// explain: the only author of what people read about a verdict. The same words stand in kubectl's error, in
+// `why`, in events and on the page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/decide.h"
+#include "admission/guard_index.h"
+#include "graph/graph.h"
+
+namespace lastout::admission {
+
+inline constexpr size_t kLongestMessage = 1000;  // bytes of Explanation::message
+inline constexpr size_t kMostCauses = 10;        // blockers that are told one by one
+
+// One of `details.causes` in the API server's Status.
+struct Cause {
+  std::string_view reason;  // a word for programs: toString(Reason), or one of those below; docs/verdicts.md
+  std::string message;      // what blocks: "coolresources.my.crd.group/some-instance has finalizer ..."
+  std::string
+      field;  // who asks for it: "criticalservices.lastout.dev/for-finalizer-deployment#spec.criteria[0]"
+};
+
+inline constexpr std::string_view kRootBlocker = "RootBlocker";
+inline constexpr std::string_view kProviderReplaced = "ProviderReplaced";
+inline constexpr std::string_view kMoreBlockers = "MoreBlockers";
+
+struct Explanation {
+  std::string message;        // one sentence: the object, what blocks it, how many more, and what to do
+  std::vector<Cause> causes;  // of a denial: what blocks, at most kMostCauses; then roots; then how many more
+  uint64_t revision = 0;      // of the graph that was looked at
+};
+
+std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause
+
+// The verdict on a DELETE of `object` in words. `decision` is what decide() made of its stakes, of the same
+// graph and index; for Reason::Unconfirmed `detail` says what went wrong with the confirming read ("listing
+// coolresources.my.crd.group took longer than 2s"). The same graph gives the same words, in bounded time and
+// length.
+Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
+                    const Decision& decision, std::string_view detail = {});
+Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
+                    const Decision& decision, std::string_view detail = {});
+
+}  // namespace lastout::admission
