@@ -1,0 +1,182 @@
+#include "admission/guard_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/admission/world.h"
+
+namespace lastout::admission {
+namespace {
+
+using criticalservice::CriticalService;
+using criticalservice::DeletionIntent;
+using criticalservice::FinalizerCriterion;
+using criticalservice::SpecificResourceCriterion;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+const kube::GroupResource kDeployments{"apps", "deployments"};
+const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
+const kube::GroupResource kNamespaces{"", "namespaces"};
+
+CriticalService service(const std::string& name, const kube::ObjectKey& provider, size_t criteria = 1) {
+  CriticalService made;
+  made.meta.name = name;
+  made.provider = provider;
+  for (size_t i = 0; i < criteria; ++i) {
+    made.criteria.emplace_back(
+        FinalizerCriterion{{"example.com", "things"}, "example.com/f" + std::to_string(i)});
+  }
+  return made;
+}
+
+class GuardIndexTest : public ::testing::Test {
+ protected:
+  uint32_t put(const CriticalService& made) { return index.put(graph, made, types); }
+  // "Provider a" for each stake in the object.
+  std::vector<std::string> stakesOf(const kube::ObjectKey& key) const {
+    std::vector<std::string> found;
+    for (const Stake& stake : index.stakes(key)) {
+      const char* const names[] = {"Service ", "Provider ", "HoldsProvider ", "LastoutNamespace "};
+      found.push_back(names[static_cast<int>(stake.role)] + index.service(stake.service).meta.name);
+    }
+    return found;
+  }
+
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  graph::Graph graph;
+  GuardIndex index{graph, "lastout"};
+  const kube::ObjectKey web{kDeployments, "n", "web"};
+};
+
+TEST_F(GuardIndexTest, EachGuardedObjectHasItsStake) {
+  put(service("a", web));
+  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider a"));
+  EXPECT_THAT(stakesOf({criticalservice::criticalServiceType(), "", "a"}), UnorderedElementsAre("Service a"));
+  EXPECT_THAT(stakesOf({kCrds, "", "criticalservices.lastout.dev"}), UnorderedElementsAre("Service a"));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "n"}), UnorderedElementsAre("HoldsProvider a"));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace a"));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "other"}), IsEmpty());
+  EXPECT_THAT(stakesOf({kDeployments, "n", "other"}), IsEmpty());
+  EXPECT_THAT(stakesOf({{"", "deployments"}, "n", "web"}), IsEmpty());
+  EXPECT_THAT(stakesOf({kCrds, "", "deployments.apps"}), IsEmpty()) << "built-in types have no CRD";
+}
+
+TEST_F(GuardIndexTest, TheCrdOfACustomProviderIsGuarded) {
+  put(service("a", {{"example.com", "engines"}, "n", "e"}));
+  EXPECT_THAT(stakesOf({kCrds, "", "engines.example.com"}), UnorderedElementsAre("HoldsProvider a"));
+}
+
+TEST_F(GuardIndexTest, ServicesShareProvidersAndNamespaces) {
+  put(service("a", web));
+  put(service("b", web));
+  put(service("c", {kDeployments, "n", "other"}));
+  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider a", "Provider b"));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "n"}),
+              UnorderedElementsAre("HoldsProvider a", "HoldsProvider b", "HoldsProvider c"));
+  EXPECT_TRUE(index.remove(graph, "a"));
+  EXPECT_FALSE(index.remove(graph, "a"));
+  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider b"));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "n"}), UnorderedElementsAre("HoldsProvider b", "HoldsProvider c"));
+}
+
+TEST_F(GuardIndexTest, AProviderInLastoutsOwnNamespaceHasBothStakesThere) {
+  put(service("a", {kDeployments, "lastout", "web"}));
+  put(service("b", web));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "lastout"}),
+              UnorderedElementsAre("HoldsProvider a", "LastoutNamespace a", "LastoutNamespace b"));
+  index.remove(graph, "a");
+  EXPECT_THAT(stakesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace b"));
+}
+
+TEST_F(GuardIndexTest, AChangedServiceKeepsItsNumberAndMovesItsStakes) {
+  const uint32_t number = put(service("a", web));
+  put(service("b", web));
+  CriticalService changed = service("a", {kDeployments, "m", "web"}, 3);
+  EXPECT_EQ(put(changed), number);
+  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider b"));
+  EXPECT_THAT(stakesOf({kNamespaces, "", "m"}), UnorderedElementsAre("HoldsProvider a"));
+  EXPECT_EQ(index.rules().services[number].criterionCount, 3u);
+}
+
+TEST_F(GuardIndexTest, AChangedStatusChangesNoEdge) {
+  CriticalService changed = service("a", web);
+  const uint32_t number = put(changed);
+  const uint64_t before = graph.revision();
+  changed.providerUid = "u";
+  put(changed);
+  EXPECT_EQ(graph.revision(), before);
+  EXPECT_EQ(index.service(number).providerUid, "u");
+}
+
+// What the graph says goes after what, as "subject -> condition's kind".
+std::vector<std::string> edges(const graph::Graph& graph, const kube::ObjectKey& subject) {
+  std::vector<std::string> found;
+  const auto object = graph.findNamed(subject);
+  if (!object) return found;
+  for (const graph::RequirementView& requirement : graph.requirementsOf(*object)) {
+    const graph::Condition condition = graph.condition(requirement.condition);
+    found.push_back(
+        condition.kind == graph::Condition::Kind::Finalizer
+            ? "criterion"
+            : kube::toString(kube::ObjectKey{condition.type, condition.namespaceName, condition.name}));
+  }
+  return found;
+}
+
+TEST_F(GuardIndexTest, TheGraphShowsWhatTheIntentOrders) {
+  const kube::ObjectKey a{criticalservice::criticalServiceType(), "", "a"};
+  CriticalService made = service("a", web);
+  put(made);
+  EXPECT_THAT(edges(graph, web), UnorderedElementsAre("criterion"));
+  EXPECT_THAT(edges(graph, {kNamespaces, "", "n"}), UnorderedElementsAre("criterion"));
+  EXPECT_THAT(edges(graph, a), UnorderedElementsAre("deployments.apps/n/web"));
+
+  made.intent = DeletionIntent::BestEffortDeletion;
+  put(made);
+  EXPECT_THAT(edges(graph, web), UnorderedElementsAre("criterion"));
+  EXPECT_THAT(edges(graph, a), IsEmpty());
+
+  made.intent = DeletionIntent::OrphanResources;
+  put(made);
+  EXPECT_THAT(edges(graph, web), IsEmpty());
+  EXPECT_THAT(edges(graph, {kNamespaces, "", "n"}), IsEmpty());
+}
+
+TEST_F(GuardIndexTest, NothingIsLeftBehind) {
+  const uint32_t conditions = graph.conditionCount();
+  const uint32_t slots = graph.objectSlots();
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 50; ++i) {
+      put(service("s" + std::to_string(i),
+                  {kDeployments, "n" + std::to_string(i % 7), "p" + std::to_string(i % 20)}, 1 + i % 6));
+    }
+    EXPECT_EQ(index.size(), 50u);
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE(index.remove(graph, "s" + std::to_string((i * 17) % 50)));
+    EXPECT_EQ(index.size(), 0u);
+    EXPECT_EQ(graph.conditionCount(), conditions);
+    EXPECT_THAT(stakesOf({kCrds, "", "criticalservices.lastout.dev"}), IsEmpty());
+  }
+  EXPECT_EQ(index.rules().services.size(), 50u) << "numbers are used again";
+  EXPECT_LE(index.rules().criteria.size(), 50u * 8) << "lists of criteria are used again";
+  EXPECT_LE(graph.objectSlots(), slots + 50 * 4);
+}
+
+TEST_F(GuardIndexTest, ACopyIsUnmovedByWhatComesLater) {
+  put(service("a", web));
+  const graph::Graph snapshot = graph.snapshot();
+  const GuardIndex copy = index;
+  index.remove(graph, "a");
+  EXPECT_EQ(copy.stakes(web).size(), 1u);
+  EXPECT_EQ(index.stakes(web).size(), 0u);
+  EXPECT_EQ(decide(GraphFacts(snapshot, copy), copy.rules(), copy.stakes(web)).unmet, 1u)
+      << "services are not known";
+}
+
+}  // namespace
+}  // namespace lastout::admission

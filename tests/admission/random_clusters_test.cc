@@ -1,0 +1,266 @@
+// decide() on the live graph against the document's own words, over thousands of random clusters that change
+// all the time: objects, CriticalServices and what is known of types come and go in any order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "admission/decide.h"
+#include "admission/explain.h"
+#include "admission/guard_index.h"
+#include "tests/support/by_the_document.h"
+
+namespace lastout::admission {
+namespace {
+
+using criticalservice::Criterion;
+using criticalservice::CriticalService;
+using criticalservice::DeletionIntent;
+using criticalservice::FinalizerCriterion;
+using criticalservice::SpecificResourceCriterion;
+using graph::Knowledge;
+using testing::PlainBlocker;
+using testing::PlainCluster;
+using testing::PlainObject;
+using testing::PlainVerdict;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kRuns = 500;  // of each of the four tests below
+#else
+constexpr int kRuns = 6000;
+#endif
+constexpr int kChanges = 40;
+
+const kube::GroupResource kServices = criticalservice::criticalServiceType();
+const kube::GroupResource kNamespaces{"", "namespaces"};
+const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
+const kube::GroupResource kDeployments{"apps", "deployments"};
+const kube::GroupResource kEngines{"example.com", "engines"};
+const kube::GroupResource kThings{"example.com", "things"};
+const kube::GroupResource kConfigMaps{"", "configmaps"};
+
+// One cluster, twice: as plain lists, and as the live graph with its index.
+class Twin {
+ public:
+  explicit Twin(uint32_t seed)
+      : random_(seed), plain_{{}, {}, {}, seed % 2 == 0 ? "n0" : ""}, index_(graph_, plain_.ownNamespace) {
+    // Most are small, so that everything meets everything; some hold up to 200 objects.
+    if (seed % 16 == 0) wide_ = 12;
+    for (size_t i = 0; i < 10 * wide_; ++i) upsert(PlainObject{anyObject(), anyFinalizers()});
+    for (const kube::GroupResource& type :
+         {kServices, kNamespaces, kCrds, kDeployments, kEngines, kThings, kConfigMaps}) {
+      if (!chance(6)) know(type, Knowledge::Synced);
+    }
+  }
+
+  void change();
+  void compare(const kube::ObjectKey& key);
+  std::vector<kube::ObjectKey> keys() const;
+  void removeEverything();
+
+ private:
+  size_t below(size_t limit) { return random_() % limit; }
+  bool chance(size_t oneIn) { return below(oneIn) == 0; }
+  template <class T>
+  const T& oneOf(const std::vector<T>& choices) {
+    return choices[below(choices.size())];
+  }
+
+  kube::ObjectKey anyObject();
+  std::vector<std::string> anyFinalizers();
+  kube::ObjectKey anyProvider();
+  CriticalService anyService();
+  void upsert(const PlainObject& object);
+  void remove(const kube::ObjectKey& key);
+  void know(const kube::GroupResource& type, Knowledge knowledge);
+  void put(const CriticalService& service);
+  void removeService(const std::string& name);
+
+  std::mt19937 random_;
+  size_t wide_ = 1;  // how many times as many objects there may be as names in keys()
+  PlainCluster plain_;
+  kube::ResourceMap types_ = kube::ResourceMap::builtIn();
+  graph::Graph graph_;
+  GuardIndex index_;
+};
+
+std::string numbered(const char* prefix, size_t number) { return prefix + std::to_string(number); }
+
+kube::ObjectKey Twin::anyProvider() {
+  return {chance(3) ? kEngines : kDeployments, numbered("n", below(3)), numbered("p", below(3))};
+}
+
+kube::ObjectKey Twin::anyObject() {
+  switch (below(6)) {
+    case 0:
+      return {kThings, "", numbered("t", below(8 * wide_))};
+    case 1:
+      return {kConfigMaps, numbered("n", below(3)), numbered("c", below(3 * wide_))};
+    case 2:
+      return {
+          kCrds, "",
+          oneOf<std::string>({"things.example.com", "engines.example.com", "criticalservices.lastout.dev"})};
+    case 3:
+      return {kNamespaces, "", numbered("n", below(3))};
+    default:
+      return anyProvider();
+  }
+}
+
+std::vector<std::string> Twin::anyFinalizers() {
+  std::vector<std::string> finalizers;
+  for (size_t i = 0; i < 3; ++i) {
+    if (chance(3)) finalizers.push_back(numbered("example.com/f", i));
+  }
+  return finalizers;
+}
+
+CriticalService Twin::anyService() {
+  CriticalService service;
+  service.meta.name = numbered("s", below(5));
+  service.provider = anyProvider();
+  service.intent =
+      oneOf<DeletionIntent>({DeletionIntent::Ordered, DeletionIntent::Ordered,
+                             DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources});
+  const size_t count = 1 + below(3);
+  for (size_t i = 0; i < count; ++i) {
+    Criterion criterion = SpecificResourceCriterion{anyObject()};
+    if (chance(2)) {
+      criterion = FinalizerCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps, kEngines}),
+                                     numbered("example.com/f", below(3))};
+    }
+    if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
+  }
+  return service;
+}
+
+void Twin::upsert(const PlainObject& object) {
+  std::erase_if(plain_.objects, [&](const PlainObject& other) { return other.key == object.key; });
+  plain_.objects.push_back(object);
+  kube::ObjectMeta meta;
+  meta.namespaceName = object.key.namespaceName;
+  meta.name = object.key.name;
+  meta.uid = kube::toString(object.key) + std::to_string(below(3));
+  meta.finalizers = object.finalizers;
+  if (chance(3)) meta.deletionTimestamp = 1;
+  graph_.upsert(graph_.internType(object.key.type), meta);
+}
+
+void Twin::remove(const kube::ObjectKey& key) {
+  std::erase_if(plain_.objects, [&](const PlainObject& object) { return object.key == key; });
+  graph_.remove(key);
+}
+
+void Twin::know(const kube::GroupResource& type, Knowledge knowledge) {
+  plain_.knowledge[type] = knowledge;
+  graph_.setKnowledge(graph_.internType(type), knowledge);
+}
+
+void Twin::put(const CriticalService& service) {
+  std::erase_if(plain_.services,
+                [&](const CriticalService& other) { return other.meta.name == service.meta.name; });
+  plain_.services.push_back(service);
+  index_.put(graph_, service, types_);
+}
+
+void Twin::removeService(const std::string& name) {
+  std::erase_if(plain_.services, [&](const CriticalService& other) { return other.meta.name == name; });
+  index_.remove(graph_, name);
+}
+
+void Twin::change() {
+  switch (below(8)) {
+    case 0:
+      put(anyService());
+      break;
+    case 1:
+      removeService(numbered("s", below(5)));
+      break;
+    case 2:
+      know(oneOf<kube::GroupResource>({kNamespaces, kCrds, kDeployments, kEngines, kThings, kConfigMaps}),
+           static_cast<Knowledge>(below(6)));
+      break;
+    case 3:
+      know(kServices, chance(4) ? Knowledge::Stale : Knowledge::Synced);
+      break;
+    case 4:
+      remove(anyObject());
+      break;
+    default:
+      upsert(PlainObject{anyObject(), anyFinalizers()});
+  }
+}
+
+std::vector<kube::ObjectKey> Twin::keys() const {
+  std::vector<kube::ObjectKey> all;
+  for (size_t i = 0; i < 3; ++i) {
+    all.push_back({kNamespaces, "", numbered("n", i)});
+    for (size_t k = 0; k < 3; ++k) {
+      all.push_back({kDeployments, numbered("n", i), numbered("p", k)});
+      all.push_back({kEngines, numbered("n", i), numbered("p", k)});
+    }
+  }
+  for (size_t i = 0; i < 5; ++i) all.push_back({kServices, "", numbered("s", i)});
+  for (const char* const crd :
+       {"things.example.com", "engines.example.com", "criticalservices.lastout.dev"}) {
+    all.push_back({kCrds, "", crd});
+  }
+  all.push_back({kThings, "", "t0"});
+  return all;
+}
+
+void Twin::compare(const kube::ObjectKey& key) {
+  const GraphFacts facts(graph_, index_);
+  const std::span<const Stake> stakes = index_.stakes(key);
+  const Decision decision = decide(facts, index_.rules(), stakes);
+  const PlainVerdict expected = verdictByTheDocument(plain_, key);
+  ASSERT_EQ(decision.allowed, expected.allowed) << kube::toString(key);
+  ASSERT_EQ(decision.reason == Reason::ServicesUnknown, !expected.servicesKnown) << kube::toString(key);
+  if (expected.servicesKnown) {
+    std::vector<PlainBlocker> found;
+    forEachBlocker(facts, index_.rules(), stakes, [&](uint32_t stake, uint32_t criterion, Reason reason) {
+      const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
+      found.push_back(
+          {index_.service(stakes[stake].service).meta.name, isCriterion ? static_cast<int>(criterion) : -1});
+      return true;
+    });
+    std::ranges::sort(found);
+    ASSERT_EQ(found, expected.blockers) << kube::toString(key);
+    ASSERT_EQ(decision.unmet, found.size());
+  }
+  const Explanation explanation = explain(graph_, index_, key, decision);
+  ASSERT_LE(explanation.message.size(), kLongestMessage);
+  ASSERT_EQ(explanation.causes.empty(), decision.allowed) << explanation.message;
+}
+
+void Twin::removeEverything() {
+  for (size_t i = 0; i < 5; ++i) removeService(numbered("s", i));
+  ASSERT_EQ(index_.size(), 0u);
+  ASSERT_EQ(graph_.conditionCount(), 1u) << "but for the one that all CriticalServices hold";
+  for (const kube::ObjectKey& key : keys()) ASSERT_TRUE(index_.stakes(key).empty());
+}
+
+void runAll(uint32_t firstSeed) {
+  for (uint32_t seed = firstSeed; seed < firstSeed + kRuns; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Twin twin(seed);
+    const std::vector<kube::ObjectKey> keys = twin.keys();
+    for (int i = 0; i < kChanges; ++i) {
+      twin.change();
+      ASSERT_NO_FATAL_FAILURE(twin.compare(keys[(seed + static_cast<uint32_t>(i) * 7) % keys.size()]));
+    }
+    for (const kube::ObjectKey& key : keys) ASSERT_NO_FATAL_FAILURE(twin.compare(key));
+    ASSERT_NO_FATAL_FAILURE(twin.removeEverything());
+  }
+}
+
+TEST(RandomClusters, FirstQuarter) { runAll(0); }
+TEST(RandomClusters, SecondQuarter) { runAll(1'000'000); }
+TEST(RandomClusters, ThirdQuarter) { runAll(2'000'000); }
+TEST(RandomClusters, LastQuarter) { runAll(3'000'000); }
+
+}  // namespace
+}  // namespace lastout::admission

@@ -1,0 +1,89 @@
+#include "tests/admission/world.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+#include "criticalservice/critical_service.h"
+#include "kube/reference.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::admission {
+namespace {
+
+[[noreturn]] void stop(std::string_view what, const std::string& why) {
+  std::cerr << what << ": " << why << "\n";
+  std::abort();
+}
+
+}  // namespace
+
+World::World(std::string_view yaml, std::string ownNamespace) : index(graph, std::move(ownNamespace)) {
+  learn(criticalservice::criticalServiceType());
+  if (!yaml.empty()) apply(yaml);
+}
+
+std::string World::uidOf(const kube::ObjectKey& key) { return "uid-of-" + kube::toString(key); }
+
+void World::apply(std::string_view yaml) {
+  for (kube::Object& object : testing::objects(yaml, types)) {
+    if (object.meta.uid.empty()) object.meta.uid = uidOf(object.key);
+    learn(object.key.type);
+    graph.upsert(graph.internType(object.key.type), object.meta);
+    objects_[object.key] = object.meta;
+    if (object.key.type != criticalservice::criticalServiceType()) continue;
+    const auto service = criticalservice::parse(object, types);
+    if (!service) stop("the CriticalService in this test is wrong", testing::lines(service.error()));
+    index.put(graph, *service, types);
+    learn(service->provider.type);
+    for (const criticalservice::Criterion& criterion : service->criteria)
+      learn(criticalservice::typeOf(criterion));
+  }
+}
+
+void World::terminate(std::string_view reference) {
+  const kube::ObjectKey object = key(reference);
+  kube::ObjectMeta& meta = objects_.at(object);
+  meta.deletionTimestamp = 1'700'000'000;
+  graph.upsert(graph.internType(object.type), meta);
+}
+
+void World::remove(std::string_view reference) {
+  const kube::ObjectKey object = key(reference);
+  graph.remove(object);
+  objects_.erase(object);
+  if (object.type == criticalservice::criticalServiceType()) index.remove(graph, object.name);
+}
+
+void World::know(std::string_view type, graph::Knowledge knowledge) {
+  const auto resolved = types.resolve(type);
+  if (!resolved) stop("no such type", resolved.error().message);
+  knowledge_[(*resolved)->type] = knowledge;
+  graph.setKnowledge(graph.internType((*resolved)->type), knowledge);
+}
+
+void World::learn(const kube::GroupResource& type) {
+  const auto known = knowledge_.emplace(type, graph::Knowledge::Synced);
+  if (known.second) graph.setKnowledge(graph.internType(type), graph::Knowledge::Synced);
+}
+
+kube::ObjectKey World::key(std::string_view reference) const {
+  const auto parsed = kube::parseReference(reference, types);
+  if (!parsed) stop(reference, parsed.error().message);
+  return *parsed;
+}
+
+Decision World::decide(std::string_view reference) const {
+  return admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key(reference)));
+}
+
+Explanation World::explain(std::string_view reference, std::string_view detail) const {
+  Decision decision = decide(reference);
+  if (!detail.empty()) {
+    decision.allowed = false;
+    decision.reason = Reason::Unconfirmed;
+  }
+  return admission::explain(graph, index, key(reference), decision, detail);
+}
+
+}  // namespace lastout::admission

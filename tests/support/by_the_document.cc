@@ -1,0 +1,99 @@
+#include "tests/support/by_the_document.h"
+
+#include <algorithm>
+
+namespace lastout::testing {
+namespace {
+
+using criticalservice::Criterion;
+using criticalservice::CriticalService;
+using criticalservice::DeletionIntent;
+using criticalservice::FinalizerCriterion;
+using criticalservice::SpecificResourceCriterion;
+using graph::Knowledge;
+
+const kube::GroupResource kServices{"lastout.dev", "criticalservices"};
+const kube::GroupResource kNamespaces{"", "namespaces"};
+const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
+
+// "No instances" is believed of a type only when its CRD is gone or a list says so.
+bool wellKnown(const PlainCluster& cluster, const kube::GroupResource& type) {
+  const auto found = cluster.knowledge.find(type);
+  return found != cluster.knowledge.end() &&
+         (found->second == Knowledge::Synced || found->second == Knowledge::Absent);
+}
+
+bool isThere(const PlainCluster& cluster, const kube::ObjectKey& key) {
+  return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) { return object.key == key; });
+}
+
+bool isGone(const PlainCluster& cluster, const kube::ObjectKey& key) {
+  return !isThere(cluster, key) && wellKnown(cluster, key.type);
+}
+
+bool isMet(const PlainCluster& cluster, const Criterion& criterion) {
+  if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
+    return isGone(cluster, specific->object);
+  const auto& wanted = std::get<FinalizerCriterion>(criterion);
+  for (const PlainObject& object : cluster.objects) {
+    if (object.key.type == wanted.type && std::ranges::count(object.finalizers, wanted.finalizerName) > 0)
+      return false;
+  }
+  return wellKnown(cluster, wanted.type);
+}
+
+class Decider {
+ public:
+  Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted)
+      : cluster_(cluster), deleted_(deleted) {}
+
+  PlainVerdict decide() {
+    if (!wellKnown(cluster_, kServices)) return {false, false, {}};
+    for (const CriticalService& service : cluster_.services) look(service);
+    std::ranges::sort(verdict_.blockers);
+    verdict_.allowed = verdict_.blockers.empty();
+    return verdict_;
+  }
+
+ private:
+  void look(const CriticalService& service) {
+    const kube::ObjectKey& provider = service.provider;
+    // The document's special case: a CriticalService stays until its provider is no longer present. Deleting
+    // the CRD of CriticalServices deletes this one.
+    const bool deletesService = deleted_ == kube::ObjectKey{kServices, "", service.meta.name} ||
+                                deleted_ == kube::ObjectKey{kCrds, "", "criticalservices.lastout.dev"};
+    if (deletesService && service.intent == DeletionIntent::Ordered && !isGone(cluster_, provider)) {
+      verdict_.blockers.push_back({service.meta.name, -1});
+    }
+    // "Check all CriticalServices to see if this particular instance is protected ... check the criteria."
+    const bool deletesProvider = deleted_ == provider;
+    const bool deletesNamespace = !provider.namespaceName.empty() &&
+                                  deleted_ == kube::ObjectKey{kNamespaces, "", provider.namespaceName};
+    const bool deletesCrd =
+        deleted_ == kube::ObjectKey{kCrds, "", provider.type.resource + "." + provider.type.group};
+    const bool takesProviderAlong = (deletesNamespace || deletesCrd) && !isGone(cluster_, provider);
+    if ((deletesProvider || takesProviderAlong) && service.intent != DeletionIntent::OrphanResources) {
+      for (size_t i = 0; i < service.criteria.size(); ++i) {
+        if (!isMet(cluster_, service.criteria[i])) {
+          verdict_.blockers.push_back({service.meta.name, static_cast<int>(i)});
+        }
+      }
+    }
+    if (!cluster_.ownNamespace.empty() &&
+        deleted_ == kube::ObjectKey{kNamespaces, "", cluster_.ownNamespace}) {
+      verdict_.blockers.push_back({service.meta.name, -1});
+    }
+  }
+
+  const PlainCluster& cluster_;
+  const kube::ObjectKey& deleted_;
+  PlainVerdict verdict_;
+};
+
+}  // namespace
+
+PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted) {
+  return Decider(cluster, deleted).decide();
+}
+
+}  // namespace lastout::testing

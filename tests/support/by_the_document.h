@@ -1,0 +1,43 @@
+// The verdict written from the document's text and DESIGN.md's "The verdict for DELETE" alone: no index, no
+// conditions, every CriticalService looked at and every object for every criterion. What decide() is compared
+// with.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "criticalservice/critical_service.h"
+#include "graph/condition.h"
+#include "kube/object_key.h"
+
+namespace lastout::testing {
+
+struct PlainObject {
+  kube::ObjectKey key;
+  std::vector<std::string> finalizers;
+};
+
+struct PlainCluster {
+  std::vector<PlainObject> objects;  // CriticalServices need not be among them
+  std::vector<criticalservice::CriticalService> services;
+  std::map<kube::GroupResource, graph::Knowledge> knowledge;  // of a type that is not here: Unknown
+  std::string ownNamespace;                                   // lastout's; empty: none
+};
+
+// What denies: the CriticalService, and the number of its criterion; -1 when it is its provider, or itself.
+struct PlainBlocker {
+  std::string service;
+  int criterion = -1;
+  auto operator<=>(const PlainBlocker&) const = default;
+};
+
+struct PlainVerdict {
+  bool allowed = true;
+  bool servicesKnown = true;
+  std::vector<PlainBlocker> blockers;  // sorted; one for each reason for which a service denies
+};
+
+PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted);
+
+}  // namespace lastout::testing
