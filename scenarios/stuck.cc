@@ -38,6 +38,7 @@ class Explainer {
       for (const Slot next : result.objects.back().waitsFor) push(queue, next);
     }
     result.ring = findRing(result.objects);
+    leaveOutFollowers(result);
     return result;
   }
 
@@ -123,24 +124,29 @@ class Explainer {
   // ------------------------------------------------------------------------------------------
 
   void explainLive(Slot slot, StillThere& result) const {
+    const bool asked = isAskedFor(slot);
+    const Happening* denial = lastDenial(slot);
+    const std::string denied =
+        asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
     const std::vector<Blocker> blockers = blockersOf(machine_, state_, slot, names_);
     if (!blockers.empty()) {
-      result.reasons.push_back("its deletion is denied: " + joined(blockers));
+      result.reasons.push_back(denied + joined(blockers));
       for (const Blocker& blocker : blockers) add(result, blocker.objects);
     } else if (cluster_.webhookFails(slot, true)) {
-      result.reasons.push_back("its deletion is denied: " + deadWebhook(slot, true, result));
+      result.reasons.push_back(denied + deadWebhook(slot, true, result));
     }
-    if (isAskedFor(slot)) return;
-    if (const Happening* denial = lastDenial(slot)) {
-      const std::string who = actorName(model_, names_, denial->event.actor, denial->event.by);
-      const std::string then = denial->event.actor == cluster::Actor::Agent ? ", and has forgotten it"
-                                                                            : ", and does not ask again";
-      result.reasons.push_back((result.reasons.empty()
-                                    ? "nothing would deny its deletion now, but nobody asks: "
-                                    : "nobody asks for it any more: ") +
-                               who + " was denied at " + seconds(denial->at) + then);
+    if (asked) return;
+    if (denial != nullptr) {
+      const bool isAgent = denial->event.actor == cluster::Actor::Agent;
+      result.reasons.push_back(
+          (result.reasons.empty() ? "nothing would deny its deletion now, but nobody asks: "
+                                  : "nobody asks for it any more: ") +
+          actorName(model_, names_, denial->event.actor, denial->event.by) + " was denied at " +
+          seconds(denial->at) + (isAgent ? ", and has forgotten it" : ", and does not ask again"));
     }
     explainOwners(slot, result);
+    if (denial == nullptr && result.waitsFor.empty())
+      result.reasons.push_back("nobody has asked for its deletion");
   }
 
   void explainOwners(Slot slot, StillThere& result) const {
@@ -221,6 +227,25 @@ class Explainer {
     if (slots.empty()) return;
     result.reasons.push_back(text + names_.list(slots));
     add(result, slots);
+  }
+
+  // What merely goes with its owner says nothing new, unless something else waits for it.
+  void leaveOutFollowers(Stuckness& result) const {
+    const auto isWaitedFor = [&](Slot slot) {
+      return std::any_of(result.objects.begin(), result.objects.end(), [&](const StillThere& each) {
+        return std::find(each.waitsFor.begin(), each.waitsFor.end(), slot) != each.waitsFor.end();
+      });
+    };
+    const auto follows = [&](const StillThere& each) {
+      const Role role = model_.slots[each.object].role;
+      return (role == Role::Pod || role == Role::ReplicaSet) && cluster_.isLive(each.object) &&
+             !isWaitedFor(each.object);
+    };
+    while (true) {
+      const auto found = std::find_if(result.objects.begin(), result.objects.end(), follows);
+      if (found == result.objects.end()) return;
+      result.objects.erase(found);
+    }
   }
 
   static void add(StillThere& result, const std::vector<Slot>& slots) {

@@ -62,13 +62,15 @@ class Writer {
 
 std::string ending(const ScenarioReport& report) {
   if (report.options.runs > 1) {
-    std::string text;
+    std::string text = std::to_string(report.options.runs) + " runs: ";
+    std::string_view separator;
     for (const End end : {End::Empty, End::Stuck, End::Undecided}) {
       const uint32_t count = report.ended[static_cast<size_t>(end)];
-      if (count > 0)
-        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(word(end));
+      if (count == 0) continue;
+      ((text += separator) += std::to_string(count) + " ") += word(end);
+      separator = ", ";
     }
-    return "of " + std::to_string(report.options.runs) + " runs ended " + text;
+    return text;
   }
   switch (report.end) {
     case End::Empty:
@@ -87,9 +89,10 @@ void writeTimeline(Writer& writer, const ScenarioReport& report) {
                      : "What happened");
   for (const Line& each : report.timeline) {
     std::string text = each.text;
-    if (each.repeats > 0)
-      text += writer.dim(" (and " + std::to_string(each.repeats) + " times more, until " +
-                         seconds(each.until) + ")");
+    if (each.repeats == 1) text += writer.dim(" (once more at " + seconds(each.until) + ")");
+    if (each.repeats > 1)
+      text +=
+          writer.dim(" (" + std::to_string(each.repeats) + " times more, until " + seconds(each.until) + ")");
     if (each.tone == Line::Tone::Denied) text = writer.yellow(text);
     if (each.tone == Line::Tone::Gone) text = writer.bold(text);
     writer.timed(seconds(each.at), text);
@@ -113,8 +116,7 @@ void writeLeftovers(Writer& writer, const ScenarioReport& report) {
   if (report.ring.empty()) return;
   writer.heading("They wait for each other");
   for (size_t i = 0; i < report.ring.size(); ++i)
-    writer.line("    " + report.ring[i] +
-                (i + 1 < report.ring.size() ? ", for" : ", for " + report.ring.front()));
+    writer.line("    " + report.ring[i] + " waits for " + report.ring[(i + 1) % report.ring.size()]);
 }
 
 void writeOutcomes(Writer& writer, const ScenarioReport& report, bool all) {
@@ -137,14 +139,16 @@ std::string toText(const ScenarioReport& report, const TextStyle& style) {
     writer.paragraph(report.description);
     writeTimeline(writer, report);
   }
-  if (!report.story.empty()) writeStory(writer, report);
+  // Of many runs each has its own times.
+  const bool story = !report.story.empty() && (style.timeline || report.options.runs == 1);
+  if (story) writeStory(writer, report);
   const bool explain = style.timeline || !report.held;
   if (explain && !report.leftovers.empty()) writeLeftovers(writer, report);
   if (explain && !report.outcomes.empty()) writeOutcomes(writer, report, style.timeline);
   if (!report.held && report.options.order == Order::Random)
     writer.line("\n  See this run: lastout replay --order random --seed " + std::to_string(report.seed) +
                 " --runs 1 --timeline " + report.file);
-  if (style.timeline || !report.story.empty() || explain) writer.line();
+  if (style.timeline || story || explain) writer.line();
   return writer.take();
 }
 
