@@ -93,6 +93,17 @@ std::vector<std::string> linksIn(std::string_view markdown) {
   return links;
 }
 
+std::vector<std::string> pathsIn(std::string_view markdown) {
+  static const std::regex kPath(
+      R"(`((?:[A-Za-z0-9_.-]+/)+[A-Za-z0-9_.-]+\.(?:h|cc|md|yaml|cmake|txt|golden))`)");
+  std::vector<std::string> paths;
+  const std::string text(markdown);
+  for (std::sregex_iterator match(text.begin(), text.end(), kPath), end; match != end; ++match) {
+    if (!(*match)[1].str().starts_with("build/")) paths.push_back((*match)[1]);
+  }
+  return paths;
+}
+
 bool matches(const std::vector<std::string>& shown, const std::vector<std::string>& actual) {
   // reached[j]: shown so far can stand for the first j lines of actual.
   std::vector<bool> reached(actual.size() + 1, false);

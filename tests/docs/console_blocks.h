@@ -29,6 +29,9 @@ std::vector<std::string> commandsElsewhere(std::string_view markdown);
 // The files and folders of this repository that the text links to, without their #anchors.
 std::vector<std::string> linksIn(std::string_view markdown);
 
+// Files of this repository that the text names in backticks, as in `kube/yaml.cc`; patterns are left out.
+std::vector<std::string> pathsIn(std::string_view markdown);
+
 // Whether `actual` is what `shown` promises. A line "…" stands for any number of lines, also none. Durations
 // of this machine's clock ("in 0.31 s") count as equal.
 bool matches(const std::vector<std::string>& shown, const std::vector<std::string>& actual);

@@ -92,6 +92,12 @@ TEST(ConsoleBlocks, AreUpdatedWhereTheyDiffer) {
   EXPECT_EQ(updated(page, run), "```console\n$ lastout a\nnew\n$ echo $?\n…\n$ ls\nkept\n```\nText\n");
 }
 
+TEST(ConsoleBlocks, PathsAreFoundInBackticks) {
+  EXPECT_THAT(pathsIn("`kube/yaml.cc` and `tests/a/b.golden`, not kube/x.cc, `kube/`, `a.cc`, `kube/*.h`, "
+                      "`build/x/y.txt`"),
+              ElementsAre("kube/yaml.cc", "tests/a/b.golden"));
+}
+
 TEST(ConsoleBlocks, LinksAreFoundOutsideOfCode) {
   EXPECT_THAT(linksIn("[a](b.md) and [c](d/e.md#f), [w](https://x.y/z)\n```\n[n](o.md)\n```\n[g](#h)\n"),
               ElementsAre("b.md", "d/e.md"));

@@ -85,11 +85,27 @@ TEST_P(Page, LinksLeadSomewhere) {
   }
 }
 
+TEST_P(Page, NamesFilesThatExist) {
+  for (const std::string& path : pathsIn(read(GetParam()))) {
+    EXPECT_TRUE(fs::exists(path)) << GetParam() << " names `" << path << "`, which is not there";
+  }
+}
+
 TEST_P(Page, RunsOnlyScriptsThatExist) {
   for (const Shown& shown : shownIn(read(GetParam()))) {
     if (isRun(shown.command)) continue;
     EXPECT_TRUE(fs::exists(shown.command.substr(0, shown.command.find(' '))))
         << GetParam() << ":" << shown.line << ": $ " << shown.command;
+  }
+}
+
+// The plan of the house has every room: a new folder belongs on the page.
+TEST(Architecture, HasEveryFolderOfSources) {
+  const std::string page = read("docs/architecture.md");
+  for (const auto& entry : fs::directory_iterator(".")) {
+    const std::string folder = entry.path().filename().string();
+    if (!entry.is_directory() || folder.starts_with(".") || folder == "build") continue;
+    EXPECT_THAT(page, ::testing::HasSubstr("`" + folder + "/`")) << "docs/architecture.md does not name it";
   }
 }
 

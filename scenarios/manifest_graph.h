@@ -1,0 +1,26 @@
+// ManifestGraph: the live graph of a cluster that holds these manifests and nothing else.
+#pragma once
+
+#include "admission/guard_index.h"
+#include "graph/graph.h"
+#include "scenarios/manifests.h"
+
+namespace lastout::scenarios {
+
+struct ManifestGraph {
+  graph::Graph graph;
+  admission::GuardIndex guards;
+  kube::Errors warnings;  // about CriticalServices: accepted, but probably not meant
+
+  ManifestGraph() : guards(graph) {}
+};
+
+// Works count as applied: what they apply is there, and where the manifests hold no AppliedManifestWork for
+// one, there is the one that its agent would write. Every type counts as listed; one that nothing defines, as
+// absent. Fails on CriticalServices that cannot be read.
+tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests);
+
+// The verdict for a DELETE of `key` now; `guarded` is false of objects that lastout does not decide on.
+admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key);
+
+}  // namespace lastout::scenarios

@@ -1,0 +1,116 @@
+// The command line itself: help, version, and what one is told about a wrong one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/support/program.h"
+
+namespace lastout {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Ran;
+
+void expectUsageError(const Ran& ran, const std::string& message) {
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr(message));
+  EXPECT_LE(std::count(ran.err.begin(), ran.err.end(), '\n'), 2) << ran.err;
+}
+
+TEST(Usage, VersionIsTheProjects) {
+  const Ran ran = testing::lastout({"--version"});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, MatchesRegex("lastout [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(Usage, AMissingCommandIsNamed) {
+  expectUsageError(testing::lastout(std::vector<std::string>{}), "lastout: a command is missing: ");
+  expectUsageError(testing::lastout(std::vector<std::string>{}), "Try: lastout --help");
+}
+
+TEST(Usage, AnUnknownCommandGetsTheNearestOne) {
+  expectUsageError(testing::lastout({"garph", "x.yaml"}), "unknown command \"garph\"; did you mean graph?");
+  expectUsageError(testing::lastout({"zzzzzzzz"}), "unknown command \"zzzzzzzz\"; there are graph");
+}
+
+TEST(Usage, AnUnknownOptionGetsTheNearestOne) {
+  expectUsageError(testing::lastout({"--verson"}),
+                   "lastout: unknown option --verson; did you mean --version?");
+  expectUsageError(testing::lastout({"graph", "--detph=3", "x.yaml"}),
+                   "lastout graph: unknown option --detph; did you mean --depth?\nTry: lastout graph --help");
+  expectUsageError(testing::lastout({"graph", "-x", "x.yaml"}), "lastout graph: unknown option -x\n");
+}
+
+TEST(Usage, AWrongValueIsAnError) {
+  expectUsageError(testing::lastout({"graph", "--depth", "many", "x.yaml"}), "--depth");
+  expectUsageError(testing::lastout({"graph", "-o", "svg", "x.yaml"}), "svg");
+}
+
+TEST(Usage, FilesAreNeeded) { expectUsageError(testing::lastout({"graph"}), "FILE"); }
+
+TEST(Usage, AFullDiskIsAnError) {
+  const Ran ran = testing::shell("lastout graph scenarios/story-three-works.yaml >/dev/full");
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.out, HasSubstr("cannot write to the standard output"));
+}
+
+std::vector<std::string> commands() {
+  std::vector<std::string> names;
+  std::istringstream help(testing::lastout({"--help"}).out);
+  bool inCommands = false;
+  for (std::string line; std::getline(help, line);) {
+    if (line == "Subcommands:") {
+      inCommands = true;
+    } else if (!line.starts_with("  ")) {
+      inCommands = false;
+    } else if (inCommands && line[2] != ' ') {
+      names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  return names;
+}
+
+// "  lastout graph x.yaml   what it does": the command alone.
+std::vector<std::string> examplesIn(const std::string& help) {
+  std::vector<std::string> examples;
+  std::istringstream lines(help);
+  bool inExamples = false;
+  for (std::string line; std::getline(lines, line);) {
+    inExamples = line == "Examples:" || (inExamples && line.starts_with("  "));
+    if (!inExamples || line == "Examples:") continue;
+    const size_t end = line.find("   ", 2);
+    if (line.find("lastout ") != std::string::npos) examples.push_back(line.substr(2, end - 2));
+  }
+  return examples;
+}
+
+// Examples may write files, so they run in a folder that goes away.
+constexpr const char* kElsewhere =
+    "cd \"$(mktemp -d)\" && trap 'rm -r \"$PWD\"' EXIT && ln -s \"$OLDPWD\"/* . && ";
+
+TEST(Usage, EveryCommandHasHelpWithExamplesThatWork) {
+  std::vector<std::string> helps = {testing::lastout({"--help"}).out};
+  EXPECT_THAT(commands(), testing::Contains("graph"));
+  for (const std::string& command : commands()) {
+    const Ran ran = testing::lastout({command, "--help"});
+    EXPECT_EQ(ran.exitCode, 0) << command;
+    EXPECT_EQ(ran.err, "") << command;
+    helps.push_back(ran.out);
+  }
+  for (const std::string& help : helps) {
+    const std::vector<std::string> examples = examplesIn(help);
+    EXPECT_FALSE(examples.empty()) << help;
+    for (const std::string& example : examples) {
+      const Ran ran = testing::shell(kElsewhere + example);
+      EXPECT_LE(ran.exitCode, 1) << example << "\n" << ran.out;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lastout
