@@ -14,7 +14,7 @@ namespace {
 using namespace lastout::cmd;  // NOLINT(google-build-using-namespace): this is their main()
 
 constexpr const char* kExamples = R"(Examples:
-  lastout graph scenarios/story-three-works.yaml   what goes after what, and what may be deleted now
+  lastout replay scenarios/story-three-works.yaml   a deletion, told from beginning to end
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input.
 Every command has its own --help with more examples.)";

@@ -13,7 +13,7 @@ namespace lastout {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using testing::Ran;
 
 // A folder of its own for each test, gone after it.
@@ -141,7 +141,7 @@ TEST_P(BadInput, ManyErrorsAreCutShort) {
   for (int i = 0; i < 200; ++i) {
     documents += "apiVersion: v1\nkind: Nothing\nmetadata: {name: a" + std::to_string(i) + "}\n---\n";
   }
-  expectRefused(run(write("a.yaml", scenarioWith(documents))), "a.yaml:13:", "more\n");
+  expectRefused(run(write("a.yaml", scenarioWith(documents))), "a.yaml:14:", "more\n");
 }
 
 TEST_P(BadInput, AFolderWithoutFiles) {
@@ -177,7 +177,7 @@ TEST_P(BadInput, OneBadFileAmongGoodOnes) {
   expectRefused(run(path("all")), "b.yaml:", "this is no valid YAML");
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, BadInput, ::testing::Values("graph"),
+INSTANTIATE_TEST_SUITE_P(Commands, BadInput, ::testing::Values("replay"),
                          [](const auto& command) { return command.param; });
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace lastout {
 namespace {
 
-using testing::HasSubstr;
-using testing::MatchesRegex;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using testing::Ran;
 
 void expectUsageError(const Ran& ran, const std::string& message) {
@@ -95,7 +95,7 @@ constexpr const char* kElsewhere =
 
 TEST(Usage, EveryCommandHasHelpWithExamplesThatWork) {
   std::vector<std::string> helps = {testing::lastout({"--help"}).out};
-  EXPECT_THAT(commands(), testing::Contains("graph"));
+  EXPECT_THAT(commands(), ::testing::Contains("graph"));
   for (const std::string& command : commands()) {
     const Ran ran = testing::lastout({command, "--help"});
     EXPECT_EQ(ran.exitCode, 0) << command;
