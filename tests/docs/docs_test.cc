@@ -105,7 +105,8 @@ TEST(Architecture, HasEveryFolderOfSources) {
   for (const auto& entry : fs::directory_iterator(".")) {
     const std::string folder = entry.path().filename().string();
     if (!entry.is_directory() || folder.starts_with(".") || folder == "build") continue;
-    EXPECT_THAT(page, ::testing::HasSubstr("`" + folder + "/`")) << "docs/architecture.md does not name it";
+    EXPECT_NE(page.find("`" + folder + "/`"), std::string::npos)
+        << "docs/architecture.md does not name `" << folder << "/`";
   }
 }
 
