@@ -1,6 +1,10 @@
 #include "scenarios/blockers.h"
 
+#include <algorithm>
+
+#include "admission/explain.h"
 #include "cluster/facts.h"
+#include "scenarios/live_graph.h"
 
 namespace lastout::scenarios {
 
@@ -8,67 +12,53 @@ namespace {
 
 using cluster::Slot;
 
-std::vector<Slot> holdersOf(const cluster::Model& model, cluster::StateRef state, uint32_t condition) {
-  std::vector<Slot> result;
+template <class T>
+void addOnce(std::vector<T>& list, const T& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+void addHolders(const cluster::Model& model, cluster::StateRef state, uint32_t condition,
+                std::vector<Slot>& out) {
   for (const cluster::ConditionHolder& holder : model.conditions[condition]) {
     if (state.presence(holder.slot) == cluster::Presence::Absent) continue;
-    if (holder.mask != 0 && (state.finalizers(holder.slot) & holder.mask) == 0) continue;
-    result.push_back(holder.slot);
+    if (holder.mask == 0 || (state.finalizers(holder.slot) & holder.mask) != 0) addOnce(out, holder.slot);
   }
-  return result;
-}
-
-Blocker criterionBlocker(const cluster::Model& model, cluster::StateRef state, uint32_t condition,
-                         const Names& names) {
-  Blocker blocker{.text = {}, .objects = holdersOf(model, state, condition)};
-  const graph::Condition& spec = model.conditionSpecs[condition];
-  const bool many = blocker.objects.size() > 1;
-  blocker.text = names.list(blocker.objects);
-  if (spec.kind == graph::Condition::Kind::Finalizer)
-    blocker.text += (many ? " have finalizer " : " has finalizer ") + spec.finalizer;
-  else
-    blocker.text += many ? " exist" : " exists";
-  return blocker;
-}
-
-Blocker blockerOf(const cluster::Model& model, cluster::StateRef state, const admission::Stake& stake,
-                  uint32_t criterion, admission::Reason reason, const Names& names) {
-  const admission::ServiceRule& rule = model.rules.services[stake.service];
-  if (reason == admission::Reason::ServicesLeft) {
-    const Slot service = model.services[stake.service];
-    return {names.of(service) + " exists", {service}};
-  }
-  if (reason == admission::Reason::ProviderPresent) {
-    Blocker blocker{.text = {}, .objects = holdersOf(model, state, rule.provider)};
-    blocker.text = "its provider " + names.list(blocker.objects) + " exists";
-    return blocker;
-  }
-  return criterionBlocker(model, state, model.rules.criteria[rule.firstCriterion + criterion], names);
 }
 
 }  // namespace
 
-std::vector<Blocker> blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot,
-                                const Names& names) {
+Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot) {
   const cluster::Model& model = machine.model();
   const std::vector<admission::Stake>& stakes = model.slots[slot].stakes;
-  std::vector<Blocker> result;
+  Blockers result;
   if (!model.guarded || stakes.empty()) return result;
+  const admission::Decision decision = machine.decide(state, slot);
+  if (decision.allowed) return result;
+
+  const LiveGraph live(model, state);
+  for (const admission::Cause& cause :
+       admission::explain(live.graph, live.index, model.slots[slot].key, decision).causes) {
+    if (cause.reason != admission::kRootBlocker) addOnce(result.causes, cause.message);
+  }
   const auto add = [&](uint32_t stake, uint32_t criterion, admission::Reason reason) {
-    Blocker blocker = blockerOf(model, state, stakes[stake], criterion, reason, names);
-    const auto same = [&](const Blocker& other) { return other.text == blocker.text; };
-    if (std::none_of(result.begin(), result.end(), same)) result.push_back(std::move(blocker));
+    const admission::ServiceRule& rule = model.rules.services[stakes[stake].service];
+    if (reason == admission::Reason::ServicesLeft)
+      addOnce(result.objects, model.services[stakes[stake].service]);
+    else if (reason == admission::Reason::ProviderPresent)
+      addHolders(model, state, rule.provider, result.objects);
+    else
+      addHolders(model, state, model.rules.criteria[rule.firstCriterion + criterion], result.objects);
     return true;
   };
   admission::forEachBlocker(cluster::StateFacts(model, state), model.rules, stakes, add);
   return result;
 }
 
-std::string joined(const std::vector<Blocker>& blockers) {
+std::string Blockers::sentence() const {
   std::string text;
-  for (size_t i = 0; i < blockers.size(); ++i) {
-    if (i > 0) text += i + 1 == blockers.size() ? " and " : ", ";
-    text += blockers[i].text;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (i > 0) text += i + 1 == causes.size() ? " and " : ", ";
+    text += causes[i];
   }
   return text;
 }

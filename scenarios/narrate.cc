@@ -86,7 +86,7 @@ class Narrator {
     if (event.refused == nullptr) {
       auto words = happening.state;
       const cluster::StateRef state(words.data(), machine_.layout());
-      return asks + "denied, " + joined(blockersOf(machine_, state, event.slot, names_));
+      return asks + "denied, " + blockersOf(machine_, state, event.slot).sentence();
     }
     const std::string_view reason = event.refused;
     if (reason == "NotFound" && isDelete) return asks + "it is already gone";

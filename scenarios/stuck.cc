@@ -128,10 +128,10 @@ class Explainer {
     const Happening* denial = lastDenial(slot);
     const std::string denied =
         asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
-    const std::vector<Blocker> blockers = blockersOf(machine_, state_, slot, names_);
-    if (!blockers.empty()) {
-      result.reasons.push_back(denied + joined(blockers));
-      for (const Blocker& blocker : blockers) add(result, blocker.objects);
+    const Blockers blockers = blockersOf(machine_, state_, slot);
+    if (!blockers.none()) {
+      result.reasons.push_back(denied + blockers.sentence());
+      add(result, blockers.objects);
     } else if (cluster_.webhookFails(slot, true)) {
       result.reasons.push_back(denied + deadWebhook(slot, true, result));
     }

@@ -125,11 +125,8 @@ class Tracer {
     const char* refused = happening.event.refused;
     if (refused == nullptr) {
       std::vector<uint64_t> words = happening.state;
-      std::vector<std::string> why;
-      for (const Blocker& blocker : blockersOf(machine_, cluster::StateRef(words.data(), machine_.layout()),
-                                               happening.event.slot, names_))
-        why.push_back(blocker.text);
-      admission(happening, false, why);
+      const cluster::StateRef state(words.data(), machine_.layout());
+      admission(happening, false, blockersOf(machine_, state, happening.event.slot).causes);
     }
     if (happening.event.actor == Actor::Client) client(happening, status(refused));
   }
