@@ -18,14 +18,15 @@ using cluster::Slot;
 class Explainer {
  public:
   Explainer(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> state,
-            std::span<const Happening> log)
+            std::span<const Happening> log, const MomentOf& when)
       : machine_(machine),
         model_(machine.model()),
         names_(names),
         words_(std::move(state)),
         state_(words_.data(), machine.layout()),
         cluster_(machine, state_, nullptr),
-        log_(log) {
+        log_(log),
+        when_(when) {
     machine_.enabled(state_, enabled_);
   }
 
@@ -141,8 +142,8 @@ class Explainer {
       result.reasons.push_back(
           (result.reasons.empty() ? "nothing would deny its deletion now, but nobody asks: "
                                   : "nobody asks for it any more: ") +
-          actorName(model_, names_, denial->event.actor, denial->event.by) + " was denied at " +
-          seconds(denial->at) + (isAgent ? ", and has forgotten it" : ", and does not ask again"));
+          actorName(model_, names_, denial->event.actor, denial->event.by) + " was denied " + when_(*denial) +
+          (isAgent ? ", and has forgotten it" : ", and does not ask again"));
     }
     explainOwners(slot, result);
     if (denial == nullptr && result.waitsFor.empty())
@@ -290,14 +291,17 @@ class Explainer {
   cluster::StateRef state_;
   cluster::Transition cluster_;  // for reading alone
   std::span<const Happening> log_;
+  const MomentOf& when_;
   std::vector<Action> enabled_;
 };
 
 }  // namespace
 
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names, std::span<const Slot> goal,
-                       std::vector<uint64_t> state, std::span<const Happening> log) {
-  return Explainer(machine, names, std::move(state), log).run(goal);
+                       std::vector<uint64_t> state, std::span<const Happening> log, const MomentOf& when) {
+  return Explainer(machine, names, std::move(state), log, when).run(goal);
 }
+
+std::string atTime(const Happening& happening) { return "at " + seconds(happening.at); }
 
 }  // namespace lastout::scenarios

@@ -1,6 +1,7 @@
 // stuck: why what should be gone is still there, when nothing can change any more.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,10 +24,14 @@ struct Stuckness {
       ring;  // objects each of which waits for the next, the last for the first; empty: no such
 };
 
+// When something happened: "at 4.300 s", "in step 7".
+using MomentOf = std::function<std::string(const Happening&)>;
+std::string atTime(const Happening& happening);
+
 // Of a state from which nothing changes. `log` tells who asked for what before; it may be empty, then nobody
 // is named.
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names,
                        std::span<const cluster::Slot> goal, std::vector<uint64_t> state,
-                       std::span<const Happening> log);
+                       std::span<const Happening> log, const MomentOf& when = atTime);
 
 }  // namespace lastout::scenarios
