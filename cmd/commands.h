@@ -11,6 +11,7 @@ namespace lastout::cmd {
 inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;    // an expectation failed, something is stuck or unsafe
 inline constexpr int kBadInput = 2;  // nothing was done, and nothing stands on the standard output
+inline constexpr int kUndecided = 3;  // prove: a bound was met before the answer was known
 
 // Each adds its subcommand to `app`. When that was chosen, parsing the command line runs it and sets
 // `exitCode`, which must outlive `app`.

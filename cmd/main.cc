@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   app.footer(kExamples);
+  addProve(app, exitCode);
   addReplay(app, exitCode);
 
   try {

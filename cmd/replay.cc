@@ -9,7 +9,7 @@
 #include <iostream>
 
 #include "cmd/commands.h"
-#include "cmd/paths.h"
+#include "cmd/load.h"
 #include "cmd/terminal.h"
 #include "scenarios/output.h"
 
@@ -38,19 +38,6 @@ struct Options {
   std::string trace;
   std::string junit;
 };
-
-using Scenarios = std::vector<std::unique_ptr<const scenarios::Ready>>;
-
-tl::expected<Scenarios, kube::Errors> load(const Options& options) {
-  const auto files = expandPaths(options.paths);
-  if (!files) return tl::unexpected(kube::Errors{files.error()});
-  std::vector<scenarios::File> inputs;
-  for (const std::string& file : *files) {
-    const bool named = std::find(options.paths.begin(), options.paths.end(), file) != options.paths.end();
-    inputs.push_back({file, named});
-  }
-  return scenarios::loadAll(inputs);
-}
 
 std::vector<ScenarioReport> replayAll(const Scenarios& all, const Options& options) {
   scenarios::ReplayOptions replay{.order = scenarios::Order::Written, .seed = options.seed, .runs = 1};
@@ -106,7 +93,7 @@ void print(const std::vector<ScenarioReport>& reports, const Options& options) {
 }
 
 int run(const Options& options) {
-  const auto all = load(options);
+  const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
   const std::vector<ScenarioReport> reports = replayAll(*all, options);
   if (auto written = writeFiles(*all, reports, options); !written) return badInput(written.error());

@@ -1,0 +1,17 @@
+// Load: the scenarios that a command line means.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/batch.h"
+
+namespace lastout::cmd {
+
+using Scenarios = std::vector<std::unique_ptr<const scenarios::Ready>>;
+
+// Of files and folders; other files in a folder are passed over (scenarios::File).
+tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths);
+
+}  // namespace lastout::cmd

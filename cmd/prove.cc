@@ -1,0 +1,114 @@
+// lastout prove: scenarios, in every order.
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <iostream>
+
+#include "cmd/commands.h"
+#include "cmd/load.h"
+#include "cmd/terminal.h"
+#include "scenarios/proof_report.h"
+
+namespace lastout::cmd {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using scenarios::ProofReport;
+using scenarios::Verdict;
+
+constexpr const char* kExamples = R"(Examples:
+  lastout prove scenarios/story-three-works.yaml     is there an order in which it gets stuck?
+  lastout prove --as-expected scenarios/             for CI: getting stuck is fine where the file says so
+  lastout prove --onward scenarios/story-deadlock.yaml
+  lastout prove --max-memory 8GiB --max-states 100000000 big.yaml
+  lastout prove -o json scenarios/story-unguarded.yaml
+
+Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
+stuck; 2 bad input; 3 one is NOT DECIDED within --max-states and --max-memory, and none is worse.)";
+
+struct Options {
+  std::vector<std::string> paths;
+  scenarios::Bounds bounds;
+  bool asExpected = false;
+  bool onward = false;
+  std::string output = "text";
+};
+
+std::string note(const std::string& name, const scenarios::Explored& explored, Clock::duration time) {
+  const double seconds = std::chrono::duration<double>(time).count();
+  const auto rate = static_cast<uint64_t>(static_cast<double>(explored.states) / std::max(seconds, 1e-3));
+  return name + ": " + withSeparators(explored.states - explored.expanded) + " to look at, " +
+         withSeparators(rate) + " a second";
+}
+
+ProofReport prove(const scenarios::Ready& ready, const Options& options, Progress& progress) {
+  const scenarios::Question question{.bounds = options.bounds,
+                                     .orders = ready.scenario.expect.ends != scenarios::Ending::Stuck};
+  const Clock::time_point start = Clock::now();
+  scenarios::Proof proof =
+      scenarios::prove(ready.compiled, question, [&](const scenarios::Explored& explored) {
+        progress.update(explored.states, 0, "states",
+                        note(ready.scenario.name, explored, Clock::now() - start));
+        return true;
+      });
+  const Clock::duration time = Clock::now() - start;
+  ProofReport report = scenarios::reportOf(ready, question, std::move(proof));
+  report.time = time;
+  return report;
+}
+
+// The worst of what one scenario says.
+int exitCodeOf(const ProofReport& report, const Options& options) {
+  if (report.proof.verdict == Verdict::Undecided) return kUndecided;
+  if (options.asExpected) return report.expected ? kOk : kFailed;
+  return report.proof.verdict == Verdict::Proven && report.expected ? kOk : kFailed;
+}
+
+int run(const Options& options) {
+  const auto all = loadScenarios(options.paths);
+  if (!all) return badInput(all.error());
+  const Terminal terminal = terminalOf(STDOUT_FILENO);
+  const scenarios::TextStyle style{
+      .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
+  Progress progress(std::cerr, terminalOf(STDERR_FILENO));
+  std::vector<ProofReport> reports;
+  int exitCode = kOk;
+  for (const auto& ready : *all) {
+    reports.push_back(prove(*ready, options, progress));
+    const int code = exitCodeOf(reports.back(), options);
+    if (code == kFailed || exitCode == kOk) exitCode = code;
+    progress.clear();
+    if (options.output == "text") std::cout << scenarios::toText(reports.back(), style) << std::flush;
+  }
+  std::cout << (options.output == "json" ? scenarios::toJson(reports) : scenarios::summary(reports, style));
+  return exitCode;
+}
+
+}  // namespace
+
+void addProve(CLI::App& app, int& exitCode) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("prove", "Try scenarios in every order that could happen");
+  command->footer(kExamples);
+  command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
+  command->add_option("--max-states", options->bounds.states, "Give up beyond so many states")
+      ->check(CLI::Range(uint64_t{1}, scenarios::Bounds{}.states))
+      ->capture_default_str();
+  command
+      ->add_option("--max-memory", options->bounds.bytes,
+                   "Give up beyond so much memory: 512MiB, 8GiB, ... [2GiB]")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_flag("--as-expected", options->asExpected,
+                    "Exit with 0 where the verdict is what the scenario expects: STUCK, with `ends: stuck`");
+  command->add_flag("--onward", options->onward, "Where it gets stuck, tell the way on to the end too");
+  command->add_option("-o,--output", options->output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+}  // namespace lastout::cmd
