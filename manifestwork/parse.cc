@@ -106,7 +106,7 @@ class WorkReader {
     for (const kube::Object& object : objects_) {
       if (object.key.type == pattern.key.type) names.push_back(object.key.name);
     }
-    std::string message = quoted(word.text) + " names no object of this file";
+    std::string message = quoted(word.text) + " names no object in the input";
     if (names.empty()) return message + ", which has no " + kube::toString(pattern.key.type);
     const std::string_view near = kube::nearest(pattern.key.name, names);
     if (!near.empty() && near != pattern.key.name)
@@ -119,7 +119,7 @@ class WorkReader {
     names.reserve(found.size());
     for (const kube::Object* object : found) names.push_back(kube::toString(object->key));
     return quoted(word.text) + " names " + std::to_string(found.size()) +
-           " objects of this file: " + listed(names) + "; write the namespace too";
+           " objects in the input: " + listed(names) + "; write the namespace too";
   }
 
   static std::string listed(const std::vector<std::string>& names) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -32,8 +33,9 @@ class Reader {
     for (const Source& source : sources_) addTypes(source.documents, source.file);
     for (Source& source : sources_) readObjects(source);
     for (const kube::Object& object : workObjects_) readWork(object);
-    if (!errors_.empty()) return tl::unexpected(std::move(errors_));
-    return std::move(result_);
+    if (errors_.empty()) return std::move(result_);
+    sortErrors(files);
+    return tl::unexpected(std::move(errors_));
   }
 
  private:
@@ -41,6 +43,19 @@ class Reader {
     std::string file;
     std::vector<kube::Value> documents;
   };
+
+  // In the order of the files, each from top to bottom; what a scenario reads beside its own file comes last.
+  void sortErrors(const std::vector<InputFile>& files) {
+    std::unordered_map<std::string_view, size_t> order;
+    for (size_t i = 0; i < files.size(); ++i) order.try_emplace(files[i].name, i);
+    const auto place = [&](const kube::Error& error) {
+      const auto found = order.find(error.file);
+      const size_t file = found == order.end() ? files.size() : found->second;
+      return std::tuple(file, error.position.line, error.position.column);
+    };
+    std::stable_sort(errors_.begin(), errors_.end(),
+                     [&](const kube::Error& a, const kube::Error& b) { return place(a) < place(b); });
+  }
 
   void fail(kube::Error error) { errors_.push_back(std::move(error)); }
   void fail(kube::Errors errors) { std::move(errors.begin(), errors.end(), std::back_inserter(errors_)); }

@@ -114,11 +114,11 @@ spec:
 )"));
   EXPECT_EQ(
       errorsOf(file.work("all")),
-      "works.yaml:37:3: ManifestWork all: \"deployment.apps/finalizer-deploymnet\" names no object of this "
-      "file; "
+      "works.yaml:37:3: ManifestWork all: \"deployment.apps/finalizer-deploymnet\" names no object in the "
+      "input; "
       "did you mean finalizer-deployment?\n"
-      "works.yaml:38:3: ManifestWork all: \"pod/x\" names no object of this file, which has no pods\n"
-      "works.yaml:39:3: ManifestWork all: \"deploy/other\" names no object of this file; of this type it has "
+      "works.yaml:38:3: ManifestWork all: \"pod/x\" names no object in the input, which has no pods\n"
+      "works.yaml:39:3: ManifestWork all: \"deploy/other\" names no object in the input; of this type it has "
       "finalizer-deployment\n");
 }
 
@@ -138,8 +138,8 @@ spec:
   deployment.apps/other/finalizer-deployment
 )"));
   EXPECT_EQ(errorsOf(file.work("all")),
-            "works.yaml:41:3: ManifestWork all: \"deployment.apps/finalizer-deployment\" names 2 objects of "
-            "this file: "
+            "works.yaml:41:3: ManifestWork all: \"deployment.apps/finalizer-deployment\" names 2 objects in "
+            "the input: "
             "deployments.apps/finalizer-namespace/finalizer-deployment, "
             "deployments.apps/other/finalizer-deployment; "
             "write the namespace too\n");
