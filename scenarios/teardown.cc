@@ -9,6 +9,11 @@ namespace lastout::scenarios {
 
 Teardown::Teardown(const cluster::Machine& machine, const Compiled& compiled, bool orders)
     : machine_(machine), compiled_(compiled) {
+  for (const WatchedEvent& event : compiled.sendAfter) {
+    if (event.slot == cluster::kNone) continue;
+    stepsWait_ = true;
+    kept_ |= uint64_t{1} << event.bit;
+  }
   if (!orders) return;
   for (const BeforePair& pair : compiled.before) {
     kept_ |= uint64_t{1} << pair.first.bit;
@@ -17,6 +22,14 @@ Teardown::Teardown(const cluster::Machine& machine, const Compiled& compiled, bo
   }
   never_ = compiled.neverBits;
   watched_ |= never_;
+}
+
+void Teardown::dropWaitingSteps(uint64_t happened, std::vector<Action>& actions) const {
+  std::erase_if(actions, [&](const Action& action) {
+    if (action.kind != Action::Kind::Send) return false;
+    const WatchedEvent& event = compiled_.sendAfter[action.a];
+    return event.slot != cluster::kNone && (happened >> event.bit & 1) == 0;
+  });
 }
 
 bool Teardown::goal(const uint64_t* state) const {

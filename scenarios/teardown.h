@@ -10,8 +10,9 @@
 namespace lastout::scenarios {
 
 // The machine's monitor bits are its memory of events. Of these a state keeps only those that another event
-// has to come after; the others are looked at when they are set, and dropped, so that they cost no states. A
-// property has the number of its event's bit; an unsafe commit has bit 63 (cluster::kUnsafeBit).
+// or a client's step has to come after; the others are looked at when they are set, and dropped, so that they
+// cost no states. A property has the number of its event's bit; an unsafe commit has bit 63
+// (cluster::kUnsafeBit).
 class Teardown {
  public:
   using Action = cluster::Action;
@@ -21,8 +22,10 @@ class Teardown {
 
   uint32_t words() const { return machine_.layout().words; }
   std::vector<uint64_t> initial() const { return machine_.initial(); }
+  // Clients send their steps in any order, except those that wait for an event.
   void enabled(uint64_t* state, std::vector<Action>& actions) const {
     machine_.enabled(cluster::StateRef(state, machine_.layout()), actions);
+    if (stepsWait_) dropWaitingSteps(state[0], actions);
   }
   uint64_t apply(const uint64_t* before, uint64_t* state, const Action& action) const {
     machine_.apply(cluster::StateRef(state, machine_.layout()), action, nullptr);
@@ -36,11 +39,13 @@ class Teardown {
   uint64_t missing(const uint64_t* before, uint32_t bit) const { return after_[bit] & ~before[0]; }
 
  private:
+  void dropWaitingSteps(uint64_t happened, std::vector<Action>& actions) const;
   uint64_t violations(const uint64_t* before, const Action& action, uint64_t happened) const;
   uint64_t tooEarly(const uint64_t* before, const Action& action) const;
 
   const cluster::Machine& machine_;
   const Compiled& compiled_;
+  bool stepsWait_ = false;
   uint64_t never_ = 0;
   uint64_t kept_ = 0;
   uint64_t watched_ = cluster::kUnsafeBit;
