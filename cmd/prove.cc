@@ -24,7 +24,7 @@ constexpr const char* kExamples = R"(Examples:
   lastout prove scenarios/story-three-works.yaml     is there an order in which it gets stuck?
   lastout prove --as-expected scenarios/             for CI: getting stuck is fine where the file says so
   lastout prove --onward scenarios/story-deadlock.yaml
-  lastout prove --max-memory 8GiB --max-states 100000000 big.yaml
+  lastout prove --max-memory 8GiB --max-states 100000000 scenarios/story-one-work.yaml
   lastout prove -o json scenarios/story-unguarded.yaml
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get

@@ -9,8 +9,8 @@ constexpr std::string_view kPrompt = "$ ";
 constexpr std::string_view kElision = "…";
 
 std::string normalized(const std::string& line) {
-  static const std::regex kDuration(R"(\bin [0-9][0-9,.]* (ms|s|min)\b)");
-  return std::regex_replace(line, kDuration, "in <time>");
+  static const std::regex kDuration(R"((\bin |transitions, )[0-9][0-9,.]* (ms|s|min)\b)");
+  return std::regex_replace(line, kDuration, "$1<time>");
 }
 
 bool isFence(const std::string& line) { return line.starts_with("```"); }
