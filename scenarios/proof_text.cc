@@ -8,8 +8,11 @@ namespace lastout::scenarios {
 
 namespace {
 
+// As a sentence begins; a reference stays as it is.
 std::string capitalized(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  const bool reference = text.substr(0, text.find(' ')).find('/') != std::string::npos;
+  if (!reference && !text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }
 

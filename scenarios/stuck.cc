@@ -177,7 +177,10 @@ class Explainer {
 
   const Happening* lastDenial(Slot slot) const {
     const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
-      return happening.event.slot == slot && happening.event.kind == cluster::EventKind::Denied;
+      const cluster::Event& event = happening.event;
+      // "NotFound" is an answer to somebody who came too late, or too early: nobody denied anything.
+      const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
+      return event.slot == slot && event.kind == cluster::EventKind::Denied && !notFound;
     });
     return found == log_.rend() ? nullptr : &*found;
   }
