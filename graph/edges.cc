@@ -80,7 +80,9 @@ void OutEdges::startImplied() {
   step_ = Step::End;
   inner_ = kNone;
   if ((node.flags & Node::kPresent) == 0) return;
-  const Type::Role role = tables_->types[tables_->classes[node.objectClass].type].role;
+  const ObjectClass& objectClass = tables_->classes[node.objectClass];
+  Type::Role role = tables_->types[objectClass.type].role;
+  if (tables_->namespaces[objectClass.namespaceNumber].name != kEmptyString) role = Type::Role::Other;
   if (role == Type::Role::Namespaces) {
     const uint32_t content = findNamespace(*tables_, tables_->strings.view(node.name));
     if (content != kNone)

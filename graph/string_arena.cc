@@ -59,6 +59,7 @@ std::byte* StringArena::writable(uint32_t page) {
 
 StringId StringArena::add(std::string_view text) {
   if (text.empty()) return kEmptyString;
+  ++count_;
   const uint32_t length = static_cast<uint32_t>(text.size());
   const uint32_t bytes = length + static_cast<uint32_t>(sizeof(length));
   uint32_t page = 0;
@@ -90,6 +91,7 @@ StringId StringArena::add(std::string_view text) {
 
 void StringArena::release(StringId string) {
   if (string == kEmptyString) return;
+  --count_;
   const uint32_t page = static_cast<uint32_t>(string) >> kUnitBits;
   const uint16_t unit = static_cast<uint16_t>(static_cast<uint32_t>(string) & (kUnits - 1));
   Page& info = info_.write(page);

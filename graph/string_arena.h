@@ -26,6 +26,7 @@ class StringArena {
 
   StringId add(std::string_view text);
   void release(StringId string);
+  uint32_t count() const { return count_; }  // strings in it
   std::string_view view(StringId string) const {
     if (string == kEmptyString) return {};
     const uint32_t number = static_cast<uint32_t>(string);
@@ -63,7 +64,8 @@ class StringArena {
   std::byte* writable(uint32_t page);
 
   std::vector<CowChunk> pages_;
-  Pool<Page> info_;                    // numbered as pages_
+  Pool<Page> info_;  // numbered as pages_
+  uint32_t count_ = 0;
   std::array<uint32_t, kSizes> open_;  // of each size, the first page with a free slot
 };
 

@@ -1,5 +1,6 @@
 #include "graph/uid.h"
 
+#include <bit>
 #include <cstring>
 
 #include "graph/hash.h"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::string_view kShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+static_assert(std::endian::native == std::endian::little);
+
 constexpr uint64_t kEach = 0x0101010101010101;  // times a byte: that byte eight times
 
 // The eight hexadecimal digits of a word in the order of memory, as a number; sets `bad` when some are none.

@@ -1,0 +1,165 @@
+#include "tests/graph/model.h"
+
+#include <algorithm>
+
+namespace lastout::graph::test {
+
+namespace {
+
+bool carries(const kube::ObjectMeta& meta, const std::string& finalizer) {
+  return std::count(meta.finalizers.begin(), meta.finalizers.end(), finalizer) > 0;
+}
+
+// For failures that can be read.
+std::string shortened(const std::string& text) {
+  return text.size() < 40 ? text : text.substr(0, 4) + "(" + std::to_string(text.size()) + ")";
+}
+
+}  // namespace
+
+std::string nameOf(const kube::ObjectKey& key) {
+  return "o " + key.type.resource + "." + key.type.group + "/" + shortened(key.namespaceName) + "/" +
+         shortened(key.name);
+}
+
+std::string nameOf(const Condition& condition) {
+  const std::string type = condition.type.resource + "." + condition.type.group;
+  switch (condition.kind) {
+    case Condition::Kind::Finalizer:
+      return "c finalizer " + condition.finalizer + " of " + type;
+    case Condition::Kind::Object:
+      return "c object " + type + "/" + shortened(condition.namespaceName) + "/" + shortened(condition.name) +
+             " uid " + condition.uid;
+    case Condition::Kind::NamespaceContent:
+      return "c content of " + shortened(condition.name);
+    case Condition::Kind::Instances:
+      return "c instances of " + type;
+  }
+  return {};
+}
+
+void Model::upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta) {
+  objects[{type, meta.namespaceName, meta.name}] = meta;
+}
+
+void Model::withdraw(const kube::ObjectKey& origin) {
+  std::erase_if(requirements, [&](const Requirement& requirement) {
+    return std::get<Origin>(requirement).object == origin;
+  });
+}
+
+bool Model::isHolder(const kube::ObjectKey& key, const Condition& condition) const {
+  const auto found = objects.find(key);
+  if (found == objects.end()) return false;
+  switch (condition.kind) {
+    case Condition::Kind::Finalizer:
+      return key.type == condition.type && carries(found->second, condition.finalizer);
+    case Condition::Kind::Object:
+      return key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name} &&
+             (condition.uid.empty() || condition.uid == found->second.uid);
+    case Condition::Kind::NamespaceContent:
+      return key.namespaceName == condition.name;
+    case Condition::Kind::Instances:
+      return key.type == condition.type;
+  }
+  return false;
+}
+
+std::set<kube::ObjectKey> Model::holders(const Condition& condition) const {
+  std::set<kube::ObjectKey> result;
+  for (const auto& [key, meta] : objects) {
+    if (isHolder(key, condition)) result.insert(key);
+  }
+  return result;
+}
+
+std::set<Condition> Model::conditions() const {
+  std::set<Condition> result;
+  for (const Requirement& requirement : requirements) result.insert(std::get<Condition>(requirement));
+  for (const auto& [condition, count] : holds) {
+    if (count > 0) result.insert(condition);
+  }
+  return result;
+}
+
+std::set<kube::ObjectKey> Model::absent() const {
+  std::set<kube::ObjectKey> result;
+  for (const auto& [subject, condition, origin] : requirements) {
+    result.insert(subject);
+    result.insert(origin.object);
+  }
+  for (const Condition& condition : conditions()) {
+    if (condition.kind != Condition::Kind::Object) continue;
+    result.insert({condition.type, condition.namespaceName, condition.name});
+  }
+  std::erase_if(result, [&](const kube::ObjectKey& key) { return objects.contains(key); });
+  return result;
+}
+
+std::set<kube::ObjectKey> Model::withUid(const std::string& uid) const {
+  std::set<kube::ObjectKey> result;
+  for (const auto& [key, meta] : objects) {
+    if (!uid.empty() && meta.uid == uid) result.insert(key);
+  }
+  return result;
+}
+
+std::set<kube::ObjectKey> Model::dependents(const kube::ObjectKey& owner) const {
+  std::set<kube::ObjectKey> result;
+  const std::string& uid = objects.at(owner).uid;
+  for (const auto& [key, meta] : objects) {
+    for (const kube::OwnerReference& reference : meta.ownerReferences) {
+      if (!uid.empty() && reference.uid == uid) result.insert(key);
+    }
+  }
+  return result;
+}
+
+Edges Model::edges() const {
+  Edges result;
+  for (const auto& [subject, condition, origin] : requirements) {
+    result.emplace(nameOf(subject), nameOf(condition), "requires");
+  }
+  addHolderEdges(result);
+  addContainerEdges(result);
+  addForegroundEdges(result);
+  return result;
+}
+
+void Model::addHolderEdges(Edges& edges) const {
+  for (const Condition& condition : conditions()) {
+    for (const kube::ObjectKey& key : holders(condition))
+      edges.emplace(nameOf(condition), nameOf(key), "holder");
+  }
+}
+
+void Model::addContainerEdges(Edges& edges) const {
+  for (const auto& [container, unused] : objects) {
+    if (!container.namespaceName.empty()) continue;
+    for (const auto& [key, meta] : objects) {
+      if (container.type == kube::GroupResource{"", "namespaces"} && !container.name.empty() &&
+          container.name == key.namespaceName) {
+        edges.emplace(nameOf(container), nameOf(key), "content");
+      }
+      if (container.type == kube::GroupResource{"apiextensions.k8s.io", "customresourcedefinitions"} &&
+          container.name == key.type.resource + "." + key.type.group) {
+        edges.emplace(nameOf(container), nameOf(key), "instance");
+      }
+    }
+  }
+}
+
+void Model::addForegroundEdges(Edges& edges) const {
+  for (const auto& [owner, ownerMeta] : objects) {
+    if (!ownerMeta.deletionTimestamp.has_value() || !carries(ownerMeta, "foregroundDeletion")) continue;
+    for (const auto& [key, meta] : objects) {
+      for (const kube::OwnerReference& reference : meta.ownerReferences) {
+        if (ownerMeta.uid.empty() || reference.uid != ownerMeta.uid || !reference.blockOwnerDeletion)
+          continue;
+        edges.emplace(nameOf(owner), nameOf(key), "dependent");
+      }
+    }
+  }
+}
+
+}  // namespace lastout::graph::test
