@@ -43,20 +43,12 @@ kube::Value completeShorthand(kube::Value document) {
   if (kind == nullptr || kind->asString() == nullptr || *kind->asString() != "ManifestWork") return document;
   if (spec == nullptr || (spec->asString() == nullptr && spec->asList() == nullptr)) return document;
 
-  auto& members = std::get<kube::Value::Map>(document.data);
-  const auto textAt = [](std::string_view text, kube::Position position) {
-    return kube::Value{std::string(text), position};
-  };
-  if (document.find("apiVersion") == nullptr) {
-    const kube::Position position = document.position;
-    members.insert(members.begin(), {"apiVersion", position, textAt(kApiVersion, position)});
-  }
-  for (kube::Member& member : members) {
+  for (kube::Member& member : std::get<kube::Value::Map>(document.data)) {
     if (member.key != "metadata" || member.value.find("namespace") != nullptr) continue;
     auto* metadata = std::get_if<kube::Value::Map>(&member.value.data);
     if (metadata == nullptr) continue;  // parseObject reports it
     const kube::Position position = member.value.position;
-    metadata->push_back({"namespace", position, textAt(kShorthandNamespace, position)});
+    metadata->push_back({"namespace", position, kube::Value{std::string(kShorthandNamespace), position}});
   }
   return document;
 }

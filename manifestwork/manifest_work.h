@@ -46,8 +46,8 @@ struct AppliedManifestWork {
 // kube::parseObjects; then parseWork on each ManifestWork among the objects.
 
 // Shorthand is a ManifestWork whose spec is text or a list of words, `resource[.group]/[namespace/]name`,
-// that name objects of the same file. It may leave out apiVersion (work.open-cluster-management.io/v1) and
-// metadata.namespace (cluster1); both are filled in here. Any other document comes back as it is.
+// that name objects of the same file. It may leave out metadata.namespace: cluster1 is filled in here. Any
+// other document comes back as it is.
 kube::Value completeShorthand(kube::Value document);
 
 // Makes the types known that CustomResourceDefinitions inside ManifestWorks define.
