@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstdint>
 
 namespace lastout::kube {
 namespace {
@@ -11,30 +11,29 @@ constexpr size_t kLongestWord = 100;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Optimal string alignment distance, or more than `most` as soon as it is certain.
+// Optimal string alignment distance, or more than `most` as soon as it is certain. Row i holds the distances
+// between the first i letters of `a` and the first j of `b`; only the last three rows are kept.
 size_t editDistance(std::string_view a, std::string_view b, size_t most) {
-  using Row = std::array<size_t, kLongestWord + 1>;
-  Row beforeLast{};
-  Row last{};
-  Row current{};
-  for (size_t j = 0; j <= b.size(); ++j) last.at(j) = j;
+  std::array<std::array<uint8_t, kLongestWord + 1>, 3> rows;
+  for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = static_cast<uint8_t>(j);
   for (size_t i = 1; i <= a.size(); ++i) {
-    current.at(0) = i;
+    const auto& beforeLast = rows[(i + 1) % 3];
+    const auto& last = rows[(i - 1) % 3];
+    auto& current = rows[i % 3];
+    current[0] = static_cast<uint8_t>(i);
     size_t least = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
-      size_t edits = std::min({last.at(j) + 1, current.at(j - 1) + 1, last.at(j - 1) + (same ? 0 : 1)});
+      size_t edits = std::min<size_t>({last[j] + 1, current[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
       if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
-        edits = std::min(edits, beforeLast.at(j - 2) + 1);
+        edits = std::min<size_t>(edits, beforeLast[j - 2] + 1);
       }
-      current.at(j) = edits;
+      current[j] = static_cast<uint8_t>(edits);
       least = std::min(least, edits);
     }
     if (least > most) return least;
-    beforeLast = last;
-    last = current;
   }
-  return last.at(b.size());
+  return rows[a.size() % 3][b.size()];
 }
 
 }  // namespace

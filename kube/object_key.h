@@ -12,7 +12,7 @@ namespace lastout::kube {
 struct GroupResource {
   std::string group;
   std::string resource;
-  auto operator<=>(const GroupResource&) const = default;
+  auto operator<=>(const GroupResource&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 // One object. namespaceName is empty for cluster-scoped types.
@@ -20,7 +20,7 @@ struct ObjectKey {
   GroupResource type;
   std::string namespaceName;
   std::string name;
-  auto operator<=>(const ObjectKey&) const = default;
+  auto operator<=>(const ObjectKey&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 std::string toString(const GroupResource& type);  // "deployments.apps", "pods"
