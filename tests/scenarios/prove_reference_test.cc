@@ -1,0 +1,95 @@
+// prove against the plainest exploration that can be written: sets of states, and reachability by its
+// definition.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "scenarios/batch.h"
+#include "scenarios/goal.h"
+#include "scenarios/prove.h"
+
+namespace lastout::scenarios {
+namespace {
+
+using Words = std::vector<uint64_t>;
+
+// Every state that the machine reaches when a client's step waits for nothing but its event, without monitors
+// that are not needed for that.
+struct Plain {
+  explicit Plain(const Compiled& compiled) : machine(compiled.model) {
+    uint64_t kept = 0;
+    for (const WatchedEvent& event : compiled.sendAfter)
+      kept |= event.slot == cluster::kNone ? 0 : uint64_t{1} << event.bit;
+    std::vector<Words> queue{machine.initial()};
+    next[queue[0]] = {};
+    while (!queue.empty()) {
+      const Words state = queue.back();
+      queue.pop_back();
+      Words copy = state;
+      std::vector<cluster::Action> actions;
+      machine.enabled({copy.data(), machine.layout()}, actions);
+      for (const cluster::Action& action : actions) {
+        if (waits(compiled, state, action)) continue;
+        copy = state;
+        machine.apply({copy.data(), machine.layout()}, action, nullptr);
+        unsafe = unsafe || (copy[0] & cluster::kUnsafeBit) != 0;
+        copy[0] &= kept;
+        if (next.try_emplace(copy).second) queue.push_back(copy);
+        next[state].insert(copy);
+      }
+    }
+    for (const auto& [state, successors] : next) {
+      Words words = state;
+      if (goalHolds(compiled.goal, {words.data(), machine.layout()})) live.insert(state);
+    }
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const auto& [state, successors] : next) {
+        if (live.count(state) != 0) continue;
+        for (const Words& successor : successors) {
+          if (live.count(successor) == 0) continue;
+          grew = live.insert(state).second;
+          break;
+        }
+      }
+    }
+  }
+
+  static bool waits(const Compiled& compiled, const Words& state, const cluster::Action& action) {
+    if (action.kind != cluster::Action::Kind::Send) return false;
+    const WatchedEvent& event = compiled.sendAfter[action.a];
+    return event.slot != cluster::kNone && (state[0] >> event.bit & 1) == 0;
+  }
+
+  cluster::Machine machine;
+  std::map<Words, std::set<Words>> next;
+  std::set<Words> live;  // from which the goal can be reached
+  bool unsafe = false;
+};
+
+class AgainstPlain : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(AgainstPlain, FindsTheSameStatesAndTheSameVerdict) {
+  const auto all = loadAll({{std::string("scenarios/") + GetParam() + ".yaml", true}});
+  ASSERT_TRUE(all) << kube::toString(all.error().front());
+  const Compiled& compiled = all->front()->compiled;
+  const Proof proof = prove(compiled, {.bounds = {}, .orders = false});
+  const Plain plain(compiled);
+  EXPECT_EQ(proof.states, plain.next.size());
+  EXPECT_EQ(proof.stuck.has_value(), plain.live.size() < plain.next.size());
+  EXPECT_EQ(proof.unsafe.has_value(), plain.unsafe);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, AgainstPlain,
+                         ::testing::Values("story-three-works", "story-one-work", "story-unguarded",
+                                           "story-deadlock", "provider-recreated", "intent-best-effort",
+                                           "late-instance-without-crd", "cycle-of-two", "foreground-delete"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace lastout::scenarios
