@@ -1,0 +1,103 @@
+// lastout prove, by running the program: what it prints, and its exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+namespace lastout {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Ran;
+using ::testing::StartsWith;
+
+const std::string kStory = "scenarios/story-three-works.yaml";
+const std::string kUnguarded = "scenarios/story-unguarded.yaml";
+
+TEST(ProveCommand, TheGuardedStoryIsProven) {
+  const Ran ran = testing::lastout({"prove", kStory});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("PROVEN  story-three-works"), HasSubstr("1 scenario: 1 PROVEN")));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(ProveCommand, TheUnguardedControlIsStuckAndThatFails) {
+  const Ran ran = testing::lastout({"prove", kUnguarded});
+  EXPECT_EQ(ran.exitCode, 1);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("STUCK  story-unguarded"), HasSubstr("As the scenario expects."),
+                             HasSubstr("A shortest way to get stuck")));
+}
+
+TEST(ProveCommand, GettingStuckAsExpectedCanBeFine) {
+  EXPECT_EQ(testing::lastout({"prove", "--as-expected", kUnguarded}).exitCode, 0);
+  EXPECT_EQ(testing::lastout({"prove", "--as-expected", kStory}).exitCode, 0);
+}
+
+TEST(ProveCommand, ABoundEndsUndecided) {
+  const Ran states = testing::lastout({"prove", "--max-states", "100", kStory});
+  EXPECT_EQ(states.exitCode, 3);
+  EXPECT_THAT(states.out, AllOf(StartsWith("NOT DECIDED  story-three-works  100 states"),
+                                HasSubstr("--max-states"), Not(HasSubstr("PROVEN"))));
+  const Ran memory = testing::lastout({"prove", "--max-memory", "1MiB", kStory});
+  EXPECT_EQ(memory.exitCode, 3);
+  EXPECT_THAT(memory.out, HasSubstr("1 MiB of memory"));
+}
+
+TEST(ProveCommand, TheWorstOfSeveralIsTheExitCode) {
+  const Ran ran = testing::lastout({"prove", "--max-states", "5000", kStory, kUnguarded});
+  EXPECT_EQ(ran.exitCode, 1);
+  EXPECT_THAT(ran.out, HasSubstr("2 scenarios: 1 STUCK, 1 NOT DECIDED"));
+  EXPECT_EQ(testing::lastout({"prove", "--max-states", "5000", kUnguarded, kStory}).exitCode, 1);
+  EXPECT_EQ(testing::lastout({"prove", "--as-expected", "--max-states", "5000", kUnguarded, kStory}).exitCode,
+            3);
+}
+
+TEST(ProveCommand, TheWayOnIsToldWhenAskedFor) {
+  const std::string line = "A shortest way on from there";
+  EXPECT_THAT(testing::lastout({"prove", kUnguarded}).out, Not(HasSubstr(line)));
+  EXPECT_THAT(testing::lastout({"prove", "--onward", kUnguarded}).out, HasSubstr(line));
+}
+
+TEST(ProveCommand, JsonIsAllThatStandsOnTheStandardOutput) {
+  const Ran ran = testing::lastout({"prove", "-o", "json", kStory, kUnguarded});
+  EXPECT_EQ(ran.exitCode, 1);
+  const auto json = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(json.at("scenarios").size(), 2u);
+  EXPECT_EQ(json["scenarios"][0]["verdict"], "PROVEN");
+  EXPECT_EQ(json["scenarios"][1]["verdict"], "STUCK");
+}
+
+TEST(ProveCommand, BadInputIsSaidBeforeAnythingIsProven) {
+  const Ran missing = testing::lastout({"prove", kStory, "scenarios/no-such-file.yaml"});
+  EXPECT_EQ(missing.exitCode, 2);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_THAT(missing.err, HasSubstr("no-such-file.yaml"));
+  for (const char* bound : {"0", "-1", "many", "4294967295"}) {
+    const Ran ran = testing::lastout({"prove", "--max-states", bound, kStory});
+    EXPECT_EQ(ran.exitCode, 2) << bound;
+    EXPECT_THAT(ran.err, HasSubstr("--max-states")) << bound;
+  }
+  EXPECT_EQ(testing::lastout({"prove", "--max-memory", "2 pounds", kStory}).exitCode, 2);
+  EXPECT_EQ(testing::lastout({"prove"}).exitCode, 2);
+}
+
+TEST(ProveCommand, HelpHasExamplesAndExitCodes) {
+  const Ran ran = testing::lastout({"prove", "--help"});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("Examples:"), HasSubstr("Exit codes:"), HasSubstr("--max-memory")));
+}
+
+TEST(ProveCommand, TheSameFileGivesTheSameTextButForTheTime) {
+  const auto without = [](std::string text) {
+    return text.replace(text.find(" transitions, "), text.find(" s  (") - text.find(" transitions, "), "");
+  };
+  EXPECT_EQ(without(testing::lastout({"prove", kUnguarded}).out),
+            without(testing::lastout({"prove", kUnguarded}).out));
+}
+
+}  // namespace
+}  // namespace lastout
