@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""bench/table.py RESULT.json...: Google Benchmark's results as the table of docs/performance.md, on standard output.
+
+scripts/bench --table calls it. Each row has the bar that the project holds itself to and what this run measured; all
+figures of one table come from one run on one machine, so that their ratios mean something.
+"""
+import json
+import sys
+
+NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def nanoseconds(benchmark):
+    return benchmark["cpu_time"] * NANOSECONDS[benchmark["time_unit"]]
+
+
+def duration(benchmark):
+    value = nanoseconds(benchmark)
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if value >= scale:
+            return f"{value / scale:,.2f} {unit}"
+    return f"{value:,.1f} ns"
+
+
+def rate(benchmark):
+    return f"{benchmark['items_per_second'] / 1e6:,.2f} M/s"
+
+
+def per_second(benchmark):
+    return f"{1e9 / nanoseconds(benchmark):,.0f} /s"
+
+
+def counter(name, form="{:,.2f}"):
+    return lambda benchmark: form.format(benchmark[name])
+
+
+# What is measured | the bar | [(label, name of the benchmark, how to show it)]
+ROWS = [
+    ("decide, its stakes given", "at most 100 ns, flat within 1.5x",
+     [("1k", "admission:decideAlone/1000", duration), ("100k", "admission:decideAlone/100000", duration),
+      ("1M objects", "admission:decideAlone/1000000", duration)]),
+    ("decide, with the look-up of the object's stakes", "at most 100 ns, flat within 1.5x",
+     [("1k", "admission:findStakesAndDecide/1000", duration),
+      ("100k", "admission:findStakesAndDecide/100000", duration),
+      ("1M objects", "admission:findStakesAndDecide/1000000", duration)]),
+    ("the same verdict by the design document's scan of everything", "for comparison",
+     [("1k", "admission:bruteForceScan/1000", duration), ("100k", "admission:bruteForceScan/100000", duration),
+      ("1M objects", "admission:bruteForceScan/1000000", duration)]),
+    ("explain ten blockers", "at most 2 µs",
+     [("1k", "admission:explainTenBlockers/1000", duration), ("100k", "admission:explainTenBlockers/100000", duration),
+      ("1M objects", "admission:explainTenBlockers/1000000", duration)]),
+    ("apply a first list, in batches, from parsed metadata", "at least 1 M objects/s",
+     [("100k", "graph_core:applyList/100000", rate), ("1M objects", "graph_core:applyList/1000000", rate)]),
+    ("apply the same objects again", "at least 1 M objects/s",
+     [("100k", "graph_core:applyAgain/100000", rate), ("1M objects", "graph_core:applyAgain/1000000", rate)]),
+    ("snapshot of 1M objects", "at most 50 ms", [("", "graph_core:snapshot/1000000", duration)]),
+    ("strong components on a snapshot of 1M objects", "at most 400 ms",
+     [("", "graph_algorithms:strongComponents/1000000", duration)]),
+    ("resident memory an object, at 1M", "at most 200 bytes",
+     [("", "graph_core:memoryOfObjects/1000000/iterations:1", counter("bytes/object", "{:,.0f} bytes"))]),
+    ("resident memory after 10M upserts and removes at 100k live objects", "within 1.2x of the start",
+     [("", "graph_core:churn/iterations:1", counter("resident after/before", "{:,.2f}x"))]),
+    ("replay the story", "at least 2,000 /s", [("", "scenarios:replayStory", per_second)]),
+    ("prove: distinct states", "at least 500k /s",
+     [("story", "prove:proveFile/storyThreeWorks", rate), ("chain of three", "prove:proveFile/chain", rate)]),
+]
+
+
+def main(paths):
+    found = {}
+    context = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            result = json.load(file)
+        context = result["context"]
+        program = context["executable"].rsplit("/", 1)[-1]
+        for benchmark in result["benchmarks"]:
+            found[f"{program}:{benchmark['name']}"] = benchmark
+    missing = [name for _, _, cells in ROWS for _, name, _ in cells if name not in found]
+    if missing:
+        sys.exit("bench/table.py: no result of " + ", ".join(missing))
+    print("| what | bar | measured |")
+    print("|---|---|---|")
+    for what, bar, cells in ROWS:
+        shown = [f"{label}: {show(found[name])}" if label else show(found[name]) for label, name, show in cells]
+        print(f"| {what} | {bar} | {'; '.join(shown)} |")
+    print(f"\n{context['num_cpus']} CPUs of {context['mhz_per_cpu']} MHz, {context['date'][:10]}, one thread.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
