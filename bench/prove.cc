@@ -1,0 +1,146 @@
+// prove: states a second on the shipped scenarios and on a large space, and what the explorer alone takes of
+// that. Run from the top folder. docs/performance.md has the numbers.
+#include "scenarios/prove.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "scenarios/batch.h"
+#include "scenarios/reach.h"
+
+namespace lastout::bench {
+namespace {
+
+using scenarios::Compiled;
+using scenarios::Exploration;
+using scenarios::Explorer;
+
+[[noreturn]] void fail(const kube::Errors& errors) {
+  for (const kube::Error& error : errors) std::cerr << kube::toString(error) << "\n";
+  std::exit(2);
+}
+
+void proveAll(benchmark::State& state, const Compiled& compiled) {
+  scenarios::Proof proof;
+  for (auto _ : state) proof = scenarios::prove(compiled);
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(proof.states));  // states a second
+  state.counters["states"] = static_cast<double>(proof.states);
+  state.counters["transitions"] = static_cast<double>(proof.transitions);
+  state.counters["bytes_a_state"] = static_cast<double>(proof.bytes) / static_cast<double>(proof.states);
+}
+
+void proveFile(benchmark::State& state, const char* name) {
+  const auto all = scenarios::loadAll({{std::string("scenarios/") + name + ".yaml", true}});
+  if (!all) fail(all.error());
+  proveAll(state, all->front()->compiled);
+}
+BENCHMARK_CAPTURE(proveFile, storyThreeWorks, "story-three-works")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(proveFile, storyOneWork, "story-one-work")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(proveFile, storyDeadlock, "story-deadlock")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(proveFile, chain, "chain-of-three-operators")->Unit(benchmark::kMillisecond);
+
+// A guarded operator and so many instances that are deleted in any order: about 3 to the power of that many
+// states for each state of the operator.
+std::string instances(int64_t count) {
+  std::string text = R"(apiVersion: lastout.dev/v1alpha1
+kind: Scenario
+metadata: {name: instances}
+spec:
+  controllers:
+    - name: cleanup
+      runsIn: deployments.apps/operator/operator
+      removes: {finalizer: example.com/cleanup, from: widgets.example.com}
+  steps:
+    - delete: [widgets/*, deployments.apps/operator/operator]
+---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: operator}
+spec:
+  provider: {group: apps, resource: deployments, namespace: operator, name: operator}
+  criteria:
+    - type: Finalizer
+      finalizer: {group: example.com, resource: widgets, finalizerName: example.com/cleanup}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: operator}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: operator}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata: {labels: {app: operator}}
+    spec: {containers: [{name: operator, image: "example.com/operator:1"}]}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: widgets, kind: Widget}
+  versions: [{name: v1, served: true, storage: true}]
+)";
+  for (int64_t i = 0; i < count; ++i)
+    text += "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: widget-" + std::to_string(i) +
+            ", finalizers: [example.com/cleanup]}\n";
+  return text;
+}
+
+void proveInstances(benchmark::State& state) {
+  const auto scenario = scenarios::parse(instances(state.range(0)), "instances.yaml");
+  if (!scenario) fail(scenario.error());
+  const auto compiled = scenarios::compile(*scenario);
+  if (!compiled) fail(compiled.error());
+  proveAll(state, *compiled);
+}
+BENCHMARK(proveInstances)->Arg(8)->Arg(11)->Arg(13)->Unit(benchmark::kMillisecond);
+
+// The explorer without the machine: counters that count up to 7, in states as long as the story's.
+struct Counters {
+  using Action = uint32_t;
+  uint32_t count = 7;
+
+  uint32_t words() const { return 17; }
+  std::vector<uint64_t> initial() const { return std::vector<uint64_t>(words()); }
+  bool goal(const uint64_t* state) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (state[i] != 7) return false;
+    }
+    return true;
+  }
+  void enabled(const uint64_t* state, std::vector<Action>& actions) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (state[i] < 7) actions.push_back(i);
+    }
+  }
+  uint64_t apply(const uint64_t*, uint64_t* state, Action i) const {
+    ++state[i];
+    return 0;
+  }
+};
+
+void exploreCounters(benchmark::State& state) {
+  uint64_t states = 0;
+  for (auto _ : state) states += Explorer(Counters{}, scenarios::Bounds{}).run().states.size();
+  state.SetItemsProcessed(static_cast<int64_t>(states));
+}
+BENCHMARK(exploreCounters)->Unit(benchmark::kMillisecond);
+
+void reachCounters(benchmark::State& state) {
+  const Counters counters;
+  const Exploration found = Explorer(counters, scenarios::Bounds{}).run();
+  for (auto _ : state) benchmark::DoNotOptimize(scenarios::canReachGoal(found));
+  state.SetItemsProcessed(state.iterations() * found.states.size());
+}
+BENCHMARK(reachCounters)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace lastout::bench
