@@ -124,6 +124,10 @@ TEST(Manifests, JsonIsKnownByItsNameOrOnTheStandardInputByItsBeginning) {
   EXPECT_THAT(keys(manifests({{"a.json", json}}).objects), ElementsAre("namespaces/web"));
   EXPECT_THAT(keys(manifests({{"<stdin>", " \n" + json}}).objects), ElementsAre("namespaces/web"));
   EXPECT_THAT(errors({{"<stdin>", "{\"kind\": 01}"}}), HasSubstr("<stdin>:1:11: this is no valid JSON"));
+  EXPECT_THAT(errors({{"a.json", "{\"kind\": 01}"}}), HasSubstr("a.json:1:11: this is no valid JSON"));
+  EXPECT_THAT(
+      keys(manifests({{"a.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: web}}"}}).objects),
+      ElementsAre("namespaces/web"));
   EXPECT_THAT(keys(manifests({{"<stdin>", kProvider}}).objects), ::testing::SizeIs(3));
 }
 
@@ -177,6 +181,19 @@ TEST(ManifestGraph, WhatIsNotThereHoldsNothing) {
     EXPECT_TRUE(verdict(built, key("deployment/operator -n web")).allowed);
     EXPECT_EQ(verdict(built, key("deployment/operator -n web")).reason, admission::Reason::CriteriaMet);
   }
+}
+
+TEST(ManifestGraph, AProviderOfATypeThatNothingDefinesIsNotThere) {
+  const ManifestGraph built = graph({{"a.yaml", R"(apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: for-runner}
+spec:
+  provider: {group: runs.example.com, resource: runners, name: one}
+  criteria:
+  - type: SpecificResource
+    specificResource: {group: "", resource: namespaces, name: web}
+)"}});
+  EXPECT_EQ(verdict(built, key("criticalservice/for-runner")).reason, admission::Reason::CriteriaMet);
 }
 
 TEST(ManifestGraph, WorksCountAsApplied) {
