@@ -14,9 +14,10 @@ namespace {
 using namespace lastout::cmd;  // NOLINT(google-build-using-namespace): this is their main()
 
 constexpr const char* kExamples = R"(Examples:
+  lastout prove scenarios/story-three-works.yaml    is there any order in which it gets stuck?
   lastout replay scenarios/story-three-works.yaml   a deletion, told from beginning to end
 
-Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input.
+Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
 Every command has its own --help with more examples.)";
 
 int run(int argc, char** argv) {

@@ -71,7 +71,7 @@ struct Exploration {
   // The most bytes that this, and reach.h's questions about it, need with so many states and edges.
   uint64_t bytesFor(uint64_t stateCount, uint64_t edgeCount) const {
     return states.bytesFor(stateCount) + parents.bytesFor(stateCount) + edgesEnd.bytesFor(stateCount) +
-           edges.bytesFor(edgeCount) + 8 * edgeCount + 20 * stateCount;
+           edges.bytesFor(edgeCount) + 4 * edgeCount + 32 * stateCount;
   }
 };
 
