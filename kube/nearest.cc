@@ -24,13 +24,12 @@ size_t editDistance(std::string_view a, std::string_view b, size_t most) {
     size_t least = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
-      size_t edits =
-          std::min({last[j] + size_t{1}, current[j - 1] + size_t{1}, last[j - 1] + size_t{same ? 0u : 1u}});
+      int edits = std::min({last[j] + 1, current[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
       if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
-        edits = std::min<size_t>(edits, beforeLast[j - 2] + 1);
+        edits = std::min(edits, beforeLast[j - 2] + 1);
       }
       current[j] = static_cast<uint8_t>(edits);
-      least = std::min(least, edits);
+      least = std::min(least, static_cast<size_t>(edits));
     }
     if (least > most) return least;
   }
