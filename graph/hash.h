@@ -20,20 +20,35 @@ inline constexpr uint64_t kHashLast = 0xc3a5c85c97cb3127;
 
 inline uint64_t hashNumber(uint64_t seed, uint64_t value) { return mixHash(seed ^ value, kHashOdd); }
 
+// The first `size` bytes, 1 to 7 of them, as a number; without a call, which is what memcpy of an unknown
+// size costs.
+inline uint64_t shortWord(const char* at, size_t size) {
+  if (size >= 4) {
+    uint32_t first = 0;
+    uint32_t last = 0;
+    std::memcpy(&first, at, 4);
+    std::memcpy(&last, at + size - 4, 4);
+    return uint64_t{last} << 32 | first;
+  }
+  const auto byte = [&](size_t i) { return uint64_t{static_cast<unsigned char>(at[i])}; };
+  return byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
+}
+
 // `seed` carries what was hashed before.
 inline uint64_t hashText(uint64_t seed, std::string_view text) {
   const char* at = text.data();
   size_t left = text.size();
   uint64_t hash = seed ^ (left * kHashLast);
   uint64_t word = 0;
-  for (; left >= 8; at += 8, left -= 8) {
+  for (; left > 8; at += 8, left -= 8) {
     std::memcpy(&word, at, 8);
     hash = mixHash(hash ^ word, kHashOdd);
   }
-  if (left > 0) {
-    word = 0;
-    std::memcpy(&word, at, left);
+  if (text.size() >= 8) {
+    std::memcpy(&word, text.data() + text.size() - 8, 8);  // its first bytes may have been hashed already
     hash = mixHash(hash ^ word, kHashOdd);
+  } else if (left > 0) {
+    hash = mixHash(hash ^ shortWord(at, left), kHashOdd);
   }
   return hash;
 }
