@@ -22,6 +22,7 @@ graph::ConditionId Denial::conditionOf(const Blocker& blocker) const {
 Denial::Denial(const graph::Graph& graph, const GuardIndex& index, const KeyView& object)
     : graph_(graph), index_(index), object_(object), stakes_(index.stakes(object)) {
   gather();
+  phrase();
 }
 
 void Denial::gather() {
@@ -43,6 +44,21 @@ void Denial::gather() {
                  });
 }
 
+void Denial::phrase() {
+  causes_.reserve(shown_ + 2);
+  for (size_t i = 0; i < shown_; ++i) {
+    Writer text;
+    writeBlocker(text, first_[i], phrases_[i].remedy, false);
+    phrases_[i].longestName = text.longestName();
+    causes_.push_back({toString(first_[i].reason), text.take(), field(first_[i])});
+  }
+  addReplaced();
+  if (total_ == shown_) return;
+  Writer text;
+  text.number(total_ - shown_) << " more";
+  causes_.push_back({kMoreBlockers, text.take(), ""});
+}
+
 bool Denial::comesBefore(const Blocker& a, const Blocker& b) const {
   const Stake& left = stakes_[a.stake];
   const Stake& right = stakes_[b.stake];
@@ -58,11 +74,10 @@ bool Denial::sameWords(const Blocker& a, const Blocker& b) const {
 
 std::string Denial::field(const Blocker& blocker) const {
   Writer text;
-  text.reserve(96);
   text.service(serviceOf(blocker).meta.name);
   if (roleOf(blocker) == Role::Service) text << "#spec.provider";
   if (roleOf(blocker) == Role::Provider || roleOf(blocker) == Role::HoldsProvider) {
-    text << "#spec.criteria[" << blocker.criterion << "]";
+    (text << "#spec.criteria[").number(blocker.criterion).letter(']');
   }
   return text.take();
 }
@@ -76,26 +91,7 @@ std::string Denial::newUid(const criticalservice::CriticalService& service) cons
   return uid;
 }
 
-std::vector<Cause> Denial::causes() const {
-  std::vector<Cause> causes;
-  causes.reserve(shown_ + 2);
-  for (const Blocker& blocker : shown()) {
-    Writer text;
-    text.reserve(160);
-    Remedy remedy;
-    writeBlocker(text, blocker, remedy, false);
-    causes.push_back({toString(blocker.reason), text.take(), field(blocker)});
-  }
-  addReplaced(causes);
-  if (total_ > shown_) {
-    Writer text;
-    text << total_ - shown_ << " more";
-    causes.push_back({kMoreBlockers, text.take(), ""});
-  }
-  return causes;
-}
-
-void Denial::addReplaced(std::vector<Cause>& causes) const {
+void Denial::addReplaced() {
   const criticalservice::CriticalService* last = nullptr;
   for (const Blocker& blocker : shown()) {
     const criticalservice::CriticalService& service = serviceOf(blocker);
@@ -108,7 +104,7 @@ void Denial::addReplaced(std::vector<Cause>& causes) const {
         << " has uid " << uid << ", the one that was seen first had " << service.providerUid;
     Writer field;
     field.service(service.meta.name) << "#status.provider.uid";
-    causes.push_back({kProviderReplaced, text.take(), field.take()});
+    causes_.push_back({kProviderReplaced, text.take(), field.take()});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "admission/explain.h"
@@ -23,7 +24,7 @@ class Denial {
   }  // nothing blocks: the verdict was made of other facts than these
   // Not when empty. The sentence, in at most kLongestMessage bytes.
   std::string sentence() const;
-  std::vector<Cause> causes() const;
+  std::vector<Cause> takeCauses() { return std::move(causes_); }  // once, and after the sentence
 
  private:
   struct Blocker {
@@ -31,13 +32,19 @@ class Denial {
     uint32_t criterion = 0;
     Reason reason = Reason::NotGuarded;
   };
-  // What the blockers that are shown ask a person to do.
+  // What blockers ask a person to do.
   struct Remedy {
     bool live = false;         // something is not being deleted yet
     bool terminating = false;  // something is
     bool unseen = false;       // something is not known
     uint64_t objects = 0;      // how many things there are to wait for
     const kube::GroupResource* forbidden = nullptr;
+    void add(const Remedy& other);
+  };
+  // What is known of a blocker's words, which are the message of its cause.
+  struct Phrase {
+    size_t longestName = 0;  // in them
+    Remedy remedy;
   };
 
   const criticalservice::CriticalService& serviceOf(const Blocker& blocker) const;
@@ -47,15 +54,17 @@ class Denial {
   bool isItself() const { return object_.resource == "criticalservices"; }
 
   void gather();
+  void phrase();
   bool comesBefore(const Blocker& a, const Blocker& b) const;
   bool sameWords(const Blocker& a, const Blocker& b) const;
 
   std::string sentence(size_t longestName) const;
   void writeSubject(Writer& text) const;
-  void writeList(Writer& text, Remedy& remedy) const;
+  Remedy writeList(Writer& text, size_t longestName) const;
   void writeAdvice(Writer& text, const Remedy& remedy) const;
   void writeServicesLeft(Writer& text) const;
 
+  void writeInSentence(Writer& text, size_t shown, size_t longestName) const;
   void writeBlocker(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const;
   void writeHeld(Writer& text, const Blocker& blocker, const Holders& holders, Remedy& remedy) const;
   void writeUnknown(Writer& text, const Blocker& blocker, Remedy& remedy) const;
@@ -64,7 +73,7 @@ class Denial {
   std::string field(const Blocker& blocker) const;
   // The uid that the service's provider has now, when another one is recorded; otherwise "".
   std::string newUid(const criticalservice::CriticalService& service) const;
-  void addReplaced(std::vector<Cause>& causes) const;
+  void addReplaced();
 
   const graph::Graph& graph_;
   const GuardIndex& index_;
@@ -74,6 +83,8 @@ class Denial {
   // The blockers that come first by the names of their services, so that the words do not depend on what came
   // when.
   std::array<Blocker, kMostCauses> first_;
+  std::array<Phrase, kMostCauses> phrases_;  // of the same
+  std::vector<Cause> causes_;                // of the same, and then what is added
   size_t shown_ = 0;
   uint32_t total_ = 0;
   uint32_t guards_ = 0;  // stakes that have a blocker

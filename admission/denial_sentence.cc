@@ -21,7 +21,6 @@ std::string Denial::sentence() const {
 
 std::string Denial::sentence(size_t longestName) const {
   Writer text(longestName);
-  text.reserve(512);
   text.key(object_);
   const auto left = [](const Blocker& blocker) { return blocker.reason == Reason::ServicesLeft; };
   if (std::ranges::any_of(shown(), left)) {
@@ -29,11 +28,17 @@ std::string Denial::sentence(size_t longestName) const {
         text);  // what else blocks lastout's own namespace is gone once the CriticalServices are
     return text.take();
   }
-  Remedy remedy;
   writeSubject(text);
-  writeList(text, remedy);
-  writeAdvice(text, remedy);
+  writeAdvice(text, writeList(text, longestName));
   return text.take();
+}
+
+void Denial::Remedy::add(const Remedy& other) {
+  live = live || other.live;
+  terminating = terminating || other.terminating;
+  unseen = unseen || other.unseen;
+  objects += other.objects;
+  if (other.forbidden != nullptr) forbidden = other.forbidden;
 }
 
 // Why the object is guarded, up to the word before its first blocker.
@@ -53,31 +58,43 @@ void Denial::writeSubject(Writer& text) const {
                                      : ", is the provider of ");
   text.service(service.meta.name) << (holds ? ", and must stay " : " and must stay ");
   if (guards_ > 1) {
-    text << "(" << guards_ - 1
-         << (guards_ > 2 ? " other CriticalServices guard it too) "
-                         : " other CriticalService guards it too) ");
+    text.letter('(').number(guards_ - 1) << (guards_ > 2 ? " other CriticalServices guard it too) "
+                                                         : " other CriticalService guards it too) ");
   }
   text << "while ";
 }
 
-void Denial::writeList(Writer& text, Remedy& remedy) const {
-  std::array<const Blocker*, kMostCauses> distinct{};
+Denial::Remedy Denial::writeList(Writer& text, size_t longestName) const {
+  std::array<size_t, kMostCauses> distinct{};
   size_t count = 0;
-  for (const Blocker& blocker : shown()) {
-    const bool repeated = std::any_of(distinct.begin(), distinct.begin() + count,
-                                      [&](const Blocker* other) { return sameWords(*other, blocker); });
-    if (!repeated) distinct[count++] = &blocker;
+  for (size_t i = 0; i < shown_; ++i) {
+    const bool repeated =
+        guards_ > 1 && std::any_of(distinct.begin(), distinct.begin() + count,
+                                   [&](size_t other) { return sameWords(first_[other], first_[i]); });
+    if (!repeated) distinct[count++] = i;
   }
   const size_t all = count + (total_ - shown_);
+  Remedy remedy;
   size_t told = 0;
   for (; told < std::min(count, kBlockersInSentence); ++told) {
     if (told > 0 && text.size() > kLongestWithMore) break;
     text.separator(told, all);
-    writeBlocker(text, *distinct[told], remedy, true);
+    writeInSentence(text, distinct[told], longestName);
+    remedy.add(phrases_[distinct[told]].remedy);
   }
-  if (told == all) return;
-  text << " and " << all - told << " more";
+  if (told < all) (text << " and ").number(all - told) << " more";
   remedy.objects += all - told;
+  return remedy;
+}
+
+void Denial::writeInSentence(Writer& text, size_t shown, size_t longestName) const {
+  const Phrase& phrase = phrases_[shown];
+  if (roleOf(first_[shown]) != Role::Service && phrase.longestName <= longestName) {
+    text << causes_[shown].message;
+    return;
+  }
+  Remedy known;
+  writeBlocker(text, first_[shown], known, true);
 }
 
 void Denial::writeBlocker(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const {
@@ -101,9 +118,9 @@ void Denial::writeHeld(Writer& text, const Blocker& blocker, const Holders& hold
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
   const bool one = holders.count == 1;
   if (one) {
-    text.key(viewOf(holders.examples[0]));
+    text.key({type.group, type.resource, holders.examples[0].namespaceName, holders.examples[0].name});
   } else {
-    (text << holders.count << " ").type(type);
+    text.number(holders.count).letter(' ').type(type);
   }
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     (text << (one ? " has finalizer " : " have finalizer ")).name(finalizer->finalizerName);
@@ -160,7 +177,7 @@ void Denial::writeServicesLeft(Writer& text) const {
   const size_t all = index_.size();
   const bool one = all == 1;
   text << " is where lastout runs, and must stay while ";
-  if (!one) text << all << " CriticalServices exist (" << (all > Holders::kShown ? "among them " : "");
+  if (!one) text.number(all) << " CriticalServices exist (" << (all > Holders::kShown ? "among them " : "");
   const size_t wanted = std::min(all, Holders::kShown);
   size_t told = 0;
   const criticalservice::CriticalService* last = nullptr;

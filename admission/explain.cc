@@ -106,13 +106,13 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
                  std::string(detail.empty() ? std::string_view("the confirming read failed") : detail),
                  "; try again");
   } else {
-    const Denial denial(graph, index, object);
+    Denial denial(graph, index, object);
     if (denial.empty()) {
       text.key(object) << " was denied: ";
       explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");
     } else {
       explanation.message = denial.sentence();
-      explanation.causes = denial.causes();
+      explanation.causes = denial.takeCauses();
     }
   }
   return explanation;

@@ -1,5 +1,6 @@
 #include "admission/guard_index.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -12,6 +13,40 @@ size_t sizeClass(uint32_t count) { return static_cast<size_t>(std::bit_width(cou
 
 bool sameSpec(const criticalservice::CriticalService& a, const criticalservice::CriticalService& b) {
   return a.provider == b.provider && a.criteria == b.criteria && a.intent == b.intent;
+}
+
+// Parts of a key hold no NUL, so that a list's key is its four parts with NULs between.
+std::string joined(const KeyView& key) {
+  std::string text;
+  text.reserve(key.group.size() + key.resource.size() + key.namespaceName.size() + key.name.size() + 3);
+  text.append(key.name).append(1, '\0').append(key.namespaceName).append(1, '\0');
+  text.append(key.resource).append(1, '\0').append(key.group);
+  return text;
+}
+
+// Whether `text` goes on with `part`; takes it, and the NUL behind it, away.
+bool take(std::string_view& text, std::string_view part) {
+  if (!text.starts_with(part)) return false;
+  text.remove_prefix(part.size());
+  if (text.empty() || text.front() != '\0') return text.empty();
+  text.remove_prefix(1);
+  return true;
+}
+
+bool isJoined(std::string_view text, const KeyView& key) {
+  const size_t size = key.name.size() + key.namespaceName.size() + key.resource.size() + key.group.size() + 3;
+  return text.size() == size && take(text, key.name) && take(text, key.namespaceName) &&
+         take(text, key.resource) && text == key.group;
+}
+
+// The group hardly ever tells two objects apart whose other parts are the same; comparing does.
+uint32_t hashOf(const KeyView& key) {
+  return graph::finishHash(
+      graph::hashText(graph::hashText(graph::hashText(0, key.resource), key.namespaceName), key.name));
+}
+
+KeyView viewOf(const kube::ObjectKey& key) {
+  return {key.type.group, key.type.resource, key.namespaceName, key.name};
 }
 
 }  // namespace
@@ -32,6 +67,27 @@ uint32_t CriteriaPool::allocate(std::vector<uint32_t>& storage, uint32_t count) 
 
 void CriteriaPool::release(uint32_t first, uint32_t count) {
   if (count > 0) free_[sizeClass(count)].push_back(first);
+}
+
+void Stakes::push(const Stake& stake) {
+  if (many_.empty() && count_ < few_.size()) {
+    few_[count_++] = stake;
+    return;
+  }
+  if (many_.empty()) many_.assign(few_.begin(), few_.end());
+  many_.push_back(stake);
+}
+
+void Stakes::pop() {
+  if (many_.empty()) {
+    --count_;
+    return;
+  }
+  many_.pop_back();
+  if (many_.size() > few_.size()) return;
+  count_ = static_cast<uint32_t>(many_.size());
+  std::copy(many_.begin(), many_.end(), few_.begin());
+  many_.clear();
 }
 
 GuardIndex::GuardIndex(graph::Graph& graph, std::string ownNamespace)
@@ -61,8 +117,8 @@ uint32_t GuardIndex::put(graph::Graph& graph, const criticalservice::CriticalSer
     number = takeNumber();
     numbers_.emplace(service.meta.name, number);
   }
-  slots_[number].exists = true;
   slots_[number].service = service;
+  standings_[number] = {true, service.intent};
   compile(graph, number);
   const std::vector<Guard> guards = guardsOf(service, types, ownNamespace_);
   for (const Guard& guard : guards) addStake(guard, number);
@@ -76,6 +132,7 @@ bool GuardIndex::remove(graph::Graph& graph, std::string_view name) {
   const uint32_t number = found->second;
   discard(graph, number);
   slots_[number] = Slot{};
+  standings_[number] = Standing{};
   numbers_.erase(found);
   freeNumbers_.push_back(number);
   return true;
@@ -88,6 +145,7 @@ uint32_t GuardIndex::takeNumber() {
     return number;
   }
   slots_.emplace_back();
+  standings_.emplace_back();
   rules_.services.emplace_back();
   return static_cast<uint32_t>(slots_.size() - 1);
 }
@@ -138,10 +196,15 @@ void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<G
   }
 }
 
+uint32_t GuardIndex::findList(const KeyView& key, uint32_t hash) const {
+  return listOf_.find(hash, [&](uint32_t list) { return isJoined(lists_[list].key, key); });
+}
+
 void GuardIndex::addStake(const Guard& guard, uint32_t number) {
-  auto found = listOf_.find(guard.object);
-  if (found == listOf_.end()) {
-    uint32_t list = 0;
+  const KeyView key = viewOf(guard.object);
+  const uint32_t hash = hashOf(key);
+  uint32_t list = findList(key, hash);
+  if (list == graph::kNone) {
     if (freeLists_.empty()) {
       list = static_cast<uint32_t>(lists_.size());
       lists_.emplace_back();
@@ -149,12 +212,13 @@ void GuardIndex::addStake(const Guard& guard, uint32_t number) {
       list = freeLists_.back();
       freeLists_.pop_back();
     }
-    lists_[list].key = guard.object;
-    found = listOf_.emplace(guard.object, list).first;
+    lists_[list].key = joined(key);
+    lists_[list].hash = hash;
+    listOf_.insert(hash, list);
   }
-  std::vector<Stake>& stakes = lists_[found->second].stakes;
-  slots_[number].places.push_back({found->second, static_cast<uint32_t>(stakes.size())});
-  stakes.push_back({guard.role, number});
+  Stakes& stakes = lists_[list].stakes;
+  slots_[number].places.push_back({list, static_cast<uint32_t>(stakes.size())});
+  stakes.push({guard.role, number});
 }
 
 // The last stake of a list takes the place of the removed one, so that each costs the same however long the
@@ -172,41 +236,25 @@ void GuardIndex::removeStakes(uint32_t number) {
         if (moved.list == place.list && moved.position == last) moved.position = place.position;
       }
     }
-    list.stakes.pop_back();
-    if (!list.stakes.empty()) continue;
-    listOf_.erase(list.key);
+    list.stakes.pop();
+    if (list.stakes.size() > 0) continue;
+    listOf_.erase(list.hash, place.list);
     list = StakeList{};
     freeLists_.push_back(place.list);
   }
 }
 
 std::span<const Stake> GuardIndex::stakes(const KeyView& key) const {
-  const auto found = listOf_.find(key);
-  if (found == listOf_.end()) return {};
-  return lists_[found->second].stakes;
+  const uint32_t list = findList(key, hashOf(key));
+  if (list == graph::kNone) return {};
+  return lists_[list].stakes.all();
 }
 
-std::span<const Stake> GuardIndex::stakes(const kube::ObjectKey& key) const {
-  return stakes(KeyView{key.type.group, key.type.resource, key.namespaceName, key.name});
-}
+std::span<const Stake> GuardIndex::stakes(const kube::ObjectKey& key) const { return stakes(viewOf(key)); }
 
 uint32_t GuardIndex::find(std::string_view name) const {
   const auto found = numbers_.find(name);
   return found == numbers_.end() ? graph::kNone : found->second;
-}
-
-// The group hardly ever tells two objects apart whose other parts are the same; comparing does.
-size_t GuardIndex::Hash::operator()(const KeyView& key) const {
-  return graph::hashText(graph::hashText(graph::hashText(0, key.resource), key.namespaceName), key.name);
-}
-
-size_t GuardIndex::Hash::operator()(const kube::ObjectKey& key) const {
-  return (*this)(KeyView{key.type.group, key.type.resource, key.namespaceName, key.name});
-}
-
-bool GuardIndex::Equal::operator()(const KeyView& a, const kube::ObjectKey& b) const {
-  return a.name == b.name && a.namespaceName == b.namespaceName && a.resource == b.type.resource &&
-         a.group == b.type.group;
 }
 
 }  // namespace lastout::admission

@@ -1,7 +1,9 @@
 // GuardIndex: from an object's name to its stakes, kept up to date as CriticalServices come, change and go.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "graph/graph.h"
+#include "graph/hash_index.h"
 #include "kube/resource_map.h"
 
 namespace lastout::admission {
@@ -32,6 +35,23 @@ class CriteriaPool {
 
  private:
   std::vector<std::vector<uint32_t>> free_;  // by the binary logarithm of the size
+};
+
+// The stakes in one object. Nearly always there are one or two, which need no memory of their own.
+class Stakes {
+ public:
+  void push(const Stake& stake);
+  void pop();  // the last one
+  Stake& operator[](size_t index) { return many_.empty() ? few_[index] : many_[index]; }
+  size_t size() const { return many_.empty() ? count_ : many_.size(); }
+  std::span<const Stake> all() const {
+    return many_.empty() ? std::span(few_.data(), count_) : std::span(many_);
+  }
+
+ private:
+  std::array<Stake, 2> few_;
+  uint32_t count_ = 0;       // of few_
+  std::vector<Stake> many_;  // when not empty, all of them
 };
 
 // Numbers CriticalServices, compiles them into Rules over a graph's conditions, and requires in that graph
@@ -60,9 +80,9 @@ class GuardIndex {
   std::span<const Stake> stakes(const kube::ObjectKey& key) const;
 
   const Rules& rules() const { return rules_; }
-  bool exists(uint32_t service) const { return slots_[service].exists; }
+  bool exists(uint32_t service) const { return standings_[service].exists; }
   const criticalservice::CriticalService& service(uint32_t number) const { return slots_[number].service; }
-  criticalservice::DeletionIntent intent(uint32_t service) const { return slots_[service].service.intent; }
+  criticalservice::DeletionIntent intent(uint32_t service) const { return standings_[service].intent; }
   // The service's number, or graph::kNone.
   uint32_t find(std::string_view name) const;
   size_t size() const { return numbers_.size(); }  // how many services exist
@@ -75,34 +95,30 @@ class GuardIndex {
     uint32_t position = 0;
   };
   struct Slot {
-    bool exists = false;
     criticalservice::CriticalService service;
     std::vector<Place> places;
   };
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(const KeyView& key) const;
-    size_t operator()(const kube::ObjectKey& key) const;
+  // All that decide() asks of a service itself, apart from the rest: it is asked for every review.
+  struct Standing {
+    bool exists = false;
+    criticalservice::DeletionIntent intent = criticalservice::DeletionIntent::Ordered;
   };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(const kube::ObjectKey& a, const kube::ObjectKey& b) const { return a == b; }
-    bool operator()(const KeyView& a, const kube::ObjectKey& b) const;
-    bool operator()(const kube::ObjectKey& a, const KeyView& b) const { return (*this)(b, a); }
+  // The stakes in one object. Its key is one text, to compare in one place of memory.
+  struct StakeList {
+    std::string key;
+    uint32_t hash = 0;
+    Stakes stakes;
   };
   struct NameHash {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
-  };
-  struct StakeList {
-    kube::ObjectKey key;
-    std::vector<Stake> stakes;
   };
 
   uint32_t takeNumber();
   void compile(graph::Graph& graph, uint32_t number);
   void discard(graph::Graph& graph, uint32_t number);
   void order(graph::Graph& graph, uint32_t number, const std::vector<Guard>& guards);
+  uint32_t findList(const KeyView& key, uint32_t hash) const;
   void addStake(const Guard& guard, uint32_t number);
   void removeStakes(uint32_t number);
 
@@ -110,12 +126,13 @@ class GuardIndex {
   graph::ConditionId allServices_;
   Rules rules_;
   CriteriaPool criteriaPool_;
-  std::vector<Slot> slots_;  // by number, as rules_.services
+  std::vector<Slot> slots_;  // by number, as standings_ and rules_.services
+  std::vector<Standing> standings_;
   std::vector<uint32_t> freeNumbers_;
   std::unordered_map<std::string, uint32_t, NameHash, std::equal_to<>> numbers_;
   std::vector<StakeList> lists_;
   std::vector<uint32_t> freeLists_;
-  std::unordered_map<kube::ObjectKey, uint32_t, Hash, Equal> listOf_;
+  graph::HashIndex listOf_;  // by the hash of its key
 };
 
 // The live graph's facts, for decide().

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <tuple>
 
 namespace lastout::admission {
 namespace {
 
 constexpr std::string_view kGap = "...";
 
-bool before(const graph::ObjectView& a, const graph::ObjectView& b) {
-  return std::tie(a.group, a.resource, a.namespaceName, a.name) <
-         std::tie(b.group, b.resource, b.namespaceName, b.name);
+bool before(const Holders::Name& a, const Holders::Name& b) {
+  return a.namespaceName != b.namespaceName ? a.namespaceName < b.namespaceName : a.name < b.name;
 }
 
 }  // namespace
@@ -21,82 +19,91 @@ KeyView viewOf(const kube::ObjectKey& key) {
   return {key.type.group, key.type.resource, key.namespaceName, key.name};
 }
 
-KeyView viewOf(const graph::ObjectView& object) {
-  return {object.group, object.resource, object.namespaceName, object.name};
-}
-
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
   Holders holders;
-  graph::ObjectId found[Holders::kShown];
+  std::array<graph::ObjectId, Holders::kShown> found;
   holders.count = graph.holders(condition);
   holders.shown = graph.someHolders(condition, found);
   for (size_t i = 0; i < holders.shown; ++i) {
-    holders.examples[i] = graph.object(found[i]);
-    holders.live = holders.live || !holders.examples[i].terminating;
+    const graph::ObjectView object = graph.object(found[i]);
+    holders.live = holders.live || !object.terminating;
+    holders.examples[i] = {object.namespaceName, object.name};
   }
-  std::sort(holders.examples, holders.examples + holders.shown, before);
+  // All of them in order, whatever came when; of more, any few are as good as any others.
+  if (holders.count <= Holders::kShown) {
+    std::sort(holders.examples.begin(), holders.examples.begin() + static_cast<ptrdiff_t>(holders.shown),
+              before);
+  }
   return holders;
 }
 
 // What stands from `start` on becomes at most longestName_ bytes, beginning and end kept.
 void Writer::shorten(size_t start) {
-  const size_t length = text_.size() - start;
+  const size_t length = size_ - start;
+  longest_ = std::max(longest_, length);
   if (length <= longestName_) return;
   const size_t kept = (longestName_ - kGap.size()) / 2;
-  text_.replace(start + kept, length - 2 * kept, kGap);
+  char* const gap = text_ + start + kept;
+  std::memcpy(gap, kGap.data(), kGap.size());
+  std::memmove(gap + kGap.size(), text_ + size_ - kept, kept);
+  size_ = start + kept + kGap.size() + kept;
 }
 
-Writer& Writer::operator<<(uint64_t number) {
+Writer& Writer::number(uint64_t number) {
+  if (number < 10) return letter(static_cast<char>('0' + number));
   char digits[20];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
-  text_.append(std::begin(digits), end);
-  return *this;
+  return *this << std::string_view(std::begin(digits), static_cast<size_t>(end - std::begin(digits)));
 }
 
 Writer& Writer::name(std::string_view name) {
-  const size_t start = text_.size();
-  text_ += name;
+  const size_t start = size_;
+  *this << name;
   shorten(start);
   return *this;
 }
 
+Writer& Writer::typeName(std::string_view group, std::string_view resource) {
+  *this << resource;
+  if (!group.empty()) letter('.') << group;
+  return *this;
+}
+
 Writer& Writer::key(const KeyView& key) {
-  const size_t start = text_.size();
-  text_ += key.resource;
-  if (!key.group.empty()) text_.append(1, '.').append(key.group);
-  if (!key.namespaceName.empty()) text_.append(1, '/').append(key.namespaceName);
-  text_.append(1, '/').append(key.name);
+  const size_t start = size_;
+  typeName(key.group, key.resource).letter('/');
+  if (!key.namespaceName.empty()) (*this << key.namespaceName).letter('/');
+  *this << key.name;
   shorten(start);
   return *this;
 }
 
 Writer& Writer::type(const kube::GroupResource& type) {
-  const size_t start = text_.size();
-  text_ += type.resource;
-  if (!type.group.empty()) text_.append(1, '.').append(type.group);
+  const size_t start = size_;
+  typeName(type.group, type.resource);
   shorten(start);
   return *this;
 }
 
 Writer& Writer::service(std::string_view name) {
-  const size_t start = text_.size();
-  text_.append("criticalservices.lastout.dev/").append(name);
+  const size_t start = size_;
+  *this << "criticalservices.lastout.dev/" << name;
   shorten(start);
   return *this;
 }
 
 Writer& Writer::separator(size_t index, size_t total) {
-  if (index > 0) text_ += index + 1 == total ? " and " : ", ";
+  if (index > 0) *this << (index + 1 == total ? " and " : ", ");
   return *this;
 }
 
 Writer& Writer::names(const Holders& holders) {
   for (size_t i = 0; i < holders.shown; ++i) {
     separator(i, holders.shown);
-    const size_t start = text_.size();
-    const graph::ObjectView& object = holders.examples[i];
-    if (!object.namespaceName.empty()) text_.append(object.namespaceName).append(1, '/');
-    text_ += object.name;
+    const size_t start = size_;
+    const Holders::Name& example = holders.examples[i];
+    if (!example.namespaceName.empty()) (*this << example.namespaceName).letter('/');
+    *this << example.name;
     shorten(start);
   }
   return *this;

@@ -1,10 +1,11 @@
 // Writer: the phrases that explanations are made of. Insides of admission/explain.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "admission/guard_index.h"
 #include "graph/graph.h"
@@ -12,28 +13,41 @@
 namespace lastout::admission {
 
 KeyView viewOf(const kube::ObjectKey& key);
-KeyView viewOf(const graph::ObjectView& object);
 
 // A few of the objects that hold a condition.
 struct Holders {
   static constexpr size_t kShown = 3;
   uint32_t count = 0;  // all of them
   size_t shown = 0;
-  graph::ObjectView examples[kShown];  // by namespace and name
-  bool live = false;                   // one of those shown is not being deleted
+  struct Name {
+    std::string_view namespaceName;
+    std::string_view name;
+  };
+  std::array<Name, kShown> examples;  // sorted when they are all
+  bool live = false;                  // one of those shown is not being deleted
 };
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition);
 
-// A text that grows. Of names that are longer than `longestName` bytes the middle is left out.
+// A text that grows, up to kMostBytes: what goes beyond is left out. Of names that are longer than
+// `longestName` bytes the middle is left out. Explanations are made on the way of a request: nothing is
+// allocated before take().
 class Writer {
  public:
-  explicit Writer(size_t longestName = std::string::npos) : longestName_(longestName) {}
+  static constexpr size_t kMostBytes = 8192;
+
+  explicit Writer(size_t longestName = kMostBytes) : longestName_(longestName) {}
 
   Writer& operator<<(std::string_view words) {
-    text_ += words;
+    if (words.size() > kMostBytes - size_) words = words.substr(0, kMostBytes - size_);
+    std::memcpy(text_ + size_, words.data(), words.size());
+    size_ += words.size();
     return *this;
   }
-  Writer& operator<<(uint64_t number);
+  Writer& letter(char letter) {
+    if (size_ < kMostBytes) text_[size_++] = letter;
+    return *this;
+  }
+  Writer& number(uint64_t number);
 
   Writer& name(std::string_view name);
   Writer& key(const KeyView& key);  // "deployments.apps/finalizer-namespace/finalizer-deployment"
@@ -44,15 +58,19 @@ class Writer {
   // Why too little is known of a type: "coolresources.my.crd.group have not been listed yet".
   Writer& ignorance(const graph::Graph& graph, const kube::GroupResource& type, graph::Knowledge knowledge);
 
-  void reserve(size_t bytes) { text_.reserve(bytes); }
-  size_t size() const { return text_.size(); }
-  std::string take() { return std::move(text_); }
+  std::string_view view() const { return {text_, size_}; }
+  size_t size() const { return size_; }
+  size_t longestName() const { return longest_; }  // of those written, in bytes
+  std::string take() const { return std::string(view()); }
 
  private:
+  Writer& typeName(std::string_view group, std::string_view resource);
   void shorten(size_t start);
 
-  std::string text_;
+  char text_[kMostBytes];  // the first size_ bytes
+  size_t size_ = 0;
   size_t longestName_;
+  size_t longest_ = 0;
 };
 
 }  // namespace lastout::admission
