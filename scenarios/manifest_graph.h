@@ -1,6 +1,9 @@
 // ManifestGraph: the live graph of a cluster that holds these manifests and nothing else.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "admission/guard_index.h"
 #include "graph/graph.h"
 #include "scenarios/manifests.h"
@@ -22,5 +25,10 @@ tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests);
 
 // The verdict for a DELETE of `key` now; `guarded` is false of objects that lastout does not decide on.
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key);
+
+// The one object that `reference` names, present or only named by others; a namespace may be left out where
+// that is clear. Fails on none (naming the nearest) and on several (listing them).
+kube::Result<kube::ObjectKey> findObject(const ManifestGraph& graph, std::string_view reference,
+                                         const kube::ResourceMap& types);
 
 }  // namespace lastout::scenarios

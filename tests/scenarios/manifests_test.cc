@@ -240,6 +240,30 @@ spec: ns/inside
   EXPECT_THAT(goesAfter(built, "appliedmanifestworks/d40a-w"), UnorderedElementsAre("inside: 1", "other: 0"));
 }
 
+TEST(ManifestGraph, FindsTheObjectThatAPersonMeans) {
+  const Manifests read =
+      manifests({{"a.yaml", kProvider},
+                 {"b.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: other}\n"}});
+  const auto built = graphOf(read);
+  ASSERT_TRUE(built);
+  const auto find = [&](std::string_view reference) {
+    const auto found = findObject(*built, reference, read.types);
+    return found ? kube::toString(*found) : kube::toString(found.error());
+  };
+  EXPECT_EQ(find("deploy/operator"), "deployments.apps/web/operator");
+  EXPECT_EQ(find("deployment/other -n default"), "deployments.apps/default/other");
+  EXPECT_EQ(find("deploy/operatr"),
+            "\"deploy/operatr\" names nothing; did you mean deployments.apps/web/operator?");
+  EXPECT_EQ(find("deploy/zzzzzzzzz"),
+            "\"deploy/zzzzzzzzz\" names nothing; there are deployments.apps/default/other, "
+            "deployments.apps/web/operator");
+  EXPECT_EQ(find("pod/x"), "\"pod/x\" names nothing: there are no pods");
+  EXPECT_EQ(find("deploy/*"),
+            "\"deploy/*\" names 2 objects: deployments.apps/default/other, deployments.apps/web/operator; "
+            "choose one");
+  EXPECT_THAT(find("what/x"), HasSubstr("what"));
+}
+
 TEST(ManifestGraph, WarnsOfWhatIsProbablyNotMeant) {
   const ManifestGraph built = graph({{"a.yaml", kProvider}, {"b.yaml", kCrd}});
   ASSERT_FALSE(built.warnings.empty());
