@@ -1,0 +1,162 @@
+// lastout replay, as it is run: exit codes, what stands where, files that are written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/program.h"
+
+namespace lastout {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::lastout;
+using ::testing::Not;
+using testing::Ran;
+using ::testing::StartsWith;
+
+class ReplayProgram : public ::testing::Test {
+ protected:
+  ReplayProgram() {
+    std::string pattern = (fs::temp_directory_path() / "lastout-replay-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~ReplayProgram() override { fs::remove_all(folder_); }
+  ReplayProgram(const ReplayProgram&) = delete;
+  ReplayProgram& operator=(const ReplayProgram&) = delete;
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return path(name);
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+  fs::path folder_;
+};
+
+const std::string kMap = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: c, namespace: d }\n";
+
+std::string scenario(const std::string& spec, const std::string& documents = kMap) {
+  return "apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nspec:\n" + spec + "\n" + documents;
+}
+
+const std::string kHolds = scenario("  steps: [{ delete: configmaps/d/c }]\n  expect: { ends: empty }");
+const std::string kFails = scenario("  steps: [{ delete: configmaps/d/c }]\n  expect: { ends: stuck }");
+
+TEST_F(ReplayProgram, GivesZeroWhenEverythingHolds) {
+  const Ran ran = lastout({"replay", write("a.yaml", kHolds)});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("held    a  ends empty at 0.000 s"),
+                             HasSubstr("1 scenario: all expectations held")));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(ReplayProgram, GivesOneWhenAnExpectationFails) {
+  write("a.yaml", kHolds);
+  write("b.yaml", kFails);
+  const Ran ran = lastout({"replay", path("")});
+  EXPECT_EQ(ran.exitCode, 1);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("held    a"), HasSubstr("FAILED  b"),
+                             HasSubstr("FAILED  ends stuck: it ended empty"),
+                             HasSubstr("2 scenarios: 1 held, 1 failed")));
+}
+
+TEST_F(ReplayProgram, GivesTwoAndRunsNothingWhenOneFileIsBad) {
+  write("a.yaml", kHolds);
+  write("b.yaml", scenario("  stepz: []"));
+  write("c.yaml", scenario("  steps: [{ delete: configmaps/d/x }]"));
+  const Ran ran = lastout({"replay", "--junit", path("j.xml"), path("")});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("b.yaml:4:3: "), HasSubstr("did you mean \"steps\"?"),
+                             HasSubstr("c.yaml:4:21: ")));
+  EXPECT_FALSE(fs::exists(path("j.xml")));
+}
+
+TEST_F(ReplayProgram, PassesOverManifestsInAFolder) {
+  write("a.yaml", scenario("  files: [parts/map.yaml]\n  steps: [{ delete: configmaps/d/c }]", ""));
+  write("parts/map.yaml", kMap);
+  const Ran ran = lastout({"replay", path("")});
+  EXPECT_EQ(ran.exitCode, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("1 scenario: "));
+}
+
+TEST_F(ReplayProgram, RefusesAFileThatIsNamedAndNoScenario) {
+  const Ran ran = lastout({"replay", write("map.yaml", kMap)});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("map.yaml: there is no document of kind Scenario in this file"));
+}
+
+TEST_F(ReplayProgram, RefusesAFolderWithoutScenarios) {
+  write("map.yaml", kMap);
+  const Ran ran = lastout({"replay", path("")});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("none of these files is a scenario"));
+}
+
+TEST_F(ReplayProgram, NamesThePlaceInAFurtherFile) {
+  write("a.yaml", scenario("  files: [more.yaml]\n  steps: []", ""));
+  write("more.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c }\n---\napiVersion: v1\nkind: "
+        "Nonsense\nmetadata: { name: n }\n");
+  const Ran ran = lastout({"replay", path("a.yaml")});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("more.yaml:6:"));
+}
+
+TEST_F(ReplayProgram, TheSameSeedPrintsTheSameBytes) {
+  const auto run = [](const std::string& seed) {
+    return lastout({"replay", "--order", "random", "--runs", "1", "--seed", seed, "--timeline",
+                    "scenarios/story-three-works.yaml"})
+        .out;
+  };
+  EXPECT_EQ(run("5"), run("5"));
+  EXPECT_NE(run("5"), run("6"));
+}
+
+TEST_F(ReplayProgram, WritesJUnitAndATrace) {
+  const Ran ran =
+      lastout({"replay", "--junit", path("j.xml"), "--trace", path("t.jsonl"), write("a.yaml", kHolds)});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(read(path("j.xml")), HasSubstr("<testcase classname=\"a\" name=\"ends empty\"/>"));
+  EXPECT_THAT(read(path("t.jsonl")),
+              HasSubstr("\"kind\":\"watch\",\"resource\":\"configmaps\",\"type\":\"DELETED\""));
+}
+
+TEST_F(ReplayProgram, GivesTwoWhenAFileCannotBeWritten) {
+  const Ran ran = lastout({"replay", "--trace", path("no/such/folder"), write("a.yaml", kHolds)});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("cannot be written"));
+}
+
+TEST_F(ReplayProgram, PrintsJson) {
+  const Ran ran = lastout({"replay", "-o", "json", write("a.yaml", kHolds)});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(
+      ran.out,
+      AllOf(StartsWith("{\n  \"apiVersion\": \"lastout.dev/v1alpha1\",\n  \"kind\": \"ReplayReport\""),
+            Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(ReplayProgram, RefusesAnOrderThatIsNone) {
+  const Ran ran = lastout({"replay", "--order", "sideways", "scenarios"});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("random"));
+}
+
+}  // namespace
+}  // namespace lastout

@@ -1,0 +1,144 @@
+// Traces: the form of the recordings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "scenarios/output.h"
+#include "tests/scenarios/play.h"
+
+namespace lastout::scenarios {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+std::vector<json> trace(const std::string& yaml) {
+  const auto loaded = ready(yaml);
+  std::istringstream lines(toTrace(*loaded, replay(*loaded, {})));
+  std::vector<json> result;
+  for (std::string line; std::getline(lines, line);) result.push_back(json::parse(line));
+  return result;
+}
+
+// The first line that has all of these fields.
+json find(const std::vector<json>& lines, const json& fields) {
+  for (const json& line : lines) {
+    bool same = true;
+    for (const auto& [key, value] : fields.items()) same = same && line.contains(key) && line[key] == value;
+    if (same) return line;
+  }
+  return "there is no such line";
+}
+
+std::vector<std::string> keys(const json& object) {
+  std::vector<std::string> result;
+  for (const auto& [key, value] : object.items()) result.push_back(key);
+  return result;
+}
+
+// Not a constant: the documents are initialized in another file.
+std::string teardown() {
+  return scenario(std::string(kController) + R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+    - delete: crd/widgets.example.com
+      at: 1s
+      as: alice)");
+}
+
+TEST(Trace, BeginsWithWhatIsThereAndEndsWithHowItEnded) {
+  const std::vector<json> lines = trace(teardown());
+  EXPECT_EQ(lines.front(), json({{"t", 0.0}, {"kind", "marker"}, {"note", "s: written order"}}));
+  EXPECT_EQ(lines.back(), json({{"t", 10.524}, {"kind", "marker"}, {"note", "ends empty"}}));
+  EXPECT_EQ(find(lines, {{"type", "ADDED"}, {"resource", "widgets"}}),
+            json({{"t", 0.0},
+                  {"kind", "watch"},
+                  {"resource", "widgets"},
+                  {"type", "ADDED"},
+                  {"namespace", nullptr},
+                  {"name", "one"},
+                  {"terminating", false},
+                  {"finalizers", {"example.com/cleanup"}},
+                  {"object",
+                   {{"apiVersion", "example.com/v1"},
+                    {"kind", "Widget"},
+                    {"metadata",
+                     {{"name", "one"},
+                      {"uid", "00000000-0000-4000-8000-000004000000"},
+                      {"finalizers", {"example.com/cleanup"}}}}}}}));
+}
+
+// The same keys as tests/recordings' story-guarded.jsonl has on its lines of each kind.
+TEST(Trace, HasTheKeysOfTheRecordings) {
+  const std::vector<json> lines = trace(teardown());
+  EXPECT_THAT(keys(find(lines, {{"kind", "admission"}})),
+              ::testing::UnorderedElementsAre("t", "kind", "operation", "resource", "namespace", "name",
+                                              "uid", "propagationPolicy", "dryRun", "requestName", "user",
+                                              "allowed", "why"));
+  EXPECT_THAT(keys(find(lines, {{"kind", "watch"}})),
+              ::testing::UnorderedElementsAre("t", "kind", "resource", "type", "namespace", "name",
+                                              "terminating", "finalizers", "object"));
+  EXPECT_THAT(keys(find(lines, {{"kind", "client"}})),
+              ::testing::UnorderedElementsAre("t", "kind", "action", "name", "status"));
+  EXPECT_THAT(keys(find(lines, {{"kind", "finalizer-controller"}})),
+              ::testing::UnorderedElementsAre("t", "kind", "action", "name", "status"));
+}
+
+TEST(Trace, TellsADenialWithItsReasons) {
+  const json line = find(trace(teardown()), {{"kind", "admission"}, {"resource", "deployments"}});
+  EXPECT_EQ(line["allowed"], false);
+  EXPECT_EQ(line["why"], json({"widgets.example.com/one has finalizer example.com/cleanup",
+                               "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com exists"}));
+  EXPECT_EQ(find(trace(teardown()), {{"kind", "client"}, {"name", "operator"}})["status"], 403);
+}
+
+TEST(Trace, TellsWhoAskedForWhat) {
+  const std::vector<json> lines = trace(teardown());
+  EXPECT_EQ(find(lines, {{"kind", "admission"}, {"resource", "customresourcedefinitions"}})["user"], "alice");
+  EXPECT_EQ(find(lines, {{"kind", "client"}, {"name", "widgets.example.com"}}),
+            json({{"t", 1.0},
+                  {"kind", "client"},
+                  {"action", "DELETE customresourcedefinition"},
+                  {"name", "widgets.example.com"},
+                  {"status", 200}}));
+  // Instances are marked deleted by their CRD's clean-up, without any review.
+  EXPECT_EQ(find(lines, {{"kind", "admission"}, {"resource", "widgets"}}), "there is no such line");
+  EXPECT_EQ(find(lines, {{"kind", "watch"}, {"resource", "widgets"}, {"type", "MODIFIED"}})["terminating"],
+            true);
+}
+
+TEST(Trace, ShowsWhatIsGoneAsItWasLastSeen) {
+  const json line = find(trace(teardown()), {{"type", "DELETED"}, {"resource", "widgets"}});
+  EXPECT_EQ(line["t"], 2.02);
+  EXPECT_EQ(line["terminating"], true);
+  EXPECT_EQ(line["finalizers"], json({"example.com/cleanup"}));
+  EXPECT_EQ(line["object"]["metadata"]["deletionTimestamp"], "2000-01-01T00:00:01Z");
+}
+
+TEST(Trace, NamesWhatIsStuck) {
+  EXPECT_EQ(trace(scenario("  steps:\n    - delete: widgets/one")).back()["note"],
+            "STUCK: widgets.example.com/one");
+}
+
+TEST(Trace, GivesWhatIsCreatedAgainAnotherUid) {
+  const std::vector<json> lines = trace(scenario(R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+    - apply: deployments.apps/operator/operator
+      after: deployments.apps/operator/operator gone)",
+                                                 kUnguarded));
+  std::vector<std::string> uids;
+  for (const json& line : lines) {
+    if (line["kind"] == "watch" && line["type"] == "ADDED" && line["resource"] == "deployments")
+      uids.push_back(line["object"]["metadata"]["uid"]);
+  }
+  ASSERT_EQ(uids.size(), 2u);
+  EXPECT_NE(uids[0], uids[1]);
+}
+
+}  // namespace
+}  // namespace lastout::scenarios
