@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/terminal.h"
+#include "scenarios/all_orders.h"
 #include "scenarios/output.h"
 
 namespace lastout::cmd {
@@ -19,10 +21,13 @@ namespace {
 
 using scenarios::ScenarioReport;
 
+constexpr uint32_t kRandomRuns = 100;
+
 constexpr const char* kExamples = R"(Examples:
   lastout replay scenarios/story-three-works.yaml        one scenario, told from beginning to end
   lastout replay scenarios/                              every scenario in the folder, one line each and a summary
   lastout replay --order random --runs 1000 scenarios/   the same in 1,000 random orders each
+  lastout replay --order all scenarios/                  what is expected, in every order that could happen
   lastout replay --order random --seed 17 --runs 1 --timeline scenarios/story-one-work.yaml
   lastout replay --junit report.xml scenarios/           for CI
 
@@ -31,27 +36,43 @@ Exit codes: 0 all expectations held; 1 one failed; 2 bad input.)";
 struct Options {
   std::vector<std::string> paths;
   std::string order = "written";
-  uint64_t seed = 1;
-  uint32_t runs = 0;  // 0: not given
+  std::optional<uint64_t> seed;
+  std::optional<uint32_t> runs;
   bool timeline = false;
   std::string output = "text";
   std::string trace;
   std::string junit;
 };
 
-std::vector<ScenarioReport> replayAll(const Scenarios& all, const Options& options) {
-  scenarios::ReplayOptions replay{.order = scenarios::Order::Written, .seed = options.seed, .runs = 1};
-  if (options.order == "random") {
-    replay.order = scenarios::Order::Random;
-    replay.runs = options.runs == 0 ? 100 : options.runs;
-  }
-  Progress progress(std::cerr, terminalOf(STDERR_FILENO));
+// In written or random order, with the runs of all scenarios as the whole.
+std::vector<ScenarioReport> replayRuns(const Scenarios& all, const scenarios::ReplayOptions& options,
+                                       Progress& progress) {
   std::vector<ScenarioReport> reports;
-  const uint64_t total = uint64_t{replay.runs} * all.size();
+  const uint64_t total = uint64_t{options.runs} * all.size();
   for (const auto& ready : all) {
-    const uint64_t before = uint64_t{replay.runs} * reports.size();
-    reports.push_back(scenarios::replay(*ready, replay, [&](uint32_t done) {
+    const uint64_t before = uint64_t{options.runs} * reports.size();
+    reports.push_back(scenarios::replay(*ready, options, [&](uint32_t done) {
       progress.update(before + done, total, "runs", ready->scenario.name);
+      return true;
+    }));
+  }
+  return reports;
+}
+
+std::vector<ScenarioReport> replayAll(const Scenarios& all, const Options& options) {
+  Progress progress(std::cerr, terminalOf(STDERR_FILENO));
+  if (options.order != "all") {
+    const bool random = options.order == "random";
+    return replayRuns(all,
+                      {.order = random ? scenarios::Order::Random : scenarios::Order::Written,
+                       .seed = options.seed.value_or(1),
+                       .runs = random ? options.runs.value_or(kRandomRuns) : 1},
+                      progress);
+  }
+  std::vector<ScenarioReport> reports;
+  for (const auto& ready : all) {
+    reports.push_back(scenarios::replayAllOrders(*ready, {}, [&](const scenarios::Explored& explored) {
+      progress.update(explored.states, 0, "states", ready->scenario.name);
       return true;
     }));
   }
@@ -93,6 +114,9 @@ void print(const std::vector<ScenarioReport>& reports, const Options& options) {
 }
 
 int run(const Options& options) {
+  if (options.order != "random" && (options.seed || options.runs))
+    return badInput(
+        kube::Error{"--seed and --runs are for --order random: other orders need only one run", {}, {}});
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
   const std::vector<ScenarioReport> reports = replayAll(*all, options);
@@ -113,12 +137,11 @@ void addReplay(CLI::App& app, int& exitCode) {
   command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
   command
       ->add_option("--order", options->order,
-                   "written: as the files say, with recorded delays; random: any order")
-      ->check(CLI::IsMember({"written", "random"}))
+                   "written: as the files say, with recorded delays; random: any; all: every one")
+      ->check(CLI::IsMember({"written", "random", "all"}))
       ->capture_default_str();
-  command
-      ->add_option("--seed", options->seed, "Of the first run in random order; the next run has the next one")
-      ->capture_default_str();
+  command->add_option("--seed", options->seed,
+                      "Of the first run in random order; the next one has the next [1]");
   command->add_option("--runs", options->runs, "How many runs in random order [100]")
       ->check(CLI::Range(1u, 100'000'000u));
   command->add_flag("--timeline", options->timeline,

@@ -16,6 +16,18 @@ Json timeOrNull(const std::optional<std::chrono::milliseconds>& time) {
   return time ? secondsOf(*time) : Json();
 }
 
+std::string_view word(Order order) {
+  switch (order) {
+    case Order::Written:
+      return "written";
+    case Order::Random:
+      return "random";
+    case Order::All:
+      return "all";
+  }
+  return {};
+}
+
 Json toldRun(const ScenarioReport& report, bool timeline) {
   Json told = {{"seed", report.seed},
                {"end", word(report.end)},
@@ -49,9 +61,10 @@ Json scenarioOf(const ScenarioReport& report, bool timeline) {
       {"name", report.name},
       {"description", report.description},
       {"held", report.held},
-      {"order", report.options.order == Order::Random ? "random" : "written"},
+      {"order", word(report.options.order)},
       {"runs", report.options.runs},
       {"ended", {{"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}}}};
+  if (report.states) result["states"] = *report.states;
   result["expectations"] = Json::array();
   for (const Outcome& outcome : report.outcomes) {
     Json entry = {{"text", outcome.text}, {"held", outcome.held}};

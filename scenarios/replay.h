@@ -17,7 +17,11 @@
 
 namespace lastout::scenarios {
 
-enum class Order : uint8_t { Written, Random };
+enum class Order : uint8_t {
+  Written,
+  Random,
+  All,  // of reports alone (scenarios/all_orders.h): a single run has one order
+};
 
 struct RunOptions {
   Order order = Order::Written;

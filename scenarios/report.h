@@ -47,6 +47,7 @@ struct ScenarioReport {
   std::string description;
   ReplayOptions options;
   std::array<uint32_t, 3> ended{};  // how many runs ended so, by End
+  std::optional<uint64_t> states;   // Order::All: how many were looked at
   bool held = false;                // every outcome
   std::vector<Outcome> outcomes;
   // The rest is of one run: the first that failed an expectation; else the first that showed the expected

@@ -9,6 +9,7 @@ namespace lastout::scenarios {
 namespace {
 
 std::string ending(const ScenarioReport& report) {
+  if (report.states) return "every order, in " + std::to_string(*report.states) + " states";
   if (report.options.runs > 1) {
     std::string text = std::to_string(report.options.runs) + " runs: ";
     std::string_view separator;

@@ -152,6 +152,14 @@ TEST_F(ReplayProgram, PrintsJson) {
             Not(HasSubstr("\x1b"))));
 }
 
+TEST_F(ReplayProgram, RefusesASeedWhereItWouldDoNothing) {
+  for (const char* order : {"written", "all"}) {
+    const Ran ran = lastout({"replay", "--order", order, "--seed", "3", "scenarios"});
+    EXPECT_EQ(ran.exitCode, 2);
+    EXPECT_THAT(ran.err, HasSubstr("--seed and --runs are for --order random"));
+  }
+}
+
 TEST_F(ReplayProgram, RefusesAnOrderThatIsNone) {
   const Ran ran = lastout({"replay", "--order", "sideways", "scenarios"});
   EXPECT_EQ(ran.exitCode, 2);

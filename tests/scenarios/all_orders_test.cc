@@ -1,0 +1,92 @@
+// Expectations in every order.
+#include "scenarios/all_orders.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scenarios/output.h"
+#include "tests/scenarios/play.h"
+
+namespace lastout::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+ScenarioReport everyOrder(std::string_view spec, std::string_view documents = kOperator,
+                          const Bounds& bounds = {}) {
+  return replayAllOrders(*ready(scenario(std::string(kController) + std::string(spec), documents)), bounds);
+}
+
+constexpr std::string_view kTeardown =
+    "  steps:\n    - delete: [widgets/one, deployments.apps/operator/operator]\n";
+
+TEST(EveryOrder, TheGuardedTeardownEndsEmpty) {
+  const ScenarioReport report = everyOrder(R"(
+  steps:
+    - delete: [crd/widgets.example.com, deployments.apps/operator/operator]
+  expect:
+    ends: empty
+    before: [[crd/widgets.example.com gone, deployments.apps/operator/operator accepted]]
+    never: [widgets/one denied]
+    denied: [deployments.apps/operator/operator])");
+  EXPECT_THAT(failures(report), IsEmpty());
+  EXPECT_TRUE(report.held);
+  EXPECT_GT(report.states.value_or(0), 10u);
+  EXPECT_THAT(toText(report, {}), HasSubstr("every order, in "));
+}
+
+TEST(EveryOrder, OneOrderThatGetsStuckIsEnoughToFail) {
+  const std::string spec = R"(
+  steps:
+    - delete: widgets/one
+    - delete: deployments.apps/operator/operator
+      at: 30s
+  expect: { ends: empty })";
+  EXPECT_TRUE(play(scenario(std::string(kController) + spec, kUnguarded)).held);  // in the written order
+  EXPECT_THAT(failures(everyOrder(spec, kUnguarded)),
+              ElementsAre("ends empty: not in every order; `lastout prove s.yaml` tells which"));
+}
+
+TEST(EveryOrder, OneOrderThatGetsStuckIsEnoughToShowIt) {
+  EXPECT_THAT(failures(everyOrder(std::string(kTeardown) + "  expect: { ends: stuck, stuck: [widgets/one] }",
+                                  kUnguarded)),
+              IsEmpty());
+  EXPECT_THAT(failures(everyOrder("  steps:\n    - delete: widgets/one\n  expect: { ends: stuck }")),
+              ElementsAre("ends stuck: in no order"));
+}
+
+TEST(EveryOrder, AnOrderOfEventsHasToBeKeptInEachOfThem) {
+  EXPECT_THAT(
+      failures(everyOrder(std::string(kTeardown) + R"(
+  expect:
+    before: [[deployments.apps/operator/operator gone, widgets/one accepted]]
+    never: [widgets/one gone])",
+                          kUnguarded)),
+      ElementsAre(
+          StartsWith("deployments/operator/operator gone before widgets/one accepted: not in every order"),
+          StartsWith("never widgets/one gone: not in every order")));
+}
+
+TEST(EveryOrder, AnEventThatBrokeOneExpectationLeavesItsOthersOpen) {
+  EXPECT_THAT(failures(everyOrder(std::string(kTeardown) + "  expect: { before: [[namespace/operator gone, "
+                                                           "widgets/one gone]], never: [widgets/one gone] }",
+                                  kUnguarded)),
+              ElementsAre(HasSubstr("not decided, because the same event broke another expectation"),
+                          StartsWith("never widgets/one gone: not in every order")));
+}
+
+TEST(EveryOrder, ABoundIsNoProof) {
+  const ScenarioReport report = everyOrder(
+      "  steps:\n    - delete: [crd/widgets.example.com, deployments.apps/operator/operator]\n  expect: { "
+      "ends: "
+      "empty }",
+      kOperator, {.states = 5});
+  EXPECT_FALSE(report.held);
+  EXPECT_THAT(failures(report), ElementsAre(StartsWith("every order was looked at: a bound was met after ")));
+}
+
+}  // namespace
+}  // namespace lastout::scenarios
