@@ -13,14 +13,6 @@ using graph::ConditionId;
 using graph::Graph;
 using graph::TypeId;
 
-Condition finalizerCondition() {
-  Condition condition;
-  condition.kind = Condition::Kind::Finalizer;
-  condition.type = instanceType();
-  condition.finalizer = kFinalizer;
-  return condition;
-}
-
 // An empty graph takes in a list, 1,000 objects at a time.
 void applyList(benchmark::State& state) {
   const auto count = static_cast<uint32_t>(state.range(0));

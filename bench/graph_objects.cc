@@ -55,6 +55,14 @@ const kube::GroupResource& instanceType() {
   return type;
 }
 
+graph::Condition finalizerCondition() {
+  graph::Condition condition;
+  condition.kind = graph::Condition::Kind::Finalizer;
+  condition.type = instanceType();
+  condition.finalizer = kFinalizer;
+  return condition;
+}
+
 const std::vector<kube::ObjectMeta>& metas(uint32_t count) {
   static std::map<uint32_t, std::vector<kube::ObjectMeta>> made;
   std::vector<kube::ObjectMeta>& result = made[count];

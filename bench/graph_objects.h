@@ -20,6 +20,9 @@ void refill(kube::ObjectMeta& meta, uint32_t number, uint32_t generation);
 
 const kube::GroupResource& instanceType();
 
+// Held by all of them.
+graph::Condition finalizerCondition();
+
 // Parsed metadata of `count` objects; kept for the life of the program, so that its making is paid once.
 const std::vector<kube::ObjectMeta>& metas(uint32_t count);
 std::vector<graph::Change> upserts(graph::TypeId type, const std::vector<kube::ObjectMeta>& metas);

@@ -38,6 +38,15 @@ struct Condition {
   auto operator<=>(const Condition&) const = default;
 };
 
+// The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group",
+// "customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of pods".
+std::string toString(const Condition& condition);
+
+// Whether "no holder" is to be believed of a type that is known so well.
+constexpr bool isKnown(Knowledge knowledge) {
+  return knowledge == Knowledge::Synced || knowledge == Knowledge::Absent;
+}
+
 // Where an edge came from, so that people see why it is there; also the handle to take it back.
 struct Origin {
   kube::ObjectKey object;  // the object that asked for it: a CriticalService, an AppliedManifestWork, ...

@@ -35,6 +35,13 @@ inline bool isLive(const Graph& graph, Vertex vertex) {
   return isObject(graph, vertex) ? graph.isLive(objectOf(vertex)) : graph.isLive(conditionOf(graph, vertex));
 }
 
+struct Edge {
+  Vertex source = kNone;
+  Vertex target = kNone;
+  EdgeKind kind = EdgeKind::Holder;
+  friend bool operator==(const Edge&, const Edge&) = default;
+};
+
 // Walks the edges out of one vertex. Absent objects have the edges that were required of them, and no others;
 // only present objects are holders. Two requirements of one object on one condition are two edges.
 class OutEdges {
@@ -45,6 +52,7 @@ class OutEdges {
   bool atEnd() const { return step_ == Step::End; }
   Vertex target() const { return target_; }
   EdgeKind kind() const { return kind_; }
+  Edge edge() const { return {source_, target_, kind_}; }
   void next();
 
   friend bool operator==(const OutEdges& a, const OutEdges& b) {

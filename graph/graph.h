@@ -160,6 +160,8 @@ class Graph {
   Condition condition(ConditionId condition) const;
   // The object that an Object condition names, present or absent; nothing for the other kinds.
   std::optional<ObjectId> target(ConditionId condition) const;
+  // The Object conditions that name this object, whether or not it holds them.
+  std::vector<ConditionId> conditionsOn(ObjectId object) const;
   // Fills `out` with holders, as many as fit, and says how many: O(what it fills), without allocation.
   size_t someHolders(ConditionId condition, std::span<ObjectId> out) const;
   std::vector<RequirementView> requirementsOf(ObjectId subject) const;

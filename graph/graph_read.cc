@@ -191,6 +191,14 @@ std::optional<ObjectId> Graph::target(ConditionId condition) const {
   return optionalId<ObjectId>(record.kind == Condition::Kind::Object ? record.subject : kNone);
 }
 
+std::vector<ConditionId> Graph::conditionsOn(ObjectId object) const {
+  std::vector<ConditionId> result;
+  const uint32_t extra = tables_.nodes[number(object)].extra;
+  uint32_t at = extra == kNone ? kNone : tables_.extras[extra].firstCondition;
+  for (; at != kNone; at = tables_.conditions[at].nextOfTarget) result.push_back(ConditionId{at});
+  return result;
+}
+
 size_t Graph::someHolders(ConditionId condition, std::span<ObjectId> out) const {
   size_t filled = 0;
   for (OutEdges edges(*this, vertexOf(*this, condition)); filled < out.size() && !edges.atEnd();

@@ -1,0 +1,113 @@
+#include <nlohmann/json.hpp>
+
+#include "graph/blockers.h"
+#include "graph/dump_selection.h"
+#include "graph/names.h"
+
+namespace lastout::graph {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Unique among objects and among conditions; a condition on an object is not named like it.
+std::string idOf(const Graph& graph, Vertex vertex) {
+  return isObject(graph, vertex) ? describe(graph, vertex) : "condition: " + describe(graph, vertex);
+}
+
+Json ownersJson(const Graph& graph, ObjectId object) {
+  Json owners = Json::array();
+  for (const OwnerView& owner : graph.owners(object)) {
+    Json json = {{"apiVersion", owner.apiVersion},
+                 {"kind", owner.kind},
+                 {"name", owner.name},
+                 {"uid", owner.uid},
+                 {"controller", owner.controller},
+                 {"blockOwnerDeletion", owner.blockOwnerDeletion}};
+    if (owner.object.has_value()) json["object"] = idOf(graph, vertexOf(*owner.object));
+    owners.push_back(std::move(json));
+  }
+  return owners;
+}
+
+Json objectJson(const Graph& graph, ObjectId object, const DumpOptions& options) {
+  const ObjectView view = graph.object(object);
+  Json json = {{"id", idOf(graph, vertexOf(object))}, {"group", view.group}, {"resource", view.resource}};
+  if (!view.namespaceName.empty()) json["namespace"] = view.namespaceName;
+  json["name"] = view.name;
+  json["present"] = view.present;
+  if (const std::string uid = graph.uid(object); !uid.empty()) json["uid"] = uid;
+  if (view.terminating) json["deletionTimestamp"] = view.deletionTimestamp;
+  if (const auto finalizers = graph.finalizers(object); !finalizers.empty()) json["finalizers"] = finalizers;
+  if (Json owners = ownersJson(graph, object); !owners.empty()) json["owners"] = std::move(owners);
+  if (!options.verdict) return json;
+  if (const std::optional<DumpVerdict> verdict = options.verdict(object)) {
+    json["verdict"] = {{"allowed", verdict->allowed}, {"text", verdict->text}};
+  }
+  return json;
+}
+
+Json conditionJson(const Graph& graph, ConditionId id) {
+  const Condition condition = graph.condition(id);
+  Json json = {{"id", idOf(graph, vertexOf(graph, id))}, {"kind", toString(condition.kind)}};
+  if (condition.kind == Condition::Kind::NamespaceContent) {
+    json["namespace"] = condition.name;
+  } else {
+    json["group"] = condition.type.group;
+    json["resource"] = condition.type.resource;
+  }
+  if (condition.kind == Condition::Kind::Finalizer) json["finalizer"] = condition.finalizer;
+  if (const std::optional<ObjectId> target = graph.target(id))
+    json["object"] = idOf(graph, vertexOf(*target));
+  if (!condition.uid.empty()) json["uid"] = condition.uid;
+  json["holders"] = graph.holders(id);
+  json["knowledge"] = toString(graph.knowledge(id));
+  json["met"] = isMet(graph, id);
+  return json;
+}
+
+Json originsJson(const Graph& graph, ObjectId subject, ConditionId condition) {
+  std::vector<std::pair<std::string, std::string>> origins;
+  for (const RequirementView& requirement : graph.requirementsOf(subject)) {
+    if (requirement.condition != condition) continue;
+    origins.emplace_back(idOf(graph, vertexOf(requirement.origin)), requirement.field);
+  }
+  std::sort(origins.begin(), origins.end());
+  Json json = Json::array();
+  for (const auto& [object, field] : origins) json.push_back({{"object", object}, {"field", field}});
+  return json;
+}
+
+Json edgeJson(const Graph& graph, const Selection& selection, const DrawnEdge& edge) {
+  const Vertex source = selection.vertices[edge.source];
+  const Vertex target = selection.vertices[edge.target];
+  Json json = {{"from", idOf(graph, source)}, {"to", idOf(graph, target)}, {"kind", toString(edge.kind)}};
+  if (edge.kind == EdgeKind::Requires) {
+    json["origins"] = originsJson(graph, objectOf(source), conditionOf(graph, target));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string dumpJson(const Graph& graph, const DumpOptions& options) {
+  const Selection selection = select(graph, options);
+  Json objects = Json::array();
+  Json conditions = Json::array();
+  Json edges = Json::array();
+  for (const Vertex vertex : selection.vertices) {
+    if (isObject(graph, vertex)) {
+      objects.push_back(objectJson(graph, objectOf(vertex), options));
+    } else {
+      conditions.push_back(conditionJson(graph, conditionOf(graph, vertex)));
+    }
+  }
+  for (const DrawnEdge& edge : selection.edges) edges.push_back(edgeJson(graph, selection, edge));
+  const Json json = {{"objects", std::move(objects)},
+                     {"conditions", std::move(conditions)},
+                     {"edges", std::move(edges)},
+                     {"leftOut", selection.leftOut}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lastout::graph

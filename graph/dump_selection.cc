@@ -1,0 +1,188 @@
+#include "graph/dump_selection.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "graph/names.h"
+
+namespace lastout::graph {
+
+namespace {
+
+// Keeps the first `limit` by `before`, in that order; returns how many went.
+template <class Before>
+uint64_t keepFirst(std::vector<Vertex>& vertices, size_t limit, const Before& before) {
+  const size_t kept = std::min(limit, vertices.size());
+  std::partial_sort(vertices.begin(), vertices.begin() + static_cast<ptrdiff_t>(kept), vertices.end(),
+                    before);
+  const uint64_t left = vertices.size() - kept;
+  vertices.resize(kept);
+  return left;
+}
+
+// Conditions, and objects that they or requirements name, say more than the many others.
+bool ordersSomething(const Graph& graph, Vertex vertex) {
+  return !isObject(graph, vertex) || graph.tables().nodes[vertex].extra != kNone;
+}
+
+void selectAll(const Graph& graph, size_t limit, Selection& result) {
+  for (Vertex vertex = 0; vertex < vertexCount(graph); ++vertex) {
+    if (isLive(graph, vertex)) result.vertices.push_back(vertex);
+  }
+  result.leftOut = keepFirst(result.vertices, limit, [&](Vertex a, Vertex b) {
+    const bool aOrders = ordersSomething(graph, a);
+    return aOrders != ordersSomething(graph, b) ? aOrders : namedBefore(graph, a, b);
+  });
+}
+
+// Edges in both directions, and those between an Object condition and its object even where that is no
+// holder.
+template <class Visit>
+void forEachNeighbour(const Graph& graph, Vertex vertex, const Visit& visit) {
+  for (OutEdges edges(graph, vertex); !edges.atEnd(); edges.next()) visit(edges.target());
+  forEachInEdge(graph, vertex, [&](Vertex source, EdgeKind) { visit(source); });
+  if (isObject(graph, vertex)) {
+    for (const ConditionId condition : graph.conditionsOn(objectOf(vertex)))
+      visit(vertexOf(graph, condition));
+  } else if (const std::optional<ObjectId> target = graph.target(conditionOf(graph, vertex))) {
+    visit(vertexOf(*target));
+  }
+}
+
+void selectAround(const Graph& graph, ObjectId focus, uint32_t depth, size_t limit, Selection& result) {
+  std::vector<bool> seen(vertexCount(graph), false);
+  std::vector<Vertex> level = {vertexOf(focus)};
+  seen[vertexOf(focus)] = true;
+  for (;; --depth) {
+    result.leftOut += keepFirst(level, limit - result.vertices.size(),
+                                [&](Vertex a, Vertex b) { return namedBefore(graph, a, b); });
+    result.vertices.insert(result.vertices.end(), level.begin(), level.end());
+    if (level.empty() || depth == 0) return;
+    std::vector<Vertex> next;
+    for (const Vertex vertex : level) {
+      forEachNeighbour(graph, vertex, [&](Vertex neighbour) {
+        if (seen[neighbour]) return;
+        seen[neighbour] = true;
+        next.push_back(neighbour);
+      });
+    }
+    level = std::move(next);
+  }
+}
+
+void findEdges(const Graph& graph, Selection& selection) {
+  std::unordered_map<Vertex, uint32_t> places;
+  for (const Vertex vertex : selection.vertices) places.emplace(vertex, static_cast<uint32_t>(places.size()));
+  for (uint32_t source = 0; source < selection.vertices.size(); ++source) {
+    for (OutEdges edges(graph, selection.vertices[source]); !edges.atEnd(); edges.next()) {
+      const auto target = places.find(edges.target());
+      if (target != places.end()) selection.edges.push_back({source, target->second, edges.kind()});
+    }
+  }
+  const auto key = [](const DrawnEdge& edge) { return std::tie(edge.source, edge.target, edge.kind); };
+  std::sort(selection.edges.begin(), selection.edges.end(),
+            [&](const DrawnEdge& a, const DrawnEdge& b) { return key(a) < key(b); });
+  const auto end = std::unique(selection.edges.begin(), selection.edges.end(),
+                               [&](const DrawnEdge& a, const DrawnEdge& b) { return key(a) == key(b); });
+  selection.edges.erase(end, selection.edges.end());
+}
+
+// How many bytes the well-formed UTF-8 character at the beginning of `text` has; 0 when there is none.
+size_t characterLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, half of a surrogate pair, or beyond the last character.
+  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f)) return 0;
+  if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) return 0;
+  return length;
+}
+
+}  // namespace
+
+Selection select(const Graph& graph, const DumpOptions& options) {
+  Selection result;
+  if (!options.focus.has_value()) {
+    selectAll(graph, options.limit, result);
+  } else if (const std::optional<ObjectId> focus = graph.findNamed(*options.focus)) {
+    selectAround(graph, *focus, options.depth, options.limit, result);
+  }
+  std::sort(result.vertices.begin(), result.vertices.end(),
+            [&](Vertex a, Vertex b) { return namedBefore(graph, a, b); });
+  findEdges(graph, result);
+  return result;
+}
+
+std::string_view toString(EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::Requires:
+      return "Requires";
+    case EdgeKind::Holder:
+      return "Holder";
+    case EdgeKind::Content:
+      return "Content";
+    case EdgeKind::Instance:
+      return "Instance";
+    case EdgeKind::Dependent:
+      return "Dependent";
+  }
+  return {};
+}
+
+std::string_view toString(Knowledge knowledge) {
+  switch (knowledge) {
+    case Knowledge::Unknown:
+      return "Unknown";
+    case Knowledge::Synced:
+      return "Synced";
+    case Knowledge::Stale:
+      return "Stale";
+    case Knowledge::Absent:
+      return "Absent";
+    case Knowledge::Forbidden:
+      return "Forbidden";
+    case Knowledge::Unserved:
+      return "Unserved";
+  }
+  return {};
+}
+
+std::string_view toString(Condition::Kind kind) {
+  switch (kind) {
+    case Condition::Kind::Finalizer:
+      return "Finalizer";
+    case Condition::Kind::Object:
+      return "Object";
+    case Condition::Kind::NamespaceContent:
+      return "NamespaceContent";
+    case Condition::Kind::Instances:
+      return "Instances";
+  }
+  return {};
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  constexpr size_t kLongest = 300;
+  std::string result;
+  while (!text.empty()) {
+    if (result.size() > kLongest) return result + "...";
+    const size_t length = characterLength(text);
+    const auto lead = static_cast<uint8_t>(text[0]);
+    if (length == 0 || lead < 0x20 || lead == 0x7f) {
+      result += kReplacement;
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return result;
+}
+
+}  // namespace lastout::graph

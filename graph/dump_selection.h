@@ -1,0 +1,37 @@
+// Selection: which part of a graph a dump tells of, in the order in which it is told. Insides of
+// graph/dump.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/dump.h"
+#include "graph/edges.h"
+
+namespace lastout::graph {
+
+// Parallel edges are one.
+struct DrawnEdge {
+  uint32_t source = 0;  // index of a vertex in the selection
+  uint32_t target = 0;
+  EdgeKind kind = EdgeKind::Holder;
+};
+
+struct Selection {
+  std::vector<Vertex> vertices;  // by name, objects first
+  std::vector<DrawnEdge> edges;  // by source, target and kind
+  uint64_t leftOut = 0;          // vertices beyond the limit
+};
+
+Selection select(const Graph& graph, const DumpOptions& options);
+
+std::string_view toString(EdgeKind kind);
+std::string_view toString(Knowledge knowledge);
+std::string_view toString(Condition::Kind kind);
+
+// The text with control characters and what is not UTF-8 replaced, and its middle left out beyond 300 bytes.
+std::string printable(std::string_view text);
+
+}  // namespace lastout::graph

@@ -1,0 +1,38 @@
+#include "graph/names.h"
+
+#include <tuple>
+
+namespace lastout::graph {
+
+std::string toString(const Condition& condition) {
+  switch (condition.kind) {
+    case Condition::Kind::Finalizer:
+      return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type);
+    case Condition::Kind::Object: {
+      const std::string key = kube::toString({condition.type, condition.namespaceName, condition.name});
+      return condition.uid.empty() ? key : key + " with uid " + condition.uid;
+    }
+    case Condition::Kind::NamespaceContent:
+      return "content of namespace " + condition.name;
+    case Condition::Kind::Instances:
+      return "instances of " + kube::toString(condition.type);
+  }
+  return {};
+}
+
+std::string describe(const Graph& graph, Vertex vertex) {
+  return isObject(graph, vertex) ? kube::toString(graph.key(objectOf(vertex)))
+                                 : toString(graph.condition(conditionOf(graph, vertex)));
+}
+
+bool namedBefore(const Graph& graph, Vertex a, Vertex b) {
+  const bool aIsObject = isObject(graph, a);
+  if (aIsObject != isObject(graph, b)) return aIsObject;
+  if (!aIsObject) return graph.condition(conditionOf(graph, a)) < graph.condition(conditionOf(graph, b));
+  const ObjectView first = graph.object(objectOf(a));
+  const ObjectView second = graph.object(objectOf(b));
+  return std::tie(first.group, first.resource, first.namespaceName, first.name) <
+         std::tie(second.group, second.resource, second.namespaceName, second.name);
+}
+
+}  // namespace lastout::graph
