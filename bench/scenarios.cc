@@ -37,15 +37,15 @@ void runStory(benchmark::State& state, const char* file, RunOptions options) {
   state.counters["actions"] = benchmark::Counter(static_cast<double>(actions), benchmark::Counter::kIsRate);
 }
 
-void replayThreeWorks(benchmark::State& state) { runStory(state, kThreeWorks, {}); }
+void replayStory(benchmark::State& state) { runStory(state, kThreeWorks, {}); }
 void replayOneWork(benchmark::State& state) { runStory(state, "scenarios/story-one-work.yaml", {}); }
 void replayDeadlock(benchmark::State& state) { runStory(state, "scenarios/story-deadlock.yaml", {}); }
-void replayThreeWorksRandom(benchmark::State& state) {
+void replayStoryRandom(benchmark::State& state) {
   runStory(state, kThreeWorks, {.order = Order::Random});
 }
 
 // With every event kept, as a run that is told needs it.
-void replayThreeWorksLogged(benchmark::State& state) {
+void replayStoryLogged(benchmark::State& state) {
   const auto ready = shipped(kThreeWorks);
   Replayer replayer(ready->compiled);
   Run run;
@@ -63,11 +63,11 @@ void readAndCompile(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }
 
-BENCHMARK(replayThreeWorks)->Unit(benchmark::kMicrosecond);
+BENCHMARK(replayStory)->Unit(benchmark::kMicrosecond);
 BENCHMARK(replayOneWork)->Unit(benchmark::kMicrosecond);
 BENCHMARK(replayDeadlock)->Unit(benchmark::kMicrosecond);
-BENCHMARK(replayThreeWorksRandom)->Unit(benchmark::kMicrosecond);
-BENCHMARK(replayThreeWorksLogged)->Unit(benchmark::kMicrosecond);
+BENCHMARK(replayStoryRandom)->Unit(benchmark::kMicrosecond);
+BENCHMARK(replayStoryLogged)->Unit(benchmark::kMicrosecond);
 BENCHMARK(readAndCompile)->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -1,10 +1,10 @@
 // load and parse: a scenario file and those beside it into a Scenario.
 #include <algorithm>
 #include <filesystem>
-#include <unordered_map>
 
 #include "manifestwork/manifest_work.h"
 #include "scenarios/scenario.h"
+#include "scenarios/sources.h"
 #include "scenarios/spec.h"
 
 namespace lastout::scenarios {
@@ -13,38 +13,12 @@ namespace {
 
 constexpr size_t kMaxFiles = 100;
 
-// The documents of one file.
-struct Source {
-  std::string file;
-  std::vector<kube::Value> documents;
-};
-
-bool isScenario(const kube::Value& document) {
-  const kube::Value* kind = document.find("kind");
-  return kind != nullptr && kind->asString() != nullptr && *kind->asString() == "Scenario";
-}
-
-// The document's own example writes a CriticalService without its apiVersion.
-kube::Value completeService(kube::Value document) {
-  const kube::Value* kind = document.find("kind");
-  const bool isService =
-      kind != nullptr && kind->asString() != nullptr && *kind->asString() == "CriticalService";
-  if (!isService || document.find("apiVersion") != nullptr) return document;
-  kube::Value apiVersion;
-  apiVersion.data = std::string("lastout.dev/v1alpha1");
-  apiVersion.position = document.position;
-  auto& map = std::get<kube::Value::Map>(document.data);
-  map.insert(map.begin(), kube::Member{"apiVersion", document.position, std::move(apiVersion)});
-  return document;
-}
-
-kube::Result<std::vector<kube::Value>> parseText(std::string_view text, const std::string& file,
+kube::Result<std::vector<kube::Value>> parseFile(std::string_view text, const std::string& file,
                                                  const kube::ParseLimits& limits) {
-  if (!file.ends_with(".json")) return kube::parseYaml(text, file, limits);
-  kube::Result<kube::Value> value = kube::parseJson(text, file, limits);
-  if (!value) return tl::unexpected(value.error());
-  return std::vector<kube::Value>{std::move(*value)};
+  return parseDocuments(text, file, file.ends_with(".json"), limits);
 }
+
+bool isScenario(const kube::Value& document) { return isKind(document, "Scenario"); }
 
 // Where spec.files may point: beside the scenario and below. What a scenario reads is then all in one folder.
 std::optional<std::string> forbidden(const std::string& name) {
@@ -68,7 +42,6 @@ class Loader {
     const bool found = readSources(text);
     if (!found && errors_.empty()) return std::optional<Scenario>();
     if (found) {
-      readTypes();
       readObjects();
       readScenario(document_, scenario_, errors_);
       collectLater();
@@ -86,7 +59,7 @@ class Loader {
  private:
   // False when there is no Scenario to go on with; with errors, because the file cannot be read.
   bool readSources(std::string_view text) {
-    auto documents = parseText(text, scenario_.file, limits_);
+    auto documents = parseFile(text, scenario_.file, limits_);
     if (!documents) {
       errors_.push_back(documents.error());
       return false;
@@ -128,7 +101,7 @@ class Loader {
         errors_.push_back({"spec.files: " + kube::toString(text.error()), scenario_.file, name.where});
         continue;
       }
-      auto documents = parseText(*text, path, limits_);
+      auto documents = parseFile(*text, path, limits_);
       if (!documents)
         errors_.push_back(documents.error());
       else
@@ -136,70 +109,18 @@ class Loader {
     }
   }
 
-  // Every CustomResourceDefinition counts for the whole scenario, wherever it stands.
-  void readTypes() {
-    const auto embedded = [&](const std::vector<kube::Value>& documents, const std::string& file) {
-      if (auto added = manifestwork::addEmbeddedTypes(documents, file, scenario_.types); !added)
-        errors_.push_back(added.error());
-    };
-    for (Source& source : sources_) {
-      for (kube::Value& document : source.documents)
-        document = completeService(manifestwork::completeShorthand(std::move(document)));
-      embedded(source.documents, source.file);
-      addTypes(source.documents, source.file);
-    }
-    addTypes(manifestsInSteps(document_), scenario_.file);
-  }
-
-  void addTypes(const std::vector<kube::Value>& documents, const std::string& file) {
-    for (const kube::Value& document : documents) {
-      const kube::Value* kind = document.find("kind");
-      if (kind == nullptr || kind->asString() == nullptr) continue;
-      if (*kind->asString() == "CustomResourceDefinition") {
-        if (auto added = scenario_.types.addCrd(document, file); !added) errors_.push_back(added.error());
-      } else if (*kind->asString() == "List") {
-        const kube::Value* items = document.find("items");
-        if (items != nullptr && items->asList() != nullptr) addTypes(*items->asList(), file);
-      }
-    }
-  }
-
   void readObjects() {
+    ObjectReader reader(scenario_.types, errors_);
+    for (const Source& source : sources_) reader.addTypes(source.documents, source.file);
+    reader.addTypes(manifestsInSteps(document_), scenario_.file);
     std::vector<kube::Object> works;
     for (Source& source : sources_) {
-      for (kube::Value& document : source.documents) {
-        std::vector<kube::Value> one;
-        one.push_back(std::move(document));
-        auto objects = kube::parseObjects(std::move(one), source.file, scenario_.types);
-        if (!objects) {
-          noteOnce(objects.error());
-          continue;
-        }
-        for (kube::Object& object : *objects) keep(std::move(object), works);
+      for (kube::Object& object : reader.read(source)) {
+        const bool isWork = object.key.type == manifestwork::manifestWorkType();
+        (isWork ? works : scenario_.objects).push_back(std::move(object));
       }
     }
     for (const kube::Object& object : works) readWork(object);
-  }
-
-  // A CRD that cannot be read was reported when its type was to be added.
-  void noteOnce(const kube::Error& error) {
-    const auto same = [&](const kube::Error& other) {
-      return other.message == error.message && other.position == error.position && other.file == error.file;
-    };
-    if (std::none_of(errors_.begin(), errors_.end(), same)) errors_.push_back(error);
-  }
-
-  void keep(kube::Object object, std::vector<kube::Object>& works) {
-    const std::string place = kube::toString(kube::Error{"", object.file, object.content.position});
-    const auto [first, isNew] = places_.try_emplace(object.key, place);
-    if (!isNew) {
-      errors_.push_back({kube::toString(object.key) + " stands here a second time; the first is at " +
-                             first->second.substr(0, first->second.size() - 2),
-                         object.file, object.content.position});
-      return;
-    }
-    const bool isWork = object.key.type == manifestwork::manifestWorkType();
-    (isWork ? works : scenario_.objects).push_back(std::move(object));
   }
 
   void readWork(const kube::Object& object) {
@@ -231,7 +152,6 @@ class Loader {
   kube::Errors errors_;
   kube::Value document_;  // the Scenario
   std::vector<Source> sources_;
-  std::unordered_map<kube::ObjectKey, std::string> places_;  // where each object stands
 };
 
 }  // namespace
