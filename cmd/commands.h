@@ -9,8 +9,8 @@ namespace lastout::cmd {
 
 // The program's exit codes. Usage errors, and what nobody foresaw, count as bad input.
 inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;    // an expectation failed, something is stuck or unsafe
-inline constexpr int kBadInput = 2;  // nothing was done, and nothing stands on the standard output
+inline constexpr int kFailed = 1;     // an expectation failed, something is stuck or unsafe
+inline constexpr int kBadInput = 2;   // nothing was done, and nothing stands on the standard output
 inline constexpr int kUndecided = 3;  // prove: a bound was met before the answer was known
 
 // Each adds its subcommand to `app`. When that was chosen, parsing the command line runs it and sets
