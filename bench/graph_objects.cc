@@ -51,8 +51,8 @@ kube::ObjectMeta makeMeta(uint32_t number) {
 }
 
 const kube::GroupResource& instanceType() {
-  static const kube::GroupResource type{"my.crd.group", "coolresources"};
-  return type;
+  static const kube::GroupResource kType{"my.crd.group", "coolresources"};
+  return kType;
 }
 
 graph::Condition finalizerCondition() {

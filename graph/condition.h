@@ -35,7 +35,7 @@ struct Condition {
   std::string namespaceName;  // Object only
   std::string name;           // Object and NamespaceContent
   std::string uid;            // Object only; when set, only the object with this uid is a holder
-  auto operator<=>(const Condition&) const = default;
+  auto operator<=>(const Condition&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
 };
 
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group",
@@ -51,7 +51,7 @@ constexpr bool isKnown(Knowledge knowledge) {
 struct Origin {
   kube::ObjectKey object;  // the object that asked for it: a CriticalService, an AppliedManifestWork, ...
   std::string field;       // "spec.criteria[1]"
-  auto operator<=>(const Origin&) const = default;
+  auto operator<=>(const Origin&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 }  // namespace lastout::graph

@@ -10,8 +10,8 @@ using cluster::Slot;
 
 // Which CRDs to guard depends on what is built in alone.
 const kube::ResourceMap& builtInTypes() {
-  static const kube::ResourceMap types = kube::ResourceMap::builtIn();
-  return types;
+  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  return kTypes;
 }
 
 std::vector<std::string> finalizersOf(const cluster::SlotInfo& info, uint16_t finalizers) {

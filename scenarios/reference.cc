@@ -27,6 +27,7 @@ std::string_view trimmed(std::string_view text) {
 
 std::string eventAdvice(std::string_view word) {
   std::vector<std::string_view> known;
+  known.reserve(std::size(kEventWords));
   for (const EventWord& each : kEventWords) known.push_back(each.word);
   const std::string_view near = kube::nearest(word, known);
   if (!near.empty()) return " (did you mean \"" + std::string(near) + "\"?)";

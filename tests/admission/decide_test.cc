@@ -37,8 +37,7 @@ struct Written {
 
 // Two services: 0 with the provider 0 and the criteria 1 and 2, 1 with the provider 0 and the criterion 3.
 // The provider is there, and nothing else.
-class Decide : public ::testing::Test {
- protected:
+struct Decide : ::testing::Test {
   Decide() {
     rules.services = {{0, 0, 2}, {0, 2, 1}};
     rules.criteria = {1, 2, 3};

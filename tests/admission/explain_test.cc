@@ -89,13 +89,14 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {namespace: m, name: NAME}
 )";
-  const auto named = [&](std::string name) {
+  const auto named = [&](const std::string& name) {
     std::string text = yaml;
     for (size_t at = text.find("NAME"); at != std::string::npos; at = text.find("NAME"))
       text.replace(at, 4, name);
     return text;
   };
   std::vector<std::string> names;
+  names.reserve(15);
   for (int i = 0; i < 15; ++i) names.push_back("s" + std::to_string(i));
   World forward;
   for (const std::string& name : names) forward.apply(named(name));

@@ -35,8 +35,7 @@ CriticalService service(const std::string& name, const kube::ObjectKey& provider
   return made;
 }
 
-class GuardIndexTest : public ::testing::Test {
- protected:
+struct GuardIndexTest : ::testing::Test {
   uint32_t put(const CriticalService& made) { return index.put(graph, made, types); }
   // "Provider a" for each stake in the object.
   std::vector<std::string> stakesOf(const kube::ObjectKey& key) const {

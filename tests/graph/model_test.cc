@@ -139,7 +139,8 @@ class History {
 
   void remove() { removeOne(randomKey()); }
 
-  void removeOne(ObjectKey key) {
+  // By value: it may be a part of what it erases.
+  void removeOne(ObjectKey key) {  // NOLINT(performance-unnecessary-value-param)
     const uint64_t before = graph_.revision();
     graph_.remove(key);
     if (model_.objects.erase(key) > 0) {
@@ -182,7 +183,7 @@ class History {
     withdrawOne(randomKey());
   }
 
-  void withdrawOne(ObjectKey origin) {
+  void withdrawOne(ObjectKey origin) {  // NOLINT(performance-unnecessary-value-param): as above
     graph_.withdraw(origin);
     model_.withdraw(origin);
   }

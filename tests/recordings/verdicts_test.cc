@@ -31,7 +31,7 @@ class Story {
  public:
   explicit Story(const std::string& name)
       : events(testing::readRecording("tests/recordings/kubernetes-1.26/" + name + ".jsonl", types)),
-        index(graph) {
+        index_(graph_) {
     for (const RecordedEvent& event : events) {
       if (event.kind != RecordedEvent::Kind::Marker) know(event.key.type, graph::Knowledge::Synced);
     }
@@ -39,10 +39,10 @@ class Story {
 
   void watch(const RecordedEvent& event);
   Decision decide(const kube::ObjectKey& key) const {
-    return admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key));
+    return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key));
   }
   Explanation explain(const kube::ObjectKey& key) const {
-    return admission::explain(graph, index, key, decide(key));
+    return admission::explain(graph_, index_, key, decide(key));
   }
 
   kube::ResourceMap types = kube::ResourceMap::builtIn();
@@ -50,18 +50,18 @@ class Story {
 
  private:
   void know(const kube::GroupResource& type, graph::Knowledge knowledge) {
-    graph.setKnowledge(graph.internType(type), knowledge);
+    graph_.setKnowledge(graph_.internType(type), knowledge);
   }
 
-  graph::Graph graph;
-  GuardIndex index;
+  graph::Graph graph_;
+  GuardIndex index_;
 };
 
 void Story::watch(const RecordedEvent& event) {
   const bool isService = event.key.type == criticalservice::criticalServiceType();
   if (event.deleted) {
-    graph.remove(event.key);
-    if (isService) index.remove(graph, event.key.name);
+    graph_.remove(event.key);
+    if (isService) index_.remove(graph_, event.key.name);
     // Nothing can be listed any more, and nothing can be there.
     if (event.key.type == kCrds) {
       for (const kube::ResourceType& type : types.types()) {
@@ -70,11 +70,11 @@ void Story::watch(const RecordedEvent& event) {
     }
     return;
   }
-  graph.upsert(graph.internType(event.key.type), event.object.meta);
+  graph_.upsert(graph_.internType(event.key.type), event.object.meta);
   if (!isService) return;
   const auto service = criticalservice::parse(event.object, types);
   ASSERT_TRUE(service) << testing::lines(service.error());
-  index.put(graph, *service, types);
+  index_.put(graph_, *service, types);
 }
 
 // The recorded webhook wrote "provider deployments.apps n/d is present" where lastout has a slash.

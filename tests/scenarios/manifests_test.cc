@@ -51,6 +51,7 @@ spec:
 
 std::vector<std::string> keys(const std::vector<kube::Object>& objects) {
   std::vector<std::string> texts;
+  texts.reserve(objects.size());
   for (const kube::Object& object : objects) texts.push_back(kube::toString(object.key));
   return texts;
 }

@@ -21,6 +21,7 @@ using ::testing::StartsWith;
 
 std::vector<std::string> texts(const std::vector<ToldStep>& steps) {
   std::vector<std::string> result;
+  result.reserve(steps.size());
   for (const ToldStep& step : steps) result.push_back(step.text);
   return result;
 }

@@ -38,6 +38,7 @@ std::vector<std::string> eventsOf(const Compiled& compiled, const Way& way) {
 
 std::vector<std::string> namesOf(const Compiled& compiled, const std::vector<cluster::Slot>& slots) {
   std::vector<std::string> result;
+  result.reserve(slots.size());
   for (const cluster::Slot slot : slots) result.push_back(compiled.model.name(slot));
   return result;
 }

@@ -29,7 +29,7 @@ struct PlainCluster {
 struct PlainBlocker {
   std::string service;
   int criterion = -1;
-  auto operator<=>(const PlainBlocker&) const = default;
+  auto operator<=>(const PlainBlocker&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 struct PlainVerdict {
