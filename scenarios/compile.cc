@@ -72,6 +72,7 @@ class Compiler {
                         .document = document,
                         .after = after};
     built.dryRun = step.dryRun;
+    built.precondition = step.precondition;
     built.hasPolicy = step.policy.has_value();
     built.policy = step.policy.value_or(cluster::PropagationPolicy::Background);
     if (step.kind == Step::Kind::Delete) {

@@ -18,8 +18,7 @@ struct WatchedEvent {
   uint32_t written = 0;  // index in Expectations::before or ::never
 };
 
-// Violated in a state that has second's bit and not first's. Monitor bits are never taken back, so a
-// violation stays visible.
+// Violated in a state that has second's bit and not first's; monitor bits are never taken back.
 struct BeforePair {
   WatchedEvent first;
   WatchedEvent second;
@@ -28,17 +27,15 @@ struct BeforePair {
 struct Compiled {
   cluster::Model model;  // a Machine keeps a reference to it: build one only where this struct stays
   std::vector<cluster::Slot> goal;  // reached when none of them is present (scenarios/goal.h)
-  // Where the scenario ends stuck (Expectations::ends), these are said of the way in which it does, not of
-  // every way.
+  // Where the scenario ends stuck, these are said of the way in which it does, not of every way.
   std::vector<BeforePair> before;
   std::vector<WatchedEvent> never;
   uint64_t neverBits = 0;  // a state with one of these violates `never`
   // By model step: the event that has to happen before it is sent; slot is kNone where there is none.
   std::vector<WatchedEvent> sendAfter;
-  std::vector<std::vector<cluster::Slot>>
-      denied;  // of each, one was denied at least once; in the order written
-  std::vector<std::vector<cluster::Slot>>
-      stuck;                        // of each, one is still there at a stuck end; in the order written
+  // In the order written. Of each, one was denied at least once; of each, one is still there at a stuck end.
+  std::vector<std::vector<cluster::Slot>> denied;
+  std::vector<std::vector<cluster::Slot>> stuck;
   std::vector<WatchedEvent> story;  // milestones; without bits, so that they cost no states
 };
 

@@ -28,14 +28,19 @@ Replayer::Replayer(const Compiled& compiled)
     : compiled_(compiled), machine_(compiled.model), initial_(machine_.initial()) {}
 
 // Steps are sent in the order of the scenario's steps; those that came from one step go in any order.
-bool Replayer::mayBeSent(const Run& run, cluster::StateRef state, uint32_t step) const {
+bool Replayer::mayBeSent(const Run& run, uint32_t step, uint32_t turn) const {
   const WatchedEvent& after = compiled_.sendAfter[step];
   if (after.slot != cluster::kNone && !run.first(after.slot, after.kind).happened()) return false;
+  return compiled_.model.steps[step].document == turn;
+}
+
+// The scenario's step whose turn it is: the first of which something has not been sent.
+uint32_t Replayer::turn(cluster::StateRef state) const {
   const std::vector<cluster::Step>& steps = compiled_.model.steps;
-  for (uint32_t i = 0; i < step; ++i) {
-    if (steps[i].document < steps[step].document && !state.step(i).sent) return false;
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    if (!state.step(i).sent) return steps[i].document;
   }
-  return true;
+  return cluster::kNone;
 }
 
 bool Replayer::isFirstSend(const Action& action, cluster::StateRef state) const {
@@ -49,10 +54,11 @@ void Replayer::refresh(Run& run) {
   machine_.enabled(state, enabled_);
   std::swap(former_, pending_);
   pending_.clear();
+  const uint32_t turnNow = turn(state);
   size_t from = 0;  // both lists are in the machine's order, so this mostly finds its action at once
   for (const Action& action : enabled_) {
     const bool first = isFirstSend(action, state);
-    if (first && !mayBeSent(run, state, action.a)) continue;
+    if (first && !mayBeSent(run, action.a, turnNow)) continue;
     size_t at = from;
     while (at < former_.size() && !(former_[at].action == action)) ++at;
     const bool isNew = at == former_.size();

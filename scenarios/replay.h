@@ -26,9 +26,9 @@ enum class Order : uint8_t {
 struct RunOptions {
   Order order = Order::Written;
   uint64_t seed = 1;  // Random
-  std::chrono::milliseconds horizon{
-      86'400'000};                  // virtual time after which a run in written order is given up
-  uint32_t maxActions = 1'000'000;  // actions after which any run is given up
+  // When a run is given up: after this virtual time, in written order; after so many actions, in any.
+  std::chrono::milliseconds horizon{86'400'000};
+  uint32_t maxActions = 1'000'000;
 };
 
 enum class End : uint8_t {
@@ -60,8 +60,8 @@ struct Run {
   std::chrono::milliseconds time{0};                // of the last change
   std::optional<std::chrono::milliseconds> goalAt;  // from then on the goal held until the end
   uint32_t actions = 0;
-  bool unsafe = false;  // a guarded object's deletion was committed although its criteria did not hold when
-                        // it was confirmed
+  // A guarded object's deletion was committed although its criteria did not hold when it was confirmed.
+  bool unsafe = false;
   std::vector<First> firsts;    // by slot and kind of event; see first()
   std::vector<uint64_t> state;  // the last one
 
@@ -90,7 +90,8 @@ class Replayer {
   };
 
   void refresh(Run& run);
-  bool mayBeSent(const Run& run, cluster::StateRef state, uint32_t step) const;
+  bool mayBeSent(const Run& run, uint32_t step, uint32_t turn) const;
+  uint32_t turn(cluster::StateRef state) const;
   bool isFirstSend(const cluster::Action& action, cluster::StateRef state) const;
   bool settled() const;
   size_t choose(const RunOptions& options, Random& random) const;

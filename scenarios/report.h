@@ -50,8 +50,7 @@ struct ScenarioReport {
   std::optional<uint64_t> states;   // Order::All: how many were looked at
   bool held = false;                // every outcome
   std::vector<Outcome> outcomes;
-  // The rest is of one run: the first that failed an expectation; else the first that showed the expected
-  // end.
+  // The rest is of one run: the first that failed an expectation, else the first that showed the end.
   uint64_t seed = 1;
   End end = End::Undecided;
   std::chrono::milliseconds time{0};                // of its last change
@@ -64,7 +63,7 @@ struct ScenarioReport {
   std::vector<Happening> log;
 };
 
-// Called now and then with how many runs are done; returns false to stop, and then the report is of those.
+// Called after each run, with how many are done; returns false to stop, and then the report is of those.
 using OnRun = std::function<bool(uint32_t)>;
 
 ScenarioReport replay(const Ready& ready, const ReplayOptions& options, const OnRun& progress = nullptr);

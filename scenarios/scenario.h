@@ -45,9 +45,10 @@ struct Controller {
 struct Step {
   enum class Kind : uint8_t { Delete, Apply, Patch, Scale };
   Kind kind = Kind::Delete;
-  std::vector<Reference>
-      objects;  // Delete: any number, globs too. Patch, Scale: one. Apply: those to put back
-  std::vector<kube::Object> manifests;               // Apply: those written in the step
+  // Delete: any number, globs too. Patch, Scale: one. Apply: those to put back.
+  std::vector<Reference> objects;
+  std::vector<kube::Object> manifests;                               // Apply: those written in the step
+  cluster::Precondition precondition = cluster::Precondition::None;  // Delete
   std::optional<cluster::PropagationPolicy> policy;  // Delete; absent: not written, the type's default counts
   bool retry = true;                                 // Delete: a denied client asks again
   bool dryRun = false;                               // Delete
@@ -67,8 +68,8 @@ enum class Ending : uint8_t { Empty, Stuck };
 struct Expectations {
   std::optional<Ending> ends;
   std::vector<Reference> stuck;  // of each, something is still there at the end
-  std::vector<std::vector<EventReference>>
-      before;                     // each a chain: none happens unless the one before it has happened
+  // Each a chain: none happens unless the one before it has happened.
+  std::vector<std::vector<EventReference>> before;
   std::vector<Reference> denied;  // of each, something was denied at least once
   std::vector<EventReference> never;
   std::optional<std::chrono::milliseconds> within;  // the goal is reached by then, in written order
@@ -96,14 +97,12 @@ struct Scenario {
   kube::ResourceMap types;
 };
 
-// Reads one file and those that it names. Reports everything that is wrong with it, each with
-// file:line:column.
+// Reads one file and those that it names. Reports everything that is wrong, each with file:line:column.
 tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::ParseLimits& limits = {});
 // The same of a text; `file` is what messages call it, and `files` are looked for beside it.
 tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
                                            const kube::ParseLimits& limits = {});
-// As load, of a file that may be no scenario at all: nothing, when it is sound and has no document of that
-// kind.
+// As load, of a file that may be no scenario: nothing, when it is sound and has no document of that kind.
 tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
                                                                    const kube::ParseLimits& limits = {});
 

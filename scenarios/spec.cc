@@ -90,10 +90,17 @@ std::optional<cluster::PropagationPolicy> readPolicy(kube::Fields& fields) {
   return *word == "Orphan" ? cluster::PropagationPolicy::Orphan : cluster::PropagationPolicy::Background;
 }
 
+cluster::Precondition readPrecondition(kube::Fields& fields) {
+  const auto word = fields.oneOf("precondition", {"uid", "resourceVersion"});
+  if (!word) return cluster::Precondition::None;
+  return *word == "uid" ? cluster::Precondition::Uid : cluster::Precondition::ResourceVersion;
+}
+
 void readDelete(const Reader& reader, kube::Fields& fields, Step& step) {
   step.kind = Step::Kind::Delete;
   step.objects = reader.references(fields, "delete");
   step.policy = readPolicy(fields);
+  step.precondition = readPrecondition(fields);
   step.retry = fields.boolean("retry").value_or(true);
   step.dryRun = fields.boolean("dryRun").value_or(false);
 }
@@ -195,7 +202,7 @@ Step readStep(const Reader& reader, kube::Fields& fields, std::chrono::milliseco
   }
   if (const kube::Value* after = fields.any("after"))
     step.after = readEvent(*after, fields.pathOf("after"), reader.scenario, reader.errors);
-  if (verbs == 0) fields.allow({"propagationPolicy", "retry", "dryRun", "serverSide"});
+  if (verbs == 0) fields.allow({"propagationPolicy", "precondition", "retry", "dryRun", "serverSide"});
   fields.allow({"delete", "apply", "patch", "scale"});
   fields.finish();
   if (verbs == 0)

@@ -83,6 +83,21 @@ TEST(Replay, ADeleteMayNameTheUserAndThePolicy) {
                   "0.010 s  the garbage collector releases deployments/operator/operator: gone"));
 }
 
+TEST(Replay, ADeleteMayInsistOnTheVersionItSaw) {
+  const auto lastWord = [](const std::string& precondition) {
+    return told(play(scenario(R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+      precondition: )" + precondition +
+                              R"(
+    - patch: { object: deployments.apps/operator/operator, labels: { seen: again } }
+      at: 1s)")))
+        .back();
+  };
+  EXPECT_EQ(lastWord("resourceVersion"), "10.000 s  admin asks to delete deployments/operator/operator: refused, Conflict");
+  EXPECT_EQ(lastWord("uid"), "1.000 s  admin changes deployments/operator/operator");  // and the denial goes on
+}
+
 TEST(Replay, ADryRunLeavesNoTrace) {
   const ScenarioReport report = play(scenario(
       "  steps:\n    - delete: [deployments.apps/operator/operator, widgets/one]\n      dryRun: true"));
