@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "kube/fields.h"
+#include "kube/quoted.h"
 
 namespace lastout::kube {
 namespace {
@@ -49,7 +50,7 @@ int64_t multiply(std::string_view whole, std::string_view fraction, int64_t unit
 }
 
 Error bad(std::string_view text, std::string_view why) {
-  return {"\"" + std::string(text.substr(0, 100)) + "\" " + std::string(why), "", {}};
+  return {quoted(text) + " " + std::string(why), "", {}};
 }
 
 }  // namespace

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "kube/nearest.h"
+#include "kube/quoted.h"
 
 namespace lastout::kube {
 namespace {
 
 constexpr size_t kMostErrors = 1000;  // nobody reads more, and hostile input could make millions
 constexpr size_t kMostUnknownFields = 10;
-constexpr size_t kLongestQuote = 100;  // bytes of the input's own words in a message
-
-std::string quoted(std::string_view word) {
-  return "\"" + std::string(word.substr(0, kLongestQuote)) + (word.size() > kLongestQuote ? "...\"" : "\"");
-}
 
 std::string indexed(const std::string& path, size_t index) {
   return path + "[" + std::to_string(index) + "]";

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/parse.h"
+#include "kube/quoted.h"
 #include "kube/value_builder.h"
 
 namespace lastout::kube {
@@ -80,7 +81,7 @@ bool JsonHandler::parse_error(size_t position, const std::string& /*token*/,
     const size_t found = what.find(before);
     if (found != std::string::npos) what.erase(0, found + before.size());
   }
-  return builder_.fail(position == 0 ? 0 : position - 1, "this is no valid JSON: " + what);
+  return builder_.fail(position == 0 ? 0 : position - 1, "this is no valid JSON: " + printable(what));
 }
 
 }  // namespace

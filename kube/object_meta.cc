@@ -4,6 +4,7 @@
 
 #include "kube/names.h"
 #include "kube/object.h"
+#include "kube/quoted.h"
 #include "kube/read_meta.h"
 
 namespace lastout::kube {
@@ -11,8 +12,6 @@ namespace {
 
 constexpr size_t kMostAnnotationBytes = size_t{256}
                                         << 10;  // keys and values together; the API server's limit
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 300)) + "\""; }
 
 // Digits at [begin, begin + count) as a number; -1 when one of them is none.
 int number(std::string_view text, size_t begin, size_t count) {

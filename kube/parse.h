@@ -22,8 +22,8 @@ struct ParseLimits {
 // All documents of a multi-document YAML text; empty documents are left out. Fails with file:line:column on
 // syntax errors, duplicate keys, anchors and aliases, tags other than the core schema's (!!str, ...), merge
 // keys, keys that are no strings, numbers that JSON cannot hold, invalid UTF-8, NUL and other control
-// characters, and exceeded limits. Takes time and memory in proportion to the text, some 300 ns and at most
-// 30 bytes a byte.
+// characters, and exceeded limits. Time is proportional to the text, some 0.3 µs a byte; memory stays below
+// 400 MB with the limits above, whatever the text.
 Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view file,
                                      const ParseLimits& limits = {});
 

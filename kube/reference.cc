@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kube/names.h"
+#include "kube/quoted.h"
 
 namespace lastout::kube {
 namespace {
@@ -37,8 +38,6 @@ bool globMatches(std::string_view pattern, std::string_view text) {
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
 }
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 200)) + "\""; }
 
 tl::unexpected<Error> fail(std::string message) { return tl::unexpected(Error{std::move(message), "", {}}); }
 

@@ -47,7 +47,8 @@ struct Member {
 // "a list", "a string", ...: what a message calls the node.
 std::string_view kindName(const Value& value);
 
-// The same tree as JSON, in the order of the text, and back (positions of the result are unknown).
+// The same tree as JSON, in the order of the text, and back (positions of the result are unknown). Both call
+// themselves for each level of nesting: JSON from outside goes through parseJson, which bounds that.
 nlohmann::ordered_json toJson(const Value& value);
 Value fromJson(const nlohmann::json& json);
 Value fromJson(const nlohmann::ordered_json& json);

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "kube/quoted.h"
+
 namespace lastout::kube {
 
 bool ValueBuilder::fail(size_t offset, std::string message) {
@@ -80,8 +82,7 @@ bool ValueBuilder::checkUnique(const Value::Map& map) {
     second = &map[order[i]];
   }
   if (second == nullptr) return true;
-  std::string message =
-      "the key \"" + second->key.substr(0, 100) + "\" is in this map twice; the first is in line ";
+  std::string message = "the key " + quoted(second->key) + " is in this map twice; the first is in line ";
   message += std::to_string(first->keyPosition.line);
   error_ = {std::move(message), std::string(source_.file()), second->keyPosition};
   return false;

@@ -10,6 +10,7 @@
 #include <streambuf>
 
 #include "kube/parse.h"
+#include "kube/quoted.h"
 #include "kube/value_builder.h"
 #include "kube/yaml_scalar.h"
 
@@ -29,8 +30,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 std::string unknownTag(const std::string& tag) {
   const bool core = tag.starts_with(kCoreTag);
   const std::string written = core ? "!!" + tag.substr(kCoreTag.size()) : tag;
-  return "the tag \"" + written.substr(0, 100) +
-         "\" does not fit here: only the core schema's are read, or none";
+  return "the tag " + quoted(written) + " does not fit here: only the core schema's are read, or none";
 }
 
 // Ends the parsing from inside a handler; never leaves this file. The builder has the error.
@@ -46,8 +46,7 @@ class BoundedReader : public std::streambuf {
  protected:
   int_type underflow() override {
     const std::string_view chunk = rest_.substr(0, kChunk);
-    pending_ += static_cast<size_t>(
-        std::ranges::count_if(chunk, [](char c) { return kBeginsToken.at(static_cast<unsigned char>(c)); }));
+    for (const char c : chunk) count(c);
     stopped_ = stopped_ || pending_ > kMostPending;
     if (chunk.empty() || stopped_) return traits_type::eof();
     rest_.remove_prefix(chunk.size());
@@ -61,12 +60,23 @@ class BoundedReader : public std::streambuf {
   static constexpr size_t kChunk = 4096;
   static constexpr std::array<bool, 256> kBeginsToken = [] {
     std::array<bool, 256> begins{};
-    for (const char c : std::string_view("[]{},:\"'!&*?")) begins.at(static_cast<unsigned char>(c)) = true;
+    for (const char c : std::string_view("[]{},:\"'!&*?#")) begins.at(static_cast<unsigned char>(c)) = true;
     return begins;
   }();
 
+  // A line may also begin with the mark of a document or with a directive, whose words are kept one by one.
+  void count(char c) {
+    if (lineBegins_) inDirective_ = c == '%';
+    const bool begins = kBeginsToken.at(static_cast<unsigned char>(c)) ||
+                        (lineBegins_ && (c == '-' || c == '.')) || (inDirective_ && c == ' ');
+    pending_ += begins ? 1 : 0;
+    lineBegins_ = c == '\n' || c == '\r';
+  }
+
   std::string_view rest_;
   size_t pending_ = 0;  // since the last event
+  bool lineBegins_ = true;
+  bool inDirective_ = false;
   bool stopped_ = false;
 };
 
@@ -149,6 +159,14 @@ class YamlHandler : public YAML::EventHandler {
   bool first_ = true;  // no document was begun yet
 };
 
+// Whether "---" stands at the beginning of a line here, and not in front of more text.
+bool isDocumentStart(std::string_view text, size_t begin) {
+  const bool lineBegins = begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r';
+  const size_t end = begin + 3;
+  return lineBegins && text.substr(begin).starts_with("---") &&
+         (end == text.size() || kBlanks.find(text[end]) != std::string_view::npos);
+}
+
 // yaml-cpp takes whatever follows a finished document for another one. A document after the first begins with
 // "---" or follows "...".
 void YamlHandler::OnDocumentStart(const YAML::Mark& mark) {
@@ -157,7 +175,7 @@ void YamlHandler::OnDocumentStart(const YAML::Mark& mark) {
   const std::string_view between = text.substr(last_, begin - std::min(last_, begin));
   const bool ended =
       between.find("\n...") != std::string_view::npos || between.find("\r...") != std::string_view::npos;
-  if (!first_ && !ended && !text.substr(begin).starts_with("---")) {
+  if (!first_ && !ended && !isDocumentStart(text, begin)) {
     fail(mark,
          "this is no valid YAML: what stands here does not belong to the value above; is the indentation "
          "right?");
@@ -186,7 +204,7 @@ void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     // yaml-cpp takes the last item of a list that is not closed for a key.
     const size_t next = source_.text().find_first_not_of(kBlanks, offset(mark) + text.size());
     if (next == std::string_view::npos) fail(mark, "this is no valid YAML: a \"[\" or \"{\" is not closed");
-    fail(mark, "a key must be a string: put \"" + text.substr(0, 100) + "\" in quotes");
+    fail(mark, "a key must be a string: put " + quoted(text) + " in quotes");
   }
   require(builder_.key(std::move(*key), offset(mark)));
 }
@@ -200,14 +218,14 @@ void YamlHandler::checkCollectionTag(const YAML::Mark& mark, const std::string& 
 Value::Data YamlHandler::read(const YAML::Mark& mark, const std::string& tag, const std::string& text) {
   if (tag == "!" || tag == std::string(kCoreTag) + "str") return repairEscapes(text);
   std::optional<Value::Data> data = resolvePlainScalar(text);
-  if (!data)
-    fail(mark, "\"" + text.substr(0, 100) +
-                   "\" is no number that JSON can hold; put it in quotes if it is a string");
+  if (!data) {
+    fail(mark, quoted(text) + " is no number that JSON can hold; put it in quotes if it is a string");
+  }
   if (tag == "?") return std::move(*data);
   constexpr std::array<std::string_view, 4> kNames = {"null", "bool", "int", "float"};
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (tag != std::string(kCoreTag) + std::string(kNames.at(i))) continue;
-    if (data->index() != i) fail(mark, "\"" + text.substr(0, 100) + "\" is not what the tag before it says");
+    if (data->index() != i) fail(mark, quoted(text) + " is not what the tag before it says");
     return std::move(*data);
   }
   fail(mark, unknownTag(tag));
@@ -218,8 +236,9 @@ Value::Data YamlHandler::read(const YAML::Mark& mark, const std::string& tag, co
 bool YamlHandler::endsInQuotes() const {
   const std::string_view text = source_.text();
   size_t open = lastScalar_;
-  if (open < text.size() && text[open] == '!')
+  if (open < text.size() && text[open] == '!') {
     open = text.find_first_not_of(kBlanks, text.find_first_of(kBlanks, open));
+  }
   if (open >= text.size() || (text[open] != '"' && text[open] != '\'')) return false;
   const char quote = text[open];
   for (size_t i = open + 1; i < text.size(); ++i) {
@@ -253,7 +272,7 @@ std::string inWords(const std::string& message) {
   for (const Words& words : kWords) {
     if (message.starts_with(words.theirs)) return std::string(words.ours);
   }
-  return message;
+  return printable(message);
 }
 
 }  // namespace

@@ -156,13 +156,14 @@ TEST(Object, SaysWhatIsWrongWithItsType) {
       {"{metadata: {name: a}}", "file:1:1: kind is missing"},
       {"{apiVersion: v1, kind: Pod}", "file:1:1: metadata is missing"},
       {"{apiVersion: apps/v1, kind: Deploymnet, metadata: {name: a}}",
-       "file:1:29: no kind \"Deploymnet\" is known in apps/v1; did you mean \"Deployment\"?"},
+       "file:1:29: no kind \"Deploymnet\" is known in \"apps/v1\"; did you mean \"Deployment\"?"},
       {"{apiVersion: v1, kind: Deployment, metadata: {name: a}}",
-       "file:1:24: there is no kind Deployment in v1; did you mean apiVersion: apps/v1?"},
+       "file:1:24: there is no kind Deployment in \"v1\"; did you mean apiVersion: apps/v1?"},
       {"{apiVersion: apps/v1, kind: Pod, metadata: {name: a}}",
-       "file:1:29: there is no kind Pod in apps/v1; did you mean apiVersion: v1?"},
+       "file:1:29: there is no kind Pod in \"apps/v1\"; did you mean apiVersion: v1?"},
       {"{apiVersion: my.crd.group/v1, kind: CoolResource, metadata: {name: a}}",
-       "file:1:37: no kind \"CoolResource\" is known in my.crd.group/v1; a type of your own is known once "
+       "file:1:37: no kind \"CoolResource\" is known in \"my.crd.group/v1\"; a type of your own is known "
+       "once "
        "its "
        "CustomResourceDefinition is in the input"},
       {"{apiVersion: a/b/c, kind: Pod, metadata: {name: a}}",

@@ -125,6 +125,7 @@ TEST(Pattern, MatchesWithinOneSegment) {
   EXPECT_EQ(matched("ns/*1"), "namespaces/cluster1");
   EXPECT_EQ(matched("ns/*1*2"), "namespaces/cluster12");
   EXPECT_EQ(matched("ns/?"), "");
+  EXPECT_EQ(matched("ns/clu*uster1"), "");  // what stood before the star is not there once more behind it
   EXPECT_EQ(matched("manifestwork/* -n cluster2"), "manifestworks/cluster2/cr");
 }
 

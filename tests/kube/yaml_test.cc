@@ -26,6 +26,10 @@ spec:
             R"("template":["one",{"two":{},"three":[]}]}})");
 }
 
+TEST(Yaml, ReadsDocumentsOneAfterAnother) {
+  EXPECT_EQ(readYaml("--- a\n---\nb\n---\t# c\nc\n---"), "\"a\"\n\"b\"\n\"c\"");
+}
+
 TEST(Yaml, LeavesEmptyDocumentsOut) {
   EXPECT_EQ(readYaml(""), "");
   EXPECT_EQ(readYaml("# only a comment\n"), "");
@@ -138,8 +142,8 @@ TEST(Yaml, SaysWhichNumbersJsonCannotHold) {
                                                  "quotes if it is a string");
   }
   EXPECT_EQ(readYaml("a: " + std::string(400, '9')),
-            "file:1:4: \"" + std::string(100, '9') +
-                "\" is no number that JSON can hold; put it in quotes if it is a string");
+            "file:1:4: \"" + std::string(300, '9') +
+                "...\" is no number that JSON can hold; put it in quotes if it is a string");
 }
 
 TEST(Yaml, RemembersWhereEverythingStood) {
@@ -215,6 +219,10 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
       {"- a\nb: 1\n", "file:2:1: this is no valid YAML: what stands here does not belong to the value above"},
       {"\"a\" \"b\"\n",
        "file:1:5: this is no valid YAML: what stands here does not belong to the value above"},
+      {"\"a\" ---b\n",
+       "file:1:5: this is no valid YAML: what stands here does not belong to the value above"},
+      {"\"a\"\n---b\n",
+       "file:2:1: this is no valid YAML: what stands here does not belong to the value above"},
       {"a: @b\n", "file:1:4: this is no valid YAML: "},
       {"a: \"\\q\"\n", "file:1:7: this is no valid YAML: "},
       {"a: \"\\uD800\"\n", "file:1:"},
@@ -272,6 +280,10 @@ TEST(Yaml, BoundsWhatIsReadAheadOfTheFirstEvent) {
   for (const std::string_view text : {"[", "{a: ", "[],", "[a,", "[\n", "! ", "*a ", "[? "}) {
     EXPECT_EQ(readYaml(repeated(text, 1'100'000)), "file:1:1: " + sentence) << text;
   }
+  for (const std::string_view text : {"a #\n", "---\n", "...\n"}) {
+    EXPECT_EQ(readYaml("[\n" + repeated(text, 1'100'000)), "file:1:1: " + sentence) << text;
+  }
+  EXPECT_EQ(readYaml("%a" + repeated(" b", 1'100'000) + "\n---\nc"), "file:1:1: " + sentence);
 }
 
 // One flow collection may be as large as any object that a cluster takes.

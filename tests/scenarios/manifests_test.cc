@@ -140,7 +140,7 @@ TEST(Manifests, EverythingThatIsWrongIsReportedOnce) {
                "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\n"},
               {"d.yaml", "kind: ManifestWork\nmetadata: {name: w}\nspec: ns/web\n"}}),
       "a.yaml:2:1: this is no valid YAML: a \"[\" is not closed, or its items lack a \",\" here\n"
-      "b.yaml:2:7: no kind \"Nothing\" is known in v1; a type of your own is known once its "
+      "b.yaml:2:7: no kind \"Nothing\" is known in \"v1\"; a type of your own is known once its "
       "CustomResourceDefinition is in the input\n"
       "c.yaml:1:1: spec is missing\n"
       "d.yaml:3:7: ManifestWork w: \"ns/web\" names no object in the input, which has no namespaces\n");

@@ -1,0 +1,33 @@
+#include "kube/quoted.h"
+
+#include "kube/source_text.h"
+
+namespace lastout::kube {
+
+constexpr size_t kLongestQuote = 300;
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = utf8Length(text.substr(i));
+    if (i + length > kLongestQuote) {
+      result += "...";
+      break;
+    }
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool latinControl = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (length == 0 || byte < ' ' || byte == 0x7F || latinControl) {
+      const auto last = static_cast<unsigned char>(text[i + (latinControl ? 1 : 0)]);
+      result += {'\\', 'x', kDigits[last >> 4], kDigits[last & 0xF]};
+    } else {
+      result += text.substr(i, length);
+    }
+    i += length == 0 ? 1 : length;
+  }
+  return result;
+}
+
+std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
+
+}  // namespace lastout::kube

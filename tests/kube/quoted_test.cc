@@ -1,0 +1,44 @@
+#include "kube/quoted.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/kube/reading.h"
+
+namespace lastout::kube {
+namespace {
+
+TEST(Quoted, LeavesOrdinaryTextAsItIs) {
+  EXPECT_EQ(quoted("my.crd.group/super-important"), "\"my.crd.group/super-important\"");
+  EXPECT_EQ(quoted(""), "\"\"");
+  EXPECT_EQ(printable("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"), "\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80");
+}
+
+TEST(Quoted, WritesOutWhatATerminalOrJsonWouldChokeOn) {
+  EXPECT_EQ(printable("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(printable("\xFF\xC3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            "\\x9b31m");
+}
+
+TEST(Quoted, EndsLongTextBetweenCharacters) {
+  EXPECT_EQ(printable(std::string(300, 'a')), std::string(300, 'a'));
+  EXPECT_EQ(printable(std::string(301, 'a')), std::string(300, 'a') + "...");
+  EXPECT_EQ(printable(std::string(299, 'a') + "\xC3\xA4"), std::string(299, 'a') + "...");
+}
+
+TEST(Quoted, KeepsMessagesOfParsersShortAndInUtf8) {
+  const std::string longText(1000, 'x');
+  EXPECT_LT(readJson("[\"" + longText + "\" 1]").size(), 500);
+  EXPECT_LT(readJson("[\"" + longText).size(), 500);
+  EXPECT_LT(readYaml("{" + longText + ": 1, " + longText + ": 2}").size(), 500);
+  EXPECT_EQ(readYaml("\"\\e[1m\": 1\n\"\\e[1m\": 2"),
+            R"(file:2:1: the key "\x1b[1m" is in this map twice; the first is in line 1)");
+  // An escape that does not exist: yaml-cpp's message has the first byte of the character alone.
+  EXPECT_TRUE(
+      readYaml("\"\\\xC3\xA4\"").ends_with(": this is no valid YAML: unknown escape character: \\xc3"));
+}
+
+}  // namespace
+}  // namespace lastout::kube
