@@ -72,6 +72,7 @@ class Chains {
  public:
   Chains(const Graph& graph, Vertex start, uint32_t limit) : graph_(graph) {
     add(Edge{kNone, start, EdgeKind::Requires});
+    uint32_t passedOver = 0;  // edges: one Namespace may have more of them than the limit allows vertices
     for (uint32_t at = 0; at < reached_.size(); ++at) {
       const Vertex vertex = reached_[at].target;
       waits_.push_back(false);
@@ -82,6 +83,7 @@ class Chains {
           edges_.emplace_back(at, add(edges.edge()));
         } else {
           complete_ = false;
+          if (++passedOver >= limit) break;
         }
       }
     }

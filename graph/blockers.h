@@ -34,7 +34,7 @@ struct BlockerLimits {
   size_t reasons = 10;          // direct blockers
   size_t examples = 10;         // for each of them
   size_t roots = 10;            // root blockers
-  uint32_t vertices = 100'000;  // looked at in all
+  uint32_t vertices = 100'000;  // looked at in all; bounds the time, too
 };
 
 struct Blockers {

@@ -72,7 +72,8 @@ namespace boost {
 
 template <>
 struct graph_traits<lastout::graph::Graph> {
-  struct traversal_category : incidence_graph_tag, adjacency_graph_tag, vertex_list_graph_tag {};
+  struct Traversal : incidence_graph_tag, adjacency_graph_tag, vertex_list_graph_tag {};
+  using traversal_category = Traversal;
   using directed_category = directed_tag;
   using edge_parallel_category = allow_parallel_edge_tag;
   using vertex_descriptor = lastout::graph::Vertex;

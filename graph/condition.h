@@ -39,7 +39,8 @@ struct Condition {
 };
 
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group",
-// "customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of pods".
+// "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
+// pods".
 std::string toString(const Condition& condition);
 
 // Whether "no holder" is to be believed of a type that is known so well.

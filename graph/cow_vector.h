@@ -46,8 +46,10 @@ class CowVector {
   }
   void assign(uint32_t count, const T& item) {
     chunks_.clear();
-    size_ = 0;
-    while (size_ < count) push_back(item);
+    for (size_ = 0; size_ < count; size_ += std::min(kPerChunk, count - size_)) {
+      chunks_.push_back(CowChunk::allocate(kBytes));
+      std::fill_n(items(chunks_.back()), std::min(kPerChunk, count - size_), item);
+    }
   }
   void prefetch(uint32_t index) const { __builtin_prefetch(&(*this)[index]); }
 

@@ -76,6 +76,8 @@ struct Incoming;  // nodes.h
 class Graph {
  public:
   Graph() = default;
+  // With a random seed nobody can choose names whose hashes collide. It changes nothing else.
+  explicit Graph(uint64_t hashSeed) { tables_.hashSeed ^= hashSeed; }
   // A copy is what snapshot() gives; it may be changed, too, without the original noticing.
   Graph(const Graph& other) = default;
   Graph& operator=(const Graph& other) = default;

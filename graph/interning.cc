@@ -14,11 +14,11 @@ Type::Role roleOf(std::string_view group, std::string_view resource) {
   return Type::Role::Other;
 }
 
-uint32_t hashType(std::string_view group, std::string_view resource) {
-  return finishHash(hashText(hashText(kHashOdd, group), resource));
+uint32_t hashType(const Tables& tables, std::string_view group, std::string_view resource) {
+  return finishHash(hashText(hashText(tables.hashSeed, group), resource));
 }
-uint32_t hashCarrier(uint32_t type, std::string_view finalizer) {
-  return finishHash(hashText(hashNumber(kHashOdd, type), finalizer));
+uint32_t hashCarrier(const Tables& tables, uint32_t type, std::string_view finalizer) {
+  return finishHash(hashText(hashNumber(tables.hashSeed, type), finalizer));
 }
 
 uint32_t findType(const Tables& tables, uint32_t hash, std::string_view group, std::string_view resource) {
@@ -43,11 +43,11 @@ uint32_t findCarrier(const Tables& tables, uint32_t hash, uint32_t type, std::st
 }  // namespace
 
 uint32_t findType(const Tables& tables, std::string_view group, std::string_view resource) {
-  return findType(tables, hashType(group, resource), group, resource);
+  return findType(tables, hashType(tables, group, resource), group, resource);
 }
 
 uint32_t acquireType(Tables& tables, std::string_view group, std::string_view resource) {
-  const uint32_t hash = hashType(group, resource);
+  const uint32_t hash = hashType(tables, group, resource);
   uint32_t number = findType(tables, hash, group, resource);
   if (number == kNone) {
     Type type;
@@ -73,14 +73,16 @@ void releaseType(Tables& tables, uint32_t type) {
   tables.types.release(type);
 }
 
-uint64_t hashNamespaceName(std::string_view name) { return hashText(kHashOdd, name); }
+uint64_t hashNamespaceName(const Tables& tables, std::string_view name) {
+  return hashText(tables.hashSeed, name);
+}
 
 uint32_t findNamespace(const Tables& tables, std::string_view name) {
-  return findNamespace(tables, finishHash(hashNamespaceName(name)), name);
+  return findNamespace(tables, finishHash(hashNamespaceName(tables, name)), name);
 }
 
 uint32_t acquireNamespace(Tables& tables, std::string_view name) {
-  const uint32_t hash = finishHash(hashNamespaceName(name));
+  const uint32_t hash = finishHash(hashNamespaceName(tables, name));
   uint32_t number = findNamespace(tables, hash, name);
   if (number == kNone) {
     NamespaceEntry entry;
@@ -102,11 +104,11 @@ void releaseNamespace(Tables& tables, uint32_t number) {
 }
 
 uint32_t findCarrier(const Tables& tables, uint32_t type, std::string_view finalizer) {
-  return findCarrier(tables, hashCarrier(type, finalizer), type, finalizer);
+  return findCarrier(tables, hashCarrier(tables, type, finalizer), type, finalizer);
 }
 
 uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalizer) {
-  const uint32_t hash = hashCarrier(type, finalizer);
+  const uint32_t hash = hashCarrier(tables, type, finalizer);
   uint32_t number = findCarrier(tables, hash, type, finalizer);
   if (number == kNone) {
     Carrier carrier;
@@ -269,7 +271,7 @@ uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespac
 }
 
 uint32_t findOrAddAbsentClass(Tables& tables, uint32_t type, std::string_view namespaceName) {
-  return findOrAddClass(tables, type, namespaceName, hashNamespaceName(namespaceName), {}, 0);
+  return findOrAddClass(tables, type, namespaceName, hashNamespaceName(tables, namespaceName), {}, 0);
 }
 
 void linkToClass(Tables& tables, uint32_t node, uint32_t objectClass) {

@@ -20,7 +20,7 @@ void releaseType(Tables& tables, uint32_t type);
 uint32_t findNamespace(const Tables& tables, std::string_view name);
 uint32_t acquireNamespace(Tables& tables, std::string_view name);
 // Of a namespace's name: what the hashes of its classes and objects begin with.
-uint64_t hashNamespaceName(std::string_view name);
+uint64_t hashNamespaceName(const Tables& tables, std::string_view name);
 void releaseNamespace(Tables& tables, uint32_t number);
 
 uint32_t findCarrier(const Tables& tables, uint32_t type, std::string_view finalizer);

@@ -1,5 +1,6 @@
 #include "graph/names.h"
 
+#include <functional>
 #include <tuple>
 
 namespace lastout::graph {
@@ -9,8 +10,9 @@ std::string toString(const Condition& condition) {
     case Condition::Kind::Finalizer:
       return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type);
     case Condition::Kind::Object: {
-      const std::string key = kube::toString({condition.type, condition.namespaceName, condition.name});
-      return condition.uid.empty() ? key : key + " with uid " + condition.uid;
+      const kube::ObjectKey key{condition.type, condition.namespaceName, condition.name};
+      return "existence of " + kube::toString(key) +
+             (condition.uid.empty() ? "" : " with uid " + condition.uid);
     }
     case Condition::Kind::NamespaceContent:
       return "content of namespace " + condition.name;
@@ -28,7 +30,9 @@ std::string describe(const Graph& graph, Vertex vertex) {
 bool namedBefore(const Graph& graph, Vertex a, Vertex b) {
   const bool aIsObject = isObject(graph, a);
   if (aIsObject != isObject(graph, b)) return aIsObject;
-  if (!aIsObject) return graph.condition(conditionOf(graph, a)) < graph.condition(conditionOf(graph, b));
+  if (!aIsObject) {
+    return std::less<>()(graph.condition(conditionOf(graph, a)), graph.condition(conditionOf(graph, b)));
+  }
   const ObjectView first = graph.object(objectOf(a));
   const ObjectView second = graph.object(objectOf(b));
   return std::tie(first.group, first.resource, first.namespaceName, first.name) <

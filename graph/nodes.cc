@@ -91,7 +91,7 @@ bool unlinkSharedUid(Tables& tables, uint32_t hash, uint32_t number) {
 void clearUid(Tables& tables, uint32_t number) {
   const StoredUid uid = uidOf(tables.nodes[number]);
   if (uid.kind == UidKind::None) return;
-  const uint32_t hash = uidHash(uidKey(tables, uid));
+  const uint32_t hash = uidHash(tables, uidKey(tables, uid));
   if (!unlinkSharedUid(tables, hash, number)) tables.nodesByUid.erase(hash, number);
   dropUid(tables, uid);
   Node& node = tables.nodes.write(number);
@@ -146,7 +146,7 @@ uint32_t findNode(const Tables& tables, uint32_t type, std::string_view namespac
                   std::string_view name) {
   const uint32_t number = findNamespace(tables, namespaceName);
   if (number == kNone) return kNone;
-  return findNode(tables, hashKey(hashNamespaceName(namespaceName), type, name), type, number, name);
+  return findNode(tables, hashKey(hashNamespaceName(tables, namespaceName), type, name), type, number, name);
 }
 
 uint32_t findNode(const Tables& tables, const kube::ObjectKey& key) {
@@ -159,7 +159,7 @@ uint32_t findOrAddNode(Tables& tables, const kube::ObjectKey& key) {
   if (known != kNone) return known;
   const uint32_t type = acquireType(tables, key.type.group, key.type.resource);
   const uint32_t absent = findOrAddAbsentClass(tables, type, key.namespaceName);
-  const uint32_t hash = hashKey(hashNamespaceName(key.namespaceName), type, key.name);
+  const uint32_t hash = hashKey(hashNamespaceName(tables, key.namespaceName), type, key.name);
   const uint32_t number = addNode(tables, hash, key.name);
   linkToClass(tables, number, absent);
   releaseType(tables, type);
@@ -168,10 +168,10 @@ uint32_t findOrAddNode(Tables& tables, const kube::ObjectKey& key) {
 
 Incoming prepare(const Tables& tables, uint32_t type, const kube::ObjectMeta& meta) {
   Incoming incoming;
-  incoming.namespaceHash = hashNamespaceName(meta.namespaceName);
+  incoming.namespaceHash = hashNamespaceName(tables, meta.namespaceName);
   incoming.keyHash = hashKey(incoming.namespaceHash, type, meta.name);
   incoming.uid = parseUid(meta.uid);
-  incoming.uidHash = uidHash(incoming.uid);
+  incoming.uidHash = uidHash(tables, incoming.uid);
   tables.nodesByKey.prefetch(incoming.keyHash);
   tables.nodesByUid.prefetch(incoming.uidHash);
   return incoming;

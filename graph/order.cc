@@ -23,33 +23,32 @@ std::vector<Vertex> sortedByComponent(const Components& components) {
 Waves deletionOrder(const Graph& graph) {
   const Components components = lastout::graph::components(graph);
   const std::vector<Vertex> sorted = sortedByComponent(components);
-  // Of each component: the first wave that may hold an object in it, or one that goes after a condition in
-  // it.
-  std::vector<uint32_t> wave(components.count, 0);
+  // Of each component: the first wave that what goes after it may be in.
+  std::vector<uint32_t> after(components.count, 0);
   Waves result;
   result.of.assign(graph.objectSlots(), kNone);
   for (size_t begin = 0; begin < sorted.size();) {
     const uint32_t component = components.of[sorted[begin]];
+    uint32_t wave = 0;
     bool isCycle = false;
+    bool hasObject = false;
     size_t end = begin;
     for (; end < sorted.size() && components.of[sorted[end]] == component; ++end) {
       for (OutEdges edges(graph, sorted[end]); !edges.atEnd(); edges.next()) {
         const Vertex target = edges.target();
-        if (components.of[target] == component) {
-          isCycle = true;
-          continue;
-        }
-        const uint32_t after = wave[components.of[target]] + (isObject(graph, target) ? 1 : 0);
-        wave[component] = std::max(wave[component], after);
+        isCycle = isCycle || components.of[target] == component;
+        wave = std::max(wave, after[components.of[target]]);  // 0 of its own component
       }
     }
     for (; begin < end; ++begin) {
       if (!isObject(graph, sorted[begin]) || !graph.isPresent(objectOf(sorted[begin]))) continue;
-      result.of[sorted[begin]] = wave[component];
-      if (result.sizes.size() <= wave[component]) result.sizes.resize(wave[component] + 1, 0);
-      ++result.sizes[wave[component]];
+      hasObject = true;
+      result.of[sorted[begin]] = wave;
+      if (result.sizes.size() <= wave) result.sizes.resize(wave + 1, 0);
+      ++result.sizes[wave];
       if (isCycle) result.inCycle.push_back(objectOf(sorted[begin]));
     }
+    after[component] = wave + (hasObject ? 1 : 0);
   }
   return result;
 }

@@ -28,7 +28,7 @@ UidKey uidKey(const Tables& tables, const StoredUid& stored) {
 }
 
 uint32_t findOwner(const Tables& tables, const UidKey& uid) {
-  return tables.ownersByUid.find(uidHash(uid), [&](uint32_t candidate) {
+  return tables.ownersByUid.find(uidHash(tables, uid), [&](uint32_t candidate) {
     return sameUid(tables, uidOf(tables.owners[candidate]), uid);
   });
 }
@@ -49,7 +49,7 @@ bool sameName(const Tables& tables, const OtherName& stored, const kube::OwnerRe
 }
 
 uint32_t acquireOwnerKind(Tables& tables, std::string_view apiVersion, std::string_view kind) {
-  const uint32_t hash = finishHash(hashText(hashText(kHashOdd, apiVersion), kind));
+  const uint32_t hash = finishHash(hashText(hashText(tables.hashSeed, apiVersion), kind));
   uint32_t number = tables.ownerKindIndex.find(hash, [&](uint32_t candidate) {
     const OwnerKind& record = tables.ownerKinds[candidate];
     return tables.strings.view(record.kind) == kind && tables.strings.view(record.apiVersion) == apiVersion;
@@ -97,7 +97,7 @@ uint32_t findOrAddOwner(Tables& tables, const kube::OwnerReference& reference) {
   owner.uidKind = stored.kind;
   owner.name = name.name;
   owner.kind = name.kind;
-  owner.hash = uidHash(uid);
+  owner.hash = uidHash(tables, uid);
   const uint32_t number = tables.owners.add(owner);
   tables.ownersByUid.insert(owner.hash, number);
   return number;

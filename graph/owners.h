@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/hash.h"
 #include "graph/tables.h"
 #include "kube/object.h"
 
@@ -28,7 +27,9 @@ StoredUid uidOf(const Record& record) {
   return {record.uidHigh, record.uidLow, record.uidKind};
 }
 
-inline uint32_t uidHash(const UidKey& uid) { return finishHash(hashUid(uid)); }
+inline uint32_t uidHash(const Tables& tables, const UidKey& uid) {
+  return finishHash(hashUid(tables.hashSeed, uid));
+}
 
 // The Owner with this uid, or kNone.
 uint32_t findOwner(const Tables& tables, const UidKey& uid);
@@ -51,7 +52,7 @@ inline uint32_t findFirstWithUid(const Tables& tables, const UidKey& uid, uint32
 template <class Visit>
 void forEachNodeWithUid(const Tables& tables, const UidKey& uid, const Visit& visit) {
   if (uid.kind == UidKind::None) return;
-  uint32_t node = findFirstWithUid(tables, uid, uidHash(uid));
+  uint32_t node = findFirstWithUid(tables, uid, uidHash(tables, uid));
   while (node != kNone) {
     visit(node);
     const uint32_t extra = tables.nodes[node].extra;

@@ -79,8 +79,9 @@ void unlinkFromTarget(Tables& tables, uint32_t number) {
   tables.conditions.write(at).nextOfTarget = record.nextOfTarget;
 }
 
-uint32_t hashRequirement(uint32_t subject, uint32_t condition, uint32_t origin, std::string_view field) {
-  const uint64_t hash = hashNumber(kHashOdd, uint64_t{subject} << 32 | condition);
+uint32_t hashRequirement(const Tables& tables, uint32_t subject, uint32_t condition, uint32_t origin,
+                         std::string_view field) {
+  const uint64_t hash = hashNumber(tables.hashSeed, uint64_t{subject} << 32 | condition);
   return finishHash(hashText(hashNumber(hash, origin), field));
 }
 
@@ -179,7 +180,7 @@ void addRequirement(Tables& tables, const kube::ObjectKey& subject, uint32_t con
   writeExtra(tables, record.subject);
   record.origin = findOrAddNode(tables, origin.object);
   record.condition = condition;
-  record.hash = hashRequirement(record.subject, condition, record.origin, origin.field);
+  record.hash = hashRequirement(tables, record.subject, condition, record.origin, origin.field);
   const uint32_t known = tables.requirementIndex.find(record.hash, [&](uint32_t candidate) {
     const Requirement& other = tables.requirements[candidate];
     return other.subject == record.subject && other.condition == condition && other.origin == record.origin &&

@@ -26,6 +26,7 @@ class StringArena {
 
   StringId add(std::string_view text);
   void release(StringId string);
+  uint32_t pages() const { return info_.live(); }
   uint32_t count() const { return count_; }  // strings in it
   std::string_view view(StringId string) const {
     if (string == kEmptyString) return {};

@@ -9,6 +9,7 @@
 
 #include "graph/condition.h"
 #include "graph/cow_vector.h"
+#include "graph/hash.h"
 #include "graph/hash_index.h"
 #include "graph/string_arena.h"
 #include "graph/uid.h"
@@ -186,6 +187,7 @@ struct Requirement {
 };
 
 struct Tables {
+  uint64_t hashSeed = kHashOdd;  // what all hashes of names begin with
   StringArena strings;
   Pool<Node> nodes;
   Pool<Extra> extras;

@@ -66,9 +66,9 @@ std::string formatUuid(uint64_t high, uint64_t low) {
   return text;
 }
 
-uint64_t hashUid(const UidKey& uid) {
-  if (uid.kind == UidKind::Uuid) return mixHash(uid.high ^ kHashOdd, uid.low ^ kHashLast);
-  return hashText(kHashLast, uid.text);
+uint64_t hashUid(uint64_t seed, const UidKey& uid) {
+  if (uid.kind == UidKind::Uuid) return mixHash(uid.high ^ seed, uid.low ^ kHashLast);
+  return hashText(seed ^ kHashLast, uid.text);
 }
 
 }  // namespace lastout::graph

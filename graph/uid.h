@@ -24,6 +24,6 @@ UidKey parseUid(std::string_view text);
 // The text of a Uuid.
 std::string formatUuid(uint64_t high, uint64_t low);
 
-uint64_t hashUid(const UidKey& uid);
+uint64_t hashUid(uint64_t seed, const UidKey& uid);
 
 }  // namespace lastout::graph

@@ -1,0 +1,227 @@
+#include "graph/graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/graph/cluster.h"
+
+namespace lastout::graph::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::string_view kUid = "0b7a61a5-6a34-4c0e-9a1f-2f5be9d1d000";
+constexpr std::string_view kOtherUid = "0b7a61a5-6a34-4c0e-9a1f-2f5be9d1d001";
+
+TEST(Graph, CriterionMayNameAFinalizerBeforeAnybodyCarriesIt) {
+  Cluster cluster;
+  const ConditionId carriers =
+      cluster.after("deployments.apps/a/provider", finalizerCondition("cools.my.group", "f"));
+  EXPECT_EQ(cluster.graph.holders(carriers), 0u);
+  cluster.put("cools.my.group/a/one", {.finalizers = {"f", "g"}});
+  cluster.put("cools.my.group/b/two", {.finalizers = {"f"}});
+  cluster.put("cools.my.group/b/three", {.finalizers = {"g"}});
+  cluster.put("others.my.group/b/four", {.finalizers = {"f"}});
+  EXPECT_EQ(cluster.graph.holders(carriers), 2u);
+}
+
+TEST(Graph, RemovingTheFinalizerOrTheObjectMeetsTheCriterion) {
+  Cluster cluster = story();
+  const ConditionId carriers =
+      *cluster.graph.findCondition(finalizerCondition("coolresources.my.crd.group", kFinalizer));
+  cluster.put("coolresources.my.crd.group/another", {.finalizers = {std::string(kFinalizer)}});
+  EXPECT_EQ(cluster.graph.holders(carriers), 2u);
+  cluster.put(kInstance);
+  EXPECT_EQ(cluster.graph.holders(carriers), 1u);
+  cluster.remove("coolresources.my.crd.group/another");
+  EXPECT_EQ(cluster.graph.holders(carriers), 0u);
+}
+
+TEST(Graph, FinalizerThatIsListedTwiceCountsOnce) {
+  Cluster cluster;
+  const ConditionId carriers = cluster.after("deployments.apps/a/provider", finalizerCondition("pods", "f"));
+  cluster.put("pods/a/x", {.finalizers = {"f", "e", "f"}});
+  EXPECT_EQ(cluster.graph.holders(carriers), 1u);
+  EXPECT_THAT(cluster.graph.finalizers(*cluster.graph.find(key("pods/a/x"))), ElementsAre("e", "f"));
+}
+
+TEST(Graph, ConditionOnAUidIsHeldByThatObjectOnlyAndNotByItsSuccessor) {
+  Cluster cluster;
+  const ConditionId any = cluster.after("criticalservices.lastout.dev/s", objectCondition("pods/a/x"));
+  const ConditionId first =
+      cluster.after("criticalservices.lastout.dev/s", objectCondition("pods/a/x", kUid));
+  cluster.put("pods/a/x", {.uid = std::string(kUid)});
+  EXPECT_EQ(cluster.graph.holders(any), 1u);
+  EXPECT_EQ(cluster.graph.holders(first), 1u);
+  cluster.put("pods/a/x", {.uid = std::string(kOtherUid)});
+  EXPECT_EQ(cluster.graph.holders(any), 1u);
+  EXPECT_EQ(cluster.graph.holders(first), 0u);
+}
+
+TEST(Graph, EverythingInANamespaceHoldsItsContentWhetherOrNotTheNamespaceIsSeen) {
+  Cluster cluster;
+  const ConditionId content = cluster.after("namespaces/a", contentCondition("a"));
+  cluster.put("pods/a/x");
+  cluster.put("secrets/a/x");
+  cluster.put("pods/b/x");
+  cluster.put("nodes/a");
+  EXPECT_EQ(cluster.graph.holders(content), 2u);
+  EXPECT_EQ(cluster.graph.knowledge(content), Knowledge::Synced);
+}
+
+TEST(Graph, ConditionKnowsHowWellItsTypeIsKnown) {
+  Cluster cluster;
+  const TypeId pods = cluster.graph.internType(type("pods"));
+  const ConditionId condition = cluster.graph.addCondition(instancesCondition("pods"));
+  EXPECT_EQ(cluster.graph.knowledge(condition), Knowledge::Unknown);
+  cluster.graph.setKnowledge(pods, Knowledge::Stale);
+  EXPECT_EQ(cluster.graph.knowledge(condition), Knowledge::Stale);
+  EXPECT_EQ(cluster.graph.knowledge(pods), Knowledge::Stale);
+}
+
+TEST(Graph, RequirementsOfAbsentObjectsWaitForThem) {
+  Cluster cluster;
+  cluster.after("deployments.apps/a/provider", instancesCondition("pods"), "criticalservices.lastout.dev/s");
+  EXPECT_FALSE(cluster.graph.find(key("deployments.apps/a/provider")).has_value());
+  const ObjectId named = *cluster.graph.findNamed(key("deployments.apps/a/provider"));
+  EXPECT_FALSE(cluster.graph.object(named).present);
+  cluster.put("deployments.apps/a/provider");
+  EXPECT_EQ(cluster.graph.find(key("deployments.apps/a/provider")), named);
+  ASSERT_EQ(cluster.graph.requirementsOf(named).size(), 1u);
+  const RequirementView requirement = cluster.graph.requirementsOf(named)[0];
+  EXPECT_EQ(requirement.field, "spec");
+  EXPECT_EQ(cluster.graph.key(requirement.origin), key("criticalservices.lastout.dev/s"));
+  cluster.graph.withdraw(key("criticalservices.lastout.dev/s"));
+  EXPECT_THAT(cluster.graph.requirementsOf(named), IsEmpty());
+  cluster.remove("deployments.apps/a/provider");
+  EXPECT_FALSE(cluster.graph.findNamed(key("deployments.apps/a/provider")).has_value());
+}
+
+TEST(Graph, WithdrawingLeavesWhatOthersAskedFor) {
+  Cluster cluster;
+  const ConditionId condition = cluster.after("pods/a/x", instancesCondition("jobs.batch"), "services/a/one");
+  EXPECT_EQ(cluster.after("pods/a/x", instancesCondition("jobs.batch"), "services/a/two"), condition);
+  cluster.graph.withdraw(key("services/a/one"));
+  ASSERT_EQ(cluster.graph.requirementsOn(condition).size(), 1u);
+  EXPECT_EQ(cluster.graph.key(cluster.graph.requirementsOn(condition)[0].origin), key("services/a/two"));
+}
+
+TEST(Graph, SameRequirementTwiceIsOne) {
+  Cluster cluster;
+  const ConditionId condition = cluster.after("pods/a/x", instancesCondition("jobs.batch"));
+  cluster.after("pods/a/x", instancesCondition("jobs.batch"));
+  EXPECT_EQ(cluster.graph.requirementsOn(condition).size(), 1u);
+}
+
+TEST(Graph, ConditionStaysForAsLongAsItIsHeld) {
+  Cluster cluster;
+  const Condition condition = objectCondition("pods/a/x");
+  const ConditionId id = cluster.graph.addCondition(condition);
+  EXPECT_EQ(cluster.graph.addCondition(condition), id);
+  cluster.graph.releaseCondition(id);
+  EXPECT_EQ(cluster.graph.findCondition(condition), id);
+  cluster.graph.releaseCondition(id);
+  EXPECT_EQ(cluster.graph.findCondition(condition), std::nullopt);
+  EXPECT_EQ(cluster.graph.conditionCount(), 0u);
+}
+
+TEST(Graph, OwnerMayArriveAfterItsDependents) {
+  Cluster cluster;
+  cluster.put("pods/a/x", {.ownerUids = {std::string(kUid)}});
+  const ObjectId pod = *cluster.graph.find(key("pods/a/x"));
+  ASSERT_EQ(cluster.graph.owners(pod).size(), 1u);
+  EXPECT_EQ(cluster.graph.owners(pod)[0].object, std::nullopt);
+  cluster.put("replicasets.apps/a/r", {.uid = std::string(kUid)});
+  const ObjectId owner = *cluster.graph.find(key("replicasets.apps/a/r"));
+  EXPECT_EQ(cluster.graph.owners(pod)[0].object, owner);
+  EXPECT_THAT(cluster.graph.dependents(owner), ElementsAre(pod));
+}
+
+TEST(Graph, ObjectOfTheSameNameWithAnotherUidIsAnotherOwner) {
+  Cluster cluster;
+  cluster.put("replicasets.apps/a/r", {.uid = std::string(kUid)});
+  cluster.put("pods/a/x", {.ownerUids = {std::string(kUid)}});
+  cluster.put("replicasets.apps/a/r", {.uid = std::string(kOtherUid)});
+  EXPECT_EQ(cluster.graph.owners(*cluster.graph.find(key("pods/a/x")))[0].object, std::nullopt);
+  EXPECT_THAT(cluster.graph.dependents(*cluster.graph.find(key("replicasets.apps/a/r"))), IsEmpty());
+  EXPECT_EQ(cluster.graph.findByUid(kUid), std::nullopt);
+}
+
+TEST(Graph, ReferencesWithoutAUidResolveToNothing) {
+  Cluster cluster;
+  cluster.put("replicasets.apps/a/r");
+  cluster.put("pods/a/x", {.ownerUids = {""}});
+  EXPECT_EQ(cluster.graph.owners(*cluster.graph.find(key("pods/a/x")))[0].object, std::nullopt);
+  EXPECT_THAT(cluster.graph.dependents(*cluster.graph.find(key("replicasets.apps/a/r"))), IsEmpty());
+}
+
+TEST(Graph, SnapshotStaysAsItWas) {
+  Cluster cluster = story();
+  const ConditionId carriers =
+      *cluster.graph.findCondition(finalizerCondition("coolresources.my.crd.group", kFinalizer));
+  const Graph snapshot = cluster.graph.snapshot();
+  cluster.remove(kInstance);
+  cluster.graph.withdraw(key(kService));
+  EXPECT_EQ(snapshot.holders(carriers), 1u);
+  EXPECT_TRUE(snapshot.find(key(kInstance)).has_value());
+  EXPECT_EQ(snapshot.requirementsOn(carriers).size(), 1u);
+  EXPECT_LT(snapshot.revision(), cluster.graph.revision());
+  EXPECT_FALSE(cluster.graph.find(key(kInstance)).has_value());
+}
+
+TEST(Graph, CopyOfASnapshotMayGoAnotherWay) {
+  const Cluster cluster = story();
+  const Graph snapshot = cluster.graph.snapshot();
+  Graph other = snapshot;
+  other.remove(key(kInstance));
+  EXPECT_TRUE(snapshot.find(key(kInstance)).has_value());
+  EXPECT_FALSE(other.find(key(kInstance)).has_value());
+}
+
+TEST(Graph, SomeHoldersAreFoundWithoutLookingAtTheRest) {
+  Cluster cluster;
+  const ConditionId condition = cluster.after("services/a/s", instancesCondition("pods"));
+  for (int i = 0; i < 100; ++i) {
+    cluster.put("pods/n" + std::to_string(i % 7) + "/p" + std::to_string(i),
+                {.finalizers = {"f" + std::to_string(i % 3)}});
+  }
+  std::array<ObjectId, 10> some{};
+  EXPECT_EQ(cluster.graph.someHolders(condition, some), 10u);
+  EXPECT_EQ(std::set<ObjectId>(some.begin(), some.end()).size(), 10u);
+  for (const ObjectId holder : some) EXPECT_EQ(cluster.graph.object(holder).resource, "pods");
+}
+
+TEST(Graph, ForgottenTypeGoesWithItsLastObject) {
+  Graph graph;
+  const TypeId pods = graph.internType(type("pods"));
+  graph.upsert(pods, meta("pods/a/x"));
+  graph.forgetType(pods);
+  EXPECT_TRUE(graph.findType(type("pods")).has_value());
+  graph.remove(key("pods/a/x"));
+  EXPECT_FALSE(graph.findType(type("pods")).has_value());
+}
+
+TEST(Graph, NumbersAndMemoryAreUsedAgain) {
+  Cluster cluster;
+  for (int i = 0; i < 10000; ++i) {
+    const std::string name = "pods/namespace-" + std::to_string(i) + "/pod-" + std::to_string(i);
+    cluster.put(name, {.uid = "uid-" + std::to_string(i),
+                       .finalizers = {"finalizer-" + std::to_string(i)},
+                       .ownerUids = {"owner-" + std::to_string(i)}});
+    cluster.after("pods/a/b", objectCondition("jobs.batch/a/" + std::to_string(i)), name);
+    cluster.graph.withdraw(key(name));
+    cluster.remove(name);
+  }
+  const Tables& tables = cluster.graph.tables();
+  for (const uint32_t slots : {tables.nodes.slots(), tables.classes.slots(), tables.carriers.slots(),
+                               tables.namespaces.slots(), tables.owners.slots(), tables.references.slots(),
+                               tables.conditions.slots(), tables.requirements.slots()}) {
+    EXPECT_LE(slots, 10u);
+  }
+}
+
+}  // namespace
+}  // namespace lastout::graph::test
