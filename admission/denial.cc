@@ -20,7 +20,7 @@ graph::ConditionId Denial::conditionOf(const Blocker& blocker) const {
 }
 
 Denial::Denial(const graph::Graph& graph, const GuardIndex& index, const KeyView& object)
-    : graph_(graph), index_(index), object_(object), stakes_(index.stakes(object)) {
+    : graph_(graph), index_(index), object_(object), stakes_(index.stakes(object)), roots_(graph) {
   gather();
   phrase();
 }
@@ -48,15 +48,37 @@ void Denial::phrase() {
   causes_.reserve(shown_ + 2);
   for (size_t i = 0; i < shown_; ++i) {
     Writer text;
-    writeBlocker(text, first_[i], phrases_[i].remedy, false);
+    writeBlocker(text, first_[i], phrases_[i], false);
     phrases_[i].longestName = text.longestName();
     causes_.push_back({toString(first_[i].reason), text.take(), field(first_[i])});
   }
+  findRoots();
   addReplaced();
   if (total_ == shown_) return;
   Writer text;
   text.number(total_ - shown_) << " more";
   causes_.push_back({kMoreBlockers, text.take(), ""});
+}
+
+void Denial::findRoots() {
+  for (size_t i = 0; i < shown_; ++i) {
+    if (phrases_[i].holders.count == 1) roots_.leaveOut(phrases_[i].holders.ids[0]);
+  }
+  for (size_t i = 0; i < shown_; ++i) {
+    const Holders& holders = phrases_[i].holders;
+    for (size_t k = 0; k < holders.shown; ++k) {
+      const size_t before = roots_.size();
+      if (roots_.follow(holders.ids[k]) && holders.count == 1) {
+        phrases_[i].remedy.live = false;
+        phrases_[i].remedy.waiting = true;
+      }
+      for (size_t root = before; root < roots_.size(); ++root) {
+        Writer text;
+        roots_.writeChain(text, root);
+        causes_.push_back({kRootBlocker, text.take(), field(first_[i])});
+      }
+    }
+  }
 }
 
 bool Denial::comesBefore(const Blocker& a, const Blocker& b) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admission/explain.h"
+#include "admission/roots.h"
 #include "admission/words.h"
 
 namespace lastout::admission {
@@ -34,10 +35,10 @@ class Denial {
   };
   // What blockers ask a person to do.
   struct Remedy {
-    bool live = false;         // something is not being deleted yet
-    bool terminating = false;  // something is
-    bool unseen = false;       // something is not known
-    uint64_t objects = 0;      // how many things there are to wait for
+    bool live = false;     // something can be deleted, and is not being deleted yet
+    bool waiting = false;  // something is being deleted, or waits for something else itself
+    bool unseen = false;   // something is not known
+    uint64_t objects = 0;  // how many things there are to wait for
     const kube::GroupResource* forbidden = nullptr;
     void add(const Remedy& other);
   };
@@ -45,6 +46,7 @@ class Denial {
   struct Phrase {
     size_t longestName = 0;  // in them
     Remedy remedy;
+    Holders holders;  // none when it is not known whether there are any
   };
 
   const criticalservice::CriticalService& serviceOf(const Blocker& blocker) const;
@@ -55,20 +57,21 @@ class Denial {
 
   void gather();
   void phrase();
+  void findRoots();
   bool comesBefore(const Blocker& a, const Blocker& b) const;
   bool sameWords(const Blocker& a, const Blocker& b) const;
 
-  std::string sentence(size_t longestName) const;
+  std::string sentence(size_t longestName, bool withRoots) const;
   void writeSubject(Writer& text) const;
   Remedy writeList(Writer& text, size_t longestName) const;
-  void writeAdvice(Writer& text, const Remedy& remedy) const;
+  void writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) const;
   void writeServicesLeft(Writer& text) const;
 
   void writeInSentence(Writer& text, size_t shown, size_t longestName) const;
-  void writeBlocker(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const;
-  void writeHeld(Writer& text, const Blocker& blocker, const Holders& holders, Remedy& remedy) const;
-  void writeUnknown(Writer& text, const Blocker& blocker, Remedy& remedy) const;
-  void writeProvider(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const;
+  void writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
+  void writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) const;
+  void writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const;
+  void writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
 
   std::string field(const Blocker& blocker) const;
   // The uid that the service's provider has now, when another one is recorded; otherwise "".
@@ -85,6 +88,7 @@ class Denial {
   std::array<Blocker, kMostCauses> first_;
   std::array<Phrase, kMostCauses> phrases_;  // of the same
   std::vector<Cause> causes_;                // of the same, and then what is added
+  Roots roots_;
   size_t shown_ = 0;
   uint32_t total_ = 0;
   uint32_t guards_ = 0;  // stakes that have a blocker

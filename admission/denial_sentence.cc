@@ -15,27 +15,30 @@ constexpr size_t kShortNames = 56;         // the same where the sentence would 
 }  // namespace
 
 std::string Denial::sentence() const {
-  std::string text = sentence(kLongNames);
-  return text.size() <= kLongestMessage ? text : sentence(kShortNames);
+  std::string text = sentence(kLongNames, true);
+  if (text.size() > kLongestMessage) text = sentence(kShortNames, true);
+  return text.size() <= kLongestMessage ? text : sentence(kShortNames, false);
 }
 
-std::string Denial::sentence(size_t longestName) const {
+std::string Denial::sentence(size_t longestName, bool withRoots) const {
   Writer text(longestName);
   text.key(object_);
   const auto left = [](const Blocker& blocker) { return blocker.reason == Reason::ServicesLeft; };
   if (std::ranges::any_of(shown(), left)) {
-    writeServicesLeft(
-        text);  // what else blocks lastout's own namespace is gone once the CriticalServices are
+    // What else blocks lastout's own namespace is gone once the CriticalServices are.
+    writeServicesLeft(text);
     return text.take();
   }
   writeSubject(text);
-  writeAdvice(text, writeList(text, longestName));
+  const Remedy remedy = writeList(text, longestName);
+  if (withRoots && roots_.size() > 0) roots_.writeAll(text << "; ");
+  writeAdvice(text, remedy, withRoots);
   return text.take();
 }
 
 void Denial::Remedy::add(const Remedy& other) {
   live = live || other.live;
-  terminating = terminating || other.terminating;
+  waiting = waiting || other.waiting;
   unseen = unseen || other.unseen;
   objects += other.objects;
   if (other.forbidden != nullptr) forbidden = other.forbidden;
@@ -93,26 +96,27 @@ void Denial::writeInSentence(Writer& text, size_t shown, size_t longestName) con
     text << causes_[shown].message;
     return;
   }
-  Remedy known;
-  writeBlocker(text, first_[shown], known, true);
+  Phrase again;
+  writeBlocker(text, first_[shown], again, true);
 }
 
-void Denial::writeBlocker(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const {
+void Denial::writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const {
   switch (blocker.reason) {
     case Reason::ProviderPresent:
     case Reason::ProviderUnknown:
-      return writeProvider(text, blocker, remedy, inSentence);
+      return writeProvider(text, blocker, phrase, inSentence);
     case Reason::ServicesLeft:
       text.service(serviceOf(blocker).meta.name) << " exists";
       return;
     case Reason::CriterionUnknown:
-      return writeUnknown(text, blocker, remedy);
+      return writeUnknown(text, blocker, phrase);
     default:
-      return writeHeld(text, blocker, holdersOf(graph_, conditionOf(blocker)), remedy);
+      return writeHeld(text, blocker, phrase);
   }
 }
 
-void Denial::writeHeld(Writer& text, const Blocker& blocker, const Holders& holders, Remedy& remedy) const {
+void Denial::writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) const {
+  const Holders& holders = phrase.holders = holdersOf(graph_, conditionOf(blocker));
   const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
@@ -132,12 +136,10 @@ void Denial::writeHeld(Writer& text, const Blocker& blocker, const Holders& hold
   if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
     (text << " (when last seen: ").ignorance(graph_, type, knowledge) << ")";
   }
-  remedy.objects += holders.count;
-  remedy.live = remedy.live || holders.live;
-  remedy.terminating = remedy.terminating || !holders.live;
+  phrase.remedy = {holders.live, !holders.live, false, holders.count, nullptr};
 }
 
-void Denial::writeUnknown(Writer& text, const Blocker& blocker, Remedy& remedy) const {
+void Denial::writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const {
   const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
@@ -148,11 +150,11 @@ void Denial::writeUnknown(Writer& text, const Blocker& blocker, Remedy& remedy) 
     text.key(viewOf(std::get<criticalservice::SpecificResourceCriterion>(criterion).object)) << " exists";
   }
   (text << " (").ignorance(graph_, type, knowledge) << ")";
-  remedy.unseen = true;
-  if (knowledge == graph::Knowledge::Forbidden) remedy.forbidden = &type;
+  phrase.remedy.unseen = true;
+  if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &type;
 }
 
-void Denial::writeProvider(Writer& text, const Blocker& blocker, Remedy& remedy, bool inSentence) const {
+void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const {
   const criticalservice::CriticalService& service = serviceOf(blocker);
   const bool unknown = blocker.reason == Reason::ProviderUnknown;
   if (unknown) text << "it is not known whether ";
@@ -161,16 +163,15 @@ void Denial::writeProvider(Writer& text, const Blocker& blocker, Remedy& remedy,
   if (unknown) {
     const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
     (text << " is gone (").ignorance(graph_, service.provider.type, knowledge) << ")";
-    remedy.unseen = true;
-    if (knowledge == graph::Knowledge::Forbidden) remedy.forbidden = &service.provider.type;
+    phrase.remedy.unseen = true;
+    if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &service.provider.type;
     return;
   }
-  const bool live = holdersOf(graph_, conditionOf(blocker)).live;
+  phrase.holders = holdersOf(graph_, conditionOf(blocker));
+  const bool live = phrase.holders.live;
   if (inSentence && !newUid(service).empty()) text << ", which replaced the one that was seen first,";
   text << (live ? " is present" : " is present (being deleted)");
-  remedy.objects += 1;
-  remedy.live = remedy.live || live;
-  remedy.terminating = remedy.terminating || !live;
+  phrase.remedy = {live, !live, false, 1, nullptr};
 }
 
 void Denial::writeServicesLeft(Writer& text) const {
@@ -196,20 +197,24 @@ void Denial::writeServicesLeft(Writer& text) const {
   }
 }
 
-void Denial::writeAdvice(Writer& text, const Remedy& remedy) const {
+void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) const {
   const bool one = remedy.objects == 1;
   const bool providers = roleOf(first_[0]) == Role::Service;
+  const std::string_view atRoot = withRoots ? roots_.advice() : std::string_view();
   text << "; ";
-  if (remedy.live && remedy.terminating) {
-    text << "delete first what is not being deleted yet";
+  if (remedy.live && remedy.waiting) {
+    text << "delete first what is not being deleted yet"
+         << (atRoot.empty() ? "" : ", beginning with the root blocker");
   } else if (remedy.live && providers) {
     text << (one ? "delete the provider first" : "delete the providers first");
   } else if (remedy.live) {
     text << (one ? "delete it first" : "delete them first");
-  } else if (remedy.terminating) {
+  } else if (remedy.waiting && !atRoot.empty()) {
+    text << atRoot;
+  } else if (remedy.waiting) {
     text << (one ? "try again when it is gone" : "try again when they are gone");
   }
-  if (remedy.unseen && (remedy.live || remedy.terminating)) text << ", and ";
+  if (remedy.unseen && (remedy.live || remedy.waiting)) text << ", and ";
   if (remedy.forbidden != nullptr) {
     (text << "grant lastout get, list and watch on ").type(*remedy.forbidden);
   } else if (remedy.unseen) {

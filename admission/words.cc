@@ -21,11 +21,10 @@ KeyView viewOf(const kube::ObjectKey& key) {
 
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
   Holders holders;
-  std::array<graph::ObjectId, Holders::kShown> found;
   holders.count = graph.holders(condition);
-  holders.shown = graph.someHolders(condition, found);
+  holders.shown = graph.someHolders(condition, holders.ids);
   for (size_t i = 0; i < holders.shown; ++i) {
-    const graph::ObjectView object = graph.object(found[i]);
+    const graph::ObjectView object = graph.object(holders.ids[i]);
     holders.live = holders.live || !object.terminating;
     holders.examples[i] = {object.namespaceName, object.name};
   }

@@ -23,7 +23,8 @@ struct Holders {
     std::string_view namespaceName;
     std::string_view name;
   };
-  std::array<Name, kShown> examples;  // sorted when they are all
+  std::array<graph::ObjectId, kShown> ids{};
+  std::array<Name, kShown> examples;  // the same, sorted when they are all
   bool live = false;                  // one of those shown is not being deleted
 };
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition);

@@ -230,6 +230,49 @@ void addReplaced(Cases& cases) {
   cases.add("its CriticalService", world, kService);
 }
 
+void addRoots(Cases& cases) {
+  World world(kStory);
+  world.apply(R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: for-finalizer-deployment}
+spec:
+  provider: {group: apps, resource: deployments, namespace: finalizer-namespace, name: finalizer-deployment}
+  criteria:
+  - type: SpecificResource
+    specificResource: {group: apiextensions.k8s.io, resource: CustomResourceDefinition, name: coolresources.my.crd.group}
+)");
+  cases.add("a chain behind a blocker that nobody has deleted yet", world, kDeployment);
+  world.terminate(kCrd);
+  world.terminate(kInstance);
+  cases.add("a CRD that waits for its instance", world, kDeployment);
+  world.apply(instances(100));
+  cases.add("a CRD that waits for a hundred instances", world, kDeployment);
+
+  const auto second = [](const std::string& name, const std::string& provider, const std::string& waitsFor) {
+    return "---\napiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: " + name +
+           "}\nspec:\n  provider: {group: apps, resource: deployments, namespace: n, name: " + provider +
+           "}\n  criteria:\n  - {type: SpecificResource, specificResource: {group: apps, resource: "
+           "deployments, namespace: n, name: " +
+           waitsFor +
+           "}}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: n, name: " + provider +
+           "}\n";
+  };
+  World chain(second("for-a", "a", "b") + second("for-b", "b", "c") + second("for-c", "c", "d"));
+  chain.apply("apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: n, name: d}\n");
+  cases.add("a chain of three providers", chain, "deployments.apps/n/a");
+  World unknown(second("for-a", "a", "b") + service("for-b", "b", 1));
+  unknown.remove("criticalservices.lastout.dev/for-b");
+  std::string ofB = service("for-b", "b", 1);
+  ofB.replace(ofB.find("namespace: finalizer-namespace"), 30, "namespace: n");
+  unknown.apply(ofB);
+  unknown.apply("apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: n, name: b}\n");
+  unknown.know("configmaps", graph::Knowledge::Forbidden);
+  cases.add("a chain that ends where nothing is known", unknown, "deployments.apps/n/a");
+  const World cycle(second("for-a", "a", "b") + second("for-b", "b", "a"));
+  cases.add("two providers that wait for each other", cycle, "deployments.apps/n/a");
+}
+
 void addOthers(Cases& cases) {
   World world(kStory);
   cases.add("what nobody guards", world, kInstance);
@@ -260,6 +303,7 @@ std::string explainCases() {
   addHolders(cases);
   addServices(cases);
   addReplaced(cases);
+  addRoots(cases);
   addOthers(cases);
   return cases.text;
 }

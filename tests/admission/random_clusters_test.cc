@@ -223,13 +223,14 @@ void Twin::compare(const kube::ObjectKey& key) {
     std::vector<PlainBlocker> found;
     forEachBlocker(facts, index_.rules(), stakes, [&](uint32_t stake, uint32_t criterion, Reason reason) {
       const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
-      found.push_back(
-          {index_.service(stakes[stake].service).meta.name, isCriterion ? static_cast<int>(criterion) : -1});
+      found.push_back({index_.service(stakes[stake].service).meta.name,
+                       isCriterion ? static_cast<int>(criterion) : -1, reason});
       return true;
     });
     std::ranges::sort(found);
     ASSERT_EQ(found, expected.blockers) << kube::toString(key);
     ASSERT_EQ(decision.unmet, found.size());
+    ASSERT_EQ(decision.guarded, expected.guarded) << kube::toString(key);
   }
   const Explanation explanation = explain(graph_, index_, key, decision);
   ASSERT_LE(explanation.message.size(), kLongestMessage);

@@ -1,0 +1,52 @@
+// Roots: where the chains behind blockers end. Insides of admission/explain.h.
+#pragma once
+
+#include <vector>
+
+#include "admission/words.h"
+#include "graph/blockers.h"
+
+namespace lastout::admission {
+
+// What a person must act on when a blocker is itself waiting for something. A blocker that nobody has deleted
+// yet, and that could be deleted, is not followed: deleting it is what there is to do.
+class Roots {
+ public:
+  explicit Roots(const graph::Graph& graph) : graph_(graph) {}
+
+  // The object is told as a blocker itself: it is not named as a root again.
+  void leaveOut(graph::ObjectId object) { told_.push_back(graph::vertexOf(object)); }
+  // Looks for roots behind the blocker, in bounded time; no more once there are enough. True when the blocker
+  // waits for something else.
+  bool follow(graph::ObjectId blocker);
+
+  size_t size() const { return found_.size(); }
+  // What the first root asks a person to do; empty when it is being deleted already.
+  std::string_view advice() const;
+
+  // "root blocker: coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"
+  void writeAll(Writer& text) const;
+  // "customresourcedefinitions.apiextensions.k8s.io/x waits for coolresources.my.crd.group/some-instance
+  // (...)"
+  void writeChain(Writer& text, size_t root) const;
+
+ private:
+  struct Found {
+    graph::Vertex blocker = graph::kNone;  // whose chain it ends
+    graph::RootBlocker root;
+  };
+
+  bool goesOn(graph::ObjectId object) const;
+  bool isTold(const graph::RootBlocker& root) const;
+  void writeRoot(Writer& text, const graph::RootBlocker& root) const;
+  void writeObject(Writer& text, graph::ObjectId object) const;
+  void writeCycle(Writer& text, const graph::RootBlocker& root) const;
+
+  const graph::Graph& graph_;
+  std::vector<graph::Vertex> told_;
+  std::vector<Found> found_;
+  size_t searches_ = 0;
+  bool more_ = false;  // there are others than those found
+};
+
+}  // namespace lastout::admission
