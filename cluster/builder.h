@@ -27,14 +27,18 @@ struct Builder {
 
 Role roleOf(const kube::GroupResource& type);
 
-// The bit of a finalizer in the slot's vocabulary, added if it is new; nothing when the vocabulary is full.
+// The bit of a finalizer in the slot's vocabulary, the garbage collector's included; 0 when it is not in
+// there.
+uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name);
+// The same, added if it is new; nothing when the vocabulary is full.
 std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name);
 
 // cluster/derive.cc: ReplicaSets, Pods, and who mounts which claim.
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
-// Makes Pods for up to `count` replicas of a workload; derived slots only.
-void addPods(Model& model, Slot workload, size_t count, bool present);
+// Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
+// slots only.
+void addPods(Model& model, Slot workload, size_t count, size_t present);
 
 // cluster/wire.cc: who contains, owns and defines whom.
 void wireContainers(Builder& builder);

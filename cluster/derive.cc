@@ -115,11 +115,11 @@ std::vector<std::string> mountedClaims(const kube::Value& content, Role role) {
 
 }  // namespace
 
-void addPods(Model& model, Slot workload, size_t count, bool present) {
+void addPods(Model& model, Slot workload, size_t count, size_t present) {
   const std::string namespaceName = model.slots[workload].key.namespaceName;
   for (size_t i = model.slots[workload].children.size(); i < count; ++i) {
     const Slot pod =
-        appendSlot(model, {{"", "pods"}, namespaceName, podName(model, workload, i)}, Role::Pod, present);
+        appendSlot(model, {{"", "pods"}, namespaceName, podName(model, workload, i)}, Role::Pod, i < present);
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }
@@ -139,7 +139,9 @@ void deriveChildren(Builder& builder) {
     const Role role = model.slots[slot].role;
     if (!isWorkload(role) || role == Role::Deployment) continue;
     const bool present = model.slots[slot].presentAtStart && !model.slots[slot].terminatingAtStart;
-    addPods(model, slot, model.slots[slot].valueAtCreation, present);
+    const size_t replicas = model.slots[slot].valueAtCreation;
+    // One at least, absent: what it mounts and who intercepts it is then known of those that a step adds.
+    addPods(model, slot, std::max<size_t>(replicas, 1), present ? replicas : 0);
     builder.sources.resize(model.slots.size(), nullptr);
   }
 }

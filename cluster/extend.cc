@@ -30,10 +30,27 @@ void refreshConditions(Model& model, Slot slot) {
     std::vector<ConditionHolder>& holders = model.conditions[i];
     const bool known =
         std::any_of(holders.begin(), holders.end(), [&](const ConditionHolder& h) { return h.slot == slot; });
-    const auto found = std::find(info.finalizers.begin(), info.finalizers.end(), condition.finalizer);
-    if (known || found == info.finalizers.end()) continue;
-    holders.push_back({.slot = slot, .mask = static_cast<uint16_t>(1u << (found - info.finalizers.begin()))});
+    const uint16_t mask = knownFinalizerBit(info, condition.finalizer);
+    if (!known && mask != 0) holders.push_back({.slot = slot, .mask = mask});
   }
+}
+
+// A Pod that only a step's replicas bring: criteria may name it, and it mounts, and is intercepted, as its
+// sibling.
+void wirePod(Model& model, Slot pod, Slot sibling) {
+  wireContainer(model, pod);
+  for (size_t i = 0; i < model.conditions.size(); ++i) {
+    const graph::Condition& condition = model.conditionSpecs[i];
+    if (condition.kind == graph::Condition::Kind::Object &&
+        model.slots[pod].key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name})
+      model.conditions[i].push_back({.slot = pod, .mask = 0});
+  }
+  for (SlotInfo& claim : model.slots) {
+    if (claim.role != Role::PersistentVolumeClaim) continue;
+    if (std::find(claim.children.begin(), claim.children.end(), sibling) != claim.children.end())
+      claim.children.push_back(pod);
+  }
+  model.slots[pod].interceptions = model.slots[sibling].interceptions;
 }
 
 void addRemovals(Model& model, Slot slot) {
@@ -42,10 +59,8 @@ void addRemovals(Model& model, Slot slot) {
   for (uint32_t i = 0; i < model.controllers.size(); ++i) {
     const FinalizerController& controller = model.controllers[i];
     if (controller.from != info.key.type) continue;
-    const auto found = std::find(info.finalizers.begin(), info.finalizers.end(), controller.finalizer);
-    if (found == info.finalizers.end()) continue;
-    info.removals.push_back(
-        {.controller = i, .bit = static_cast<uint16_t>(1u << (found - info.finalizers.begin()))});
+    const uint16_t bit = knownFinalizerBit(info, controller.finalizer);
+    if (bit != 0) info.removals.push_back({.controller = i, .bit = bit});
   }
 }
 
@@ -74,9 +89,10 @@ kube::Result<uint32_t> addStep(Model& model, Step step) {
       return tl::unexpected(
           problem("at most " + std::to_string(kMaxReplicas) + " replicas can be simulated"));
     const size_t before = model.slots.size();
-    addPods(model, podParent(model, step.object), step.value, false);
+    const Slot parent = podParent(model, step.object);
+    addPods(model, parent, step.value, 0);
     for (size_t slot = before; slot < model.slots.size(); ++slot)
-      wireContainer(model, static_cast<Slot>(slot));
+      wirePod(model, static_cast<Slot>(slot), model.slots[parent].children.front());
   }
   if (step.verb == Step::Verb::SetIntent && role != Role::CriticalService)
     return tl::unexpected(

@@ -38,15 +38,19 @@ Slot ownerSlot(const Builder& builder, Slot dependent, const kube::OwnerReferenc
 
 }  // namespace
 
-std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name) {
+uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name) {
   if (name == "foregroundDeletion") return kForegroundBit;
   if (name == "orphan") return kOrphanBit;
   const auto found = std::find(slot.finalizers.begin(), slot.finalizers.end(), name);
-  const auto index = static_cast<size_t>(found - slot.finalizers.begin());
-  if (found == slot.finalizers.end()) {
-    if (index == kMaxFinalizers) return std::nullopt;
-    slot.finalizers.emplace_back(name);
-  }
+  if (found == slot.finalizers.end()) return 0;
+  return static_cast<uint16_t>(1u << (found - slot.finalizers.begin()));
+}
+
+std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name) {
+  if (const uint16_t known = knownFinalizerBit(slot, name); known != 0) return known;
+  const size_t index = slot.finalizers.size();
+  if (index == kMaxFinalizers) return std::nullopt;
+  slot.finalizers.emplace_back(name);
   return static_cast<uint16_t>(1u << index);
 }
 

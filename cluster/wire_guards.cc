@@ -19,10 +19,8 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
       if (info.key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name})
         holders.push_back({.slot = slot, .mask = 0});
     } else if (condition.kind == graph::Condition::Kind::Finalizer && info.key.type == condition.type) {
-      const auto found = std::find(info.finalizers.begin(), info.finalizers.end(), condition.finalizer);
-      if (found == info.finalizers.end()) continue;
-      holders.push_back(
-          {.slot = slot, .mask = static_cast<uint16_t>(1u << (found - info.finalizers.begin()))});
+      const uint16_t mask = knownFinalizerBit(info, condition.finalizer);
+      if (mask != 0) holders.push_back({.slot = slot, .mask = mask});
     }
   }
   return holders;

@@ -93,6 +93,63 @@ TEST(Extend, AFinalizerThatAPatchAddsHoldsACriterion) {
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
 }
 
+// The garbage collector's finalizers are in nobody's vocabulary, and count all the same.
+TEST(Build, ACriterionMayNameAFinalizerOfTheGarbageCollector) {
+  World world(kProvider + kInstances + R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: guard}
+spec:
+  provider: {group: apps, resource: deployments, namespace: operator, name: controller}
+  criteria:
+  - type: Finalizer
+    finalizer: {group: example.com, resource: widgets, finalizerName: foregroundDeletion}
+)");
+  world.deletes(kWidget, PropagationPolicy::Foreground);
+  world.deletes(kDeployment);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
+}
+
+TEST(Extend, APodThatOnlyScalingBringsHoldsACriterion) {
+  World world(kProvider + R"(
+{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: x}, spec: {replicas: 0}}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: guard}
+spec:
+  provider: {group: apps, resource: deployments, namespace: operator, name: controller}
+  criteria:
+  - type: SpecificResource
+    specificResource: {resource: pods, namespace: x, name: web-1}
+)");
+  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 2);
+  world.settle();
+  ASSERT_TRUE(world.present("pods/x/web-1"));
+  world.deletes(kDeployment);
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
+}
+
+TEST(Extend, APodThatOnlyScalingBringsMountsWhatItsSiblingsMount) {
+  World world(R"(
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: x}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web, namespace: x}
+spec:
+  replicas: 0
+  template: {spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}
+)");
+  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 2);
+  world.settle();
+  world.deletes("persistentvolumeclaims/x/data");
+  EXPECT_FALSE(world.enabled(Kind::ClaimRelease, "persistentvolumeclaims/x/data"));
+  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 0);
+  world.settle();
+  EXPECT_FALSE(world.present("persistentvolumeclaims/x/data"));
+}
+
 TEST(Extend, RefusesWhatMakesNoSense) {
   World world(kProvider);
   Step scale{.verb = Step::Verb::SetReplicas, .object = world.slot(kNamespace)};

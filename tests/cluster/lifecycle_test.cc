@@ -46,6 +46,15 @@ TEST(Crd, RefusesToCreateWhileItTerminatesButNotToApply) {
   EXPECT_TRUE(world.enabled(Kind::CrdInstances, kCrd)) << "it is deleted in turn";
 }
 
+TEST(Crd, ThatIsCleanedUpAndWaitsForAnotherFinalizerTakesNoInstanceAnyMore) {
+  World world(kInstances, {.absent = {kWidget}});
+  world.deletes(kCrd, PropagationPolicy::Orphan);
+  world.perform(Kind::CrdFinish, kCrd);
+  ASSERT_TRUE(world.terminating(kCrd));
+  world.send(world.step(Step::Verb::Create, kWidget, [](Step& step) { step.serverSide = true; }));
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": MethodNotAllowed");
+}
+
 TEST(Crd, OnceGoneLetsNothingOfItsTypeAppear) {
   World world(kInstances, {.absent = {kWidget}});
   world.deletes(kCrd);

@@ -5,6 +5,7 @@
 namespace lastout::testing {
 namespace {
 
+using admission::Reason;
 using criticalservice::Criterion;
 using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
@@ -27,19 +28,18 @@ bool isThere(const PlainCluster& cluster, const kube::ObjectKey& key) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) { return object.key == key; });
 }
 
-bool isGone(const PlainCluster& cluster, const kube::ObjectKey& key) {
-  return !isThere(cluster, key) && wellKnown(cluster, key.type);
+bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion) {
+  return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) {
+    return object.key.type == criterion.type &&
+           std::ranges::count(object.finalizers, criterion.finalizerName) > 0;
+  });
 }
 
-bool isMet(const PlainCluster& cluster, const Criterion& criterion) {
+// Something holds the criterion.
+bool isHeld(const PlainCluster& cluster, const Criterion& criterion) {
   if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
-    return isGone(cluster, specific->object);
-  const auto& wanted = std::get<FinalizerCriterion>(criterion);
-  for (const PlainObject& object : cluster.objects) {
-    if (object.key.type == wanted.type && std::ranges::count(object.finalizers, wanted.finalizerName) > 0)
-      return false;
-  }
-  return wellKnown(cluster, wanted.type);
+    return isThere(cluster, specific->object);
+  return isCarried(cluster, std::get<FinalizerCriterion>(criterion));
 }
 
 class Decider {
@@ -48,7 +48,8 @@ class Decider {
       : cluster_(cluster), deleted_(deleted) {}
 
   PlainVerdict decide() {
-    if (!wellKnown(cluster_, kServices)) return {false, false, {}};
+    if (!wellKnown(cluster_, kServices))
+      return {.allowed = false, .servicesKnown = false, .guarded = false, .blockers = {}};
     for (const CriticalService& service : cluster_.services) look(service);
     std::ranges::sort(verdict_.blockers);
     verdict_.allowed = verdict_.blockers.empty();
@@ -62,26 +63,40 @@ class Decider {
     // the CRD of CriticalServices deletes this one.
     const bool deletesService = deleted_ == kube::ObjectKey{kServices, "", service.meta.name} ||
                                 deleted_ == kube::ObjectKey{kCrds, "", "criticalservices.lastout.dev"};
-    if (deletesService && service.intent == DeletionIntent::Ordered && !isGone(cluster_, provider)) {
-      verdict_.blockers.push_back({service.meta.name, -1});
-    }
+    if (deletesService && service.intent == DeletionIntent::Ordered) wantProviderGone(service);
     // "Check all CriticalServices to see if this particular instance is protected ... check the criteria."
-    const bool deletesProvider = deleted_ == provider;
     const bool deletesNamespace = !provider.namespaceName.empty() &&
                                   deleted_ == kube::ObjectKey{kNamespaces, "", provider.namespaceName};
     const bool deletesCrd =
         deleted_ == kube::ObjectKey{kCrds, "", provider.type.resource + "." + provider.type.group};
-    const bool takesProviderAlong = (deletesNamespace || deletesCrd) && !isGone(cluster_, provider);
-    if ((deletesProvider || takesProviderAlong) && service.intent != DeletionIntent::OrphanResources) {
-      for (size_t i = 0; i < service.criteria.size(); ++i) {
-        if (!isMet(cluster_, service.criteria[i])) {
-          verdict_.blockers.push_back({service.meta.name, static_cast<int>(i)});
-        }
-      }
+    const bool deletesHolder = deletesNamespace || deletesCrd;
+    if ((deleted_ == provider || deletesHolder) && service.intent != DeletionIntent::OrphanResources) {
+      verdict_.guarded = true;
+      const bool providerGone = !isThere(cluster_, provider) && wellKnown(cluster_, provider.type);
+      if (deleted_ == provider || !providerGone) wantCriteria(service);
     }
     if (!cluster_.ownNamespace.empty() &&
         deleted_ == kube::ObjectKey{kNamespaces, "", cluster_.ownNamespace}) {
-      verdict_.blockers.push_back({service.meta.name, -1});
+      verdict_.guarded = true;
+      verdict_.blockers.push_back({service.meta.name, -1, Reason::ServicesLeft});
+    }
+  }
+
+  void wantProviderGone(const CriticalService& service) {
+    verdict_.guarded = true;
+    if (isThere(cluster_, service.provider))
+      verdict_.blockers.push_back({service.meta.name, -1, Reason::ProviderPresent});
+    else if (!wellKnown(cluster_, service.provider.type))
+      verdict_.blockers.push_back({service.meta.name, -1, Reason::ProviderUnknown});
+  }
+
+  void wantCriteria(const CriticalService& service) {
+    for (size_t i = 0; i < service.criteria.size(); ++i) {
+      const int number = static_cast<int>(i);
+      if (isHeld(cluster_, service.criteria[i]))
+        verdict_.blockers.push_back({service.meta.name, number, Reason::CriterionUnmet});
+      else if (!wellKnown(cluster_, criticalservice::typeOf(service.criteria[i])))
+        verdict_.blockers.push_back({service.meta.name, number, Reason::CriterionUnknown});
     }
   }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/decide.h"
 #include "criticalservice/critical_service.h"
 #include "graph/condition.h"
 #include "kube/object_key.h"
@@ -29,12 +30,15 @@ struct PlainCluster {
 struct PlainBlocker {
   std::string service;
   int criterion = -1;
+  admission::Reason reason = admission::Reason::CriterionUnmet;
   auto operator<=>(const PlainBlocker&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 struct PlainVerdict {
   bool allowed = true;
   bool servicesKnown = true;
+  // Some service guards the object as its intent stands, so that an ALLOW has to be confirmed.
+  bool guarded = false;
   std::vector<PlainBlocker> blockers;  // sorted; one for each reason for which a service denies
 };
 

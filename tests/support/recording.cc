@@ -53,7 +53,12 @@ RecordedEvent eventOf(const kube::Value& value, kube::ResourceMap& types, const 
   event.kind = kindOf(word(value, "kind"));
   event.seconds = secondsOf(value);
   event.line = line;
-  if (event.kind == RecordedEvent::Kind::Admission) {
+  if (event.kind == RecordedEvent::Kind::Client) {
+    event.text = word(value, "action");
+    event.key.name = word(value, "name");
+  } else if (event.kind == RecordedEvent::Kind::Marker) {
+    event.text = word(value, "note");
+  } else if (event.kind == RecordedEvent::Kind::Admission) {
     event.key = admissionKey(value, types, path, line);
     event.operation = word(value, "operation");
     event.user = word(value, "user");

@@ -15,7 +15,8 @@ struct RecordedEvent {
   double seconds = 0;
   size_t line = 0;  // of the file, for messages
 
-  kube::ObjectKey key;   // Admission, Watch
+  std::string text;      // Client: what it did, "DELETE manifestwork"; Marker: what it says
+  kube::ObjectKey key;   // Admission, Watch; of Client only the name
   bool deleted = false;  // Watch: the object is gone; otherwise it was added or modified
   kube::Object object;   // Watch
 

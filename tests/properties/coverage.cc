@@ -1,0 +1,127 @@
+#include "tests/properties/coverage.h"
+
+#include <iterator>
+
+namespace lastout::testing {
+
+namespace {
+
+using admission::Reason;
+using cluster::Action;
+using cluster::Event;
+using cluster::EventKind;
+
+constexpr const char* kKinds[] = {"Send",
+                                  "Confirm",
+                                  "Commit",
+                                  "AgentStep",
+                                  "CollectorDelete",
+                                  "CollectorRelease",
+                                  "CrdInstances",
+                                  "CrdFinish",
+                                  "NamespaceDelete",
+                                  "NamespaceFinish",
+                                  "WorkloadSync",
+                                  "PodReady",
+                                  "PodStop",
+                                  "ClaimRelease",
+                                  "Finalize"};
+constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle", "CrdCleanup",
+                                   "Workloads", "Kubelet", "Claims",    "Finalizers"};
+constexpr const char* kReasons[] = {"NotGuarded",       "CriteriaMet",     "ServicesUnknown",
+                                    "ProviderPresent",  "ProviderUnknown", "CriterionUnmet",
+                                    "CriterionUnknown", "ServicesLeft",    "Unconfirmed"};
+constexpr const char* kVerbs[] = {"Delete",    "Create",      "SetFinalizers",
+                                  "SetLabels", "SetReplicas", "SetIntent"};
+
+static_assert(std::size(kKinds) == static_cast<size_t>(Action::Kind::Finalize) + 1);
+static_assert(std::size(kActors) == static_cast<size_t>(cluster::Actor::Finalizers) + 1);
+static_assert(std::size(kReasons) == static_cast<size_t>(admission::Reason::Unconfirmed) + 1);
+
+std::string kindName(const Action& action) { return kKinds[static_cast<size_t>(action.kind)]; }
+std::string nameOf(Reason reason) { return std::string("reason ") + kReasons[static_cast<size_t>(reason)]; }
+std::string actorName(const Action& action) { return kActors[static_cast<size_t>(action.actor)]; }
+
+}  // namespace
+
+void Coverage::count(const Walk& walk) {
+  const Action& action = walk.action();
+  const std::string what = kindName(action) + " by " + actorName(action);
+  count(what);
+  if (action.kind == Action::Kind::Send) {
+    const cluster::Step& step = walk.machine().model().steps[action.a];
+    count(std::string("step ") + (step.dryRun ? "DryRun" : kVerbs[static_cast<size_t>(step.verb)]));
+  }
+  const bool review = action.kind == Action::Kind::Confirm || action.kind == Action::Kind::Commit;
+  if (review && walk.events().empty()) count(what + ", goes on");
+  for (const Event& event : walk.events()) {
+    if (event.kind != EventKind::Denied) continue;
+    if (event.refused != nullptr) {
+      count(std::string("refused ") + event.refused);
+    } else {
+      count(what + ", denied");
+      count(event.decision.reason);
+    }
+  }
+}
+
+void Coverage::count(admission::Reason reason) { count(nameOf(reason)); }
+
+std::string Coverage::missing() const {
+  std::vector<std::string> wanted{"Send by Client",
+                                  "AgentStep by Agent",
+                                  "CollectorDelete by Collector",
+                                  "CollectorRelease by Collector",
+                                  "CrdInstances by CrdCleanup",
+                                  "CrdFinish by CrdCleanup",
+                                  "NamespaceDelete by Lifecycle",
+                                  "NamespaceFinish by Lifecycle",
+                                  "WorkloadSync by Workloads",
+                                  "PodReady by Kubelet",
+                                  "PodStop by Kubelet",
+                                  "ClaimRelease by Claims",
+                                  "Finalize by Finalizers",
+                                  "step DryRun",
+                                  "refused NotFound",
+                                  "refused AlreadyExists",
+                                  "refused Forbidden",
+                                  "refused MethodNotAllowed",
+                                  "refused Invalid",
+                                  "refused InternalError",
+                                  "refused Conflict"};
+  for (const char* verb : kVerbs) wanted.push_back(std::string("step ") + verb);
+  for (const Reason reason : {Reason::ServicesUnknown, Reason::ProviderPresent, Reason::ProviderUnknown,
+                              Reason::CriterionUnmet, Reason::CriterionUnknown, Reason::ServicesLeft})
+    wanted.push_back(nameOf(reason));
+  return missingOf(wanted);
+}
+
+std::string Coverage::missingReviews() const {
+  std::vector<std::string> wanted{"Send by Client, denied", "AgentStep by Agent, denied",
+                                  "CollectorDelete by Collector, denied",
+                                  "NamespaceDelete by Lifecycle, denied"};
+  for (const char* actor : {"Client", "Agent", "Collector", "Lifecycle"}) {
+    for (const char* phase : {"Confirm by ", "Commit by "}) {
+      wanted.push_back(std::string(phase) + actor);
+      wanted.push_back(std::string(phase) + actor + ", denied");
+      wanted.push_back(std::string(phase) + actor + ", goes on");
+    }
+  }
+  return missingOf(wanted);
+}
+
+std::string Coverage::missingOf(const std::vector<std::string>& wanted) const {
+  std::string lines;
+  for (const std::string& what : wanted) {
+    if (!counts_.contains(what)) lines += what + "\n";
+  }
+  return lines;
+}
+
+std::string Coverage::text() const {
+  std::string lines;
+  for (const auto& [what, count] : counts_) lines += what + ": " + std::to_string(count) + "\n";
+  return lines;
+}
+
+}  // namespace lastout::testing

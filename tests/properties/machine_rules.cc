@@ -1,0 +1,216 @@
+#include "tests/properties/machine_rules.h"
+
+#include <algorithm>
+
+namespace lastout::testing {
+
+namespace {
+
+using cluster::Action;
+using cluster::Actor;
+using cluster::Event;
+using cluster::EventKind;
+using cluster::kNone;
+using cluster::ObjectState;
+using cluster::Slot;
+using cluster::SlotInfo;
+
+constexpr uint16_t kCollectorBits = cluster::kForegroundBit | cluster::kOrphanBit;
+
+// One changed object.
+struct Change {
+  const Walk& walk;
+  Slot slot;
+  const SlotInfo& info;
+  ObjectState before;
+  ObjectState after;
+
+  bool has(EventKind kind) const {
+    const cluster::Events& events = walk.events();
+    return std::any_of(events.begin(), events.end(),
+                       [&](const Event& event) { return event.slot == slot && event.kind == kind; });
+  }
+  ObjectState objectBefore(Slot other) const { return walk.before().object(other); }
+  ObjectState objectAfter(Slot other) const { return walk.after().object(other); }
+};
+
+bool isServerSideCreation(const Walk& walk) {
+  return walk.action().kind == Action::Kind::Send && walk.machine().model().steps[walk.action().a].serverSide;
+}
+
+// Where an object can appear: in a namespace that is there and not going away, and of a type that is served.
+std::string brokenByCreation(const Change& change) {
+  if (!change.has(EventKind::Created)) return "an object appears without having been created";
+  if (!change.after.live()) return "a new object is terminating";
+  const Slot space = change.info.namespaceSlot;
+  if (space != kNone && !change.objectBefore(space).live())
+    return "something is created in a namespace that terminates or is not there";
+  const Slot crd = change.info.crd;
+  if (crd == kNone) return {};
+  if (!change.objectBefore(crd).present()) return "an instance is created although its CRD is not there";
+  if (change.objectBefore(crd).terminating() && !isServerSideCreation(change.walk))
+    return "an instance is created by other means than server-side apply while its CRD terminates";
+  return {};
+}
+
+// What must be empty before it goes, and that nothing goes that nobody asked to go.
+std::string brokenByRemoval(const Change& change) {
+  if (!change.has(EventKind::Gone)) return "an object disappears without being reported gone";
+  if (change.before.live() && !change.has(EventKind::Accepted))
+    return "an object is gone whose deletion was never accepted";
+  for (Slot inside : change.info.content) {
+    if (!change.objectAfter(inside).present()) continue;
+    if (change.info.role == cluster::Role::Namespace)
+      return "a namespace is gone before its content: " + change.walk.machine().model().name(inside);
+    return "an instance outlives its CRD: " + change.walk.machine().model().name(inside);
+  }
+  return {};
+}
+
+// Deletion is final, is asked for, and after it finalizers only go away, but for the garbage collector's two.
+std::string brokenByChange(const Change& change) {
+  const auto gained = static_cast<uint16_t>(change.after.finalizers & ~change.before.finalizers);
+  if (change.before.terminating() && !change.after.terminating()) return "a terminating object is live again";
+  if (change.before.live() && change.after.terminating()) {
+    if (!change.has(EventKind::Accepted)) return "an object terminates whose deletion was never accepted";
+    const uint16_t cleanup = change.info.role == cluster::Role::Crd ? change.info.cleanupBit : uint16_t{0};
+    if ((gained & ~(kCollectorBits | cleanup)) != 0)
+      return "a DELETE adds a finalizer that it has no business with";
+  }
+  if (change.before.terminating() && gained != 0) {
+    if ((gained & ~kCollectorBits) != 0) return "a terminating object gains a finalizer";
+    if (!change.has(EventKind::Accepted))
+      return "a terminating object gains a finalizer by other means than a DELETE";
+  }
+  return {};
+}
+
+std::string brokenBy(const Change& change) {
+  if (cluster::pack(cluster::unpack(cluster::pack(change.after))) != cluster::pack(change.after))
+    return "an object's state does not survive packing";
+  if (!change.before.present() && change.after.present()) return brokenByCreation(change);
+  if (change.before.present() && !change.after.present()) return brokenByRemoval(change);
+  if (change.before.present()) return brokenByChange(change);
+  return "an absent object changes";
+}
+
+// --- what controllers may do
+// -----------------------------------------------------------------------------------------
+
+bool runs(const Walk& walk, Slot workload) {
+  const SlotInfo& info = walk.machine().model().slots[workload];
+  const ObjectState object = walk.before().object(workload);
+  if (info.role == cluster::Role::Pod) return object.live() && object.value == 1;
+  return std::any_of(info.children.begin(), info.children.end(),
+                     [&](Slot child) { return runs(walk, child); });
+}
+
+// An owner keeps its dependents unless it is gone, another object has its name, or it waits for them.
+bool keeps(const Walk& walk, Slot slot, size_t link) {
+  const cluster::OwnerLink& owner = walk.machine().model().slots[slot].owners[link];
+  const cluster::OwnerState state = walk.before().object(slot).owner(link);
+  if (state != cluster::OwnerState::Current) return false;
+  const ObjectState object = walk.before().object(owner.owner);
+  const bool waits = object.terminating() && (object.finalizers & cluster::kForegroundBit) != 0;
+  return object.present() && !waits;
+}
+
+std::string brokenByController(const Walk& walk) {
+  const Action& action = walk.action();
+  const cluster::Model& model = walk.machine().model();
+  if (action.kind == Action::Kind::Finalize) {
+    const Slot runsIn = model.controllers[action.b].runsIn;
+    if (runsIn != kNone && !runs(walk, runsIn)) return "a finalizer controller works without a Ready Pod";
+  }
+  if (action.kind == Action::Kind::CollectorDelete) {
+    const size_t links = model.slots[action.a].owners.size();
+    for (size_t i = 0; i < links; ++i) {
+      if (keeps(walk, action.a, i)) return "the garbage collector deletes what an owner keeps";
+    }
+  }
+  if (action.kind == Action::Kind::NamespaceDelete &&
+      !walk.before().object(model.slots[action.a].namespaceSlot).terminating())
+    return "the namespace controller deletes in a namespace that stays";
+  return {};
+}
+
+// A dry run leaves no trace but that it was made.
+std::string brokenByDryRun(const Walk& walk) {
+  if (walk.action().kind != Action::Kind::Send) return {};
+  const bool isDryRun = walk.machine().model().steps[walk.action().a].dryRun;
+  return isDryRun && !walk.changedSlots().empty() ? "a dry run changes an object" : "";
+}
+
+std::string place(const Walk& walk, Slot slot) {
+  return ": " + walk.machine().model().name(slot) + " in action " + std::to_string(walk.count()) + " (kind " +
+         std::to_string(static_cast<int>(walk.action().kind)) + ")";
+}
+
+}  // namespace
+
+std::string brokenRule(const Walk& walk) {
+  if (std::string rule = brokenByController(walk); !rule.empty()) return rule + place(walk, walk.action().a);
+  if (std::string rule = brokenByDryRun(walk); !rule.empty())
+    return rule + place(walk, walk.machine().model().steps[walk.action().a].object);
+  for (Slot slot : walk.changedSlots()) {
+    const Change change{walk, slot, walk.machine().model().slots[slot], walk.before().object(slot),
+                        walk.after().object(slot)};
+    if (std::string rule = brokenBy(change); !rule.empty()) return rule + place(walk, slot);
+  }
+  return {};
+}
+
+// --- safety
+// ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+cluster::Flight flightOf(const Walk& walk, const cluster::StateRef& state) {
+  const Action& action = walk.action();
+  switch (action.actor) {
+    case Actor::Client:
+      return state.step(action.a).flight;
+    case Actor::Agent:
+      return state.work(action.a).flight;
+    case Actor::Collector:
+      return state.object(action.a).collector;
+    default:
+      return state.object(action.a).lifecycle;
+  }
+}
+
+Slot deletedBy(const Walk& walk) {
+  const Action& action = walk.action();
+  const cluster::Model& model = walk.machine().model();
+  if (action.actor == Actor::Client) return model.steps[action.a].object;
+  if (action.actor != Actor::Agent) return action.a;
+  return model.links[model.works[action.a].firstLink + walk.before().work(action.a).next].object;
+}
+
+}  // namespace
+
+std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
+  const cluster::Model& model = walk.machine().model();
+  if (!model.guarded) return {};
+  const Action& action = walk.action();
+  const uint64_t key = uint64_t{action.a} << 8 | static_cast<uint64_t>(action.actor);
+  const auto verdict = [&](Slot slot) { return verdictByTheDocument(before, model.slots[slot].key); };
+  if (action.kind == Action::Kind::Confirm &&
+      flightOf(walk, walk.after()).phase == cluster::Flight::Phase::Confirmed)
+    held_[key] = verdict(deletedBy(walk)).allowed;
+  for (const Event& event : walk.events()) {
+    if (event.kind == EventKind::Denied && event.refused == nullptr &&
+        event.decision.unmet != verdict(event.slot).blockers.size())
+      return "denied for other reasons than the document's" + place(walk, event.slot);
+    if (event.kind != EventKind::Accepted) continue;
+    if (action.kind == Action::Kind::Commit) {
+      if (!held_[key]) return "committed although its criteria did not hold" + place(walk, event.slot);
+    } else if (action.kind != Action::Kind::CrdInstances && verdict(event.slot).guarded) {
+      // (What a CRD takes along is not reviewed; the CRD is guarded instead.)
+      return "a guarded object is deleted without a confirming read" + place(walk, event.slot);
+    }
+  }
+  return {};
+}
+
+}  // namespace lastout::testing

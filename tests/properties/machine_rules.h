@@ -1,0 +1,27 @@
+// What must be true of every step of the machine, whatever the cluster. Each rule is a sentence about
+// Kubernetes, checked by comparing the state before an action with the one after it.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "tests/properties/walk.h"
+#include "tests/support/by_the_document.h"
+
+namespace lastout::testing {
+
+// Checks the last action of a walk; the rule that it broke and where, or nothing.
+std::string brokenRule(const Walk& walk);
+
+// Safety, kept apart from the machine's own accounts: what the document says is read at every confirming
+// read, and remembered until the commit.
+class SafetyWatch {
+ public:
+  // `before` is the cluster before the last action of the walk.
+  std::string broken(const Walk& walk, const PlainCluster& before);
+
+ private:
+  std::unordered_map<uint64_t, bool> held_;  // by actor and number: the criteria held at its confirming read
+};
+
+}  // namespace lastout::testing

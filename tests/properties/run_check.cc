@@ -1,0 +1,209 @@
+#include "tests/properties/run_check.h"
+
+#include <algorithm>
+
+#include "tests/properties/machine_rules.h"
+#include "tests/properties/plain_mirror.h"
+#include "tests/properties/verdicts.h"
+
+namespace lastout::testing {
+
+namespace {
+
+using cluster::Action;
+using cluster::Machine;
+using cluster::Model;
+using cluster::Slot;
+
+class RunCheck {
+ public:
+  RunCheck(const Machine& machine, uint64_t seed, Coverage& coverage)
+      : machine_(machine),
+        coverage_(coverage),
+        walk_(machine, seed),
+        random_(seed ^ 0x5bd1e995),
+        mirror_(machine.model(), walk_.after(), seed),
+        plain_(machine.model(), walk_.after()) {
+    const Model& model = machine.model();
+    for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+      if (!model.slots[slot].stakes.empty()) guarded_.push_back(slot);
+    }
+  }
+
+  RunResult run() {
+    RunResult result;
+    result.failure = checkVerdicts(allSlots());
+    bool lastBegan = false;
+    while (result.failure.empty() && walk_.next()) {
+      if (!lastBegan && isLastStep()) {
+        lastBegan = true;
+        result.needsLast = !leftIn(walk_.before()).empty();
+      }
+      result.failure = checkAction();
+    }
+    if (result.failure.empty()) result.failure = checkEnd();
+    result.unsafe = (walk_.after().monitors() & cluster::kUnsafeBit) != 0;
+    result.left = leftIn(walk_.after());
+    return result;
+  }
+
+ private:
+  bool isLastStep() const {
+    return walk_.action().kind == Action::Kind::Send &&
+           machine_.model().steps[walk_.action().a].document == 1;
+  }
+
+  std::vector<Slot> allSlots() const {
+    std::vector<Slot> slots(machine_.model().slots.size());
+    for (Slot slot = 0; slot < slots.size(); ++slot) slots[slot] = slot;
+    return slots;
+  }
+
+  std::vector<std::string> leftIn(const cluster::StateRef& state) const {
+    std::vector<std::string> names;
+    for (Slot slot = 0; slot < machine_.model().slots.size(); ++slot) {
+      if (state.object(slot).present()) names.push_back(machine_.model().name(slot));
+    }
+    return names;
+  }
+
+  std::string checkAction() {
+    coverage_.count(walk_);
+    if (std::string broken = brokenRule(walk_); !broken.empty()) return broken;
+    if (std::string broken = safety_.broken(walk_, plain_.cluster()); !broken.empty()) return broken;
+    if ((walk_.after().monitors() & cluster::kUnsafeBit) != 0 && machine_.model().confirms)
+      return "the machine says UNSAFE in action " + std::to_string(walk_.count());
+    if (walk_.changed()) {
+      mirror_.follow(walk_.after(), walk_.changedSlots());
+      plain_.follow(walk_.after(), walk_.changedSlots());
+      if (random_.below(16) == 0) {
+        if (std::string broken = checkPurity(); !broken.empty()) return broken;
+      }
+      if (std::string broken = checkVerdicts(chosenSlots()); !broken.empty()) return broken;
+    }
+    const size_t bound = 20'000 + 400 * machine_.model().slots.size();
+    return walk_.count() > bound ? "still changing after " + std::to_string(bound) + " actions" : "";
+  }
+
+  // What the last action was about, and a few others; now and then all that are guarded.
+  std::vector<Slot> chosenSlots() {
+    if (random_.below(32) == 0) return guarded_;
+    std::vector<Slot> slots = walk_.changedSlots();
+    if (slots.size() > 2) slots.resize(2);
+    slots.push_back(random_.below(static_cast<uint32_t>(machine_.model().slots.size())));
+    for (int i = 0; i < 2 && !guarded_.empty(); ++i)
+      slots.push_back(guarded_[random_.below(static_cast<uint32_t>(guarded_.size()))]);
+    return slots;
+  }
+
+  std::string checkVerdicts(const std::vector<Slot>& slots) {
+    for (const Slot slot : slots) {
+      std::string found = disagreement(machine_, walk_.after(), mirror_, plain_.cluster(), slot);
+      if (!found.empty()) return found + " (after action " + std::to_string(walk_.count()) + ")";
+    }
+    return {};
+  }
+
+  // The machine is a function of the state: no list has an action twice, its order never changes, nobody's
+  // listening changes what happens, and the state survives being read and written back.
+  std::string checkPurity() {
+    std::vector<uint64_t> words(walk_.before().words().begin(), walk_.before().words().end());
+    const cluster::StateRef state(words.data(), machine_.layout());
+    std::vector<Action> before;
+    machine_.enabled(state, before);
+    machine_.apply(state, walk_.action(), nullptr);
+    if (words != walk_.words()) return "an action does something else when nobody listens to its events";
+    rewrite(state);
+    if (words != walk_.words()) return "a state does not survive being written back";
+    std::vector<Action> again;
+    machine_.enabled(state, again);
+    if (again != walk_.enabled()) return "equal states have different actions";
+    return checkOrder(before, again);
+  }
+
+  void rewrite(cluster::StateRef state) const {
+    const Model& model = machine_.model();
+    for (Slot slot = 0; slot < model.slots.size(); ++slot) state.setObject(slot, state.object(slot));
+    for (uint32_t i = 0; i < model.works.size(); ++i) state.setWork(i, state.work(i));
+    for (uint32_t i = 0; i < model.steps.size(); ++i) state.setStep(i, state.step(i));
+    for (uint32_t i = 0; i < model.links.size(); ++i) state.setLink(i, state.link(i));
+  }
+
+  static std::string checkOrder(const std::vector<Action>& before, const std::vector<Action>& after) {
+    size_t from = 0;  // of `after`: everything common so far stands before
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (std::find(before.begin() + static_cast<ptrdiff_t>(i) + 1, before.end(), before[i]) != before.end())
+        return "an action is listed twice";
+      const auto found = std::find(after.begin(), after.end(), before[i]);
+      if (found == after.end()) continue;
+      const auto place = static_cast<size_t>(found - after.begin());
+      if (place < from) return "two actions change places from one state to the next";
+      from = place + 1;
+    }
+    return {};
+  }
+
+  std::string checkEnd() {
+    if (std::string found = checkVerdicts(allSlots()); !found.empty()) return found;
+    const std::vector<Slot> slots = guarded_.empty() ? allSlots() : guarded_;
+    const Slot slot = slots[random_.below(static_cast<uint32_t>(slots.size()))];
+    if (std::string found =
+            disagreementWhenUnsure(machine_.model(), mirror_, plain_.cluster(), slot, coverage_);
+        !found.empty())
+      return "when unsure: " + found;
+    if (machine_.model().slots.size() > 60 && random_.below(8) != 0) return {};
+    const std::string followed = mirror_.text();
+    const std::string fresh = mirror_.rebuilt(walk_.after(), random_.next()).text();
+    if (followed != fresh)
+      return "a graph that followed every change differs from one built afresh:\n" + followed + "---\n" +
+             fresh;
+    return {};
+  }
+
+  const Machine& machine_;
+  Coverage& coverage_;
+  Walk walk_;
+  scenarios::Random random_;
+  GraphMirror mirror_;
+  PlainMirror plain_;  // of the state after the last change
+  SafetyWatch safety_;
+  std::vector<Slot> guarded_;
+};
+
+}  // namespace
+
+RunResult checkRun(const ClusterSpec& spec, uint64_t seed, Coverage& coverage) {
+  const auto model = toModel(spec);
+  if (!model)
+    return {.failure = "the cluster cannot be built: " + kube::toString(model.error().front()),
+            .built = false};
+  if (model->slots.empty()) return {};
+  const Machine machine(*model);
+  return RunCheck(machine, seed, coverage).run();
+}
+
+std::string traceOf(const ClusterSpec& spec, uint64_t seed) {
+  const auto model = toModel(spec);
+  if (!model) return kube::toString(model.error().front());
+  const Machine machine(*model);
+  Walk walk(machine, seed);
+  std::string trace;
+  const auto add = [&](uint64_t number) { trace += std::to_string(number) + " "; };
+  while (walk.next()) {
+    const Action& action = walk.action();
+    for (const auto part :
+         {static_cast<uint32_t>(action.kind), static_cast<uint32_t>(action.actor), action.a, action.b})
+      add(part);
+    for (const cluster::Event& event : walk.events()) {
+      for (const auto part : {static_cast<uint32_t>(event.kind), static_cast<uint32_t>(event.actor),
+                              event.slot, event.by, event.decision.unmet})
+        add(part);
+      if (event.refused != nullptr) trace += event.refused;
+    }
+    for (const uint64_t word : walk.words()) add(word);
+    trace += "\n";
+  }
+  return trace;
+}
+
+}  // namespace lastout::testing

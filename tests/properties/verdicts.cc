@@ -1,0 +1,105 @@
+#include "tests/properties/verdicts.h"
+
+#include <algorithm>
+
+#include "cluster/facts.h"
+#include "tests/properties/plain_mirror.h"
+
+namespace lastout::testing {
+
+namespace {
+
+using admission::Decision;
+using admission::Reason;
+using cluster::Slot;
+
+struct Answer {
+  Decision decision;
+  std::vector<PlainBlocker> blockers;  // sorted
+};
+
+// `name` gives the name of a service by its number.
+template <admission::Facts F, class Name>
+Answer answer(const F& facts, const admission::Rules& rules, std::span<const admission::Stake> stakes,
+              Name name) {
+  Answer result{.decision = admission::decide(facts, rules, stakes), .blockers = {}};
+  admission::forEachBlocker(facts, rules, stakes, [&](uint32_t stake, uint32_t criterion, Reason reason) {
+    if (reason == Reason::ServicesUnknown) return true;
+    const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
+    result.blockers.push_back(
+        {std::string(name(stakes[stake].service)), isCriterion ? static_cast<int>(criterion) : -1, reason});
+    return true;
+  });
+  std::sort(result.blockers.begin(), result.blockers.end());
+  return result;
+}
+
+std::string text(bool guarded, const std::vector<PlainBlocker>& blockers) {
+  std::string result = guarded ? "guarded" : "not guarded";
+  for (const PlainBlocker& blocker : blockers)
+    result += ", reason " + std::to_string(static_cast<int>(blocker.reason)) + " of " + blocker.service +
+              "[" + std::to_string(blocker.criterion) + "]";
+  return result;
+}
+
+// What decide() says must be the sum of its blockers, and both what the document says.
+std::string difference(const Answer& answer, const PlainVerdict& verdict) {
+  const Decision& decision = answer.decision;
+  const bool unsure = decision.reason == Reason::ServicesUnknown;
+  const bool sum =
+      unsure || (decision.allowed == answer.blockers.empty() && decision.unmet == answer.blockers.size());
+  if (sum && unsure != verdict.servicesKnown && decision.allowed == verdict.allowed &&
+      answer.blockers == verdict.blockers && decision.guarded == verdict.guarded)
+    return {};
+  return text(decision.guarded, answer.blockers) + (sum ? "" : " (not what decide says)") +
+         "; the document says: " + text(verdict.guarded, verdict.blockers);
+}
+
+std::string onGraph(GraphMirror& mirror, const kube::ObjectKey& key, const PlainVerdict& verdict) {
+  const Answer found = answer(mirror.facts(), mirror.index().rules(), mirror.index().stakes(key),
+                              [&](uint32_t service) { return mirror.index().service(service).meta.name; });
+  const std::string text = difference(found, verdict);
+  return text.empty() ? text : "DELETE of " + kube::toString(key) + " on the graph: " + text;
+}
+
+}  // namespace
+
+std::string disagreement(const cluster::Machine& machine, const cluster::StateRef& state, GraphMirror& mirror,
+                         const PlainCluster& plain, Slot slot) {
+  const cluster::Model& model = machine.model();
+  const kube::ObjectKey& key = model.slots[slot].key;
+  const PlainVerdict verdict = verdictByTheDocument(plain, key);
+  const Answer onState = answer(
+      cluster::StateFacts(model, state), model.rules, model.slots[slot].stakes,
+      [&](uint32_t service) { return std::string_view(model.slots[model.services[service]].key.name); });
+  if (const std::string found = difference(onState, verdict); !found.empty())
+    return "DELETE of " + model.name(slot) + " on the state: " + found;
+  if (machine.criteriaHold(state, slot) != verdict.allowed)
+    return "criteriaHold of " + model.name(slot) + " says otherwise than the document";
+  return onGraph(mirror, key, verdict);
+}
+
+std::string disagreementWhenUnsure(const cluster::Model& model, GraphMirror& mirror,
+                                   const PlainCluster& plain, Slot slot, Coverage& coverage) {
+  PlainCluster unsure = plain;
+  graph::Graph& graph = mirror.graph();
+  const kube::ObjectKey& key = model.slots[slot].key;
+  std::string found;
+  for (const kube::GroupResource& type : typesNamedBy(model.serviceSpecs)) {
+    for (const graph::Knowledge knowledge :
+         {graph::Knowledge::Unknown, graph::Knowledge::Stale, graph::Knowledge::Absent,
+          graph::Knowledge::Forbidden, graph::Knowledge::Unserved}) {
+      unsure.knowledge[type] = knowledge;
+      graph.setKnowledge(graph.internType(type), knowledge);
+      const PlainVerdict verdict = verdictByTheDocument(unsure, key);
+      if (!verdict.servicesKnown) coverage.count(Reason::ServicesUnknown);
+      for (const PlainBlocker& blocker : verdict.blockers) coverage.count(blocker.reason);
+      if (found.empty()) found = onGraph(mirror, key, verdict);
+    }
+    unsure.knowledge[type] = graph::Knowledge::Synced;
+    graph.setKnowledge(graph.internType(type), graph::Knowledge::Synced);
+  }
+  return found;
+}
+
+}  // namespace lastout::testing

@@ -1,0 +1,160 @@
+#include "tests/recordings/recorded_story.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+#include "cluster/build.h"
+#include "criticalservice/critical_service.h"
+#include "manifestwork/manifest_work.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::testing {
+
+namespace {
+
+using cluster::EventKind;
+
+[[noreturn]] void stop(const std::string& why) {
+  std::cerr << "tests/recordings: " << why << "\n";
+  std::abort();
+}
+
+// Adds events up to the marker to the beginning, and those after it to the story.
+class Reader {
+ public:
+  explicit Reader(const std::string& name) {
+    story_.name = name;
+    const std::string path = "tests/recordings/kubernetes-1.26/story-" + name + ".jsonl";
+    for (const RecordedEvent& event : readRecording(path, story_.types)) read(event);
+    for (const auto& [key, object] : present_) story_.left.insert(kube::toString(key));
+  }
+
+  RecordedStory take() { return std::move(story_); }
+
+ private:
+  void read(const RecordedEvent& event) {
+    switch (event.kind) {
+      case RecordedEvent::Kind::Marker:
+        if (event.text == "bulk delete starts") begin(event.seconds);
+        break;
+      case RecordedEvent::Kind::Client:
+        if (event.text != "DELETE manifestwork") stop("a client did " + event.text);
+        story_.deletes.push_back({.key = workCalled(event.key.name), .at = sinceBeginning(event.seconds)});
+        break;
+      case RecordedEvent::Kind::Admission:
+        story_.guarded = true;
+        if (!event.allowed) happen(event.key, EventKind::Denied);
+        break;
+      case RecordedEvent::Kind::Watch:
+        watch(event);
+        break;
+      case RecordedEvent::Kind::FinalizerController:
+        break;
+    }
+  }
+
+  void begin(double seconds) {
+    beginning_ = seconds;
+    for (const auto& [key, object] : present_) story_.objects.push_back(object);
+  }
+
+  std::chrono::milliseconds sinceBeginning(double seconds) const {
+    return std::chrono::milliseconds(std::llround((seconds - beginning_) * 1000));
+  }
+
+  kube::ObjectKey workCalled(const std::string& name) const {
+    for (const kube::Object& object : story_.objects) {
+      if (object.key.type == manifestwork::manifestWorkType() && object.key.name == name) return object.key;
+    }
+    stop("there is no ManifestWork " + name);
+  }
+
+  void watch(const RecordedEvent& event) {
+    if (event.deleted || event.object.meta.deletionTimestamp) happen(event.key, EventKind::Accepted);
+    if (event.deleted) {
+      happen(event.key, EventKind::Gone);
+      present_.erase(event.key);
+    } else {
+      present_.insert_or_assign(event.key, event.object);
+    }
+  }
+
+  void happen(const kube::ObjectKey& key, EventKind kind) {
+    if (seen_.insert({key, kind}).second || kind == EventKind::Gone)
+      story_.happened.push_back({.key = key, .kind = kind});
+  }
+
+  RecordedStory story_;
+  double beginning_ = 0;
+  std::map<kube::ObjectKey, kube::Object> present_;
+  std::set<std::pair<kube::ObjectKey, EventKind>> seen_;
+};
+
+// The AppliedManifestWork that the agent wrote for this work.
+std::string appliedNameOf(const manifestwork::ManifestWork& work, const RecordedStory& story) {
+  for (const kube::Object& object : story.objects) {
+    if (object.key.type != manifestwork::appliedManifestWorkType()) continue;
+    const auto applied = manifestwork::parseApplied(object);
+    if (!applied) stop(lines(applied.error()));
+    if (manifestwork::carriesOut(*applied, work)) return object.key.name;
+  }
+  stop("nobody wrote down what " + work.object.key.name + " applied");
+}
+
+cluster::BuildInput toInput(const RecordedStory& story) {
+  cluster::BuildInput input;
+  input.types = story.types;
+  input.guarded = story.guarded;
+  for (const kube::Object& object : story.objects) {
+    if (object.key.type != manifestwork::manifestWorkType()) {
+      input.objects.push_back(object);
+      continue;
+    }
+    const auto work = manifestwork::parseWork(object, {}, story.types);
+    if (!work) stop(lines(work.error()));
+    input.works.push_back(
+        {.manifestWork = object, .appliedName = appliedNameOf(*work, story), .manifests = work->manifests});
+  }
+  return input;
+}
+
+void addControllers(cluster::Model& model) {
+  for (const criticalservice::CriticalService& service : model.serviceSpecs) {
+    for (const criticalservice::Criterion& criterion : service.criteria) {
+      const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+      if (finalizer == nullptr) continue;
+      const auto added = cluster::addController(model, {.name = "finalizer-controller",
+                                                        .runsIn = *model.find(service.provider),
+                                                        .finalizer = finalizer->finalizerName,
+                                                        .from = finalizer->type});
+      if (!added) stop(added.error().message);
+    }
+  }
+}
+
+}  // namespace
+
+RecordedStory readStory(const std::string& name) { return Reader(name).take(); }
+
+scenarios::Compiled toModel(const RecordedStory& story) {
+  auto model = cluster::build(toInput(story));
+  if (!model) stop(lines(model.error()));
+  addControllers(*model);
+  for (const ClientDelete& request : story.deletes) {
+    cluster::Step step;
+    step.object = *model->find(request.key);
+    step.at = request.at;
+    step.document = static_cast<uint32_t>(model->steps.size());  // one after the other
+    if (const auto added = cluster::addStep(*model, step); !added) stop(added.error().message);
+  }
+  scenarios::Compiled compiled;
+  compiled.model = std::move(*model);
+  compiled.sendAfter.resize(compiled.model.steps.size());
+  for (cluster::Slot slot = 0; slot < compiled.model.slots.size(); ++slot) compiled.goal.push_back(slot);
+  return compiled;
+}
+
+}  // namespace lastout::testing

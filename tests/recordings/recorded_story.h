@@ -1,0 +1,42 @@
+// RecordedStory: a recording as the machine can play it again: the cluster at its beginning, what clients
+// asked for, and what came of it.
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scenarios/compile.h"
+#include "tests/support/recording.h"
+
+namespace lastout::testing {
+
+// One thing that happened to an object; of all but Gone only the first time counts.
+struct Happened {
+  kube::ObjectKey key;
+  cluster::EventKind kind = cluster::EventKind::Gone;  // Accepted, Denied or Gone
+};
+
+struct ClientDelete {
+  kube::ObjectKey key;
+  std::chrono::milliseconds at{0};  // since the story began
+};
+
+struct RecordedStory {
+  std::string name;  // "guarded"
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  std::vector<kube::Object> objects;  // there when the story begins
+  std::vector<ClientDelete> deletes;
+  std::vector<Happened> happened;
+  std::set<std::string> left;  // references of what is there when it ends
+  bool guarded = false;        // a webhook enforced the CriticalService
+};
+
+RecordedStory readStory(const std::string& name);
+
+// The story's beginning as a model, with its clients' deletes as steps in their order, and the finalizer
+// controller that its CriticalService speaks of. The goal is that nothing is left.
+scenarios::Compiled toModel(const RecordedStory& story);
+
+}  // namespace lastout::testing
