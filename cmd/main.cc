@@ -14,8 +14,9 @@ namespace {
 using namespace lastout::cmd;  // NOLINT(google-build-using-namespace): this is their main()
 
 constexpr const char* kExamples = R"(Examples:
-  lastout prove scenarios/story-three-works.yaml    is there any order in which it gets stuck?
   lastout replay scenarios/story-three-works.yaml   a deletion, told from beginning to end
+  lastout prove scenarios/story-three-works.yaml    is there an order in which it gets stuck?
+  lastout graph scenarios/story-three-works.yaml    what goes after what, and what may go now
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
 Every command has its own --help with more examples.)";
@@ -27,6 +28,7 @@ int run(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   app.footer(kExamples);
+  addGraph(app, exitCode);
   addProve(app, exitCode);
   addReplay(app, exitCode);
 

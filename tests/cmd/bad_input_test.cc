@@ -177,7 +177,7 @@ TEST_P(BadInput, OneBadFileAmongGoodOnes) {
   expectRefused(run(path("all")), "b.yaml:", "this is no valid YAML");
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, BadInput, ::testing::Values("prove", "replay"),
+INSTANTIATE_TEST_SUITE_P(Commands, BadInput, ::testing::Values("graph", "prove", "replay"),
                          [](const auto& command) { return command.param; });
 
 }  // namespace
