@@ -49,6 +49,19 @@ std::string painted(const Writer& writer, Verdict verdict) {
   }
 }
 
+// "a, b and 3 more"; what is left over as a single one is named too.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 8;
+  const size_t shown = names.size() <= kMost + 1 ? names.size() : kMost;
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text;
+}
+
 void writeSteps(Writer& writer, const std::vector<ToldStep>& steps, size_t before = 0) {
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::string number = std::to_string(before + i + 1) + ".";
@@ -98,10 +111,8 @@ void writeStuck(Writer& writer, const StuckReport& stuck, const TextStyle& style
   writer.heading(stuck.steps.empty() ? "It is stuck from the beginning" : "A shortest way to get stuck");
   writeSteps(writer, stuck.steps);
   if (!stuck.lost.empty()) {
-    std::string names;
-    for (const std::string& name : stuck.lost) names += (names.empty() ? "" : ", ") + name;
     writer.line();
-    writer.paragraph("From here, whatever follows, there will always be: " + names + ".");
+    writer.paragraph("From here, whatever follows, there will always be: " + listed(stuck.lost) + ".");
   }
   if (style.timeline && !stuck.onward.empty()) {
     writer.heading("A shortest way on from there");

@@ -175,6 +175,8 @@ TEST(Prove, WhatShouldNeverHappenIsFoundWithAShortestWay) {
   ASSERT_THAT(proof.broken, SizeIs(1));
   EXPECT_THAT(proof.broken[0].missing, IsEmpty());
   EXPECT_THAT(proof.broken[0].way, SizeIs(1));
+  const auto unwatched = smallScenario(kDeleteBoth, std::string(kOperator) + kGuard);
+  EXPECT_EQ(proof.states, prove(unwatched->compiled).states) << "what nothing waits for costs no states";
 }
 
 TEST(Prove, AStepThatWaitsForAnEventIsNotSentBeforeIt) {

@@ -94,8 +94,10 @@ TEST(Replay, ADeleteMayInsistOnTheVersionItSaw) {
       at: 1s)")))
         .back();
   };
-  EXPECT_EQ(lastWord("resourceVersion"), "10.000 s  admin asks to delete deployments/operator/operator: refused, Conflict");
-  EXPECT_EQ(lastWord("uid"), "1.000 s  admin changes deployments/operator/operator");  // and the denial goes on
+  EXPECT_EQ(lastWord("resourceVersion"),
+            "10.000 s  admin asks to delete deployments/operator/operator: refused, Conflict");
+  EXPECT_EQ(lastWord("uid"),
+            "1.000 s  admin changes deployments/operator/operator");  // and the denial goes on
 }
 
 TEST(Replay, ADryRunLeavesNoTrace) {
