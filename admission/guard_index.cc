@@ -59,11 +59,11 @@ uint32_t hashOf(const KeyView& key) {
       graph::hashText(graph::hashText(graph::hashText(0, key.resource), key.namespaceName), key.name));
 }
 
+}  // namespace
+
 KeyView viewOf(const kube::ObjectKey& key) {
   return {key.type.group, key.type.resource, key.namespaceName, key.name};
 }
-
-}  // namespace
 
 uint32_t CriteriaPool::allocate(std::vector<uint32_t>& storage, uint32_t count) {
   if (count == 0) return 0;

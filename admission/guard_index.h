@@ -26,6 +26,7 @@ struct KeyView {
   std::string_view namespaceName;
   std::string_view name;
 };
+KeyView viewOf(const kube::ObjectKey& key);
 
 // Lists of conditions in one vector; freed space is used again, by size.
 class CriteriaPool {

@@ -15,10 +15,6 @@ bool before(const Holders::Name& a, const Holders::Name& b) {
 
 }  // namespace
 
-KeyView viewOf(const kube::ObjectKey& key) {
-  return {key.type.group, key.type.resource, key.namespaceName, key.name};
-}
-
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
   Holders holders;
   holders.count = graph.holders(condition);

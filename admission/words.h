@@ -12,8 +12,6 @@
 
 namespace lastout::admission {
 
-KeyView viewOf(const kube::ObjectKey& key);
-
 // A few of the objects that hold a condition.
 struct Holders {
   static constexpr size_t kShown = 3;

@@ -104,7 +104,8 @@ void pass(Transition& transition, uint32_t index) {
     finishAgentDelete(transition, index, state, Answer::NotFound);
     return;
   }
-  finishAgentDelete(transition, index, state, transition.send(agentRequest(transition, index), state.flight));
+  const Answer answer = transition.send(agentRequest(transition, index), state.flight);
+  finishAgentDelete(transition, index, state, answer);
 }
 
 void apply(Transition& transition, uint32_t index) {

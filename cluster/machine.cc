@@ -11,9 +11,6 @@ namespace {
 
 using Kind = Action::Kind;
 
-constexpr uint8_t kReady = 1;
-constexpr uint8_t kStopped = 2;
-
 void addFlight(const Flight& flight, Actor actor, uint32_t who, std::vector<Action>& out) {
   if (flight.phase == Flight::Phase::None) return;
   out.push_back({flight.phase == Flight::Phase::Decided ? Kind::Confirm : Kind::Commit, actor, who, 0});
@@ -133,12 +130,12 @@ template <class Operation>
 void fly(Transition& transition, const Action& action, Operation operation) {
   if (action.actor == Actor::Client) {
     StepState state = transition.state().step(action.a);
-    finishStep(transition, action.a, state,
-               operation(stepRequest(transition.model(), action.a), state.flight));
+    const Answer answer = operation(stepRequest(transition.model(), action.a), state.flight);
+    finishStep(transition, action.a, state, answer);
   } else if (action.actor == Actor::Agent) {
     WorkState state = transition.state().work(action.a);
-    const DeleteRequest request = agentRequest(transition, action.a);
-    finishAgentDelete(transition, action.a, state, operation(request, state.flight));
+    const Answer answer = operation(agentRequest(transition, action.a), state.flight);
+    finishAgentDelete(transition, action.a, state, answer);
   } else {
     controllerDelete(transition, action.actor, action.a, operation);
   }

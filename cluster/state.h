@@ -15,6 +15,10 @@
 namespace lastout::cluster {
 
 enum class Presence : uint8_t { Absent, Live, Terminating };
+// What a Pod's `value` holds.
+inline constexpr uint8_t kReady = 1;
+inline constexpr uint8_t kStopped = 2;  // the node has reported it stopped
+
 enum class OwnerState : uint8_t { None, Current, Dangling };
 
 // A DELETE that lastout reviews, between submit and commit.
@@ -36,7 +40,7 @@ struct ObjectState {
   Presence presence = Presence::Absent;
   uint16_t finalizers = 0;
   uint16_t owners = 0;  // two bits an owner link
-  uint8_t value = 0;    // workload: replicas; Pod: 1 Ready; CriticalService: intent
+  uint8_t value = 0;    // workload: replicas; Pod: the bits above; CriticalService: intent
   uint8_t labels = 0;
   Flight collector;  // a DELETE by the garbage collector
   Flight lifecycle;  // a DELETE by the namespace controller

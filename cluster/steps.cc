@@ -85,7 +85,8 @@ void sendStep(Transition& transition, uint32_t step) {
   if (spec.verb == Step::Verb::Delete && !spec.dryRun) {
     StepState state = transition.state().step(step);
     state.sent = true;
-    finishStep(transition, step, state, transition.send(stepRequest(transition.model(), step), state.flight));
+    const Answer answer = transition.send(stepRequest(transition.model(), step), state.flight);
+    finishStep(transition, step, state, answer);
     return;
   }
   if (spec.verb == Step::Verb::Create)

@@ -7,9 +7,6 @@ namespace lastout::cluster {
 
 namespace {
 
-constexpr uint8_t kReady = 1;    // a Pod's value: Ready
-constexpr uint8_t kStopped = 2;  // a Pod's value: the node has reported it stopped
-
 // The collector's finalizers after a DELETE with this policy; what it says replaces what an earlier DELETE
 // said (recorded: rest/058, a Foreground DELETE of an object that already terminates).
 uint16_t withPolicy(uint16_t finalizers, const std::optional<PropagationPolicy>& policy) {

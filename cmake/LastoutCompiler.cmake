@@ -21,6 +21,8 @@ endif()
 if(LASTOUT_SANITIZE)
   add_compile_options(-fsanitize=${LASTOUT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LASTOUT_SANITIZE})
+  # Everything is several times slower: tests make fewer of their random runs.
+  add_compile_definitions(LASTOUT_SANITIZED)
 endif()
 if(LASTOUT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

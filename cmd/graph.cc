@@ -20,7 +20,7 @@ namespace lastout::cmd {
 
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kGraphExamples = R"(Examples:
   lastout graph scenarios/story-three-works.yaml                what goes after what, for Mermaid
   lastout graph -o dot scenarios/story-one-work.yaml            for Graphviz: pipe it into dot -Tsvg
   lastout graph --focus deploy/finalizer-deployment --depth 1 scenarios/story-three-works.yaml
@@ -32,7 +32,7 @@ Works count as applied. Exit codes: 0 drawn; 2 bad input.)";
 // All input together; a fleet's works fit, and what does not would take more than memory allows.
 constexpr size_t kMostBytes = size_t{128} << 20;
 
-struct Options {
+struct GraphOptions {
   std::vector<std::string> paths;
   std::string output = "mermaid";
   std::string focus;
@@ -40,7 +40,7 @@ struct Options {
   size_t limit = 1000;
 };
 
-tl::expected<std::vector<scenarios::InputFile>, kube::Errors> readFiles(const Options& options) {
+tl::expected<std::vector<scenarios::InputFile>, kube::Errors> readFiles(const GraphOptions& options) {
   const auto paths = expandPaths(options.paths);
   if (!paths) return tl::unexpected(kube::Errors{paths.error()});
   std::vector<scenarios::InputFile> files;
@@ -70,7 +70,7 @@ std::optional<graph::DumpVerdict> verdictOn(const scenarios::ManifestGraph& buil
                             admission::explain(built.graph, built.guards, key, decision).message};
 }
 
-int run(const Options& options) {
+int runGraph(const GraphOptions& options) {
   auto files = readFiles(options);
   if (!files) return badInput(files.error());
   const auto manifests = scenarios::readManifests(*files);
@@ -100,10 +100,10 @@ int run(const Options& options) {
 }  // namespace
 
 void addGraph(CLI::App& app, int& exitCode) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GraphOptions>();
   CLI::App* command =
       app.add_subcommand("graph", "Draw what goes after what in manifests, and what may go now");
-  command->footer(kExamples);
+  command->footer(kGraphExamples);
   command
       ->add_option("FILE", options->paths,
                    "Manifests or scenarios: files, folders of them, or - for the standard input")
@@ -121,7 +121,7 @@ void addGraph(CLI::App& app, int& exitCode) {
       ->add_option("--limit", options->limit, "The most objects and conditions to show; the rest is counted")
       ->check(CLI::Range(size_t{1}, size_t{1'000'000}))
       ->capture_default_str();
-  command->callback([options, &exitCode] { exitCode = run(*options); });
+  command->callback([options, &exitCode] { exitCode = runGraph(*options); });
 }
 
 }  // namespace lastout::cmd

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 using scenarios::ProofReport;
 using scenarios::Verdict;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kProveExamples = R"(Examples:
   lastout prove scenarios/story-three-works.yaml     is there an order in which it gets stuck?
   lastout prove --as-expected scenarios/             for CI: getting stuck is fine where the file says so
   lastout prove --onward scenarios/story-deadlock.yaml
@@ -30,7 +30,7 @@ constexpr const char* kExamples = R"(Examples:
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
 stuck; 2 bad input; 3 one is NOT DECIDED within --max-states and --max-memory, and none is worse.)";
 
-struct Options {
+struct ProveOptions {
   std::vector<std::string> paths;
   scenarios::Bounds bounds;
   bool asExpected = false;
@@ -45,7 +45,7 @@ std::string note(const std::string& name, const scenarios::Explored& explored, C
          withSeparators(rate) + " a second";
 }
 
-ProofReport prove(const scenarios::Ready& ready, const Options& options, Progress& progress) {
+ProofReport prove(const scenarios::Ready& ready, const ProveOptions& options, Progress& progress) {
   const scenarios::Question question{.bounds = options.bounds,
                                      .orders = ready.scenario.expect.ends != scenarios::Ending::Stuck};
   const Clock::time_point start = Clock::now();
@@ -62,13 +62,13 @@ ProofReport prove(const scenarios::Ready& ready, const Options& options, Progres
 }
 
 // The worst of what one scenario says.
-int exitCodeOf(const ProofReport& report, const Options& options) {
+int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
   if (report.proof.verdict == Verdict::Undecided) return kUndecided;
   if (options.asExpected) return report.expected ? kOk : kFailed;
   return report.proof.verdict == Verdict::Proven && report.expected ? kOk : kFailed;
 }
 
-int run(const Options& options) {
+int runProve(const ProveOptions& options) {
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
   const Terminal terminal = terminalOf(STDOUT_FILENO);
@@ -91,9 +91,9 @@ int run(const Options& options) {
 }  // namespace
 
 void addProve(CLI::App& app, int& exitCode) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProveOptions>();
   CLI::App* command = app.add_subcommand("prove", "Try scenarios in every order that could happen");
-  command->footer(kExamples);
+  command->footer(kProveExamples);
   command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
   command->add_option("--max-states", options->bounds.states, "Give up beyond so many states")
       ->check(CLI::Range(uint64_t{1}, scenarios::Bounds{}.states))
@@ -108,7 +108,7 @@ void addProve(CLI::App& app, int& exitCode) {
   command->add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->callback([options, &exitCode] { exitCode = run(*options); });
+  command->callback([options, &exitCode] { exitCode = runProve(*options); });
 }
 
 }  // namespace lastout::cmd

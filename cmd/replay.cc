@@ -23,7 +23,7 @@ using scenarios::ScenarioReport;
 
 constexpr uint32_t kRandomRuns = 100;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kReplayExamples = R"(Examples:
   lastout replay scenarios/story-three-works.yaml        one scenario, told from beginning to end
   lastout replay scenarios/                              every scenario in the folder, one line each and a summary
   lastout replay --order random --runs 1000 scenarios/   the same in 1,000 random orders each
@@ -33,7 +33,7 @@ constexpr const char* kExamples = R"(Examples:
 
 Exit codes: 0 all expectations held; 1 one failed; 2 bad input.)";
 
-struct Options {
+struct ReplayFlags {
   std::vector<std::string> paths;
   std::string order = "written";
   std::optional<uint64_t> seed;
@@ -59,7 +59,7 @@ std::vector<ScenarioReport> replayRuns(const Scenarios& all, const scenarios::Re
   return reports;
 }
 
-std::vector<ScenarioReport> replayAll(const Scenarios& all, const Options& options) {
+std::vector<ScenarioReport> replayAll(const Scenarios& all, const ReplayFlags& options) {
   Progress progress(std::cerr, terminalOf(STDERR_FILENO));
   if (options.order != "all") {
     const bool random = options.order == "random";
@@ -90,7 +90,7 @@ kube::Result<void> writeFile(const std::string& path, const std::string& text) {
 }
 
 kube::Result<void> writeFiles(const Scenarios& all, const std::vector<ScenarioReport>& reports,
-                              const Options& options) {
+                              const ReplayFlags& options) {
   if (!options.trace.empty()) {
     std::string text;
     for (size_t i = 0; i < all.size(); ++i) text += scenarios::toTrace(*all[i], reports[i]);
@@ -100,7 +100,7 @@ kube::Result<void> writeFiles(const Scenarios& all, const std::vector<ScenarioRe
   return {};
 }
 
-void print(const std::vector<ScenarioReport>& reports, const Options& options) {
+void print(const std::vector<ScenarioReport>& reports, const ReplayFlags& options) {
   if (options.output == "json") {
     std::cout << scenarios::toJson(reports, options.timeline);
     return;
@@ -113,7 +113,7 @@ void print(const std::vector<ScenarioReport>& reports, const Options& options) {
   std::cout << scenarios::summary(reports, style);
 }
 
-int run(const Options& options) {
+int runReplay(const ReplayFlags& options) {
   if (options.order != "random" && (options.seed || options.runs))
     return badInput(
         kube::Error{"--seed and --runs are for --order random: other orders need only one run", {}, {}});
@@ -130,10 +130,10 @@ int run(const Options& options) {
 }  // namespace
 
 void addReplay(CLI::App& app, int& exitCode) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayFlags>();
   CLI::App* command =
       app.add_subcommand("replay", "Run scenarios in virtual time, and check what they expect");
-  command->footer(kExamples);
+  command->footer(kReplayExamples);
   command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
   command
       ->add_option("--order", options->order,
@@ -151,7 +151,7 @@ void addReplay(CLI::App& app, int& exitCode) {
       ->capture_default_str();
   command->add_option("--trace", options->trace, "Write what happened to this file, as JSON lines");
   command->add_option("--junit", options->junit, "Write the results to this file, as JUnit XML");
-  command->callback([options, &exitCode] { exitCode = run(*options); });
+  command->callback([options, &exitCode] { exitCode = runReplay(*options); });
 }
 
 }  // namespace lastout::cmd

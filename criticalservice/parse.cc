@@ -10,6 +10,7 @@
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/nearest.h"
+#include "kube/quoting.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -17,11 +18,6 @@ namespace {
 using kube::Fields;
 
 constexpr size_t kMostCriteria = 64;
-constexpr size_t kLongestQuote = 100;  // bytes of the input's own words in a message
-
-std::string quoted(std::string_view word) {
-  return "\"" + std::string(word.substr(0, kLongestQuote)) + (word.size() > kLongestQuote ? "...\"" : "\"");
-}
 
 // Reads one manifest; errors gather in errors_.
 class Reader {
@@ -55,8 +51,8 @@ tl::expected<CriticalService, kube::Errors> Reader::read() {
   Fields document(object_.content, object_.file, "", errors_);
   document.allow({"apiVersion", "kind", "metadata"});
   if (object_.apiVersion != kApiVersion) {
-    document.fail("apiVersion",
-                  "apiVersion must be " + std::string(kApiVersion) + ", not " + quoted(object_.apiVersion));
+    document.fail("apiVersion", "apiVersion must be " + std::string(kApiVersion) + ", not " +
+                                    kube::inQuotes(object_.apiVersion));
   }
   service_.meta = object_.meta;
   if (std::optional<Fields> spec = document.requiredFields("spec")) readSpec(std::move(*spec));
@@ -145,7 +141,7 @@ std::optional<Criterion> Reader::readFinalizer(Fields fields) {
   std::optional<kube::GroupResource> type = readType(fields);
   std::string name = fields.requiredString("finalizerName");
   if (!name.empty() && !kube::isQualifiedName(name)) {
-    fields.fail("finalizerName", fields.pathOf("finalizerName") + ": " + quoted(name) +
+    fields.fail("finalizerName", fields.pathOf("finalizerName") + ": " + kube::inQuotes(name) +
                                      " is no finalizer's name, which looks like example.com/clean-up");
     name.clear();
   }
@@ -216,7 +212,7 @@ std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {
 void Reader::checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
                        const std::string& name) {
   if (const auto problem = kube::nameProblem(type, name)) {
-    fields.fail(field, fields.pathOf(field) + ": " + quoted(name) + " " + *problem);
+    fields.fail(field, fields.pathOf(field) + ": " + kube::inQuotes(name) + " " + *problem);
   }
 }
 
@@ -225,11 +221,13 @@ std::optional<kube::GroupResource> Reader::readType(Fields& fields) {
   const std::string resource = fields.requiredString("resource");
   if (group.find('/') != std::string::npos) {
     fields.fail("group", fields.pathOf("group") + " is written without a version: " +
-                             quoted(group.substr(0, group.find('/'))) + ", not " + quoted(group));
+                             kube::inQuotes(group.substr(0, group.find('/'))) + ", not " +
+                             kube::inQuotes(group));
     return std::nullopt;
   }
   if (!group.empty() && !kube::isDnsSubdomain(group)) {
-    fields.fail("group", fields.pathOf("group") + ": " + quoted(group) + " is no name of an API group");
+    fields.fail("group",
+                fields.pathOf("group") + ": " + kube::inQuotes(group) + " is no name of an API group");
     return std::nullopt;
   }
   if (resource.empty()) return std::nullopt;
@@ -256,8 +254,8 @@ std::optional<kube::GroupResource> Reader::resolve(Fields& fields, const std::st
   if (installable && meant == nullptr && kube::isDnsLabel(resource))
     return kube::GroupResource{group, resource};
 
-  std::string message = fields.pathOf("resource") + ": there is no type " + quoted(resource) +
-                        (group.empty() ? " in the core group" : " in group " + quoted(group));
+  std::string message = fields.pathOf("resource") + ": there is no type " + kube::inQuotes(resource) +
+                        (group.empty() ? " in the core group" : " in group " + kube::inQuotes(group));
   if (meant != nullptr) {
     message += "; write resource: " + meant->type.resource;
     if (meant->type.group != group) message += " and group: " + meant->type.group;

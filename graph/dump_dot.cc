@@ -1,15 +1,16 @@
 #include "graph/blockers.h"
 #include "graph/dump_selection.h"
 #include "graph/names.h"
+#include "kube/quoting.h"
 
 namespace lastout::graph {
 
 namespace {
 
 // A quoted string; in labels Graphviz reads backslashes and would read "\n", "\N" and the like.
-std::string quoted(std::string_view text) {
+std::string dotString(std::string_view text) {
   std::string result = "\"";
-  for (const char character : printable(text)) {
+  for (const char character : kube::printable(text)) {
     if (character == '"' || character == '\\') result += '\\';
     result += character;
   }
@@ -25,7 +26,7 @@ std::string objectLine(const Graph& graph, ObjectId object, const DumpOptions& o
       options.verdict ? options.verdict(object) : std::optional<DumpVerdict>();
   if (verdict.has_value()) {
     attributes += verdict->allowed ? " color=darkgreen penwidth=2" : " color=red penwidth=2";
-    attributes += " tooltip=" + quoted(verdict->text);
+    attributes += " tooltip=" + dotString(verdict->text);
   }
   return attributes;
 }
@@ -41,7 +42,7 @@ std::string edgeAttributes(EdgeKind kind) {
     case EdgeKind::Holder:
       return " [style=dashed]";
     default:
-      return " [style=dotted label=" + quoted(toString(kind)) + "]";
+      return " [style=dotted label=" + dotString(toString(kind)) + "]";
   }
 }
 
@@ -53,7 +54,7 @@ std::string dumpDot(const Graph& graph, const DumpOptions& options) {
       "// An arrow leads from what goes after to what it goes after.\ndigraph lastout {\n  rankdir=LR\n";
   for (size_t i = 0; i < selection.vertices.size(); ++i) {
     const Vertex vertex = selection.vertices[i];
-    text += "  n" + std::to_string(i) + " [label=" + quoted(describe(graph, vertex)) + " ";
+    text += "  n" + std::to_string(i) + " [label=" + dotString(describe(graph, vertex)) + " ";
     text += isObject(graph, vertex) ? objectLine(graph, objectOf(vertex), options)
                                     : conditionLine(graph, conditionOf(graph, vertex));
     text += "]\n";
@@ -63,8 +64,9 @@ std::string dumpDot(const Graph& graph, const DumpOptions& options) {
             edgeAttributes(edge.kind) + "\n";
   }
   if (selection.leftOut > 0) {
-    text += "  more [shape=plaintext label=" + quoted(std::to_string(selection.leftOut) + " more left out") +
-            "]\n";
+    text +=
+        "  more [shape=plaintext label=" + dotString(std::to_string(selection.leftOut) + " more left out") +
+        "]\n";
   }
   return text + "}\n";
 }

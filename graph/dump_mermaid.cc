@@ -1,6 +1,7 @@
 #include "graph/blockers.h"
 #include "graph/dump_selection.h"
 #include "graph/names.h"
+#include "kube/quoting.h"
 
 namespace lastout::graph {
 
@@ -8,10 +9,10 @@ namespace {
 
 // Mermaid has no escapes, only character codes: everything that it, its Markdown or the HTML that it makes
 // could read becomes one.
-std::string quoted(std::string_view text) {
+std::string mermaidString(std::string_view text) {
   constexpr std::string_view kSpecial = "\"#&<>`*_\\[]{}()|;~";
   std::string result = "\"";
-  for (const char character : printable(text)) {
+  for (const char character : kube::printable(text)) {
     if (kSpecial.find(character) == std::string_view::npos) {
       result += character;
     } else {
@@ -55,7 +56,7 @@ std::string dumpMermaid(const Graph& graph, const DumpOptions& options) {
       "  classDef met stroke:#080,stroke-dasharray:4\n";
   for (size_t i = 0; i < selection.vertices.size(); ++i) {
     const Vertex vertex = selection.vertices[i];
-    const std::string label = quoted(describe(graph, vertex));
+    const std::string label = mermaidString(describe(graph, vertex));
     text += "  n" + std::to_string(i) + (isObject(graph, vertex) ? "[" + label + "]" : "([" + label + "])") +
             classesOf(graph, vertex, options) + "\n";
   }
@@ -63,7 +64,7 @@ std::string dumpMermaid(const Graph& graph, const DumpOptions& options) {
     text += "  n" + std::to_string(edge.source) + arrow(edge.kind) + "n" + std::to_string(edge.target) + "\n";
   }
   if (selection.leftOut > 0) {
-    text += "  more[" + quoted(std::to_string(selection.leftOut) + " more left out") + "]\n";
+    text += "  more[" + mermaidString(std::to_string(selection.leftOut) + " more left out") + "]\n";
   }
   return text;
 }

@@ -88,22 +88,6 @@ void findEdges(const Graph& graph, Selection& selection) {
   selection.edges.erase(end, selection.edges.end());
 }
 
-// How many bytes the well-formed UTF-8 character at the beginning of `text` has; 0 when there is none.
-size_t characterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Longer than need be, half of a surrogate pair, or beyond the last character.
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f)) return 0;
-  if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) return 0;
-  return length;
-}
-
 }  // namespace
 
 Selection select(const Graph& graph, const DumpOptions& options) {
@@ -165,24 +149,6 @@ std::string_view toString(Condition::Kind kind) {
       return "Instances";
   }
   return {};
-}
-
-std::string printable(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-  constexpr size_t kLongest = 300;
-  std::string result;
-  while (!text.empty()) {
-    if (result.size() > kLongest) return result + "...";
-    const size_t length = characterLength(text);
-    const auto lead = static_cast<uint8_t>(text[0]);
-    if (length == 0 || lead < 0x20 || lead == 0x7f) {
-      result += kReplacement;
-    } else {
-      result += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return result;
 }
 
 }  // namespace lastout::graph

@@ -31,7 +31,4 @@ std::string_view toString(EdgeKind kind);
 std::string_view toString(Knowledge knowledge);
 std::string_view toString(Condition::Kind kind);
 
-// The text with control characters and what is not UTF-8 replaced, and its middle left out beyond 300 bytes.
-std::string printable(std::string_view text);
-
 }  // namespace lastout::graph

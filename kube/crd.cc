@@ -6,7 +6,7 @@
 
 #include "kube/fields.h"
 #include "kube/names.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 #include "kube/resource_map.h"
 
 namespace lastout::kube {
@@ -63,15 +63,15 @@ std::string preferredVersion(Fields& spec) {
 // The API server's own rules, so that a type's words never look like anything else in a reference.
 void checkNames(const ResourceType& type, Fields& spec, Fields& names) {
   if (!isDnsSubdomain(type.type.group) || type.type.group.find('.') == std::string::npos) {
-    spec.fail("group", "spec.group " + quoted(type.type.group) + " must be a domain with at least one dot");
+    spec.fail("group", "spec.group " + inQuotes(type.type.group) + " must be a domain with at least one dot");
   }
   const auto check = [&names](std::string_view key, const std::string& name) {
     if (!isServiceName(name))
       names.fail(key,
-                 names.pathOf(key) + " " + quoted(name) + " must be lower case letters, digits and \"-\"");
+                 names.pathOf(key) + " " + inQuotes(name) + " must be lower case letters, digits and \"-\"");
   };
   if (!isServiceName(lowerCase(type.kind))) {
-    names.fail("kind", "spec.names.kind " + quoted(type.kind) + " must be letters, digits and \"-\"");
+    names.fail("kind", "spec.names.kind " + inQuotes(type.kind) + " must be letters, digits and \"-\"");
   }
   check("plural", type.type.resource);
   check("singular", type.singular);
@@ -86,7 +86,7 @@ ResourceType readType(Fields& document, Errors& errors) {
   type.type.group = spec->requiredString("group");
   const std::string scope = spec->requiredString("scope");
   if (!scope.empty() && scope != "Namespaced" && scope != "Cluster") {
-    spec->fail("scope", "spec.scope must be Namespaced or Cluster, not " + quoted(scope));
+    spec->fail("scope", "spec.scope must be Namespaced or Cluster, not " + inQuotes(scope));
   }
   type.namespaced = scope == "Namespaced";
   const size_t before = errors.size();

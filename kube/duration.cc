@@ -1,8 +1,9 @@
 #include <array>
 #include <cctype>
 
+#include "kube/ascii.h"
 #include "kube/fields.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {
@@ -13,8 +14,6 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits = {{{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr int64_t kLongest = int64_t{100} * 365 * 24 * 3'600'000;  // 100 years
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view takeWhile(std::string_view& text, bool (*wanted)(char)) {
   size_t length = 0;
@@ -50,7 +49,7 @@ int64_t multiply(std::string_view whole, std::string_view fraction, int64_t unit
 }
 
 Error bad(std::string_view text, std::string_view why) {
-  return {quoted(text) + " " + std::string(why), "", {}};
+  return {inQuotes(text) + " " + std::string(why), "", {}};
 }
 
 }  // namespace

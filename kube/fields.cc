@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/nearest.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {
@@ -127,7 +127,7 @@ std::optional<std::string> Fields::oneOf(std::string_view key,
   if (!word || std::ranges::find(choices, *word) != choices.end()) return word;
   std::string all;
   for (const std::string_view choice : choices) all += (all.empty() ? "" : ", ") + std::string(choice);
-  fail(key, pathOf(key) + " must be one of " + all + ", not " + quoted(*word) + didYouMean(*word, choices));
+  fail(key, pathOf(key) + " must be one of " + all + ", not " + inQuotes(*word) + didYouMean(*word, choices));
   return std::nullopt;
 }
 
@@ -163,7 +163,7 @@ std::map<std::string, std::string, std::less<>> Fields::stringMap(std::string_vi
     if (const std::string* text = member.value.asString()) {
       texts.emplace(member.key, *text);
     } else {
-      wrongType(std::string(key) + "[" + quoted(member.key) + "]", member.value, "a string");
+      wrongType(std::string(key) + "[" + inQuotes(member.key) + "]", member.value, "a string");
     }
   }
   return texts;
@@ -220,7 +220,7 @@ void Fields::finish() {
   for (const Member& member : *map) {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
     if (++unknown > kMostUnknownFields) continue;
-    std::string message = pathOf(quoted(member.key)) + " is no known field";
+    std::string message = pathOf(inQuotes(member.key)) + " is no known field";
     message += didYouMean(member.key, {known_.begin(), known_.end()});
     errors_->push_back({std::move(message), std::string(file_), member.keyPosition});
   }

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/parse.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 #include "kube/value_builder.h"
 
 namespace lastout::kube {

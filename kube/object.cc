@@ -7,7 +7,7 @@
 
 #include "kube/names.h"
 #include "kube/nearest.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 #include "kube/read_meta.h"
 
 namespace lastout::kube {
@@ -32,13 +32,13 @@ std::string unknownKind(const std::string& apiVersion, const std::string& kind, 
   for (const ResourceType& type : types.types()) {
     if (type.kind == kind) {
       const std::string group = type.type.group.empty() ? "" : type.type.group + "/";
-      return "there is no kind " + kind + " in " + quoted(apiVersion) +
+      return "there is no kind " + kind + " in " + inQuotes(apiVersion) +
              "; did you mean apiVersion: " + group + type.version + "?";
     }
     kinds.push_back(type.kind);
   }
   const std::string near = didYouMean(kind, kinds);
-  return "no kind " + quoted(kind) + " is known in " + quoted(apiVersion) +
+  return "no kind " + inQuotes(kind) + " is known in " + inQuotes(apiVersion) +
          (near.empty() ? "; a type of your own is known once its CustomResourceDefinition is in the input"
                        : near);
 }
@@ -52,7 +52,7 @@ const ResourceType* readType(Fields& document, const ResourceMap& types, std::st
   const size_t slash = apiVersion.find('/');
   if (slash == 0 || slash + 1 == apiVersion.size() || apiVersion.find('/', slash + 1) != std::string::npos) {
     if (slash != std::string::npos) {
-      document.fail("apiVersion", "apiVersion must be <group>/<version>, or v1, not " + quoted(apiVersion));
+      document.fail("apiVersion", "apiVersion must be <group>/<version>, or v1, not " + inQuotes(apiVersion));
       return nullptr;
     }
   }
@@ -68,7 +68,7 @@ void placeObject(const ResourceType& type, Fields& metadata, ObjectMeta& meta) {
                   std::string("metadata.name is missing") +
                       (generated ? "; generateName gives one only when a server creates the object" : ""));
   } else if (const auto problem = nameProblem(type.type, meta.name)) {
-    metadata.fail("name", "metadata.name " + quoted(meta.name) + " " + *problem);
+    metadata.fail("name", "metadata.name " + inQuotes(meta.name) + " " + *problem);
   }
   if (type.namespaced) {
     if (meta.namespaceName.empty()) meta.namespaceName = "default";

@@ -4,7 +4,7 @@
 
 #include "kube/names.h"
 #include "kube/object.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 #include "kube/read_meta.h"
 
 namespace lastout::kube {
@@ -64,7 +64,7 @@ std::optional<int64_t> parseTime(std::string_view text) {
 void checkName(Fields& metadata, std::string_view key, const std::string& name, const GroupResource& type) {
   if (name.empty()) return;
   if (const auto problem = nameProblem(type, name)) {
-    metadata.fail(key, metadata.pathOf(key) + " " + quoted(name) + " " + *problem);
+    metadata.fail(key, metadata.pathOf(key) + " " + inQuotes(name) + " " + *problem);
   }
 }
 
@@ -74,7 +74,7 @@ std::optional<int64_t> readTime(Fields& metadata, std::string_view key) {
   const auto time = parseTime(*text);
   if (!time)
     metadata.fail(key,
-                  metadata.pathOf(key) + " " + quoted(*text) + " is no time such as 2026-11-21T02:46:59Z");
+                  metadata.pathOf(key) + " " + inQuotes(*text) + " is no time such as 2026-11-21T02:46:59Z");
   return time;
 }
 
@@ -82,7 +82,7 @@ void checkFinalizers(Fields& metadata, const std::vector<std::string>& finalizer
   for (const std::string& finalizer : finalizers) {
     if (isQualifiedName(finalizer)) continue;
     metadata.fail("finalizers",
-                  "metadata.finalizers: " + quoted(finalizer) +
+                  "metadata.finalizers: " + inQuotes(finalizer) +
                       " is no finalizer's name: that is [domain/]name, as in example.com/cleanup");
   }
 }
@@ -91,9 +91,9 @@ void checkLabels(Fields& metadata, const Labels& labels) {
   for (const auto& [key, value] : labels) {
     if (!isQualifiedName(key)) {
       metadata.fail("labels",
-                    "metadata.labels: " + quoted(key) + " is no label's name: that is [domain/]name");
+                    "metadata.labels: " + inQuotes(key) + " is no label's name: that is [domain/]name");
     } else if (!isLabelValue(value)) {
-      metadata.fail("labels", "metadata.labels: " + quoted(value) +
+      metadata.fail("labels", "metadata.labels: " + inQuotes(value) +
                                   " is no value of a label: that is at most 63 letters, "
                                   "digits, \"-\", \"_\" and \".\", a letter or digit first and last");
     }
@@ -105,8 +105,8 @@ void checkAnnotations(Fields& metadata, const Labels& annotations) {
   for (const auto& [key, value] : annotations) {
     bytes += key.size() + value.size();
     if (isQualifiedName(lowerCase(key))) continue;
-    metadata.fail("annotations",
-                  "metadata.annotations: " + quoted(key) + " is no annotation's name: that is [domain/]name");
+    metadata.fail("annotations", "metadata.annotations: " + inQuotes(key) +
+                                     " is no annotation's name: that is [domain/]name");
   }
   if (bytes > kMostAnnotationBytes)
     metadata.fail("annotations", "metadata.annotations have more than 256 KiB");

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kube/names.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {
@@ -73,18 +73,19 @@ Result<Words> splitWords(std::string_view text) {
     } else if (word.starts_with("-n=") || word.starts_with("--namespace=")) {
       namespaceName = word.substr(word.find('=') + 1);
     } else if (word.starts_with("-")) {
-      return fail(quoted(text) + ": " + quoted(word) + " is no part of a reference; only -n <namespace> is");
+      return fail(inQuotes(text) + ": " + inQuotes(word) +
+                  " is no part of a reference; only -n <namespace> is");
     } else if (words.object.empty()) {
       words.object = word;
       continue;
     } else {
-      return fail(quoted(text) +
+      return fail(inQuotes(text) +
                   " names more than one object; write type/name, as in deployment/web -n shop");
     }
-    if (words.namespaceName) return fail(quoted(text) + " gives the namespace twice");
+    if (words.namespaceName) return fail(inQuotes(text) + " gives the namespace twice");
     words.namespaceName = namespaceName;
   }
-  if (namespaceFollows) return fail(quoted(text) + ": -n needs a namespace behind it");
+  if (namespaceFollows) return fail(inQuotes(text) + ": -n needs a namespace behind it");
   if (words.object.empty())
     return fail("the reference is empty; write type/name, as in deployment/web -n shop");
   return words;
@@ -123,14 +124,14 @@ Result<ObjectPattern> parsePattern(std::string_view text, const ResourceMap& typ
   if (!words) return tl::unexpected(words.error());
   const std::vector<std::string_view> segments = split(words->object, '/');
   if (segments.size() < 2 || segments.size() > 3) {
-    return fail(quoted(text) +
+    return fail(inQuotes(text) +
                 " is no reference; write type/name or type/namespace/name, as in deployments.apps/shop/web");
   }
   if (isGlob(segments.front())) {
-    return fail(quoted(text) + ": the type of a reference may not have \"*\" or \"?\"");
+    return fail(inQuotes(text) + ": the type of a reference may not have \"*\" or \"?\"");
   }
   const auto resolved = types.resolve(segments.front());
-  if (!resolved) return fail(quoted(text) + ": " + resolved.error().message);
+  if (!resolved) return fail(inQuotes(text) + ": " + resolved.error().message);
   const ResourceType& type = **resolved;
 
   ObjectPattern pattern;
@@ -138,21 +139,21 @@ Result<ObjectPattern> parsePattern(std::string_view text, const ResourceMap& typ
   pattern.key.name = segments.back();
   std::optional<std::string_view> namespaceName = words->namespaceName;
   if (segments.size() == 3) {
-    if (namespaceName) return fail(quoted(text) + " gives the namespace twice");
+    if (namespaceName) return fail(inQuotes(text) + " gives the namespace twice");
     namespaceName = segments[1];
   }
   if (namespaceName && !type.namespaced) {
-    return fail(quoted(text) + ": " + toString(type.type) + " are in no namespace; write " +
+    return fail(inQuotes(text) + ": " + toString(type.type) + " are in no namespace; write " +
                 toString(type.type) + "/" + pattern.key.name);
   }
   if (namespaceName) {
     if (const auto problem = segmentProblem(namespaces(), *namespaceName)) {
-      return fail(quoted(text) + ": " + quoted(*namespaceName) + " " + *problem);
+      return fail(inQuotes(text) + ": " + inQuotes(*namespaceName) + " " + *problem);
     }
     pattern.key.namespaceName = *namespaceName;
   }
   if (const auto problem = segmentProblem(type.type, pattern.key.name)) {
-    return fail(quoted(text) + ": " + quoted(pattern.key.name) + " " + *problem);
+    return fail(inQuotes(text) + ": " + inQuotes(pattern.key.name) + " " + *problem);
   }
   pattern.anyNamespace = type.namespaced && !namespaceName;
   return pattern;
@@ -162,9 +163,9 @@ Result<ObjectKey> parseReference(std::string_view text, const ResourceMap& types
   auto pattern = parsePattern(text, types);
   if (!pattern) return tl::unexpected(pattern.error());
   if (pattern->hasGlob())
-    return fail(quoted(text) + " is a pattern; here one object must be named, without \"*\" and \"?\"");
+    return fail(inQuotes(text) + " is a pattern; here one object must be named, without \"*\" and \"?\"");
   if (pattern->anyNamespace) {
-    return fail(quoted(text) + " lacks the namespace; write " +
+    return fail(inQuotes(text) + " lacks the namespace; write " +
                 withNamespace(*types.find(pattern->key.type), pattern->key.name));
   }
   return std::move(pattern->key);

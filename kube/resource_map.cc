@@ -6,7 +6,7 @@
 #include "kube/builtin_types.h"
 #include "kube/names.h"
 #include "kube/nearest.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {
@@ -128,7 +128,7 @@ Result<const ResourceType*> ResourceMap::resolve(std::string_view word) const {
   if (found.size() == 1) return &types_[found.front().type];
   if (found.empty()) return tl::unexpected(unknownWord(word));
 
-  std::string message = quoted(word) + " means more than one type: write ";
+  std::string message = inQuotes(word) + " means more than one type: write ";
   for (size_t i = 0; i < found.size(); ++i) {
     if (i != 0) message += i + 1 == found.size() ? " or " : ", ";
     message += toString(types_[found[i].type].type);
@@ -145,7 +145,7 @@ Error ResourceMap::unknownWord(std::string_view word) const {
     }
   }
   const std::string_view near = nearest(word, {words.begin(), words.end()});
-  std::string message = "no resource type " + quoted(word) + " is known";
+  std::string message = "no resource type " + inQuotes(word) + " is known";
   if (near.empty()) {
     message += "; a type of your own is known once its CustomResourceDefinition is in the input";
   } else {

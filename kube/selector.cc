@@ -5,7 +5,7 @@
 
 #include "kube/fields.h"
 #include "kube/names.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {
@@ -32,9 +32,9 @@ bool holds(const SelectorRequirement& requirement, const Labels& labels) {
 
 // What is wrong with a requirement, as a sentence.
 std::optional<std::string> problem(const SelectorRequirement& requirement) {
-  if (!isQualifiedName(requirement.key)) return quoted(requirement.key) + " is no label's name";
+  if (!isQualifiedName(requirement.key)) return inQuotes(requirement.key) + " is no label's name";
   for (const std::string& value : requirement.values) {
-    if (!isLabelValue(value)) return quoted(value) + " is no value of a label";
+    if (!isLabelValue(value)) return inQuotes(value) + " is no value of a label";
   }
   const bool wantsValues = requirement.op == Operator::In || requirement.op == Operator::NotIn;
   if (wantsValues && requirement.values.empty())
@@ -144,7 +144,7 @@ Result<LabelSelector> parseSelector(const Value& selector, std::string_view file
 
 Result<LabelSelector> parseSelector(std::string_view text) {
   const auto fail = [text](const std::string& why) {
-    return tl::unexpected(Error{quoted(text) + " is no label selector: " + why, "", {}});
+    return tl::unexpected(Error{inQuotes(text) + " is no label selector: " + why, "", {}});
   };
   LabelSelector selector;
   SelectorText rest(text);

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 namespace lastout::kube {
 
@@ -82,7 +82,7 @@ bool ValueBuilder::checkUnique(const Value::Map& map) {
     second = &map[order[i]];
   }
   if (second == nullptr) return true;
-  std::string message = "the key " + quoted(second->key) + " is in this map twice; the first is in line ";
+  std::string message = "the key " + inQuotes(second->key) + " is in this map twice; the first is in line ";
   message += std::to_string(first->keyPosition.line);
   error_ = {std::move(message), std::string(source_.file()), second->keyPosition};
   return false;

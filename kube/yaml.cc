@@ -10,7 +10,7 @@
 #include <streambuf>
 
 #include "kube/parse.h"
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 #include "kube/value_builder.h"
 #include "kube/yaml_scalar.h"
 
@@ -30,7 +30,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 std::string unknownTag(const std::string& tag) {
   const bool core = tag.starts_with(kCoreTag);
   const std::string written = core ? "!!" + tag.substr(kCoreTag.size()) : tag;
-  return "the tag " + quoted(written) + " does not fit here: only the core schema's are read, or none";
+  return "the tag " + inQuotes(written) + " does not fit here: only the core schema's are read, or none";
 }
 
 // Ends the parsing from inside a handler; never leaves this file. The builder has the error.
@@ -204,7 +204,7 @@ void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     // yaml-cpp takes the last item of a list that is not closed for a key.
     const size_t next = source_.text().find_first_not_of(kBlanks, offset(mark) + text.size());
     if (next == std::string_view::npos) fail(mark, "this is no valid YAML: a \"[\" or \"{\" is not closed");
-    fail(mark, "a key must be a string: put " + quoted(text) + " in quotes");
+    fail(mark, "a key must be a string: put " + inQuotes(text) + " in quotes");
   }
   require(builder_.key(std::move(*key), offset(mark)));
 }
@@ -219,13 +219,13 @@ Value::Data YamlHandler::read(const YAML::Mark& mark, const std::string& tag, co
   if (tag == "!" || tag == std::string(kCoreTag) + "str") return repairEscapes(text);
   std::optional<Value::Data> data = resolvePlainScalar(text);
   if (!data) {
-    fail(mark, quoted(text) + " is no number that JSON can hold; put it in quotes if it is a string");
+    fail(mark, inQuotes(text) + " is no number that JSON can hold; put it in quotes if it is a string");
   }
   if (tag == "?") return std::move(*data);
   constexpr std::array<std::string_view, 4> kNames = {"null", "bool", "int", "float"};
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (tag != std::string(kCoreTag) + std::string(kNames.at(i))) continue;
-    if (data->index() != i) fail(mark, quoted(text) + " is not what the tag before it says");
+    if (data->index() != i) fail(mark, inQuotes(text) + " is not what the tag before it says");
     return std::move(*data);
   }
   fail(mark, unknownTag(tag));

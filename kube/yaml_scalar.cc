@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kube/ascii.h"
+
 namespace lastout::kube {
 namespace {
 
@@ -13,8 +15,6 @@ using Data = Value::Data;
 bool isOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, text) != words.end();
 }
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 size_t digitsAt(std::string_view text, size_t begin) {
   size_t end = begin;

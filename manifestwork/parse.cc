@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kube/fields.h"
+#include "kube/quoting.h"
 #include "kube/reference.h"
 #include "manifestwork/manifest_work.h"
 
@@ -14,8 +15,6 @@ namespace lastout::manifestwork {
 namespace {
 
 constexpr size_t kListedCandidates = 5;
-
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 bool isText(const kube::Value* value, std::string_view text) {
   return value != nullptr && value->asString() != nullptr && *value->asString() == text;
@@ -91,7 +90,8 @@ class WorkReader {
     const kube::Result<kube::ObjectPattern> pattern = kube::parsePattern(word.text, types_);
     if (!pattern) return fail(word.position, pattern.error().message);
     if (pattern->hasGlob()) {
-      return fail(word.position, quoted(word.text) + ": a word names one object; * and ? are not allowed");
+      return fail(word.position,
+                  kube::inQuotes(word.text) + ": a word names one object; * and ? are not allowed");
     }
     std::vector<const kube::Object*> found;
     for (const kube::Object& object : objects_) {
@@ -106,7 +106,7 @@ class WorkReader {
     for (const kube::Object& object : objects_) {
       if (object.key.type == pattern.key.type) names.push_back(object.key.name);
     }
-    std::string message = quoted(word.text) + " names no object in the input";
+    std::string message = kube::inQuotes(word.text) + " names no object in the input";
     if (names.empty()) return message + ", which has no " + kube::toString(pattern.key.type);
     const std::string_view near = kube::nearest(pattern.key.name, names);
     if (!near.empty() && near != pattern.key.name)
@@ -118,7 +118,7 @@ class WorkReader {
     std::vector<std::string> names;
     names.reserve(found.size());
     for (const kube::Object* object : found) names.push_back(kube::toString(object->key));
-    return quoted(word.text) + " names " + std::to_string(found.size()) +
+    return kube::inQuotes(word.text) + " names " + std::to_string(found.size()) +
            " objects in the input: " + listed(names) + "; write the namespace too";
   }
 

@@ -16,7 +16,7 @@ Json timeOrNull(const std::optional<std::chrono::milliseconds>& time) {
   return time ? secondsOf(*time) : Json();
 }
 
-std::string_view word(Order order) {
+std::string_view orderWord(Order order) {
   switch (order) {
     case Order::Written:
       return "written";
@@ -61,7 +61,7 @@ Json scenarioOf(const ScenarioReport& report, bool timeline) {
       {"name", report.name},
       {"description", report.description},
       {"held", report.held},
-      {"order", word(report.options.order)},
+      {"order", orderWord(report.options.order)},
       {"runs", report.options.runs},
       {"ended", {{"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}}}};
   if (report.states) result["states"] = *report.states;

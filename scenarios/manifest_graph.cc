@@ -107,13 +107,13 @@ class Builder {
   std::vector<const kube::Object*> services_;
 };
 
-constexpr size_t kListed = 5;
+constexpr size_t kMostNamed = 5;
 
 std::string listed(const std::vector<kube::ObjectKey>& keys) {
   std::string text;
-  for (size_t i = 0; i < keys.size() && i < kListed; ++i)
+  for (size_t i = 0; i < keys.size() && i < kMostNamed; ++i)
     text += (i == 0 ? "" : ", ") + kube::toString(keys[i]);
-  if (keys.size() > kListed) text += " and " + std::to_string(keys.size() - kListed) + " more";
+  if (keys.size() > kMostNamed) text += " and " + std::to_string(keys.size() - kMostNamed) + " more";
   return text;
 }
 

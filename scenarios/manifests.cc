@@ -19,9 +19,10 @@ bool isJson(const InputFile& file) {
   return file.name == kStandardInputName && begin != std::string::npos && file.text[begin] == '{';
 }
 
-class Reader {
+class ManifestReader {
  public:
-  explicit Reader(const kube::ParseLimits& limits) : limits_(limits), reader_(result_.types, errors_) {}
+  explicit ManifestReader(const kube::ParseLimits& limits)
+      : limits_(limits), reader_(result_.types, errors_) {}
 
   tl::expected<Manifests, kube::Errors> read(const std::vector<InputFile>& files) {
     for (const InputFile& file : files) readFile(file);
@@ -108,7 +109,7 @@ class Reader {
 
 tl::expected<Manifests, kube::Errors> readManifests(const std::vector<InputFile>& files,
                                                     const kube::ParseLimits& limits) {
-  return Reader(limits).read(files);
+  return ManifestReader(limits).read(files);
 }
 
 }  // namespace lastout::scenarios

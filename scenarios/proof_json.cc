@@ -32,7 +32,7 @@ Json stuckOf(const StuckReport& stuck) {
   return result;
 }
 
-const char* word(Exploration::End end) {
+const char* endWord(Exploration::End end) {
   switch (end) {
     case Exploration::End::Complete:
       return "everything";
@@ -53,7 +53,7 @@ Json proofOf(const ProofReport& report) {
                  {"description", report.description},
                  {"verdict", scenarios::word(proof.verdict)},
                  {"asExpected", report.expected},
-                 {"lookedAt", word(proof.end)},
+                 {"lookedAt", endWord(proof.end)},
                  {"states", proof.states},
                  {"transitions", proof.transitions},
                  {"bytes", proof.bytes},

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kApiVersion = "lastout.dev/v1alpha1";
 
 // What the readers below share: where references find their types, and where errors go.
-struct Reader {
+struct SpecReader {
   Scenario& scenario;
   kube::Errors& errors;
 
@@ -59,7 +59,7 @@ struct Reader {
 // --- controllers
 // ---------------------------------------------------------------------------------------------------
 
-Controller readController(const Reader& reader, kube::Fields& fields) {
+Controller readController(const SpecReader& reader, kube::Fields& fields) {
   Controller controller;
   controller.where = fields.value().position;
   controller.name = fields.requiredString("name");
@@ -96,7 +96,7 @@ cluster::Precondition readPrecondition(kube::Fields& fields) {
   return *word == "uid" ? cluster::Precondition::Uid : cluster::Precondition::ResourceVersion;
 }
 
-void readDelete(const Reader& reader, kube::Fields& fields, Step& step) {
+void readDelete(const SpecReader& reader, kube::Fields& fields, Step& step) {
   step.kind = Step::Kind::Delete;
   step.objects = reader.references(fields, "delete");
   step.policy = readPolicy(fields);
@@ -106,7 +106,7 @@ void readDelete(const Reader& reader, kube::Fields& fields, Step& step) {
 }
 
 // References to manifests of the file, manifests themselves, or a list of both.
-void readApply(const Reader& reader, kube::Fields& fields, Step& step) {
+void readApply(const SpecReader& reader, kube::Fields& fields, Step& step) {
   step.kind = Step::Kind::Apply;
   step.serverSide = fields.boolean("serverSide").value_or(false);
   const auto readOne = [&](const kube::Value& value, const std::string& path) {
@@ -139,7 +139,7 @@ std::optional<criticalservice::DeletionIntent> readIntent(kube::Fields& fields) 
                                     : criticalservice::DeletionIntent::BestEffortDeletion;
 }
 
-void readPatch(const Reader& reader, kube::Fields& fields, Step& step) {
+void readPatch(const SpecReader& reader, kube::Fields& fields, Step& step) {
   step.kind = Step::Kind::Patch;
   auto patch = fields.requiredFields("patch");
   if (!patch) return;
@@ -161,7 +161,7 @@ void readPatch(const Reader& reader, kube::Fields& fields, Step& step) {
                              reader.scenario.file, patch->value().position});
 }
 
-void readScale(const Reader& reader, kube::Fields& fields, Step& step) {
+void readScale(const SpecReader& reader, kube::Fields& fields, Step& step) {
   step.kind = Step::Kind::Scale;
   auto scale = fields.requiredFields("scale");
   if (!scale) return;
@@ -173,7 +173,7 @@ void readScale(const Reader& reader, kube::Fields& fields, Step& step) {
   scale->finish();
 }
 
-Step readStep(const Reader& reader, kube::Fields& fields, std::chrono::milliseconds previous) {
+Step readStep(const SpecReader& reader, kube::Fields& fields, std::chrono::milliseconds previous) {
   Step step;
   step.where = fields.value().position;
   step.at = previous;
@@ -210,7 +210,7 @@ Step readStep(const Reader& reader, kube::Fields& fields, std::chrono::milliseco
   return step;
 }
 
-void readSteps(const Reader& reader, kube::Fields& spec) {
+void readSteps(const SpecReader& reader, kube::Fields& spec) {
   std::chrono::milliseconds at{0};
   for (kube::Fields& fields : spec.items("steps")) {
     reader.scenario.steps.push_back(readStep(reader, fields, at));
@@ -221,7 +221,7 @@ void readSteps(const Reader& reader, kube::Fields& spec) {
 // --- expectations
 // --------------------------------------------------------------------------------------------------
 
-void readBefore(const Reader& reader, kube::Fields& fields, Expectations& expect) {
+void readBefore(const SpecReader& reader, kube::Fields& fields, Expectations& expect) {
   const kube::Value* list = fields.list("before");
   if (list == nullptr) return;
   for (size_t i = 0; i < list->asList()->size(); ++i) {
@@ -238,7 +238,7 @@ void readBefore(const Reader& reader, kube::Fields& fields, Expectations& expect
   }
 }
 
-void readExpectations(const Reader& reader, kube::Fields& spec) {
+void readExpectations(const SpecReader& reader, kube::Fields& spec) {
   auto fields = spec.fields("expect");
   if (!fields) return;
   Expectations& expect = reader.scenario.expect;
@@ -259,7 +259,7 @@ void readExpectations(const Reader& reader, kube::Fields& spec) {
   fields->finish();
 }
 
-void readStory(const Reader& reader, kube::Fields& spec) {
+void readStory(const SpecReader& reader, kube::Fields& spec) {
   for (kube::Fields& fields : spec.items("story")) {
     Milestone milestone;
     milestone.title = fields.requiredString("title");
@@ -274,7 +274,7 @@ void readStory(const Reader& reader, kube::Fields& spec) {
   }
 }
 
-void readSpec(const Reader& reader, kube::Fields& spec) {
+void readSpec(const SpecReader& reader, kube::Fields& spec) {
   Scenario& scenario = reader.scenario;
   scenario.description = spec.string("description").value_or("");
   scenario.guard = spec.boolean("guard").value_or(true);
@@ -291,7 +291,7 @@ void readSpec(const Reader& reader, kube::Fields& spec) {
 }  // namespace
 
 void readScenario(const kube::Value& document, Scenario& scenario, kube::Errors& errors) {
-  const Reader reader{scenario, errors};
+  const SpecReader reader{scenario, errors};
   kube::Fields fields(document, scenario.file, "", errors);
   const std::string apiVersion = fields.requiredString("apiVersion");
   if (!apiVersion.empty() && apiVersion != kApiVersion)

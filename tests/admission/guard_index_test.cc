@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/admission/types.h"
 #include "tests/admission/world.h"
 
 namespace lastout::admission {
@@ -19,10 +20,6 @@ using criticalservice::FinalizerCriterion;
 using criticalservice::SpecificResourceCriterion;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-
-const kube::GroupResource kDeployments{"apps", "deployments"};
-const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
-const kube::GroupResource kNamespaces{"", "namespaces"};
 
 CriticalService service(const std::string& name, const kube::ObjectKey& provider, size_t criteria = 1) {
   CriticalService made;

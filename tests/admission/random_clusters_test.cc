@@ -11,6 +11,7 @@
 #include "admission/decide.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
+#include "tests/admission/types.h"
 #include "tests/support/by_the_document.h"
 
 namespace lastout::admission {
@@ -27,7 +28,7 @@ using testing::PlainCluster;
 using testing::PlainObject;
 using testing::PlainVerdict;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef LASTOUT_SANITIZED
 constexpr int kRuns = 500;  // of each of the four tests below
 #else
 constexpr int kRuns = 6000;
@@ -35,9 +36,6 @@ constexpr int kRuns = 6000;
 constexpr int kChanges = 40;
 
 const kube::GroupResource kServices = criticalservice::criticalServiceType();
-const kube::GroupResource kNamespaces{"", "namespaces"};
-const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
-const kube::GroupResource kDeployments{"apps", "deployments"};
 const kube::GroupResource kEngines{"example.com", "engines"};
 const kube::GroupResource kThings{"example.com", "things"};
 const kube::GroupResource kConfigMaps{"", "configmaps"};

@@ -19,7 +19,7 @@ using testing::Ran;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
-constexpr const char* kStory = "scenarios/story-three-works.yaml";
+constexpr const char* kThreeWorks = "scenarios/story-three-works.yaml";
 constexpr const char* kProvider = "deployments.apps/finalizer-namespace/finalizer-deployment";
 constexpr const char* kInstance = "coolresources.my.crd.group/some-instance";
 
@@ -60,7 +60,7 @@ std::vector<std::string> goesAfter(const Json& graph, const std::string& id) {
 }
 
 TEST(GraphCommand, KnowsWhatTheStoryOrders) {
-  const Json graph = json({kStory});
+  const Json graph = json({kThreeWorks});
   EXPECT_EQ(graph["leftOut"], 0);
   const std::string crd = "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group";
   EXPECT_THAT(goesAfter(graph, kProvider), AllOf(Contains(kInstance), Contains(crd)));
@@ -74,7 +74,7 @@ TEST(GraphCommand, KnowsWhatTheStoryOrders) {
 }
 
 TEST(GraphCommand, TellsTheVerdictOnWhatIsGuarded) {
-  const Json graph = json({kStory});
+  const Json graph = json({kThreeWorks});
   const Json& provider = object(graph, kProvider);
   EXPECT_EQ(provider["verdict"]["allowed"], false);
   EXPECT_THAT(provider["verdict"]["text"].get<std::string>(), HasSubstr("my.crd.group/super-important"));
@@ -85,32 +85,32 @@ TEST(GraphCommand, TellsTheVerdictOnWhatIsGuarded) {
 }
 
 TEST(GraphCommand, DrawsAtDifferentDepths) {
-  const Json near = json({"--focus", "deploy/finalizer-deployment", "--depth", "1", kStory});
+  const Json near = json({"--focus", "deploy/finalizer-deployment", "--depth", "1", kThreeWorks});
   EXPECT_THAT(ids(near["objects"]), Contains(kProvider));
   EXPECT_THAT(ids(near["objects"]), Not(Contains(kInstance)));
-  const Json further = json({"--focus", "deploy/finalizer-deployment", "--depth", "2", kStory});
+  const Json further = json({"--focus", "deploy/finalizer-deployment", "--depth", "2", kThreeWorks});
   EXPECT_THAT(ids(further["objects"]), Contains(kInstance));
-  const Json alone = json({"--focus", "deploy/finalizer-deployment", "--depth", "0", kStory});
+  const Json alone = json({"--focus", "deploy/finalizer-deployment", "--depth", "0", kThreeWorks});
   EXPECT_THAT(ids(alone["objects"]), ElementsAre(kProvider));
   EXPECT_THAT(alone["edges"], IsEmpty());
 }
 
 TEST(GraphCommand, CountsWhatItLeavesOut) {
-  const Json graph = json({"--limit", "2", kStory});
+  const Json graph = json({"--limit", "2", kThreeWorks});
   EXPECT_EQ(graph["objects"].size() + graph["conditions"].size(), 2u);
   EXPECT_GT(graph["leftOut"], 10);
 }
 
 TEST(GraphCommand, DrawsMermaidUnlessToldOtherwise) {
-  const Ran ran = testing::lastout({"graph", kStory});
+  const Ran ran = testing::lastout({"graph", kThreeWorks});
   EXPECT_EQ(ran.exitCode, 0);
   EXPECT_EQ(ran.err, "");
   EXPECT_THAT(ran.out, AllOf(HasSubstr("\nflowchart "), HasSubstr("some-instance"), HasSubstr("-->")));
-  EXPECT_EQ(testing::lastout({"graph", "-o", "mermaid", kStory}).out, ran.out);
+  EXPECT_EQ(testing::lastout({"graph", "-o", "mermaid", kThreeWorks}).out, ran.out);
 }
 
 TEST(GraphCommand, DrawsDot) {
-  const std::string dot = testing::lastout({"graph", "-o", "dot", kStory}).out;
+  const std::string dot = testing::lastout({"graph", "-o", "dot", kThreeWorks}).out;
   EXPECT_THAT(dot, AllOf(HasSubstr("digraph lastout {"), HasSubstr("some-instance"), HasSubstr("->"),
                          ::testing::EndsWith("}\n")));
 }
@@ -126,7 +126,9 @@ TEST(GraphCommand, ReadsTheStandardInput) {
   EXPECT_EQ(bad.exitCode, 2);
   EXPECT_EQ(bad.out, "");
   EXPECT_THAT(bad.err, StartsWith("<stdin>:2:1: this is no valid YAML"));
-  const Ran huge = testing::lastout({{"graph", "-"}, std::string(40'000'000, ' '), false, false});
+  std::string blanks;
+  blanks.resize(17u << 20, ' ');
+  const Ran huge = testing::lastout({{"graph", "-"}, blanks, false, false});
   EXPECT_EQ(huge.exitCode, 2);
   EXPECT_THAT(huge.err, HasSubstr("<stdin>: more than 16 MiB"));
 }
@@ -154,17 +156,17 @@ TEST(GraphCommand, AFocusMustBeThere) {
        {std::pair{"deploy/finalizer-deploymnet", "did you mean deployments.apps/"},
         std::pair{"pod/x", "there are no pods"}, std::pair{"manifestworks/*", "names 3 objects"},
         std::pair{"nothing", "\"nothing\" is no reference"}}) {
-    const Ran ran = testing::lastout({"graph", "--focus", focus, kStory});
+    const Ran ran = testing::lastout({"graph", "--focus", focus, kThreeWorks});
     EXPECT_EQ(ran.exitCode, 2) << focus;
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, AllOf(StartsWith("--focus: "), HasSubstr(message)));
   }
-  EXPECT_EQ(testing::lastout({"graph", "--depth", "2", kStory}).exitCode, 2);
+  EXPECT_EQ(testing::lastout({"graph", "--depth", "2", kThreeWorks}).exitCode, 2);
 }
 
 TEST(GraphCommand, SaysTheSameEachTime) {
-  EXPECT_EQ(testing::lastout({"graph", "-o", "json", kStory}).out,
-            testing::lastout({"graph", "-o", "json", kStory}).out);
+  EXPECT_EQ(testing::lastout({"graph", "-o", "json", kThreeWorks}).out,
+            testing::lastout({"graph", "-o", "json", kThreeWorks}).out);
 }
 
 }  // namespace

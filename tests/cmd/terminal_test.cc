@@ -11,7 +11,7 @@ namespace lastout::cmd {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Watched {
   std::chrono::steady_clock::time_point now;

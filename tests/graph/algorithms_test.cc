@@ -185,11 +185,13 @@ void checkBlockers(const Graph& graph, const Closure& closure) {
   }
 }
 
+constexpr uint32_t kSmallHistories = 40;  // for each parameter
+
 class AlgorithmsTest : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(AlgorithmsTest, AgreeWithTheTransitiveClosure) {
-  for (uint32_t i = 0; i < 40; ++i) {
-    const uint32_t seed = 100'000 + GetParam() * 40 + i;
+  for (uint32_t i = 0; i < kSmallHistories; ++i) {
+    const uint32_t seed = 100'000 + GetParam() * kSmallHistories + i;
     SCOPED_TRACE("seed " + std::to_string(seed));
     History history(seed);
     for (uint32_t step = 0; step < 10 + seed % 30; ++step) history.step();

@@ -89,6 +89,7 @@ Vertex Cluster::vertex(std::string_view object) const {
 
 std::vector<std::string> names(const Graph& graph, const std::vector<ObjectId>& objects) {
   std::vector<std::string> result;
+  result.reserve(objects.size());
   for (const ObjectId object : objects) result.push_back(describe(graph, vertexOf(object)));
   std::sort(result.begin(), result.end());
   return result;

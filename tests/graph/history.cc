@@ -57,8 +57,10 @@ void History::step() {
 }
 
 void History::end() {
-  while (!model_.objects.empty()) removeOne(model_.objects.begin()->first);
-  while (!model_.requirements.empty()) withdrawOne(std::get<Origin>(*model_.requirements.begin()).object);
+  while (!model_.objects.empty()) removeOne(ObjectKey(model_.objects.begin()->first));
+  while (!model_.requirements.empty()) {
+    withdrawOne(ObjectKey(std::get<Origin>(*model_.requirements.begin()).object));
+  }
   for (auto& [condition, count] : model_.holds) {
     for (; count > 0; --count) graph_.releaseCondition(*graph_.findCondition(condition));
   }
@@ -117,7 +119,7 @@ void History::upsert() {
   model_.upsert(key.type, meta);
 }
 
-void History::removeOne(ObjectKey key) {
+void History::removeOne(const ObjectKey& key) {
   const uint64_t before = graph_.revision();
   graph_.remove(key);
   if (model_.objects.erase(key) > 0) {
@@ -155,12 +157,12 @@ void History::require() {
 
 void History::withdraw() {
   if (!model_.requirements.empty() && pick(2) == 0) {
-    return withdrawOne(std::get<Origin>(*model_.requirements.begin()).object);
+    return withdrawOne(ObjectKey(std::get<Origin>(*model_.requirements.begin()).object));
   }
   withdrawOne(randomKey());
 }
 
-void History::withdrawOne(ObjectKey origin) {
+void History::withdrawOne(const ObjectKey& origin) {
   graph_.withdraw(origin);
   model_.withdraw(origin);
 }

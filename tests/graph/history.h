@@ -38,11 +38,11 @@ class History {
   Condition randomCondition();
 
   void upsert();
-  void removeOne(kube::ObjectKey key);
+  void removeOne(const kube::ObjectKey& key);
   void applyBatch();
   void require();
   void withdraw();
-  void withdrawOne(kube::ObjectKey origin);
+  void withdrawOne(const kube::ObjectKey& origin);
   void hold();
   void learn();
   void takeSnapshot();

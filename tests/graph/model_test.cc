@@ -144,7 +144,12 @@ void compare(const Graph& graph, const Model& model) {
 
 class ModelTest : public testing::TestWithParam<uint32_t> {};
 
-constexpr uint32_t kHistories = 100;  // for each of the parameters, which ctest runs side by side
+// For each of the parameters, which ctest runs side by side.
+#ifdef LASTOUT_SANITIZED
+constexpr uint32_t kHistories = 10;
+#else
+constexpr uint32_t kHistories = 100;
+#endif
 
 TEST_P(ModelTest, GraphAndModelAgreeOnEveryHistory) {
   for (uint32_t i = 0; i < kHistories; ++i) {

@@ -74,6 +74,7 @@ TEST(SnapshotThreads, ReadersSeeWhatWasTrueWhileTheWriterGoesOn) {
   Mailbox mailbox;
   std::atomic<uint32_t> wrong = 0;
   std::vector<std::thread> readers;
+  readers.reserve(3);
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (const std::optional<Expected> expected = mailbox.take()) read(*expected, wrong);

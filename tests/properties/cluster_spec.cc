@@ -36,9 +36,10 @@ using cluster::Slot;
 using kube::Value;
 
 Value text(std::string word) { return {std::move(word), {}}; }
-Value map(std::vector<std::pair<std::string, Value>> members) {
+Value map(const std::vector<std::pair<std::string, Value>>& members) {
   Value::Map result;
-  for (auto& [key, value] : members) result.push_back({key, {}, std::move(value)});
+  result.reserve(members.size());
+  for (const auto& [key, value] : members) result.push_back({key, {}, value});
   return {std::move(result), {}};
 }
 Value list(std::vector<Value> items) { return {Value::List(std::move(items)), {}}; }

@@ -12,7 +12,7 @@
 namespace lastout::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef LASTOUT_SANITIZED
 constexpr uint32_t kPercent = 5;
 #else
 constexpr uint32_t kPercent = 100;

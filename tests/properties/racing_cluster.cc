@@ -12,9 +12,9 @@ using cluster::Step;
 
 constexpr const char* kServed = "example.com/served";
 
-class Generator {
+class RacingGenerator {
  public:
-  explicit Generator(uint64_t seed) : dice_(seed) {}
+  explicit RacingGenerator(uint64_t seed) : dice_(seed) {}
 
   ClusterSpec make() {
     addObjects();
@@ -114,6 +114,6 @@ class Generator {
 
 }  // namespace
 
-ClusterSpec racingCluster(uint64_t seed) { return Generator(seed).make(); }
+ClusterSpec racingCluster(uint64_t seed) { return RacingGenerator(seed).make(); }
 
 }  // namespace lastout::testing

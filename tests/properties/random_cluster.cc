@@ -11,9 +11,9 @@ namespace {
 using cluster::PropagationPolicy;
 using cluster::Step;
 
-class Generator {
+class RandomGenerator {
  public:
-  Generator(uint64_t seed, uint32_t objects) : dice_(seed), size_(objects) {}
+  RandomGenerator(uint64_t seed, uint32_t objects) : dice_(seed), size_(objects) {}
 
   ClusterSpec make() {
     addNamespaces();
@@ -351,6 +351,6 @@ class Generator {
 
 }  // namespace
 
-ClusterSpec randomCluster(uint64_t seed, uint32_t objects) { return Generator(seed, objects).make(); }
+ClusterSpec randomCluster(uint64_t seed, uint32_t objects) { return RandomGenerator(seed, objects).make(); }
 
 }  // namespace lastout::testing

@@ -1,23 +1,17 @@
 #include "tests/recordings/happens_before.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 #include "kube/fields.h"
 #include "kube/parse.h"
 #include "tests/support/manifests.h"
+#include "tests/support/stop.h"
 
 namespace lastout::testing {
 
 namespace {
 
 constexpr const char* kFile = "tests/recordings/happens-before.yaml";
-
-[[noreturn]] void stop(const std::string& why) {
-  std::cerr << why << "\n";
-  std::abort();
-}
 
 HappensBefore::Side readSide(const std::string& text, const kube::ResourceMap& types) {
   const size_t space = text.rfind(' ');

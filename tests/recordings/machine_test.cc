@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef LASTOUT_SANITIZED
 constexpr uint64_t kOrders = 100;
 #else
 constexpr uint64_t kOrders = 1'000;

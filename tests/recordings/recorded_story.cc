@@ -2,25 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
 #include <map>
 
 #include "cluster/build.h"
 #include "criticalservice/critical_service.h"
 #include "manifestwork/manifest_work.h"
 #include "tests/support/manifests.h"
+#include "tests/support/stop.h"
 
 namespace lastout::testing {
 
 namespace {
 
 using cluster::EventKind;
-
-[[noreturn]] void stop(const std::string& why) {
-  std::cerr << "tests/recordings: " << why << "\n";
-  std::abort();
-}
 
 // Adds events up to the marker to the beginning, and those after it to the story.
 class Reader {
@@ -41,7 +35,7 @@ class Reader {
         if (event.text == "bulk delete starts") begin(event.seconds);
         break;
       case RecordedEvent::Kind::Client:
-        if (event.text != "DELETE manifestwork") stop("a client did " + event.text);
+        if (event.text != "DELETE manifestwork") stop("tests/recordings: a client did " + event.text);
         story_.deletes.push_back({.key = workCalled(event.key.name), .at = sinceBeginning(event.seconds)});
         break;
       case RecordedEvent::Kind::Admission:
@@ -69,7 +63,7 @@ class Reader {
     for (const kube::Object& object : story_.objects) {
       if (object.key.type == manifestwork::manifestWorkType() && object.key.name == name) return object.key;
     }
-    stop("there is no ManifestWork " + name);
+    stop("tests/recordings: there is no ManifestWork " + name);
   }
 
   void watch(const RecordedEvent& event) {
@@ -98,10 +92,10 @@ std::string appliedNameOf(const manifestwork::ManifestWork& work, const Recorded
   for (const kube::Object& object : story.objects) {
     if (object.key.type != manifestwork::appliedManifestWorkType()) continue;
     const auto applied = manifestwork::parseApplied(object);
-    if (!applied) stop(lines(applied.error()));
+    if (!applied) stop("tests/recordings: " + lines(applied.error()));
     if (manifestwork::carriesOut(*applied, work)) return object.key.name;
   }
-  stop("nobody wrote down what " + work.object.key.name + " applied");
+  stop("tests/recordings: nobody wrote down what " + work.object.key.name + " applied");
 }
 
 cluster::BuildInput toInput(const RecordedStory& story) {
@@ -114,7 +108,7 @@ cluster::BuildInput toInput(const RecordedStory& story) {
       continue;
     }
     const auto work = manifestwork::parseWork(object, {}, story.types);
-    if (!work) stop(lines(work.error()));
+    if (!work) stop("tests/recordings: " + lines(work.error()));
     input.works.push_back(
         {.manifestWork = object, .appliedName = appliedNameOf(*work, story), .manifests = work->manifests});
   }
@@ -130,7 +124,7 @@ void addControllers(cluster::Model& model) {
                                                         .runsIn = *model.find(service.provider),
                                                         .finalizer = finalizer->finalizerName,
                                                         .from = finalizer->type});
-      if (!added) stop(added.error().message);
+      if (!added) stop("tests/recordings: " + added.error().message);
     }
   }
 }
@@ -141,14 +135,15 @@ RecordedStory readStory(const std::string& name) { return Reader(name).take(); }
 
 scenarios::Compiled toModel(const RecordedStory& story) {
   auto model = cluster::build(toInput(story));
-  if (!model) stop(lines(model.error()));
+  if (!model) stop("tests/recordings: " + lines(model.error()));
   addControllers(*model);
   for (const ClientDelete& request : story.deletes) {
     cluster::Step step;
     step.object = *model->find(request.key);
     step.at = request.at;
     step.document = static_cast<uint32_t>(model->steps.size());  // one after the other
-    if (const auto added = cluster::addStep(*model, step); !added) stop(added.error().message);
+    if (const auto added = cluster::addStep(*model, step); !added)
+      stop("tests/recordings: " + added.error().message);
   }
   scenarios::Compiled compiled;
   compiled.model = std::move(*model);

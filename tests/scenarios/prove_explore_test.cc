@@ -331,7 +331,7 @@ TEST(Explore, ProgressCountsUpAndCanEndIt) {
 
 // A message over a line that loses some: send, lose, resend. Only a sender who gives up is stuck; one who
 // retries for ever is not, however often the line loses.
-struct Line {
+struct LossyLine {
   using Action = uint32_t;
   enum : uint64_t { kIdle, kUnderWay, kLost, kArrived, kGivenUp };
   bool mayGiveUp = false;
@@ -361,20 +361,20 @@ struct Line {
 };
 
 TEST(Explore, RetryingIsNotStuckButGivingUpIs) {
-  EXPECT_FALSE(firstDoomed(canReachGoal(Explorer(Line{.mayGiveUp = false}, Bounds{}).run())));
-  const Exploration found = Explorer(Line{.mayGiveUp = true}, Bounds{}).run();
+  EXPECT_FALSE(firstDoomed(canReachGoal(Explorer(LossyLine{.mayGiveUp = false}, Bounds{}).run())));
+  const Exploration found = Explorer(LossyLine{.mayGiveUp = true}, Bounds{}).run();
   const std::optional<uint32_t> doomed = firstDoomed(canReachGoal(found));
   ASSERT_TRUE(doomed);
-  EXPECT_EQ(*found.states[*doomed], Line::kGivenUp);
+  EXPECT_EQ(*found.states[*doomed], LossyLine::kGivenUp);
   EXPECT_EQ(wayTo(found, *doomed).size(), 4u);
 }
 
 TEST(Explore, FindsTheActionBetweenNeighbours) {
-  const Line line{.mayGiveUp = true};
-  std::vector<Line::Action> actions;
-  const uint64_t lost = Line::kLost;
-  const uint64_t givenUp = Line::kGivenUp;
-  const uint64_t arrived = Line::kArrived;
+  const LossyLine line{.mayGiveUp = true};
+  std::vector<LossyLine::Action> actions;
+  const uint64_t lost = LossyLine::kLost;
+  const uint64_t givenUp = LossyLine::kGivenUp;
+  const uint64_t arrived = LossyLine::kArrived;
   EXPECT_EQ(actionBetween(line, &lost, &givenUp, actions), 2u);
   EXPECT_EQ(actionBetween(line, &lost, &arrived, actions), actions.size());
 }

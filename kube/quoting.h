@@ -1,4 +1,4 @@
-// printable and quoted: somebody's words inside a message.
+// printable and inQuotes: somebody's words inside a message.
 #pragma once
 
 #include <string>
@@ -11,6 +11,6 @@ namespace lastout::kube {
 std::string printable(std::string_view text);
 
 // The same in quotes.
-std::string quoted(std::string_view text);
+std::string inQuotes(std::string_view text);
 
 }  // namespace lastout::kube

@@ -1,4 +1,4 @@
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 #include "kube/source_text.h"
 
@@ -28,6 +28,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
+std::string inQuotes(std::string_view text) { return "\"" + printable(text) + "\""; }
 
 }  // namespace lastout::kube

@@ -1,4 +1,4 @@
-#include "kube/quoted.h"
+#include "kube/quoting.h"
 
 #include <gtest/gtest.h>
 
@@ -7,28 +7,31 @@
 namespace lastout::kube {
 namespace {
 
-TEST(Quoted, LeavesOrdinaryTextAsItIs) {
-  EXPECT_EQ(quoted("my.crd.group/super-important"), "\"my.crd.group/super-important\"");
-  EXPECT_EQ(quoted(""), "\"\"");
+TEST(Quoting, LeavesOrdinaryTextAsItIs) {
+  EXPECT_EQ(inQuotes("my.crd.group/super-important"), "\"my.crd.group/super-important\"");
+  EXPECT_EQ(inQuotes(""), "\"\"");
   EXPECT_EQ(printable("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"), "\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80");
 }
 
-TEST(Quoted, WritesOutWhatATerminalOrJsonWouldChokeOn) {
+TEST(Quoting, WritesOutWhatATerminalOrJsonWouldChokeOn) {
   EXPECT_EQ(printable("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable("\xFF\xC3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\xC0\xAF"), "\\xc0\\xaf");                    // longer than need be
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80");           // half of a surrogate pair
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last character
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m"),
             "\\x9b31m");
 }
 
-TEST(Quoted, EndsLongTextBetweenCharacters) {
+TEST(Quoting, EndsLongTextBetweenCharacters) {
   EXPECT_EQ(printable(std::string(300, 'a')), std::string(300, 'a'));
   EXPECT_EQ(printable(std::string(301, 'a')), std::string(300, 'a') + "...");
   EXPECT_EQ(printable(std::string(299, 'a') + "\xC3\xA4"), std::string(299, 'a') + "...");
 }
 
-TEST(Quoted, KeepsMessagesOfParsersShortAndInUtf8) {
+TEST(Quoting, KeepsMessagesOfParsersShortAndInUtf8) {
   const std::string longText(1000, 'x');
   EXPECT_LT(readJson("[\"" + longText + "\" 1]").size(), 500);
   EXPECT_LT(readJson("[\"" + longText).size(), 500);
