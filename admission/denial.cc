@@ -62,13 +62,14 @@ void Denial::phrase() {
 
 void Denial::findRoots() {
   for (size_t i = 0; i < shown_; ++i) {
-    if (phrases_[i].holders.count == 1) roots_.leaveOut(phrases_[i].holders.ids[0]);
+    if (phrases_[i].holders.count == 1) roots_.leaveOut(phrases_[i].holders.examples[0].id);
   }
   for (size_t i = 0; i < shown_; ++i) {
     const Holders& holders = phrases_[i].holders;
     for (size_t k = 0; k < holders.shown; ++k) {
       const size_t before = roots_.size();
-      if (roots_.follow(holders.ids[k]) && holders.count == 1) {
+      const Holders::Example& holder = holders.examples[k];
+      if (roots_.follow(holder.id, holder.terminating) && holders.count == 1) {
         phrases_[i].remedy.live = false;
         phrases_[i].remedy.waiting = true;
       }

@@ -17,9 +17,9 @@ KeyView viewOf(const graph::ObjectView& object) {
 
 }  // namespace
 
-bool Roots::goesOn(graph::ObjectId object) const {
-  const graph::OutEdges edges(graph_, graph::vertexOf(object));
-  return !edges.atEnd() && (edges.kind() == graph::EdgeKind::Requires || graph_.object(object).terminating);
+bool Roots::goesOn(graph::ObjectId object, bool terminating) const {
+  if (graph_.hasRequirements(object)) return true;
+  return terminating && !graph::OutEdges(graph_, graph::vertexOf(object)).atEnd();
 }
 
 // A blocker may be part of a cycle: that it blocks says nothing of the cycle.
@@ -32,8 +32,8 @@ bool Roots::isTold(const graph::RootBlocker& root) const {
   });
 }
 
-bool Roots::follow(graph::ObjectId blocker) {
-  if (!goesOn(blocker)) return false;
+bool Roots::follow(graph::ObjectId blocker, bool terminating) {
+  if (!goesOn(blocker, terminating)) return false;
   if (found_.size() == kMostRoots || searches_ == kMostSearches) return true;
   ++searches_;
   graph::BlockerLimits limits;

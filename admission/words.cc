@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kGap = "...";
 
-bool before(const Holders::Name& a, const Holders::Name& b) {
+bool before(const Holders::Example& a, const Holders::Example& b) {
   return a.namespaceName != b.namespaceName ? a.namespaceName < b.namespaceName : a.name < b.name;
 }
 
@@ -17,12 +17,13 @@ bool before(const Holders::Name& a, const Holders::Name& b) {
 
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
   Holders holders;
+  std::array<graph::ObjectId, Holders::kShown> found;
   holders.count = graph.holders(condition);
-  holders.shown = graph.someHolders(condition, holders.ids);
+  holders.shown = graph.someHolders(condition, found);
   for (size_t i = 0; i < holders.shown; ++i) {
-    const graph::ObjectView object = graph.object(holders.ids[i]);
+    const graph::ObjectView object = graph.object(found[i]);
     holders.live = holders.live || !object.terminating;
-    holders.examples[i] = {object.namespaceName, object.name};
+    holders.examples[i] = {object.namespaceName, object.name, found[i], object.terminating};
   }
   // All of them in order, whatever came when; of more, any few are as good as any others.
   if (holders.count <= Holders::kShown) {
@@ -96,7 +97,7 @@ Writer& Writer::names(const Holders& holders) {
   for (size_t i = 0; i < holders.shown; ++i) {
     separator(i, holders.shown);
     const size_t start = size_;
-    const Holders::Name& example = holders.examples[i];
+    const Holders::Example& example = holders.examples[i];
     if (!example.namespaceName.empty()) (*this << example.namespaceName).letter('/');
     *this << example.name;
     shorten(start);

@@ -17,13 +17,14 @@ struct Holders {
   static constexpr size_t kShown = 3;
   uint32_t count = 0;  // all of them
   size_t shown = 0;
-  struct Name {
+  struct Example {
     std::string_view namespaceName;
     std::string_view name;
+    graph::ObjectId id{};
+    bool terminating = false;
   };
-  std::array<graph::ObjectId, kShown> ids{};
-  std::array<Name, kShown> examples;  // the same, sorted when they are all
-  bool live = false;                  // one of those shown is not being deleted
+  std::array<Example, kShown> examples;  // sorted when they are all
+  bool live = false;                     // one of those shown is not being deleted
 };
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition);
 

@@ -146,7 +146,8 @@ class Graph {
   std::optional<ObjectId> findByUid(std::string_view uid) const;
   ObjectView object(ObjectId object) const;
   kube::ObjectKey key(ObjectId object) const;
-  std::string uid(ObjectId object) const;                           // empty: not known
+  bool hasRequirements(ObjectId object) const;  // it goes after a condition because somebody requires it
+  std::string uid(ObjectId object) const;       // empty: not known
   std::string resourceVersion(ObjectId object) const;               // as the server gave it
   std::vector<std::string_view> finalizers(ObjectId object) const;  // sorted, without duplicates
   std::vector<OwnerView> owners(ObjectId object) const;             // in the order of its metadata

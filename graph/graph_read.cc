@@ -92,6 +92,11 @@ ObjectView Graph::object(ObjectId object) const {
   return view;
 }
 
+bool Graph::hasRequirements(ObjectId object) const {
+  const uint32_t extra = tables_.nodes[number(object)].extra;
+  return extra != kNone && tables_.extras[extra].firstRequirement != kNone;
+}
+
 kube::ObjectKey Graph::key(ObjectId object) const {
   const ObjectView view = this->object(object);
   return {{std::string(view.group), std::string(view.resource)},
