@@ -27,7 +27,7 @@ struct Rules {
   std::vector<uint32_t> criteria;  // conditions, service by service
 };
 
-// Why a DELETE concerns a service (DESIGN.md, "The verdict for DELETE", 2 to 4).
+// Why a DELETE concerns a service (docs/verdicts.md).
 enum class Role : uint8_t {
   Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
   Provider,         // its provider: its criteria must hold
@@ -84,7 +84,7 @@ template <Facts F, class Visit>
 void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit);
 
 // Calls visit(stakeIndex, condition) for every condition on whose having no holder an ALLOW rests: what a
-// confirming read looks at (DESIGN.md, "The verdict for DELETE", 6). A condition may be visited more than
+// confirming read looks at (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than
 // once. Where the read finds a holder, the facts are brought up to date and decided again: another condition
 // may matter then.
 template <Facts F, class Visit>

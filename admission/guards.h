@@ -15,7 +15,7 @@ struct Guard {
   Role role = Role::Provider;
 };
 
-// The objects whose DELETE concerns the service (DESIGN.md, "The verdict for DELETE", 2 to 4), each once for
+// The objects whose DELETE concerns the service (docs/verdicts.md), each once for
 // each role, whether they exist or not: itself, the CRD of CriticalServices, its provider, the provider's
 // namespace, the CRD of a provider whose type is not built in, and lastout's own namespace (empty: lastout
 // runs outside the cluster).

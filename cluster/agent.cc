@@ -209,7 +209,7 @@ void finishAgentDelete(Transition& transition, uint32_t index, WorkState state, 
   }
   const uint32_t link = transition.model().works[index].firstLink + state.next;
   // What it failed to delete, for whatever reason, does not stand in the status it writes after the pass: it
-  // is forgotten (DESIGN.md, "What the real thing does", 5).
+  // is forgotten (docs/semantics.md, ManifestWork agent).
   if (answer != Answer::Done) transition.state().setLink(link, {});
   advance(transition, index, state.next);
 }

@@ -37,7 +37,7 @@ class Reader {
                        [&](const Criterion& criterion) { return met(criterion); });
   }
 
-  // The verdict table's lines for one service (DESIGN.md, "The verdict for DELETE", 2 to 4).
+  // The verdict table's lines for one service (docs/verdicts.md).
   bool lets(const CriticalService& service, Slot serviceSlot, const kube::ObjectKey& object) const {
     if (state_.presence(serviceSlot) == Presence::Absent) return true;
     const auto intent = static_cast<DeletionIntent>(state_.object(serviceSlot).value);

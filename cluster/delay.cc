@@ -1,4 +1,4 @@
-// How long things take, as recorded on a real cluster (DESIGN.md, "What the real thing does").
+// How long things take, as recorded on a real cluster (docs/semantics.md, "The rules").
 #include <algorithm>
 
 #include "cluster/machine.h"

@@ -16,7 +16,7 @@ bool crdIsEmpty(const Transition& transition, Slot crd) {
                       [&](Slot slot) { return transition.isPresent(slot); });
 }
 
-// DESIGN.md, "What the real thing does", 2: marked deleted in storage, without any review.
+// docs/semantics.md, "The rules", CRD: marked deleted in storage, without any review.
 void deleteInstances(Transition& transition, Slot crd) {
   for (Slot instance : transition.info(crd).content) {
     if (!transition.isLive(instance)) continue;

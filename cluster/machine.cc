@@ -36,8 +36,8 @@ void addWorks(const Transition& transition, std::vector<Action>& out) {
   }
 }
 
-// A workload that terminates is not in here: its children are neither replaced nor taken away (DESIGN.md,
-// "What the real thing does", 4).
+// A workload that terminates is not in here: its children are neither replaced nor taken away
+// (docs/semantics.md, "The rules", Deployment).
 void addLive(const Transition& transition, Slot slot, const ObjectState& object, std::vector<Action>& out) {
   switch (transition.info(slot).role) {
     case Role::Deployment:

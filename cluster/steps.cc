@@ -34,7 +34,7 @@ void change(Transition& transition, uint32_t step) {
   ObjectState object = transition.state().object(spec.object);
   switch (spec.verb) {
     case Step::Verb::SetFinalizers:
-      // DESIGN.md, "What the real thing does", 8: none can be added to a terminating object.
+      // docs/semantics.md, "The rules", finalizers: none can be added to a terminating object.
       if (object.terminating() && (spec.value & ~object.finalizers) != 0) {
         refuse(transition, step, "Invalid");
         return;

@@ -59,7 +59,7 @@ const char* Transition::refusesCreation(Slot slot, bool serverSide) const {
   }
   if (object.crd != kNone) {
     if (!isPresent(object.crd)) return "NotFound";
-    // DESIGN.md, "What the real thing does", 2: create is refused, server-side apply is not. What is applied
+    // docs/semantics.md, terminating CRD: create is refused, server-side apply is not. What is applied
     // after the clean-up, while another finalizer keeps the CRD, would be left in storage without a type once
     // the CRD is gone, seen by nobody; here it is not made.
     const bool cleans = (state_.finalizers(object.crd) & info(object.crd).cleanupBit) != 0;

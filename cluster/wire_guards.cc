@@ -126,7 +126,7 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
   if (!service) return;
   const std::vector<Slot> workloads = workloadsBehind(builder, *service);
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-    // Webhook configurations themselves are exempt (DESIGN.md, "What the real thing does", 11).
+    // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
     if (model.slots[slot].key.type.group == "admissionregistration.k8s.io") continue;
     Interception interception = reach(webhook, model, slot);
     if (!interception.onDelete && !interception.onUpdate) continue;

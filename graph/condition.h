@@ -12,7 +12,7 @@
 
 namespace lastout::graph {
 
-// How much is known about the objects of one type (DESIGN.md, "The verdict for DELETE", 5).
+// How much is known about the objects of one type (docs/verdicts.md, "The table").
 enum class Knowledge : uint8_t {
   Unknown,    // never listed: "no holders" must not be believed
   Synced,     // listed, and the watch is within its allowed age

@@ -1,7 +1,7 @@
 // Graph: the live dependency graph of a cluster. Objects and conditions, indexed; one writer, many readers of
 // snapshots.
 //
-// Its one relation is *goes after* (DESIGN.md, "Words"): an object goes after the conditions that are
+// Its one relation is *goes after* (docs/concepts.md): an object goes after the conditions that are
 // required of it, a condition goes after its holders. What Kubernetes itself orders is implied and costs no
 // storage: a Namespace goes after everything in it, a CRD after all instances of the type it defines, and an
 // owner that terminates with the finalizer foregroundDeletion after its dependents with blockOwnerDeletion.

@@ -107,7 +107,7 @@ class Teller {
     }
   }
 
-  // DESIGN.md, "What we promise", Truth: a work is not gone before what it applied.
+  // The truth promise (docs/concepts.md): a work is not gone before what it applied.
   std::string stillThere(Slot slot) {
     const cluster::SlotInfo& info = model_.slots[slot];
     if (info.role != cluster::Role::ManifestWork || info.work == cluster::kNone) return {};

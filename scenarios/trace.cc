@@ -98,7 +98,7 @@ class Tracer {
         denied(happening);
         break;
       case EventKind::Accepted:
-        // Whoever ends the instances of a CRD is not reviewed (DESIGN.md, "What the real thing does", 2).
+        // Whoever ends the instances of a CRD is not reviewed (docs/semantics.md: CRD).
         if (happening.event.actor != Actor::CrdCleanup) admission(happening, true, {});
         if (happening.event.actor == Actor::Client) client(happening, 200);
         if (!known_[slot].terminating()) deletedAt_[slot] = happening.at;

@@ -1,4 +1,4 @@
-// decide() on facts written down: each line of DESIGN.md's "The verdict for DELETE" that it answers.
+// decide() on facts written down: each line of docs/verdicts.md that it answers.
 #include "admission/decide.h"
 
 #include <gmock/gmock.h>

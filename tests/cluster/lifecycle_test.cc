@@ -18,7 +18,7 @@ std::string child(const World& world, std::string_view workload, size_t index = 
   return world.model().name(world.model().slots[world.slot(workload)].children.at(index));
 }
 
-// DESIGN.md, "What the real thing does", 2.
+// docs/semantics.md, "The rules": CRD.
 TEST(Crd, MarksItsInstancesDeletedWithoutReviewAndWaitsForThem) {
   World world(kInstances);
   world.deletes(kCrd);
@@ -90,7 +90,7 @@ TEST(Namespace, ThatHasFinishedItsContentOnlyWaitsForItsOtherFinalizers) {
   EXPECT_FALSE(world.enabled(Kind::NamespaceFinish, kNamespace));
 }
 
-// DESIGN.md, "What the real thing does", 3: the Deployment survives its Pods.
+// docs/semantics.md, "The rules": Namespace. The Deployment survives its Pods.
 TEST(Namespace, KillsTheProviderEvenWhileTheDeploymentIsDenied) {
   World world(kProvider + kInstances + kGuard);
   // Somebody went around the guard: the namespace terminates although its provider is needed.
@@ -136,7 +136,7 @@ spec:
   EXPECT_THAT(world.left(), IsEmpty());
 }
 
-// DESIGN.md, "What the real thing does", 4.
+// docs/semantics.md, "The rules": Deployment.
 TEST(Workload, ThatTerminatesBehindAFinalizerKeepsItsPodsAndReplacesThem) {
   World world(R"(
 apiVersion: apps/v1

@@ -60,7 +60,7 @@ TEST_F(Review, TheConfirmingReadSeesWhatAppearedAfterTheFirstSight) {
   EXPECT_TRUE(world.present(kDeployment));
 }
 
-// What is created between that read and the commit is outside the promise (DESIGN.md, "What we promise").
+// What is created between that read and the commit is outside the promise (docs/concepts.md).
 TEST_F(Review, WhatAppearsAfterTheConfirmingReadDoesNotMakeTheCommitUnsafe) {
   sendAllowed();
   act(Kind::Confirm);

@@ -1,5 +1,5 @@
 // Model: what a graph should know and say, the slow way. Every answer is worked out from the list of objects
-// and the set of requirements, by the words of DESIGN.md; nothing is indexed, nothing is updated.
+// and the set of requirements, by the words of docs/concepts.md; nothing is indexed, nothing is updated.
 #pragma once
 
 #include <map>

@@ -3,7 +3,7 @@
 //   plain objects and instances <- operators, each after those before it <- their namespaces and services.
 // With ManifestWorks this holds only where nothing that a work applied waits for something else of that work
 // whose deletion may be refused: the agent forgets what was refused, and the garbage collector asks again
-// only once the AppliedManifestWork is gone (DESIGN.md, "What the real thing does", 6). Of what clients
+// only once the AppliedManifestWork is gone (docs/concepts.md, "Put-off deletions"). Of what clients
 // delete in the background, only a claim waits so, for the Pods that mount it. Works::Safe therefore keeps
 // claims out of works; Works::WithClaims does not, and promises less until deletions that were put off are
 // carried out: that everything goes once somebody asks again for each object that is left. For the same

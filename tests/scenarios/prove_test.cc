@@ -129,7 +129,7 @@ TEST(Prove, WithoutItsConfirmingReadLastoutIsUnsafe) {
 TEST(Prove, WithItsConfirmingReadItIsSafeButNotAlwaysEnough) {
   const auto small = smallScenario(kLateWidget, std::string(kOperator) + kGuard);
   const Proof proof = prove(small->compiled);
-  EXPECT_EQ(proof.verdict, Verdict::Stuck);  // DESIGN.md, "What we promise": created after the read
+  EXPECT_EQ(proof.verdict, Verdict::Stuck);  // created after the read: docs/concepts.md
   EXPECT_FALSE(proof.unsafe);
 }
 

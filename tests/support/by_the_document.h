@@ -1,6 +1,6 @@
-// The verdict written from the document's text and DESIGN.md's "The verdict for DELETE" alone: no index, no
-// conditions, every CriticalService looked at and every object for every criterion. What decide() is compared
-// with.
+// The verdict written from the words of the design document (docs/concepts.md) and of docs/verdicts.md alone:
+// no index, no conditions, every CriticalService looked at and every object for every criterion. What
+// decide() is compared with.
 #pragma once
 
 #include <map>
