@@ -88,9 +88,7 @@ int runGraph(const GraphOptions& options) {
   }
   dump.verdict = [&](graph::ObjectId object) { return verdictOn(*built, object); };
 
-  for (const kube::Error& warning : built->warnings) {
-    std::cerr << "warning: " << kube::toString(warning) << "\n";
-  }
+  printWarnings(built->warnings);
   std::cout << (options.output == "json"  ? graph::dumpJson(built->graph, dump)
                 : options.output == "dot" ? graph::dumpDot(built->graph, dump)
                                           : graph::dumpMermaid(built->graph, dump));

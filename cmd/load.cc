@@ -1,8 +1,11 @@
 #include "cmd/load.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "cmd/commands.h"
 #include "cmd/paths.h"
+#include "scenarios/manifest_graph.h"
 
 namespace lastout::cmd {
 
@@ -14,7 +17,16 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
     const bool named = std::find(paths.begin(), paths.end(), file) != paths.end();
     inputs.push_back({file, named});
   }
-  return scenarios::loadAll(inputs);
+  auto all = scenarios::loadAll(inputs);
+  if (!all) return all;
+  kube::Errors warnings;
+  for (const auto& ready : *all) {
+    auto found = scenarios::warningsOf(ready->scenario);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    warnings.insert(warnings.end(), found->begin(), found->end());
+  }
+  printWarnings(warnings);
+  return all;
 }
 
 }  // namespace lastout::cmd

@@ -11,7 +11,8 @@ namespace lastout::cmd {
 
 using Scenarios = std::vector<std::unique_ptr<const scenarios::Ready>>;
 
-// Of files and folders; other files in a folder are passed over (scenarios::File).
+// Of files and folders, with their warnings on the standard error; other files in a folder are passed over
+// (scenarios::File).
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths);
 
 }  // namespace lastout::cmd

@@ -5,12 +5,15 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <fstream>
+#include <charconv>
+#include <filesystem>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "cmd/output_file.h"
 #include "cmd/terminal.h"
 #include "scenarios/all_orders.h"
 #include "scenarios/output.h"
@@ -19,6 +22,7 @@ namespace lastout::cmd {
 
 namespace {
 
+namespace fs = std::filesystem;
 using scenarios::ScenarioReport;
 
 constexpr uint32_t kRandomRuns = 100;
@@ -31,7 +35,7 @@ constexpr const char* kReplayExamples = R"(Examples:
   lastout replay --order random --seed 17 --runs 1 --timeline scenarios/story-one-work.yaml
   lastout replay --junit report.xml scenarios/           for CI
 
-Exit codes: 0 all expectations held; 1 one failed; 2 bad input.)";
+Exit codes: 0 all expectations held; 1 one failed; 2 bad input; 3 --order all met a bound.)";
 
 struct ReplayFlags {
   std::vector<std::string> paths;
@@ -43,6 +47,14 @@ struct ReplayFlags {
   std::string trace;
   std::string junit;
 };
+
+// CLI11 takes "-1" for the greatest number, and what is greater still for the same; empty: it is one.
+std::string wholeNumber(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool sound = failed == std::errc() && end == text.data() + text.size();
+  return sound ? "" : "\"" + text + "\" is no whole number from 0 to 18446744073709551615";
+}
 
 // In written or random order, with the runs of all scenarios as the whole.
 std::vector<ScenarioReport> replayRuns(const Scenarios& all, const scenarios::ReplayOptions& options,
@@ -79,25 +91,56 @@ std::vector<ScenarioReport> replayAll(const Scenarios& all, const ReplayFlags& o
   return reports;
 }
 
-// Nothing of it stays when it cannot be written as a whole.
-kube::Result<void> writeFile(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (out) return {};
-  return tl::unexpected(
-      kube::Error{"cannot be written: choose a file in a folder that you may write to", path, {}});
+// What --trace and --junit ask for.
+struct Outputs {
+  std::optional<OutputFile> trace;
+  std::optional<OutputFile> junit;
+};
+
+bool isSameFile(const std::string& a, const std::string& b) {
+  std::error_code ignored;  // where one of them is not there yet
+  return fs::equivalent(a, b, ignored) || fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
 }
 
-kube::Result<void> writeFiles(const Scenarios& all, const std::vector<ScenarioReport>& reports,
-                              const ReplayFlags& options) {
-  if (!options.trace.empty()) {
+// What would be written over: a file that was read, or the other output.
+kube::Errors checkOutputs(const Scenarios& all, const ReplayFlags& options) {
+  kube::Errors errors;
+  const auto check = [&](const char* flag, const std::string& output) {
+    if (output.empty()) return;
+    const auto refuse = [&](const std::string& input) {
+      if (errors.empty() && isSameFile(input, output))
+        errors.push_back(
+            {std::string(flag) + " would write over this file, which is read: choose another", output, {}});
+    };
+    for (const auto& ready : all) {
+      refuse(ready->scenario.file);
+      for (const kube::Object& object : ready->scenario.objects) refuse(object.file);
+    }
+  };
+  check("--trace", options.trace);
+  check("--junit", options.junit);
+  if (!options.trace.empty() && !options.junit.empty() && isSameFile(options.trace, options.junit))
+    errors.push_back(
+        {"--trace and --junit would write over each other: choose two files", options.trace, {}});
+  return errors;
+}
+
+kube::Result<void> openOutput(const std::string& path, std::optional<OutputFile>& output) {
+  if (path.empty()) return {};
+  auto file = OutputFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  output.emplace(std::move(*file));
+  return {};
+}
+
+kube::Result<void> finish(Outputs& outputs, const Scenarios& all,
+                          const std::vector<ScenarioReport>& reports) {
+  if (outputs.trace) {
     std::string text;
     for (size_t i = 0; i < all.size(); ++i) text += scenarios::toTrace(*all[i], reports[i]);
-    if (auto written = writeFile(options.trace, text); !written) return written;
+    if (auto written = outputs.trace->finish(text); !written) return written;
   }
-  if (!options.junit.empty()) return writeFile(options.junit, scenarios::toJUnit(reports));
-  return {};
+  return outputs.junit ? outputs.junit->finish(scenarios::toJUnit(reports)) : kube::Result<void>{};
 }
 
 void print(const std::vector<ScenarioReport>& reports, const ReplayFlags& options) {
@@ -113,18 +156,28 @@ void print(const std::vector<ScenarioReport>& reports, const ReplayFlags& option
   std::cout << scenarios::summary(reports, style);
 }
 
+// The worst of them.
+int exitCodeOf(const std::vector<ScenarioReport>& reports) {
+  const auto failed = [](const ScenarioReport& report) { return !report.held && report.decided; };
+  if (std::any_of(reports.begin(), reports.end(), failed)) return kFailed;
+  const auto open = [](const ScenarioReport& report) { return !report.decided; };
+  return std::any_of(reports.begin(), reports.end(), open) ? kUndecided : kOk;
+}
+
 int runReplay(const ReplayFlags& options) {
   if (options.order != "random" && (options.seed || options.runs))
     return badInput(
         kube::Error{"--seed and --runs are for --order random: other orders need only one run", {}, {}});
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
+  if (auto errors = checkOutputs(*all, options); !errors.empty()) return badInput(errors);
+  Outputs outputs;
+  if (auto opened = openOutput(options.trace, outputs.trace); !opened) return badInput(opened.error());
+  if (auto opened = openOutput(options.junit, outputs.junit); !opened) return badInput(opened.error());
   const std::vector<ScenarioReport> reports = replayAll(*all, options);
-  if (auto written = writeFiles(*all, reports, options); !written) return badInput(written.error());
+  if (auto written = finish(outputs, *all, reports); !written) return badInput(written.error());
   print(reports, options);
-  const bool held =
-      std::all_of(reports.begin(), reports.end(), [](const ScenarioReport& r) { return r.held; });
-  return held ? kOk : kFailed;
+  return exitCodeOf(reports);
 }
 
 }  // namespace
@@ -140,8 +193,9 @@ void addReplay(CLI::App& app, int& exitCode) {
                    "written: as the files say, with recorded delays; random: any; all: every one")
       ->check(CLI::IsMember({"written", "random", "all"}))
       ->capture_default_str();
-  command->add_option("--seed", options->seed,
-                      "Of the first run in random order; the next one has the next [1]");
+  command
+      ->add_option("--seed", options->seed, "Of the first run in random order; the next one has the next [1]")
+      ->check(CLI::Validator(wholeNumber, "UINT64"));
   command->add_option("--runs", options->runs, "How many runs in random order [100]")
       ->check(CLI::Range(1u, 100'000'000u));
   command->add_flag("--timeline", options->timeline,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kube/nearest.h"
+#include "kube/quoting.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -43,7 +44,7 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
   const std::string type = kube::toString(finalizer->type);
   const kube::ResourceType* known = types.find(finalizer->type);
   std::string message =
-      criterionPath(index) + ": " + type +
+      criterionPath(index) + ": another of " + type +
       " may be created between the last look and the provider's deletion, and would get stuck; ";
   if (known != nullptr && known->builtIn) {
     message += "no criterion can exclude that for a built-in type";
@@ -55,13 +56,14 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
 }
 
 void warnSameNamespace(kube::Errors& found, const CriticalService& service, size_t index,
-                       const InNamespace& inNamespace) {
+                       const Surroundings& surroundings) {
   const std::string& home = service.provider.namespaceName;
   if (home.empty()) return;
   const Criterion& criterion = service.criteria[index];
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-  const bool inHome = specific != nullptr ? specific->object.namespaceName == home
-                                          : inNamespace && inNamespace(typeOf(criterion), home);
+  const bool inHome = specific != nullptr
+                          ? specific->object.namespaceName == home
+                          : surroundings.inNamespace && surroundings.inNamespace(typeOf(criterion), home);
   if (!inHome) return;
   report(found,
          criterionPath(index) + ": " +
@@ -69,6 +71,24 @@ void warnSameNamespace(kube::Errors& found, const CriticalService& service, size
                                   : kube::toString(typeOf(criterion)) + " has objects") +
              " in the provider's own namespace " + home +
              ", which cannot be deleted as a whole before they are: keep provider and instances apart");
+}
+
+void warnMissingProvider(kube::Errors& found, const CriticalService& service,
+                         const Surroundings& surroundings) {
+  if (!surroundings.exists || surroundings.exists(service.provider)) return;
+  report(found, "spec.provider: " + kube::toString(service.provider) +
+                    " is not there, and what is not there holds nothing up");
+}
+
+void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, size_t index,
+                          const Surroundings& surroundings) {
+  const auto* criterion = std::get_if<FinalizerCriterion>(&service.criteria[index]);
+  if (criterion == nullptr || !surroundings.finalizers) return;
+  const std::vector<std::string> carried = surroundings.finalizers(criterion->type);
+  if (carried.empty() || std::ranges::find(carried, criterion->finalizerName) != carried.end()) return;
+  report(found, criterionPath(index) + ": no " + kube::toString(criterion->type) + " carries " +
+                    kube::inQuotes(criterion->finalizerName) + ", although some carry others" +
+                    kube::didYouMean(criterion->finalizerName, {carried.begin(), carried.end()}));
 }
 
 }  // namespace
@@ -107,13 +127,15 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
 }
 
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
-                      const InNamespace& inNamespace) {
+                      const Surroundings& surroundings) {
   kube::Errors found;
   warnNotInstalled(found, "spec.provider", service.provider.type, types);
+  warnMissingProvider(found, service, surroundings);
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types);
     warnOpenWindow(found, service, i, types);
-    warnSameNamespace(found, service, i, inNamespace);
+    warnStrangeFinalizer(found, service, i, surroundings);
+    warnSameNamespace(found, service, i, surroundings);
   }
   return found;
 }

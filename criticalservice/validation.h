@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "criticalservice/critical_service.h"
 
@@ -18,14 +20,19 @@ kube::Errors validateNew(const CriticalService& service, std::string_view ownNam
 kube::Errors validateChange(const CriticalService& before, const CriticalService& after,
                             const std::function<bool(const Criterion&)>& isMet);
 
-// Whether objects of the type are in the namespace; may be empty when nobody knows.
-using InNamespace = std::function<bool(const kube::GroupResource&, std::string_view namespaceName)>;
+// What is there beside the service; each may be empty when nobody knows.
+struct Surroundings {
+  std::function<bool(const kube::ObjectKey&)> exists;
+  std::function<bool(const kube::GroupResource&, std::string_view namespaceName)> inNamespace;
+  std::function<std::vector<std::string>(const kube::GroupResource&)> finalizers;  // of all its objects
+};
 
-// What a person should know although it is accepted: a type that is not installed; a Finalizer criterion
+// What a person should know although it is accepted: a type that is not installed; a provider that is not
+// there; a finalizer that nothing carries while its objects carry others; a Finalizer criterion
 // whose CRD no SpecificResource criterion names (a new instance may appear between the last look and the
 // deletion); instances in the provider's own namespace, whose deletion then waits for somebody to delete them
 // (the document's non-goal).
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
-                      const InNamespace& inNamespace);
+                      const Surroundings& surroundings);
 
 }  // namespace lastout::criticalservice

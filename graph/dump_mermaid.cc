@@ -22,16 +22,14 @@ std::string mermaidString(std::string_view text) {
   return result + "\"";
 }
 
-std::string classesOf(const Graph& graph, Vertex vertex, const DumpOptions& options) {
+std::string classOf(const Graph& graph, Vertex vertex, const DumpOptions& options) {
   if (!isObject(graph, vertex)) return isMet(graph, conditionOf(graph, vertex)) ? ":::met" : "";
   if (options.verdict) {
     if (const std::optional<DumpVerdict> verdict = options.verdict(objectOf(vertex))) {
       return verdict->allowed ? ":::allowed" : ":::denied";
     }
   }
-  const ObjectView view = graph.object(objectOf(vertex));
-  if (!view.present) return ":::absent";
-  return view.terminating ? ":::terminating" : "";
+  return graph.object(objectOf(vertex)).terminating ? ":::terminating" : "";
 }
 
 std::string arrow(EdgeKind kind) {
@@ -58,7 +56,10 @@ std::string dumpMermaid(const Graph& graph, const DumpOptions& options) {
     const Vertex vertex = selection.vertices[i];
     const std::string label = mermaidString(describe(graph, vertex));
     text += "  n" + std::to_string(i) + (isObject(graph, vertex) ? "[" + label + "]" : "([" + label + "])") +
-            classesOf(graph, vertex, options) + "\n";
+            classOf(graph, vertex, options) + "\n";
+    if (isObject(graph, vertex) && !graph.isPresent(objectOf(vertex))) {
+      text += "  class n" + std::to_string(i) + " absent\n";  // besides that of its verdict
+    }
   }
   for (const DrawnEdge& edge : selection.edges) {
     text += "  n" + std::to_string(edge.source) + arrow(edge.kind) + "n" + std::to_string(edge.target) + "\n";

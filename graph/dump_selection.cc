@@ -26,9 +26,17 @@ bool ordersSomething(const Graph& graph, Vertex vertex) {
   return !isObject(graph, vertex) || graph.tables().nodes[vertex].extra != kNone;
 }
 
+// Somebody goes after the condition; one that is only watched says nothing of the order.
+bool isRequired(const Graph& graph, Vertex condition) {
+  bool required = false;
+  forEachInEdge(graph, condition, [&](Vertex, EdgeKind) { required = true; });
+  return required;
+}
+
 void selectAll(const Graph& graph, size_t limit, Selection& result) {
   for (Vertex vertex = 0; vertex < vertexCount(graph); ++vertex) {
-    if (isLive(graph, vertex)) result.vertices.push_back(vertex);
+    if (isLive(graph, vertex) && (isObject(graph, vertex) || isRequired(graph, vertex)))
+      result.vertices.push_back(vertex);
   }
   result.leftOut = keepFirst(result.vertices, limit, [&](Vertex a, Vertex b) {
     const bool aOrders = ordersSomething(graph, a);

@@ -96,6 +96,16 @@ void tell(Finding finding, const Expectation& expectation, const std::string& fi
     outcome.whyNot = "not in every order; `lastout prove " + file + "` tells which";
 }
 
+Outcome unfinished(const Bounds& bounds, const Proof& proof) {
+  const std::string bound = proof.end == Exploration::End::MemoryBound
+                                ? std::to_string(bounds.bytes >> 20) + " MiB of memory"
+                                : std::to_string(bounds.states) + " states";
+  return {.text = "every order was looked at",
+          .held = false,
+          .whyNot = "the bound of " + bound + " was met after " + std::to_string(proof.states) +
+                    " states; lastout prove can set another"};
+}
+
 }  // namespace
 
 ScenarioReport replayAllOrders(const Ready& ready, const Bounds& bounds, const OnProgress& progress) {
@@ -113,11 +123,11 @@ ScenarioReport replayAllOrders(const Ready& ready, const Bounds& bounds, const O
     if (const std::optional<Finding> finding = reader.find(expectation))
       tell(*finding, expectation, report.file, report.outcomes[i]);
   }
-  if (proof.end != Exploration::End::Complete)
-    report.outcomes.push_back(
-        {.text = "every order was looked at",
-         .held = false,
-         .whyNot = "a bound was met after " + std::to_string(proof.states) + " states"});
+  if (proof.end != Exploration::End::Complete) {
+    report.decided =
+        std::any_of(report.outcomes.begin(), report.outcomes.end(), [](const Outcome& o) { return !o.held; });
+    report.outcomes.push_back(unfinished(bounds, proof));
+  }
   report.held =
       std::all_of(report.outcomes.begin(), report.outcomes.end(), [](const Outcome& o) { return o.held; });
   return report;

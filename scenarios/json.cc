@@ -61,6 +61,7 @@ Json scenarioOf(const ScenarioReport& report, bool timeline) {
       {"name", report.name},
       {"description", report.description},
       {"held", report.held},
+      {"decided", report.decided},
       {"order", orderWord(report.options.order)},
       {"runs", report.options.runs},
       {"ended", {{"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}}}};
@@ -141,7 +142,10 @@ std::string toJson(std::span<const ScenarioReport> reports, bool timeline) {
   const auto held =
       std::count_if(reports.begin(), reports.end(), [](const ScenarioReport& r) { return r.held; });
   result["held"] = held;
-  result["failed"] = static_cast<int64_t>(reports.size()) - held;
+  const auto open =
+      std::count_if(reports.begin(), reports.end(), [](const ScenarioReport& r) { return !r.decided; });
+  result["failed"] = static_cast<int64_t>(reports.size()) - held - open;
+  result["notDecided"] = open;
   result["scenarios"] = Json::array();
   for (const ScenarioReport& report : reports) result["scenarios"].push_back(scenarioOf(report, timeline));
   return result.dump(2) + "\n";

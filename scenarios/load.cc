@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "kube/nearest.h"
+#include "kube/quoting.h"
 #include "manifestwork/manifest_work.h"
 #include "scenarios/scenario.h"
 #include "scenarios/sources.h"
@@ -65,7 +67,10 @@ class Loader {
       return false;
     }
     const auto first = std::find_if(documents->begin(), documents->end(), isScenario);
-    if (first == documents->end()) return false;
+    if (first == documents->end()) {
+      for (const kube::Value& document : *documents) refuseMisspelt(document);
+      return false;
+    }
     document_ = std::move(*first);
     documents->erase(first);
     for (const kube::Value& other : *documents) {
@@ -78,6 +83,19 @@ class Loader {
     sources_.push_back({scenario_.file, std::move(*documents)});
     readMoreFiles();
     return true;
+  }
+
+  // A folder's other files are passed over; one that was meant to be a scenario is not.
+  void refuseMisspelt(const kube::Value& document) {
+    const kube::Value* apiVersion = document.find("apiVersion");
+    const kube::Value* kind = document.find("kind");
+    if (apiVersion == nullptr || kind == nullptr) return;
+    if (apiVersion->asString() == nullptr || kind->asString() == nullptr) return;
+    if (!apiVersion->asString()->starts_with("lastout.dev/") || isKind(document, "CriticalService")) return;
+    errors_.push_back({"no kind " + kube::inQuotes(*kind->asString()) + " is known in " +
+                           kube::inQuotes(*apiVersion->asString()) +
+                           kube::didYouMean(*kind->asString(), {"Scenario", "CriticalService"}),
+                       scenario_.file, kind->position});
   }
 
   void readMoreFiles() {

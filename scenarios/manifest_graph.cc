@@ -2,25 +2,39 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "criticalservice/validation.h"
+#include "graph/cycles.h"
 #include "kube/reference.h"
 #include "manifestwork/ordering.h"
 
 namespace lastout::scenarios {
 namespace {
 
-class Builder {
+constexpr size_t kMostNamed = 5;
+
+std::string listed(const std::vector<kube::ObjectKey>& keys) {
+  std::string text;
+  for (size_t i = 0; i < keys.size() && i < kMostNamed; ++i)
+    text += (i == 0 ? "" : ", ") + kube::toString(keys[i]);
+  if (keys.size() > kMostNamed) text += " and " + std::to_string(keys.size() - kMostNamed) + " more";
+  return text;
+}
+
+class GraphBuilder {
  public:
-  explicit Builder(const Manifests& manifests) : manifests_(manifests) {}
+  explicit GraphBuilder(const Manifests& manifests) : manifests_(manifests) {}
 
   tl::expected<ManifestGraph, kube::Errors> build() {
     addObjects();
     addCriticalServices();
     setKnowledge();
+    addCycles();
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
     return std::move(result_);
   }
@@ -29,6 +43,7 @@ class Builder {
   void upsert(const kube::Object& object) {
     if (!seen_.insert(object.key).second) return;  // an object by itself counts before one inside a work
     result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
+    finalizers_[object.key.type].insert(object.meta.finalizers.begin(), object.meta.finalizers.end());
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
   }
 
@@ -63,18 +78,14 @@ class Builder {
   }
 
   void addCriticalServices() {
-    const auto inNamespace = [&](const kube::GroupResource& type, std::string_view namespaceName) {
-      return std::any_of(seen_.begin(), seen_.end(), [&](const kube::ObjectKey& key) {
-        return key.type == type && key.namespaceName == namespaceName;
-      });
-    };
+    const criticalservice::Surroundings surroundings = around();
     for (const kube::Object* object : services_) {
       auto service = criticalservice::parse(*object, manifests_.types);
       if (!service) {
         std::move(service.error().begin(), service.error().end(), std::back_inserter(errors_));
         continue;
       }
-      kube::Errors warnings = criticalservice::warnings(*service, manifests_.types, inNamespace);
+      kube::Errors warnings = criticalservice::warnings(*service, manifests_.types, surroundings);
       for (kube::Error& warning : warnings) {
         if (warning.file.empty()) warning.file = object->file;
         if (warning.position.line == 0) warning.position = object->content.position;
@@ -85,6 +96,40 @@ class Builder {
       for (const criticalservice::Criterion& criterion : service->criteria) {
         types_.insert(criticalservice::typeOf(criterion));
       }
+    }
+  }
+
+  criticalservice::Surroundings around() const {
+    return {.exists = [this](const kube::ObjectKey& key) { return seen_.contains(key); },
+            .inNamespace =
+                [this](const kube::GroupResource& type, std::string_view namespaceName) {
+                  return std::any_of(seen_.begin(), seen_.end(), [&](const kube::ObjectKey& key) {
+                    return key.type == type && key.namespaceName == namespaceName;
+                  });
+                },
+            .finalizers =
+                [this](const kube::GroupResource& type) {
+                  const auto found = finalizers_.find(type);
+                  if (found == finalizers_.end()) return std::vector<std::string>();
+                  return std::vector<std::string>(found->second.begin(), found->second.end());
+                }};
+  }
+
+  // Where there is no order in which everything could go.
+  void addCycles() {
+    constexpr size_t kMostCycles = 10;
+    for (const graph::Cycle& cycle : graph::cycles(result_.graph, kMostCycles).cycles) {
+      std::vector<kube::ObjectKey> objects;
+      for (const graph::Edge& edge : cycle.edges) {
+        if (graph::isObject(result_.graph, edge.source))
+          objects.push_back(result_.graph.key(graph::objectOf(edge.source)));
+      }
+      result_.warnings.push_back(
+          {"each of these waits for the next, and the last for the first, so that none can "
+           "go: " +
+               listed(objects),
+           "",
+           {}});
     }
   }
 
@@ -104,18 +149,9 @@ class Builder {
   kube::Errors errors_;
   std::unordered_set<kube::ObjectKey> seen_;
   std::unordered_set<kube::GroupResource> types_;
+  std::unordered_map<kube::GroupResource, std::set<std::string>> finalizers_;  // that objects of it carry
   std::vector<const kube::Object*> services_;
 };
-
-constexpr size_t kMostNamed = 5;
-
-std::string listed(const std::vector<kube::ObjectKey>& keys) {
-  std::string text;
-  for (size_t i = 0; i < keys.size() && i < kMostNamed; ++i)
-    text += (i == 0 ? "" : ", ") + kube::toString(keys[i]);
-  if (keys.size() > kMostNamed) text += " and " + std::to_string(keys.size() - kMostNamed) + " more";
-  return text;
-}
 
 // The objects of one type, in the order of their names.
 std::vector<kube::ObjectKey> objectsOf(const graph::Graph& graph, const kube::GroupResource& type) {
@@ -148,7 +184,29 @@ std::string namesNothing(const kube::ObjectPattern& pattern, const std::vector<k
 }  // namespace
 
 tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests) {
-  return Builder(manifests).build();
+  return GraphBuilder(manifests).build();
+}
+
+tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
+  if (!scenario.guard) return kube::Errors{};
+  Manifests manifests;
+  manifests.objects = scenario.objects;
+  manifests.types = scenario.types;
+  std::unordered_set<kube::ObjectKey> seen;
+  for (const kube::Object& object : manifests.objects) seen.insert(object.key);
+  const auto add = [&](const kube::Object& object) {
+    if (seen.insert(object.key).second) manifests.objects.push_back(object);
+  };
+  for (const cluster::WorkSpec& work : scenario.works) {
+    for (const kube::Object& object : work.manifests) add(object);
+  }
+  for (const kube::Object& object : scenario.later) add(object);
+  auto built = graphOf(manifests);
+  if (!built) return tl::unexpected(std::move(built.error()));
+  for (kube::Error& warning : built->warnings) {
+    if (warning.file.empty()) warning.file = scenario.file;
+  }
+  return std::move(built->warnings);
 }
 
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key) {

@@ -7,13 +7,14 @@
 #include "admission/guard_index.h"
 #include "graph/graph.h"
 #include "scenarios/manifests.h"
+#include "scenarios/scenario.h"
 
 namespace lastout::scenarios {
 
 struct ManifestGraph {
   graph::Graph graph;
   admission::GuardIndex guards;
-  kube::Errors warnings;  // about CriticalServices: accepted, but probably not meant
+  kube::Errors warnings;  // accepted, but probably not meant: of CriticalServices, and cycles
 
   ManifestGraph() : guards(graph) {}
 };
@@ -22,6 +23,9 @@ struct ManifestGraph {
 // one, there is the one that its agent would write. Every type counts as listed; one that nothing defines, as
 // absent. Fails on CriticalServices that cannot be read.
 tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests);
+
+// The warnings about a scenario's cluster, with what its steps may create. Fails as graphOf does.
+tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario);
 
 // The verdict for a DELETE of `key` now; `guarded` is false of objects that lastout does not decide on.
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key);

@@ -127,9 +127,8 @@ void writeStuck(Writer& writer, const StuckReport& stuck, const TextStyle& style
   }
   if (stuck.ring.empty()) return;
   writer.heading("They wait for each other");
-  for (size_t i = 0; i < stuck.ring.size(); ++i)
-    writer.line("    " + stuck.ring[i] +
-                (i + 1 < stuck.ring.size() ? ", for" : ", for " + stuck.ring.front()));
+  for (const std::string& object : stuck.ring) writer.line("    " + object + ", for");
+  writer.line("    " + stuck.ring.front());
 }
 
 void writeCounterexample(Writer& writer, const std::string& heading, const Counterexample& example) {

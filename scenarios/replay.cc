@@ -27,11 +27,12 @@ bool isHarmless(const cluster::Model& model, const cluster::Event& event) {
 Replayer::Replayer(const Compiled& compiled)
     : compiled_(compiled), machine_(compiled.model), initial_(machine_.initial()) {}
 
-// Steps are sent in the order of the scenario's steps; those that came from one step go in any order.
+// In written order steps are sent in the order of the scenario's steps; those that came from one step go in
+// any order.
 bool Replayer::mayBeSent(const Run& run, uint32_t step, uint32_t turn) const {
   const WatchedEvent& after = compiled_.sendAfter[step];
   if (after.slot != cluster::kNone && !run.first(after.slot, after.kind).happened()) return false;
-  return compiled_.model.steps[step].document == turn;
+  return run.options.order == Order::Random || compiled_.model.steps[step].document == turn;
 }
 
 // The scenario's step whose turn it is: the first of which something has not been sent.
@@ -66,7 +67,8 @@ void Replayer::refresh(Run& run) {
     Pending& pending = pending_.back();
     if (!isNew) from = at + 1;
     if (isNew && first) {
-      pending.due = std::max<int64_t>(now_, compiled_.model.steps[action.a].at.count());
+      const int64_t at = run.options.order == Order::Random ? 0 : compiled_.model.steps[action.a].at.count();
+      pending.due = std::max<int64_t>(now_, at);
     } else if (isNew) {
       // A client that sends its step once more was denied before, and waits as after any denial.
       pending.attempts = action.kind == Action::Kind::Send ? 1 : 0;

@@ -49,6 +49,8 @@ struct ScenarioReport {
   std::array<uint32_t, 3> ended{};  // how many runs ended so, by End
   std::optional<uint64_t> states;   // Order::All: how many were looked at
   bool held = false;                // every outcome
+  bool decided =
+      true;  // false: a bound was met before everything was looked at, and nothing failed until then
   std::vector<Outcome> outcomes;
   // The rest is of one run: the first that failed an expectation, else the first that showed the end.
   uint64_t seed = 1;

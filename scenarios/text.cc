@@ -81,7 +81,9 @@ void writeOutcomes(Writer& writer, const ScenarioReport& report, bool all) {
 
 std::string toText(const ScenarioReport& report, const TextStyle& style) {
   Writer writer(style);
-  const std::string verdict = report.held ? writer.green("held  ") : writer.red("FAILED");
+  const std::string verdict = report.held      ? writer.green("held  ")
+                              : report.decided ? writer.red("FAILED")
+                                               : writer.yellow("NOT DECIDED");
   writer.line(verdict + "  " + writer.bold(report.name) + "  " + ending(report) + "  " +
               writer.dim("(" + report.file + ")"));
   if (style.timeline) {
@@ -108,8 +110,13 @@ std::string summary(std::span<const ScenarioReport> reports, const TextStyle& st
   const std::string all =
       std::to_string(reports.size()) + (reports.size() == 1 ? " scenario: " : " scenarios: ");
   if (held == reports.size()) return all + writer.green("all expectations held") + "\n";
-  return all + std::to_string(held) + " held, " +
-         writer.red(std::to_string(reports.size() - held) + " failed") + "\n";
+  const auto open = static_cast<size_t>(std::count_if(
+      reports.begin(), reports.end(), [](const ScenarioReport& report) { return !report.decided; }));
+  std::string text = all + std::to_string(held) + " held";
+  if (held + open < reports.size())
+    text += ", " + writer.red(std::to_string(reports.size() - held - open) + " failed");
+  if (open > 0) text += ", " + writer.yellow(std::to_string(open) + " not decided");
+  return text + "\n";
 }
 
 }  // namespace lastout::scenarios

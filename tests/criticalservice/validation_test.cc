@@ -103,8 +103,33 @@ TEST(Warnings, AFinalizerCriterionAloneLeavesAWindow) {
   EXPECT_THAT(builtIn, Not(HasSubstr("add a SpecificResource")));
 }
 
+TEST(Warnings, AProviderThatIsNotThere) {
+  Surroundings empty;
+  empty.exists = [](const kube::ObjectKey&) { return false; };
+  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), empty)),
+            "spec.provider: deployments.apps/finalizer-namespace/finalizer-deployment is not there, and what "
+            "is not "
+            "there holds nothing up\n");
+  empty.exists = [](const kube::ObjectKey& key) { return key == story().provider; };
+  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), empty)), "");
+}
+
+TEST(Warnings, AFinalizerThatNobodyCarriesWhileOthersAreCarried) {
+  Surroundings others;
+  others.finalizers = [](const kube::GroupResource&) {
+    return std::vector<std::string>{"my.crd.group/super-importent"};
+  };
+  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), others)),
+            "spec.criteria[0]: no coolresources.my.crd.group carries \"my.crd.group/super-important\", "
+            "although some "
+            "carry others; did you mean \"my.crd.group/super-importent\"?\n");
+  others.finalizers = [](const kube::GroupResource&) { return std::vector<std::string>{}; };
+  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), others)), "") << "they may come later";
+}
+
 TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
-  const InNamespace everywhere = [](const kube::GroupResource& type, std::string_view) {
+  Surroundings everywhere;
+  everywhere.inNamespace = [](const kube::GroupResource& type, std::string_view) {
     return type.resource == "coolresources";
   };
   EXPECT_THAT(

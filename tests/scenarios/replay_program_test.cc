@@ -166,5 +166,45 @@ TEST_F(ReplayProgram, RefusesAnOrderThatIsNone) {
   EXPECT_THAT(ran.err, HasSubstr("random"));
 }
 
+TEST_F(ReplayProgram, DoesNotPassOverAMisspeltScenario) {
+  write("a.yaml", kHolds);
+  write("b.yaml", "apiVersion: lastout.dev/v1alpha1\nkind: Scenaro\nmetadata: {name: b}\n");
+  const Ran ran = lastout({"replay", path("")});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err,
+              HasSubstr("b.yaml:2:7: no kind \"Scenaro\" is known in \"lastout.dev/v1alpha1\"; did you "
+                        "mean \"Scenario\"?"));
+}
+
+TEST_F(ReplayProgram, WritesOverNothingThatItReads) {
+  const std::string scenario = write("a.yaml", kHolds);
+  for (const std::string flag : {"--trace", "--junit"}) {
+    const Ran ran = lastout({"replay", flag, path("./a.yaml"), scenario});
+    EXPECT_EQ(ran.exitCode, 2);
+    EXPECT_THAT(ran.err, HasSubstr(flag + " would write over this file, which is read"));
+  }
+  EXPECT_EQ(lastout({"replay", scenario}).exitCode, 0) << "the scenario is what it was";
+  const Ran both = lastout({"replay", "--trace", path("out"), "--junit", path("out"), scenario});
+  EXPECT_EQ(both.exitCode, 2);
+  EXPECT_THAT(both.err, HasSubstr("would write over each other"));
+}
+
+TEST_F(ReplayProgram, LeavesNoHalfOfTwoFiles) {
+  const Ran ran = lastout(
+      {"replay", "--trace", path("t.jsonl"), "--junit", path("no/such/folder"), write("a.yaml", kHolds)});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_FALSE(std::filesystem::exists(path("t.jsonl")));
+  EXPECT_FALSE(std::filesystem::exists(path("t.jsonl.part")));
+}
+
+TEST_F(ReplayProgram, ASeedIsAWholeNumber) {
+  for (const std::string seed : {"-1", "1.5", "99999999999999999999999", "x", ""}) {
+    const Ran ran = lastout({"replay", "--order", "random", "--seed", seed, write("a.yaml", kHolds)});
+    EXPECT_EQ(ran.exitCode, 2) << seed;
+    EXPECT_THAT(ran.err, HasSubstr("--seed")) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace lastout

@@ -1,0 +1,52 @@
+#include "cmd/output_file.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace lastout::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+kube::Error cannotWrite(const std::string& path) {
+  return {"cannot be written: choose a file in a folder that you may write to", path, {}};
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path, std::string written)
+    : path_(std::move(path)),
+      written_(std::move(written)),
+      out_(written_, std::ios::binary | std::ios::trunc) {}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      written_(std::exchange(other.written_, {})),
+      out_(std::move(other.out_)) {}
+
+OutputFile::~OutputFile() {
+  std::error_code ignored;
+  if (!written_.empty() && written_ != path_) fs::remove(written_, ignored);
+}
+
+kube::Result<OutputFile> OutputFile::open(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) return tl::unexpected(cannotWrite(path));
+  const bool direct = fs::exists(status) && !fs::is_regular_file(status);
+  OutputFile file(path, direct ? path : path + ".part");
+  if (!file.out_) return tl::unexpected(cannotWrite(path));
+  return file;
+}
+
+kube::Result<void> OutputFile::finish(const std::string& text) {
+  out_ << text;
+  out_.close();
+  std::error_code failed;
+  if (out_ && written_ != path_) fs::rename(written_, path_, failed);
+  if (!out_ || failed) return tl::unexpected(cannotWrite(path_));
+  written_.clear();
+  return {};
+}
+
+}  // namespace lastout::cmd
