@@ -1,11 +1,15 @@
-// The scenarios that are shipped: each holds, in written order and in random ones.
+// The scenarios that are shipped: each holds, in written order, in random ones and in all, and shows what it
+// is for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "scenarios/output.h"
+#include "scenarios/proof_report.h"
 #include "tests/scenarios/play.h"
 
 namespace lastout::scenarios {
@@ -13,6 +17,13 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+#ifdef LASTOUT_SANITIZED
+constexpr uint64_t kMaxStates = 20'000;  // two of the files have more
+#else
+constexpr uint64_t kMaxStates = Bounds{}.states;
+#endif
 
 std::vector<std::string> files() {
   std::vector<std::string> result;
@@ -21,6 +32,16 @@ std::vector<std::string> files() {
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+// One of these files, with the first `from` in it replaced.
+std::string changed(const std::string& file, const std::string& from, const std::string& to) {
+  std::ifstream input(file);
+  std::string text{std::istreambuf_iterator<char>(input), {}};
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << " in " << file;
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+  return text;
 }
 
 class Shipped : public ::testing::TestWithParam<std::string> {
@@ -45,6 +66,28 @@ TEST_P(Shipped, HoldsInRandomOrders) {
   const auto loaded = load();
   ASSERT_NE(loaded, nullptr);
   EXPECT_THAT(failures(replay(*loaded, {.order = Order::Random, .seed = 1, .runs = 300})), IsEmpty());
+}
+
+// What `lastout prove --as-expected` says.
+TEST_P(Shipped, IsAsExpectedInEveryOrder) {
+  const auto loaded = load();
+  ASSERT_NE(loaded, nullptr);
+  const Question question{.bounds = {.states = kMaxStates},
+                          .orders = loaded->scenario.expect.ends != Ending::Stuck};
+  const ProofReport report = reportOf(*loaded, question, prove(loaded->compiled, question));
+  if (report.proof.end == Exploration::End::StateBound && kMaxStates < Bounds{}.states)
+    GTEST_SKIP() << "has too many states for a sanitized build";
+  EXPECT_TRUE(report.expected) << toText(report, {});
+}
+
+// What holds without lastout as well says nothing of it.
+TEST_P(Shipped, FailsWithoutLastoutUnlessItIsAControl) {
+  const auto loaded = load();
+  ASSERT_NE(loaded, nullptr);
+  if (!loaded->scenario.guard) return;
+  const auto unguarded = ready(changed(GetParam(), "\nspec:\n", "\nspec:\n  guard: false\n"));
+  ASSERT_FALSE(unguarded->scenario.guard);
+  EXPECT_THAT(failures(replay(*unguarded, {})), Not(IsEmpty()));
 }
 
 TEST_P(Shipped, SaysWhatItTeachesAndHowItEnds) {
@@ -85,6 +128,16 @@ TEST(Shipped, AreAllThere) {
                                    "intent-ordered",
                                    "intent-best-effort",
                                    "intent-orphan"}));
+}
+
+// What it is about is that server-side apply gets an instance into a terminating CRD. Where that is refused,
+// or nobody applies it, it must not hold.
+TEST(Shipped, TheLateInstanceHasToBeCreated) {
+  const std::string file = "scenarios/late-instance-with-crd.yaml";
+  const auto refused = ready(changed(file, "      serverSide: true\n", ""));
+  EXPECT_THAT(failures(replay(*refused, {})), Not(IsEmpty()));
+  EXPECT_THAT(failures(replay(*refused, {.order = Order::Random, .seed = 1, .runs = 20})), Not(IsEmpty()));
+  EXPECT_EQ(prove(refused->compiled).verdict, Verdict::Stuck);
 }
 
 // The document lists nine steps; the two stories show each of them, at a time that agrees with the partial
