@@ -166,16 +166,13 @@ void agentStep(Transition& transition, uint32_t index) {
     case AgentTask::Apply:
       apply(transition, index);
       break;
-    case AgentTask::Withdraw: {
-      Flight unguarded;  // an AppliedManifestWork is never lastout's to decide
-      transition.send({.actor = Actor::Agent,
-                       .by = index,
-                       .slot = work.applied,
-                       .policy = {},
-                       .precondition = Precondition::Uid},
-                      unguarded);
+    case AgentTask::Withdraw:
+      transition.sendAtOnce({.actor = Actor::Agent,
+                             .by = index,
+                             .slot = work.applied,
+                             .policy = {},
+                             .precondition = Precondition::Uid});
       break;
-    }
     case AgentTask::Pass:
       pass(transition, index);
       break;

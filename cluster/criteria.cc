@@ -83,7 +83,31 @@ class Reader {
   StateRef state_;
 };
 
+kube::ObjectKey crdOf(const kube::GroupResource& type) {
+  return {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(type)};
+}
+
+// The objects that some line of the verdict table is about; all others no CriticalService keeps.
+std::vector<bool> namedSlots(const Model& model) {
+  std::vector<bool> named(model.slots.size(), false);
+  const auto mark = [&](const kube::ObjectKey& key) {
+    if (const auto slot = model.find(key)) named[*slot] = true;
+  };
+  for (size_t i = 0; i < model.services.size(); ++i) {
+    const kube::ObjectKey& provider = model.serviceSpecs[i].provider;
+    named[model.services[i]] = true;
+    mark(provider);
+    mark({{"", "namespaces"}, "", provider.namespaceName});
+    mark(crdOf(provider.type));
+    mark(crdOf(criticalservice::criticalServiceType()));
+  }
+  if (model.lastoutNamespace) mark(*model.lastoutNamespace);
+  return named;
+}
+
 }  // namespace
+
+Machine::Machine(const Model& model) : model_(&model), layout_(model), named_(namedSlots(model)) {}
 
 bool Machine::criteriaHold(StateRef state, Slot slot) const {
   const Reader reader(*model_, state);

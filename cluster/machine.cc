@@ -155,8 +155,6 @@ void podStop(Transition& transition, Slot pod) {
 
 }  // namespace
 
-Machine::Machine(const Model& model) : model_(&model), layout_(model) {}
-
 std::vector<uint64_t> Machine::initial() const {
   std::vector<uint64_t> words(layout_.words, 0);
   StateRef state(words.data(), layout_);

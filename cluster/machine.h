@@ -92,10 +92,13 @@ class Machine {
   // object.
   admission::Decision decide(StateRef state, Slot slot) const;
   bool criteriaHold(StateRef state, Slot slot) const;
+  // Some CriticalService's text concerns the slot: only then can its criteria not hold.
+  bool isNamed(Slot slot) const { return named_[slot]; }
 
  private:
   const Model* model_;
   Layout layout_;
+  std::vector<bool> named_;  // by slot
 };
 
 }  // namespace lastout::cluster

@@ -38,9 +38,26 @@ Answer Transition::send(const DeleteRequest& request, Flight& flight) {
     flight = {.phase = Flight::Phase::Decided};
     return Answer::InFlight;
   }
+  checkUnconfirmed(request.slot);
   commitDelete(request);
   return Answer::Done;
 }
+
+Answer Transition::sendAtOnce(const DeleteRequest& request) {
+  Flight flight;
+  const Answer answer = send(request, flight);
+  if (answer != Answer::InFlight) return answer;
+  checkUnconfirmed(request.slot);
+  commitDelete(request);
+  return Answer::Done;
+}
+
+// No confirming read says that the criteria held: they have to hold now.
+void Transition::checkUnconfirmed(Slot slot) {
+  if (model_.guarded && machine_.isNamed(slot) && !machine_.criteriaHold(state_, slot)) markUnsafe();
+}
+
+void Transition::markUnsafe() { state_.setMonitors(state_.monitors() | kUnsafeBit); }
 
 Answer Transition::confirm(const DeleteRequest& request, Flight& flight) {
   if (model_.confirms && isPresent(request.slot)) {
@@ -64,7 +81,7 @@ Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
     flight = {.phase = Flight::Phase::Decided};
     return Answer::InFlight;
   }
-  if (!before.held) state_.setMonitors(state_.monitors() | kUnsafeBit);
+  if (!before.held) markUnsafe();
   commitDelete(request);
   return Answer::Done;
 }

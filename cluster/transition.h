@@ -33,7 +33,6 @@ class Transition {
   const StateRef& state() const { return state_; }
 
   // --- reading (cluster/transition.cc)
-  // -----------------------------------------------------------------------------
   bool isPresent(Slot slot) const { return slot != kNone && state_.presence(slot) != Presence::Absent; }
   bool isLive(Slot slot) const { return slot != kNone && state_.presence(slot) == Presence::Live; }
   bool isTerminating(Slot slot) const {
@@ -48,8 +47,7 @@ class Transition {
   admission::Decision decide(Slot slot) const;  // lastout's verdict, ALLOW where lastout is not there
 
   // --- storage (cluster/transition.cc)
-  // ----------------------------------------------------------------------------- A new object with a new
-  // uid; what meant the old one is stale from now on.
+  // A new object with a new uid; what meant the old one is stale from now on.
   void create(Slot slot, Actor actor, uint32_t by = kNone);
   // What a DELETE that was admitted does: marks it terminating, or removes it when nothing holds it.
   void commitDelete(const DeleteRequest& request);
@@ -59,9 +57,10 @@ class Transition {
   void update(Slot slot, const ObjectState& object, Actor actor, uint32_t by = kNone);
 
   // --- review (cluster/review.cc)
-  // ---------------------------------------------------------------------------------- Sends a DELETE. What
-  // needs no review is done at once; what is allowed at first sight waits in `flight`.
+  // Sends a DELETE. What needs no review is done at once; what is allowed at first sight waits in `flight`.
   Answer send(const DeleteRequest& request, Flight& flight);
+  // The same for an actor that keeps no flight: its review is one moment, and what is allowed is done.
+  Answer sendAtOnce(const DeleteRequest& request);
   // The confirming read of a DELETE in flight.
   Answer confirm(const DeleteRequest& request, Flight& flight);
   // Its commit; a storage conflict sends it back for another review.
@@ -73,6 +72,8 @@ class Transition {
   void erase(Slot slot, Actor actor, uint32_t by);
   void touch(Slot slot);
   void markStale(Slot slot);
+  void checkUnconfirmed(Slot slot);
+  void markUnsafe();
   Answer deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
               const char* refused = nullptr);
 
@@ -83,7 +84,7 @@ class Transition {
 };
 
 // --- the controllers: each lists what it would do, and does it
-// ------------------------------------------------------- cluster/steps.cc
+// cluster/steps.cc
 void sendStep(Transition& transition, uint32_t step);
 void finishStep(Transition& transition, uint32_t step, StepState state, Answer answer);
 DeleteRequest stepRequest(const Model& model, uint32_t step);

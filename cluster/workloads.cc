@@ -30,10 +30,17 @@ size_t wanted(const Transition& transition, Slot workload, const ObjectState& ob
   return transition.info(workload).role == Role::Deployment ? 1 : object.value;
 }
 
+// A child's DELETE would be refused now.
+bool mustStay(const Transition& transition, Slot child) {
+  return transition.webhookFails(child, true) || !transition.decide(child).allowed;
+}
+
+// What is refused comes last: it is asked for again and again, and keeps nothing else from being done.
 Change nextTask(const Transition& transition, Slot workload) {
   const SlotInfo& spec = transition.info(workload);
   const ObjectState object = transition.state().object(workload);
   const size_t count = wanted(transition, workload, object);
+  Change refused;
   for (size_t i = 0; i < spec.children.size(); ++i) {
     const Slot child = spec.children[i];
     const ObjectState childObject = transition.state().object(child);
@@ -46,11 +53,14 @@ Change nextTask(const Transition& transition, Slot workload) {
     const OwnerState owner = childObject.owner(ownerIndex(transition, workload, child));
     if (owner == OwnerState::None) return {Task::Adopt, child};
     if (owner == OwnerState::Dangling) continue;  // another's; the garbage collector takes it away
-    if (!isWanted && !transition.webhookFails(child, true)) return {Task::Delete, child};
+    if (!isWanted) {
+      if (!mustStay(transition, child)) return {Task::Delete, child};
+      if (refused.task == Task::None) refused = {Task::Delete, child};
+    }
     if (isWanted && spec.role == Role::Deployment && childObject.value != object.value)
       return {Task::Scale, child};
   }
-  return {};
+  return refused;
 }
 
 }  // namespace
@@ -79,10 +89,10 @@ void workloadSync(Transition& transition, Slot workload) {
       transition.update(change.child, child, Actor::Workloads);
       break;
     case Task::Delete:
-      transition.commitDelete({.actor = Actor::Workloads,
-                               .by = kNone,
-                               .slot = change.child,
-                               .policy = PropagationPolicy::Background});
+      transition.sendAtOnce({.actor = Actor::Workloads,
+                             .by = kNone,
+                             .slot = change.child,
+                             .policy = PropagationPolicy::Background});
       break;
     case Task::Scale:
       child.value = transition.state().object(workload).value;

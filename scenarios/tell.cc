@@ -101,6 +101,7 @@ class Teller {
       }
       case Actor::Collector:
       case Actor::Lifecycle:
+      case Actor::Workloads:
         return "; it tries again";
       default:
         return {};

@@ -205,6 +205,8 @@ std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
     if (event.kind != EventKind::Accepted) continue;
     if (action.kind == Action::Kind::Commit) {
       if (!held_[key]) return "committed although its criteria did not hold" + place(walk, event.slot);
+    } else if (action.kind == Action::Kind::WorkloadSync) {
+      if (!verdict(event.slot).allowed) return "a workload deletes what is guarded" + place(walk, event.slot);
     } else if (action.kind != Action::Kind::CrdInstances && verdict(event.slot).guarded) {
       // (What a CRD takes along is not reviewed; the CRD is guarded instead.)
       return "a guarded object is deleted without a confirming read" + place(walk, event.slot);
