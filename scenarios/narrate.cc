@@ -72,10 +72,14 @@ class Narrator {
   }
 
  private:
-  // Allowed at first sight, or nothing to delete.
+  // Allowed at first sight, or nothing to delete. A Namespace that already terminates is answered without a
+  // review.
   std::string request(const Happening& last, const std::string& who, const std::string& object) const {
     const std::string asks = who + " asks to delete " + object;
-    return last.object.present() ? asks + ": allowed, to be confirmed" : asks + ": it is already gone";
+    if (!last.object.present()) return asks + ": it is already gone";
+    const bool isNamespace = model_.slots[last.event.slot].role == Role::Namespace;
+    return asks + (isNamespace && last.object.terminating() ? ": it already terminates"
+                                                            : ": allowed, to be confirmed");
   }
 
   std::string denial(const Happening& happening, const std::string& who, const std::string& object) const {

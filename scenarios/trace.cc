@@ -16,6 +16,7 @@ namespace {
 
 using cluster::Actor;
 using cluster::EventKind;
+using cluster::PropagationPolicy;
 using cluster::Role;
 using cluster::Slot;
 using Json = nlohmann::ordered_json;
@@ -44,7 +45,10 @@ class Tracer {
         names_(Names::full(model_)),
         known_(model_.slots.size()),
         born_(model_.slots.size()),
-        deletedAt_(model_.slots.size()) {}
+        deletedAt_(model_.slots.size()),
+        unguarded_(model_) {
+    unguarded_.guarded = false;
+  }
 
   std::string run() {
     marker({},
@@ -93,6 +97,10 @@ class Tracer {
     const Slot slot = happening.event.slot;
     switch (happening.event.kind) {
       case EventKind::Requested:
+        // Of a Namespace that already terminates nothing else is told: it is answered without a review.
+        if (model_.slots[slot].role == Role::Namespace && known_[slot].terminating() &&
+            happening.event.actor == Actor::Client)
+          client(happening, 200);
         break;
       case EventKind::Denied:
         denied(happening);
@@ -156,6 +164,7 @@ class Tracer {
   }
 
   void admission(const Happening& happening, bool allowed, const std::vector<std::string>& why) {
+    if (!model_.guarded) return;  // nobody reviews
     const Slot slot = happening.event.slot;
     Json json = {{"kind", "admission"}, {"operation", "DELETE"}};
     json.update(place(slot));
@@ -185,11 +194,33 @@ class Tracer {
     if (happening.event.actor == Actor::Agent &&
         model_.slots[happening.event.slot].role == Role::AppliedManifestWork)
       return nullptr;
+    if (happening.event.actor == Actor::Workloads) return nullptr;
+    if (happening.event.actor == Actor::Collector) return word(collectorPolicy(happening));
     if (happening.event.actor != Actor::Client) return "Background";
     const cluster::Step& step = model_.steps[happening.event.by];
-    if (!step.hasPolicy) return nullptr;
-    if (step.policy == cluster::PropagationPolicy::Foreground) return "Foreground";
-    return step.policy == cluster::PropagationPolicy::Orphan ? "Orphan" : "Background";
+    return step.hasPolicy ? Json(word(step.policy)) : Json();
+  }
+
+  static const char* word(PropagationPolicy policy) {
+    if (policy == PropagationPolicy::Foreground) return "Foreground";
+    return policy == PropagationPolicy::Orphan ? "Orphan" : "Background";
+  }
+
+  // The garbage collector asks with the policy of the owners that the object goes with. What it asked stands
+  // in the finalizers afterwards; of a DELETE that was denied, in those that it would have left.
+  PropagationPolicy collectorPolicy(const Happening& happening) const {
+    uint16_t finalizers = happening.object.finalizers;
+    if (happening.event.kind == EventKind::Denied) {
+      std::vector<uint64_t> words = happening.state;
+      const cluster::StateRef state(words.data(), machine_.layout());
+      const Slot slot = happening.event.slot;
+      cluster::Machine(unguarded_)
+          .apply(state, {cluster::Action::Kind::CollectorDelete, Actor::Collector, slot, 0}, nullptr);
+      finalizers = state.finalizers(slot);
+    }
+    if ((finalizers & cluster::kForegroundBit) != 0) return PropagationPolicy::Foreground;
+    return (finalizers & cluster::kOrphanBit) != 0 ? PropagationPolicy::Orphan
+                                                   : PropagationPolicy::Background;
   }
 
   std::string user(const cluster::Event& event) const {
@@ -206,11 +237,22 @@ class Tracer {
       case Actor::Lifecycle:
         return account("namespace-controller");
       case Actor::Workloads:
-        return account(model_.slots[event.slot].role == Role::ReplicaSet ? "deployment-controller"
-                                                                         : "replicaset-controller");
+        return account(workloadController(event.slot));
       default:
         return "system:apiserver";
     }
+  }
+
+  // Who makes and takes away what a workload controls.
+  std::string_view workloadController(Slot slot) const {
+    for (const cluster::OwnerLink& link : model_.slots[slot].owners) {
+      if (!link.controller || link.owner == cluster::kNone) continue;
+      const Role owner = model_.slots[link.owner].role;
+      if (owner == Role::Deployment) return "deployment-controller";
+      if (owner == Role::StatefulSet) return "statefulset-controller";
+      if (owner == Role::DaemonSet) return "daemon-set-controller";
+    }
+    return "replicaset-controller";
   }
 
   static std::string uid(Slot slot, uint32_t born) {
@@ -289,6 +331,7 @@ class Tracer {
   std::vector<cluster::ObjectState> known_;           // as a watcher saw each object last
   std::vector<uint32_t> born_;                        // how often each was created during the run
   std::vector<std::chrono::milliseconds> deletedAt_;  // when each was last marked deleted
+  cluster::Model unguarded_;                          // the same cluster without lastout
   std::string out_;
 };
 

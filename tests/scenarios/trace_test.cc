@@ -24,6 +24,8 @@ std::vector<json> trace(const std::string& yaml) {
   return result;
 }
 
+const std::string kNoLine = "there is no such line";
+
 // The first line that has all of these fields.
 json find(const std::vector<json>& lines, const json& fields) {
   for (const json& line : lines) {
@@ -31,7 +33,7 @@ json find(const std::vector<json>& lines, const json& fields) {
     for (const auto& [key, value] : fields.items()) same = same && line.contains(key) && line[key] == value;
     if (same) return line;
   }
-  return "there is no such line";
+  return kNoLine;
 }
 
 std::vector<std::string> keys(const json& object) {
@@ -106,9 +108,88 @@ TEST(Trace, TellsWhoAskedForWhat) {
                   {"name", "widgets.example.com"},
                   {"status", 200}}));
   // Instances are marked deleted by their CRD's clean-up, without any review.
-  EXPECT_EQ(find(lines, {{"kind", "admission"}, {"resource", "widgets"}}), "there is no such line");
+  EXPECT_EQ(find(lines, {{"kind", "admission"}, {"resource", "widgets"}}), kNoLine);
   EXPECT_EQ(find(lines, {{"kind", "watch"}, {"resource", "widgets"}, {"type", "MODIFIED"}})["terminating"],
             true);
+}
+
+// Nobody reviews: tests/recordings' story-unguarded.jsonl has no such line either.
+TEST(Trace, HasNoReviewsWithoutLastout) {
+  const std::vector<json> lines = trace(scenario("  guard: false\n  steps:\n    - delete: widgets/one"));
+  EXPECT_EQ(find(lines, {{"kind", "admission"}}), kNoLine);
+  EXPECT_EQ(find(lines, {{"kind", "client"}})["status"], 200);
+}
+
+// As recorded: admission/14 to 16.
+TEST(Trace, TellsThePolicyThatTheGarbageCollectorAsksWith) {
+  const std::vector<json> lines = trace(scenario(R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+      propagationPolicy: Foreground)",
+                                                 kUnguarded));
+  const auto policyOf = [&](const std::string& resource) {
+    return find(lines, {{"kind", "admission"}, {"resource", resource}})["propagationPolicy"];
+  };
+  EXPECT_EQ(policyOf("deployments"), "Foreground");
+  EXPECT_EQ(policyOf("replicasets"), "Foreground");
+  EXPECT_EQ(policyOf("pods"), "Background");
+}
+
+TEST(Trace, TellsThePolicyOfWhatTheGarbageCollectorIsDenied) {
+  std::string documents(kOperator);
+  const std::string name = "metadata: { name: operator, namespace: operator }";
+  documents.replace(documents.find(name), name.size(), R"(metadata:
+  name: operator
+  namespace: operator
+  ownerReferences: [{ apiVersion: v1, kind: ConfigMap, name: owner, uid: "1", blockOwnerDeletion: true }])");
+  documents +=
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: owner, namespace: operator, uid: \"1\" }\n";
+  const std::vector<json> lines = trace(scenario(std::string(kController) + R"(
+  steps:
+    - delete: configmaps/operator/owner
+      propagationPolicy: Foreground
+    - delete: crd/widgets.example.com
+      at: 1s)",
+                                                 documents));
+  const auto review = [&](bool allowed) {
+    return find(lines, {{"kind", "admission"}, {"resource", "deployments"}, {"allowed", allowed}});
+  };
+  EXPECT_EQ(review(false)["propagationPolicy"], "Foreground");
+  EXPECT_EQ(review(true)["propagationPolicy"], "Foreground");
+  EXPECT_EQ(review(true)["user"], "system:serviceaccount:kube-system:generic-garbage-collector");
+}
+
+TEST(Trace, NamesTheControllerOfEachWorkload) {
+  const auto user = [](const std::string& kind, const std::string& name, const std::string& resource) {
+    std::string documents(kUnguarded);
+    const std::string deployment = "kind: Deployment";
+    documents.replace(documents.find(deployment), deployment.size(), "kind: " + kind);
+    const std::string spec = "  steps:\n    - scale: { object: " + name + "/operator/operator, replicas: 0 }";
+    return find(trace(scenario(spec, documents)), {{"kind", "admission"}, {"resource", resource}});
+  };
+  const std::string account = "system:serviceaccount:kube-system:";
+  const json ofStatefulSet = user("StatefulSet", "statefulsets", "pods");
+  EXPECT_EQ(ofStatefulSet["user"], account + "statefulset-controller");
+  // As recorded: admission/12.
+  const json ofDeployment = user("Deployment", "deployments", "pods");
+  EXPECT_EQ(ofDeployment["user"], account + "replicaset-controller");
+  EXPECT_EQ(ofDeployment["propagationPolicy"], nullptr);
+}
+
+TEST(Trace, ShowsNoReviewOfANamespaceThatAlreadyTerminates) {
+  const std::string yaml = scenario(R"(
+  steps:
+    - delete: namespaces/operator
+    - delete: namespaces/operator
+      at: 1s
+      as: alice)",
+                                    kUnguarded);
+  const std::vector<json> lines = trace(yaml);
+  EXPECT_EQ(find(lines, {{"kind", "admission"}, {"user", "alice"}}), kNoLine);
+  EXPECT_EQ(find(lines, {{"kind", "client"}, {"t", 1.0}})["status"], 200);
+  EXPECT_THAT(
+      told(play(yaml)),
+      ::testing::Contains("1.000 s  alice asks to delete namespaces/operator: it already terminates"));
 }
 
 TEST(Trace, ShowsWhatIsGoneAsItWasLastSeen) {
