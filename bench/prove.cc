@@ -10,6 +10,7 @@
 
 #include "scenarios/batch.h"
 #include "scenarios/reach.h"
+#include "tests/scenarios/small_operator.h"
 
 namespace lastout::bench {
 namespace {
@@ -55,40 +56,10 @@ spec:
       removes: {finalizer: example.com/cleanup, from: widgets.example.com}
   steps:
     - delete: [widgets/*, deployments.apps/operator/operator]
----
-apiVersion: lastout.dev/v1alpha1
-kind: CriticalService
-metadata: {name: operator}
-spec:
-  provider: {group: apps, resource: deployments, namespace: operator, name: operator}
-  criteria:
-    - type: Finalizer
-      finalizer: {group: example.com, resource: widgets, finalizerName: example.com/cleanup}
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: operator}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: operator, namespace: operator}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: operator}}
-  template:
-    metadata: {labels: {app: operator}}
-    spec: {containers: [{name: operator, image: "example.com/operator:1"}]}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Cluster
-  names: {plural: widgets, kind: Widget}
-  versions: [{name: v1, served: true, storage: true}]
 )";
-  for (int64_t i = 0; i < count; ++i)
+  text += scenarios::kGuard;
+  text += scenarios::kOperator;  // with one instance
+  for (int64_t i = 1; i < count; ++i)
     text += "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: widget-" + std::to_string(i) +
             ", finalizers: [example.com/cleanup]}\n";
   return text;
