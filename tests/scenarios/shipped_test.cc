@@ -130,14 +130,19 @@ TEST(Shipped, AreAllThere) {
                                    "intent-orphan"}));
 }
 
-// What it is about is that server-side apply gets an instance into a terminating CRD. Where that is refused,
-// or nobody applies it, it must not hold.
+// What they are about is an instance that comes late: where it is refused, as it is without server-side apply
+// in a terminating CRD, or nobody applies it, they must not hold.
 TEST(Shipped, TheLateInstanceHasToBeCreated) {
   const std::string file = "scenarios/late-instance-with-crd.yaml";
   const auto refused = ready(changed(file, "      serverSide: true\n", ""));
   EXPECT_THAT(failures(replay(*refused, {})), Not(IsEmpty()));
   EXPECT_THAT(failures(replay(*refused, {.order = Order::Random, .seed = 1, .runs = 20})), Not(IsEmpty()));
   EXPECT_EQ(prove(refused->compiled).verdict, Verdict::Stuck);
+
+  const auto neverSent =
+      ready(changed("scenarios/late-instance-without-crd.yaml",
+                    "after: deployments.apps/operator/operator gone", "after: widgets/late gone"));
+  EXPECT_THAT(failures(replay(*neverSent, {})), Not(IsEmpty()));
 }
 
 // The document lists nine steps; the two stories show each of them, at a time that agrees with the partial
