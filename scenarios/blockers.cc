@@ -54,6 +54,17 @@ Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Sl
   return result;
 }
 
+const Blockers& Denials::blockersOf(const SharedState& state, Slot slot) {
+  Known& known = known_[slot];
+  if (known.state != state) {
+    std::vector<uint64_t> words = *state;
+    known.blockers =
+        scenarios::blockersOf(machine_, cluster::StateRef(words.data(), machine_.layout()), slot);
+    known.state = state;
+  }
+  return known.blockers;
+}
+
 std::string Blockers::sentence() const {
   std::string text;
   for (size_t i = 0; i < causes.size(); ++i) {

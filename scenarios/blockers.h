@@ -1,7 +1,10 @@
 // Blockers: who keeps lastout from allowing a DELETE in a state of the machine.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "cluster/machine.h"
@@ -17,5 +20,27 @@ struct Blockers {
 };
 
 Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot);
+
+// A state of the machine that several happenings share.
+using SharedState = std::shared_ptr<const std::vector<uint64_t>>;
+
+// What blocked one DELETE after another: whoever asks again while nothing has changed is told the same, and
+// that is found out once.
+class Denials {
+ public:
+  explicit Denials(const cluster::Machine& machine) : machine_(machine) {}
+
+  // Valid until the next call for the same slot.
+  const Blockers& blockersOf(const SharedState& state, cluster::Slot slot);
+
+ private:
+  struct Known {
+    SharedState state;
+    Blockers blockers;
+  };
+
+  const cluster::Machine& machine_;
+  std::unordered_map<cluster::Slot, Known> known_;
+};
 
 }  // namespace lastout::scenarios

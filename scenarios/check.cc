@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scenarios/stuck.h"
+
 namespace lastout::scenarios {
 
 namespace {
@@ -88,8 +90,9 @@ std::string Checker::ending(const Run& run) const {
       std::vector<Slot> left;
       std::copy_if(compiled_.goal.begin(), compiled_.goal.end(), std::back_inserter(left),
                    [&](Slot slot) { return isPresent(run, compiled_, slot); });
-      return "nothing changed any more after " + seconds(run.time) + ", and " + names_.list(left) +
-             (left.size() == 1 ? " was" : " were") + " still there";
+      const std::string then = "nothing changed any more after " + seconds(run.time) + ", and ";
+      if (left.empty()) return then + unsent(compiled_, names_, run.state).front().object + " was never sent";
+      return then + names_.list(left) + (left.size() == 1 ? " was" : " were") + " still there";
     }
     case End::Undecided:
       return "it was still changing after " + seconds(run.time) + " and " + std::to_string(run.actions) +

@@ -9,6 +9,9 @@ namespace lastout::scenarios {
 
 namespace {
 
+// What is possible next is looked for among all objects after every action, so time grows with their square.
+constexpr size_t kMostObjects = 4096;
+
 using cluster::Slot;
 
 class Compiler {
@@ -25,6 +28,14 @@ class Compiler {
     auto model = cluster::build(input);
     if (!model) return tl::unexpected(std::move(model.error()));
     out_.model = std::move(*model);
+    if (out_.model.slots.size() > kMostObjects) {
+      fail({std::to_string(out_.model.slots.size()) + " objects, Pods included, are more than the " +
+                std::to_string(kMostObjects) + " that a scenario can be replayed with",
+            "",
+            {}},
+           {});
+      return tl::unexpected(std::move(errors_));
+    }
     for (const Controller& controller : scenario_.controllers) addController(controller);
     for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
     out_.goal = goalSlots(out_.model, scenario_);

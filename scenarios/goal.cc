@@ -103,9 +103,22 @@ std::vector<Slot> goalSlots(const cluster::Model& model, const Scenario& scenari
   return builder.finish();
 }
 
-bool goalHolds(std::span<const Slot> goal, cluster::StateRef state) {
-  return std::none_of(goal.begin(), goal.end(),
-                      [&](Slot slot) { return state.presence(slot) != cluster::Presence::Absent; });
+bool goalHolds(const Compiled& compiled, cluster::StateRef state) {
+  for (const Slot slot : compiled.goal) {
+    if (state.presence(slot) != cluster::Presence::Absent) return false;
+  }
+  for (uint32_t step = 0; step < compiled.model.steps.size(); ++step) {
+    if (!state.step(step).sent) return false;
+  }
+  return true;
+}
+
+std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state) {
+  std::vector<uint32_t> result;
+  for (uint32_t step = 0; step < compiled.model.steps.size(); ++step) {
+    if (!state.step(step).sent) result.push_back(step);
+  }
+  return result;
 }
 
 }  // namespace lastout::scenarios

@@ -1,11 +1,12 @@
 // The goal of a scenario: what must be gone in the end for everything to count as deleted.
 #pragma once
 
-#include <span>
+#include <cstdint>
 #include <vector>
 
 #include "cluster/model.h"
 #include "cluster/state.h"
+#include "scenarios/compile.h"
 #include "scenarios/scenario.h"
 
 namespace lastout::scenarios {
@@ -18,7 +19,10 @@ namespace lastout::scenarios {
 //   - dependents all of whose owners go, unless a client's delete of an owner orphans them.
 std::vector<cluster::Slot> goalSlots(const cluster::Model& model, const Scenario& scenario);
 
-// None of these slots is present.
-bool goalHolds(std::span<const cluster::Slot> goal, cluster::StateRef state);
+// Every step was sent, and none of the goal's objects is present.
+bool goalHolds(const Compiled& compiled, cluster::StateRef state);
+
+// The model's steps that were not sent, in order.
+std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state);
 
 }  // namespace lastout::scenarios

@@ -55,10 +55,10 @@ Deed deedOf(std::span<const Happening> happenings) {
 class Narrator {
  public:
   Narrator(const cluster::Machine& machine, const Names& names)
-      : machine_(machine), model_(machine.model()), names_(names) {}
+      : model_(machine.model()), names_(names), denials_(machine) {}
 
   // Empty: nothing worth a line.
-  std::string sentence(const Deed& deed) const {
+  std::string sentence(const Deed& deed) {
     const Happening& last = *deed.last;
     const std::string& object = names_.of(last.event.slot);
     const std::string who = actorName(model_, names_, last.event.actor, last.event.by);
@@ -82,16 +82,13 @@ class Narrator {
                                                             : ": allowed, to be confirmed");
   }
 
-  std::string denial(const Happening& happening, const std::string& who, const std::string& object) const {
+  std::string denial(const Happening& happening, const std::string& who, const std::string& object) {
     const cluster::Event& event = happening.event;
     const bool isStep = event.actor == Actor::Client && event.by != cluster::kNone;
     const bool isDelete = !isStep || model_.steps[event.by].verb == cluster::Step::Verb::Delete;
     const std::string asks = who + (isDelete ? " asks to delete " : " asks to write ") + object + ": ";
-    if (event.refused == nullptr) {
-      auto words = happening.state;
-      const cluster::StateRef state(words.data(), machine_.layout());
-      return asks + "denied, " + blockersOf(machine_, state, event.slot).sentence();
-    }
+    if (event.refused == nullptr)
+      return asks + "denied, " + denials_.blockersOf(happening.state, event.slot).sentence();
     const std::string_view reason = event.refused;
     if (reason == "NotFound" && isDelete) return asks + "it is already gone";
     if (reason == "InternalError") return asks + "denied, a webhook for it does not answer";
@@ -172,9 +169,9 @@ class Narrator {
     }
   }
 
-  const cluster::Machine& machine_;
   const cluster::Model& model_;
   const Names& names_;
+  Denials denials_;
 };
 
 }  // namespace
@@ -205,7 +202,7 @@ std::string actorName(const cluster::Model& model, const Names& names, Actor act
 
 std::vector<Line> narrate(const cluster::Machine& machine, const Names& names,
                           std::span<const Happening> log) {
-  const Narrator narrator(machine, names);
+  Narrator narrator(machine, names);
   std::vector<Line> lines;
   std::map<std::string, size_t> denials;  // sentence -> line
   for (size_t begin = 0; begin < log.size();) {

@@ -79,6 +79,7 @@ class Reporter {
     const Stuckness why = explainStuck(machine_, names_, end.left, end.state, told.log, inStep);
     for (const StillThere& each : why.objects)
       report.leftovers.push_back({names_.of(each.object), each.reasons});
+    for (Leftover& step : unsent(compiled_, names_, end.state)) report.leftovers.push_back(std::move(step));
     for (const Slot slot : why.ring) report.ring.push_back(names_.of(slot));
     return report;
   }

@@ -101,8 +101,14 @@ void Replayer::record(Run& run, const Action& action, std::vector<Happening>* lo
     if (!first.happened() && !isHarmless(compiled_.model, event)) first = {now_, sequence_};
     if (log == nullptr) continue;
     log->push_back({std::chrono::milliseconds(now_), event, action, number_, state.object(event.slot), {}});
-    if (event.kind == cluster::EventKind::Denied) log->back().state = run.state;
+    if (event.kind == cluster::EventKind::Denied) log->back().state = share(run.state);
   }
+}
+
+// Nothing changes between most denials: all of them share one copy.
+const SharedState& Replayer::share(const std::vector<uint64_t>& state) {
+  if (!shared_ || *shared_ != state) shared_ = std::make_shared<const std::vector<uint64_t>>(state);
+  return shared_;
 }
 
 void Replayer::perform(size_t index, Run& run, std::vector<Happening>* log) {
@@ -119,7 +125,7 @@ void Replayer::perform(size_t index, Run& run, std::vector<Happening>* log) {
     changedAt_ = number_;
     run.time = std::chrono::milliseconds(now_);
     pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(index));
-    if (!goalHolds(compiled_.goal, state))
+    if (!goalHolds(compiled_, state))
       run.goalAt.reset();
     else if (!run.goalAt)
       run.goalAt = run.time;
@@ -143,10 +149,10 @@ void Replayer::run(const RunOptions& options, Run& run, std::vector<Happening>* 
   number_ = changedAt_ = sequence_ = 0;
   Random random(options.seed);
   const cluster::StateRef state(run.state.data(), machine_.layout());
-  if (goalHolds(compiled_.goal, state)) run.goalAt = run.time;
+  if (goalHolds(compiled_, state)) run.goalAt = run.time;
   for (refresh(run); number_ < options.maxActions; refresh(run)) {
     if (settled()) {
-      run.end = goalHolds(compiled_.goal, state) ? End::Empty : End::Stuck;
+      run.end = goalHolds(compiled_, state) ? End::Empty : End::Stuck;
       break;
     }
     const size_t next = choose(options, random);

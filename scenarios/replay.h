@@ -2,7 +2,7 @@
 //
 // Written order: clients send at their steps' times, and everything else happens as long after it became
 // possible as it took in the recordings. Random order: any possible action is next, each as likely as the
-// others; clients still send their steps one after the other. The same scenario, order and seed give the same
+// others, the steps of clients too. The same scenario, order and seed give the same
 // run, byte for byte, everywhere.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "scenarios/blockers.h"
 #include "scenarios/compile.h"
 #include "scenarios/random.h"
 
@@ -44,7 +45,7 @@ struct Happening {
   cluster::Action action;       // what it was a part of
   uint32_t number = 0;          // of that action in the run, from 1
   cluster::ObjectState object;  // after the action
-  std::vector<uint64_t> state;  // Denied: all of the cluster then, to say why
+  SharedState state;            // Denied: all of the cluster then, to say why
 };
 
 // When an event of an object happened for the first time.
@@ -97,11 +98,13 @@ class Replayer {
   size_t choose(const RunOptions& options, Random& random) const;
   void perform(size_t index, Run& run, std::vector<Happening>* log);
   void record(Run& run, const cluster::Action& action, std::vector<Happening>* log);
+  const SharedState& share(const std::vector<uint64_t>& state);
 
   const Compiled& compiled_;
   cluster::Machine machine_;
   std::vector<uint64_t> initial_;
   std::vector<uint64_t> before_;  // the state before the action under way
+  SharedState shared_;            // of the last denial that was recorded
   std::vector<cluster::Action> enabled_;
   std::vector<Pending> pending_;  // in the order of enabled_
   std::vector<Pending> former_;

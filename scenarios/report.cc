@@ -118,6 +118,7 @@ void tellStuckness(const Ready& ready, const Replayer& replayer, const Names& na
       explainStuck(replayer.machine(), names, ready.compiled.goal, run.state, report.log);
   for (const StillThere& each : stuckness.objects)
     report.leftovers.push_back({names.of(each.object), each.reasons});
+  for (Leftover& step : unsent(ready.compiled, names, run.state)) report.leftovers.push_back(std::move(step));
   for (const cluster::Slot slot : stuckness.ring) report.ring.push_back(names.of(slot));
 }
 

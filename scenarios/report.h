@@ -12,6 +12,7 @@
 #include "scenarios/check.h"
 #include "scenarios/narrate.h"
 #include "scenarios/replay.h"
+#include "scenarios/stuck.h"
 
 namespace lastout::scenarios {
 
@@ -33,12 +34,6 @@ struct Moment {
   std::string title;
   std::string event;  // "deployments/... gone"
   std::optional<std::chrono::milliseconds> at;
-};
-
-// What should be gone and is not, in words.
-struct Leftover {
-  std::string object;
-  std::vector<std::string> reasons;
 };
 
 struct ScenarioReport {

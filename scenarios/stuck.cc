@@ -4,6 +4,8 @@
 
 #include "cluster/transition.h"
 #include "scenarios/blockers.h"
+#include "scenarios/check.h"
+#include "scenarios/goal.h"
 #include "scenarios/narrate.h"
 
 namespace lastout::scenarios {
@@ -303,6 +305,21 @@ class Explainer {
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names, std::span<const Slot> goal,
                        std::vector<uint64_t> state, std::span<const Happening> log, const MomentOf& when) {
   return Explainer(machine, names, std::move(state), log, when).run(goal);
+}
+
+std::vector<Leftover> unsent(const Compiled& compiled, const Names& names, std::vector<uint64_t> state) {
+  const cluster::Layout layout(compiled.model);
+  std::vector<Leftover> result;
+  for (const uint32_t step : unsentSteps(compiled, cluster::StateRef(state.data(), layout))) {
+    const WatchedEvent& after = compiled.sendAfter[step];
+    result.push_back(
+        {"step " + std::to_string(compiled.model.steps[step].document + 1) + " of the scenario, on " +
+             names.of(compiled.model.steps[step].object),
+         {after.slot == cluster::kNone ? "it was not sent, because a step before it was not"
+                                       : "it is sent after " + names.of(after.slot) + " " +
+                                             std::string(word(after.kind)) + ", which did not happen"}});
+  }
+  return result;
 }
 
 std::string atTime(const Happening& happening) { return "at " + seconds(happening.at); }

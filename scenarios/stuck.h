@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "scenarios/compile.h"
 #include "scenarios/names.h"
 #include "scenarios/replay.h"
 
@@ -23,6 +24,15 @@ struct Stuckness {
   std::vector<cluster::Slot>
       ring;  // objects each of which waits for the next, the last for the first; empty: no such
 };
+
+// What should be gone and is not, in words.
+struct Leftover {
+  std::string object;
+  std::vector<std::string> reasons;
+};
+
+// The steps that were not sent in a last state, which is its `state` as words.
+std::vector<Leftover> unsent(const Compiled& compiled, const Names& names, std::vector<uint64_t> state);
 
 // When something happened: "at 4.300 s", "in step 7".
 using MomentOf = std::function<std::string(const Happening&)>;

@@ -34,7 +34,7 @@ void Teardown::dropWaitingSteps(uint64_t happened, std::vector<Action>& actions)
 
 bool Teardown::goal(const uint64_t* state) const {
   // A StateRef can write too; this one only reads.
-  return goalHolds(compiled_.goal, cluster::StateRef(const_cast<uint64_t*>(state), machine_.layout()));
+  return goalHolds(compiled_, cluster::StateRef(const_cast<uint64_t*>(state), machine_.layout()));
 }
 
 uint64_t Teardown::violations(const uint64_t* before, const Action& action, uint64_t happened) const {

@@ -36,7 +36,9 @@ class Teller {
                         .action = action_,
                         .number = number,
                         .object = view(after_).object(event.slot),
-                        .state = event.kind == EventKind::Denied ? after_ : std::vector<uint64_t>{}});
+                        .state = event.kind == EventKind::Denied
+                                     ? std::make_shared<const std::vector<uint64_t>>(after_)
+                                     : nullptr});
     }
     return result;
   }

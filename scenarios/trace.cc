@@ -42,6 +42,7 @@ class Tracer {
         report_(report),
         model_(ready.compiled.model),
         machine_(model_),
+        denials_(machine_),
         names_(Names::full(model_)),
         known_(model_.slots.size()),
         born_(model_.slots.size()),
@@ -131,11 +132,8 @@ class Tracer {
 
   void denied(const Happening& happening) {
     const char* refused = happening.event.refused;
-    if (refused == nullptr) {
-      std::vector<uint64_t> words = happening.state;
-      const cluster::StateRef state(words.data(), machine_.layout());
-      admission(happening, false, blockersOf(machine_, state, happening.event.slot).causes);
-    }
+    if (refused == nullptr)
+      admission(happening, false, denials_.blockersOf(happening.state, happening.event.slot).causes);
     if (happening.event.actor == Actor::Client) client(happening, status(refused));
   }
 
@@ -327,6 +325,7 @@ class Tracer {
   const ScenarioReport& report_;
   const cluster::Model& model_;
   cluster::Machine machine_;
+  Denials denials_;
   Names names_;
   std::vector<cluster::ObjectState> known_;           // as a watcher saw each object last
   std::vector<uint32_t> born_;                        // how often each was created during the run

@@ -41,7 +41,7 @@ struct Plain {
     }
     for (const auto& [state, successors] : next) {
       Words words = state;
-      if (goalHolds(compiled.goal, {words.data(), machine.layout()})) live.insert(state);
+      if (goalHolds(compiled, {words.data(), machine.layout()})) live.insert(state);
     }
     for (bool grew = true; grew;) {
       grew = false;

@@ -176,6 +176,16 @@ TEST_F(ReplayProgram, DoesNotPassOverAMisspeltScenario) {
                         "mean \"Scenario\"?"));
 }
 
+TEST_F(ReplayProgram, RefusesMoreObjectsThanItCanReplay) {
+  std::string many = kHolds;
+  for (int i = 0; i < 4100; ++i)
+    many += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c" + std::to_string(i) +
+            ", namespace: web}}\n";
+  const Ran ran = lastout({"replay", write("a.yaml", many)});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("are more than the 4096 that a scenario can be replayed with"));
+}
+
 TEST_F(ReplayProgram, WritesOverNothingThatItReads) {
   const std::string scenario = write("a.yaml", kHolds);
   for (const std::string flag : {"--trace", "--junit"}) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/scenarios/play.h"
 
 namespace lastout::scenarios {
@@ -251,6 +253,34 @@ TEST(Replay, TimeNeverGoesBack) {
       last = happening.at;
     }
   }
+}
+
+TEST(Replay, AStepThatIsNeverSentIsNoEnd) {
+  const ScenarioReport report = play(scenario(R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+      retry: false
+      after: ns/operator denied
+  expect: { ends: empty })",
+                                              kUnguarded));
+  EXPECT_EQ(report.end, End::Stuck);
+  ASSERT_EQ(report.leftovers.size() > 0, true);
+  EXPECT_THAT(report.leftovers.back().reasons,
+              ElementsAre("it is sent after namespaces/operator denied, which did not happen"));
+}
+
+// A client may ask again for hours: what is kept of it does not grow with the asking.
+TEST(Replay, DenialsThatFindTheSameShareTheStateThatTheyFound) {
+  const ScenarioReport report = play(scenario("  steps:\n    - delete: deployments.apps/operator/operator"));
+  std::set<const void*> states;
+  size_t denials = 0;
+  for (const Happening& happening : report.log) {
+    if (happening.event.kind != cluster::EventKind::Denied) continue;
+    ++denials;
+    states.insert(happening.state.get());
+  }
+  EXPECT_GE(denials, 2u);
+  EXPECT_LT(states.size(), denials);
 }
 
 }  // namespace
