@@ -209,7 +209,7 @@ class Tracer {
   PropagationPolicy collectorPolicy(const Happening& happening) const {
     uint16_t finalizers = happening.object.finalizers;
     if (happening.event.kind == EventKind::Denied) {
-      std::vector<uint64_t> words = happening.state;
+      std::vector<uint64_t> words = *happening.state;
       const cluster::StateRef state(words.data(), machine_.layout());
       const Slot slot = happening.event.slot;
       cluster::Machine(unguarded_)
