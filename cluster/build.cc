@@ -37,6 +37,8 @@ Slot addObject(Builder& builder, const kube::Object& object, bool present) {
   const Slot slot = builder.addSlot(object.key, roleOf(object.key.type), &object, present);
   if (builder.sources[slot] == &object && object.meta.deletionTimestamp)
     builder.model.slots[slot].terminatingAtStart = true;
+  if (builder.sources[slot] != nullptr && builder.sources[slot] != &object)
+    checkRepeated(builder, *builder.sources[slot], object, !present);
   return slot;
 }
 

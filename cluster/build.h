@@ -22,15 +22,16 @@ struct WorkSpec {
 struct BuildInput {
   std::vector<kube::Object> objects;  // present at start; what a work applies may stand here too
   std::vector<WorkSpec> works;        // present at start, and applied
-  std::vector<kube::Object>
-      later;  // what steps may create; of a name that is there already, the first counts
+  std::vector<kube::Object> later;    // what steps may create
   bool guarded = true;
   kube::ResourceMap types;
   std::string lastoutNamespace;  // lastout's own; empty: none in the model
 };
 
 // Derives ReplicaSets and Pods, AppliedManifestWorks, owners, finalizers that Kubernetes adds (CRD clean-up,
-// pvc protection, namespaces), stakes and conditions. Fails on what the machine cannot hold, naming the
+// pvc protection, namespaces), stakes and conditions. Of one name there may be several manifests, as long as
+// they are alike in what the machine uses; what was added to the metadata of an object since a work applied
+// it makes no difference. Fails on what the machine cannot hold, naming the
 // object and the bound.
 tl::expected<Model, kube::Errors> build(const BuildInput& input);
 

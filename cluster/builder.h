@@ -32,10 +32,18 @@ Role roleOf(const kube::GroupResource& type);
 uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name);
 // The same, added if it is new; nothing when the vocabulary is full.
 std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name);
+// "more than 14 finalizers", and which of them is not in the manifest.
+std::string tooManyFinalizers(const SlotInfo& slot);
+
+// cluster/repeated.cc: an error where two manifests of one name differ in what the machine uses. `isCreated`:
+// the second is what a step creates, and its metadata counts; what a work applies may since have got more.
+void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated);
 
 // cluster/derive.cc: ReplicaSets, Pods, and who mounts which claim.
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
+// The names of the claims that a workload's Pod template (or a Pod itself) mounts.
+std::vector<std::string> mountedClaims(const kube::Value& content, Role role);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);

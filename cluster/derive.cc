@@ -1,5 +1,7 @@
 // What Kubernetes makes of a workload by itself: a Deployment's ReplicaSet, and Pods.
 #include <algorithm>
+#include <charconv>
+#include <tuple>
 
 #include "cluster/builder.h"
 
@@ -88,6 +90,34 @@ void takeGivenChildren(Builder& builder, Slot workload) {
   }
 }
 
+// The number that a Deployment gives its ReplicaSets, highest last; -1 where there is none.
+int64_t revisionOf(const Builder& builder, Slot replicaSet) {
+  const kube::Object* source = builder.sources[replicaSet];
+  if (source == nullptr) return -1;
+  const auto found = source->meta.annotations.find("deployment.kubernetes.io/revision");
+  if (found == source->meta.annotations.end()) return -1;
+  int64_t revision = -1;
+  const char* end = found->second.data() + found->second.size();
+  std::from_chars(found->second.data(), end, revision);
+  return revision;
+}
+
+// A Deployment's current ReplicaSet comes first: of those there, the highest revision, or the one with the
+// Deployment's replicas, or with the most.
+void putCurrentFirst(Builder& builder, Slot deployment) {
+  const Model& model = builder.model;
+  const auto rank = [&](Slot slot) {
+    const SlotInfo& info = model.slots[slot];
+    const bool matches = info.valueAtCreation == model.slots[deployment].valueAtCreation;
+    return std::tuple(info.presentAtStart && !info.terminatingAtStart, revisionOf(builder, slot), matches,
+                      info.valueAtCreation);
+  };
+  std::vector<Slot>& children = builder.model.slots[deployment].children;
+  const auto current =
+      std::max_element(children.begin(), children.end(), [&](Slot a, Slot b) { return rank(a) < rank(b); });
+  if (current != children.end()) std::rotate(children.begin(), current, current + 1);
+}
+
 // The Pods of a workload, through its ReplicaSet where it has one.
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
@@ -98,19 +128,6 @@ std::vector<Slot> podsOf(const Model& model, Slot workload) {
     pods.insert(pods.end(), more.begin(), more.end());
   }
   return pods;
-}
-
-// The names of the claims that a workload's Pod template (or a Pod itself) mounts.
-std::vector<std::string> mountedClaims(const kube::Value& content, Role role) {
-  const kube::Value* volumes = role == Role::Pod ? content.at({"spec", "volumes"})
-                                                 : content.at({"spec", "template", "spec", "volumes"});
-  std::vector<std::string> claims;
-  if (volumes == nullptr || volumes->asList() == nullptr) return claims;
-  for (const kube::Value& volume : *volumes->asList()) {
-    const kube::Value* name = volume.at({"persistentVolumeClaim", "claimName"});
-    if (name != nullptr && name->asString() != nullptr) claims.push_back(*name->asString());
-  }
-  return claims;
 }
 
 }  // namespace
@@ -129,11 +146,14 @@ void deriveChildren(Builder& builder) {
   Model& model = builder.model;
   const size_t given = model.slots.size();
   for (Slot slot = 0; slot < given; ++slot) {
+    if (isWorkload(model.slots[slot].role)) model.slots[slot].valueAtCreation = replicasOf(builder, slot);
+  }
+  for (Slot slot = 0; slot < given; ++slot) {
     if (!isWorkload(model.slots[slot].role)) continue;
-    model.slots[slot].valueAtCreation = replicasOf(builder, slot);
     takeGivenChildren(builder, slot);
-    if (model.slots[slot].role == Role::Deployment && model.slots[slot].children.empty())
-      addReplicaSet(builder, slot);
+    if (model.slots[slot].role != Role::Deployment) continue;
+    putCurrentFirst(builder, slot);
+    if (model.slots[slot].children.empty()) addReplicaSet(builder, slot);
   }
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     const Role role = model.slots[slot].role;
@@ -144,6 +164,18 @@ void deriveChildren(Builder& builder) {
     addPods(model, slot, std::max<size_t>(replicas, 1), present ? replicas : 0);
     builder.sources.resize(model.slots.size(), nullptr);
   }
+}
+
+std::vector<std::string> mountedClaims(const kube::Value& content, Role role) {
+  const kube::Value* volumes = role == Role::Pod ? content.at({"spec", "volumes"})
+                                                 : content.at({"spec", "template", "spec", "volumes"});
+  std::vector<std::string> claims;
+  if (volumes == nullptr || volumes->asList() == nullptr) return claims;
+  for (const kube::Value& volume : *volumes->asList()) {
+    const kube::Value* name = volume.at({"persistentVolumeClaim", "claimName"});
+    if (name != nullptr && name->asString() != nullptr) claims.push_back(*name->asString());
+  }
+  return claims;
 }
 
 void mountClaims(Builder& builder) {

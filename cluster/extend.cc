@@ -108,8 +108,8 @@ kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<
   for (const std::string& name : names) {
     const std::optional<uint16_t> bit = finalizerBit(model.slots[slot], name);
     if (!bit)
-      return tl::unexpected(problem(model.name(slot) + " has more than " + std::to_string(kMaxFinalizers) +
-                                    " finalizers over its life"));
+      return tl::unexpected(
+          problem(model.name(slot) + " has over its life " + tooManyFinalizers(model.slots[slot])));
     mask |= *bit;
   }
   // What its own controller keeps on it is not the client's to set: a patch leaves it.

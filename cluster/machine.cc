@@ -68,7 +68,7 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
   for (const Removal& removal : transition.info(slot).removals) {
     if ((object.finalizers & removal.bit) == 0) continue;
     if (!transition.hasReadyPod(transition.model().controllers[removal.controller].runsIn)) continue;
-    if (transition.webhookFails(slot, false)) continue;
+    if (transition.webhookFails(slot, &Interception::onUpdate)) continue;
     out.push_back({Kind::Finalize, Actor::Finalizers, slot, removal.controller});
   }
 }
@@ -106,7 +106,6 @@ void addObject(const Transition& transition, Slot slot, std::vector<Action>& out
 }
 
 // --- flights: where each actor keeps its DELETE, and what it does with the answer
-// ------------------------------------
 
 // Sends, confirms or commits the collector's or the namespace controller's DELETE of a slot; neither
 // remembers answers.

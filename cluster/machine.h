@@ -67,6 +67,10 @@ struct Event {
 };
 using Events = std::vector<Event>;
 
+// Something was denied or refused. A DELETE that finds nothing is answered "NotFound" as well, and a good
+// answer it is: nobody denied anything. A patch or a scale that finds nothing was refused.
+bool isDenial(const Model& model, const Event& event);
+
 class Machine {
  public:
   explicit Machine(const Model& model);  // keeps a reference

@@ -58,14 +58,16 @@ struct OwnerLink {
   bool blockOwnerDeletion = false;
 };
 
-// A webhook of somebody else that is called for an object's DELETE or UPDATE, with failurePolicy Fail: while
-// its configuration exists, the request fails unless its Service exists and a Pod behind it is Ready.
+// A webhook of somebody else that is called for an object's CREATE, UPDATE or DELETE, with failurePolicy
+// Fail: while its configuration exists, the request fails unless its Service exists and a Pod behind it is
+// Ready.
 struct Interception {
   Slot configuration = kNone;
   Slot service = kNone;         // the Service it is reached through
   std::vector<Slot> workloads;  // what that Service selects
-  bool onDelete = false;
+  bool onCreate = false;
   bool onUpdate = false;
+  bool onDelete = false;
 };
 
 // A finalizer controller that acts on a slot, and the bit it removes.

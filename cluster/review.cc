@@ -31,7 +31,7 @@ Answer Transition::send(const DeleteRequest& request, Flight& flight) {
   if (inConflict(request, flight)) return Answer::Conflict;
   // A Namespace that already terminates is answered without any review.
   if (info(request.slot).role == Role::Namespace && isTerminating(request.slot)) return Answer::Done;
-  if (webhookFails(request.slot, true)) return deny(request, flight, {}, "InternalError");
+  if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
   const admission::Decision decision = decide(request.slot);
   if (!decision.allowed) return deny(request, flight, decision);
   if (decision.guarded) {
@@ -76,6 +76,8 @@ Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
   if (inConflict(request, before)) return Answer::Conflict;
   if (before.touched || before.stale) {
     // The object is not the one that was reviewed: the API server reviews its DELETE again.
+    if (webhookFails(request.slot, &Interception::onDelete))
+      return deny(request, flight, {}, "InternalError");
     const admission::Decision decision = decide(request.slot);
     if (!decision.allowed) return deny(request, flight, decision);
     flight = {.phase = Flight::Phase::Decided};

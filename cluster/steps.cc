@@ -19,6 +19,8 @@ void refuse(Transition& transition, uint32_t step, const char* reason) {
 void create(Transition& transition, uint32_t step) {
   const Step& spec = transition.model().steps[step];
   const char* refused = transition.refusesCreation(spec.object, spec.serverSide);
+  if (refused == nullptr && transition.webhookFails(spec.object, &Interception::onCreate))
+    refused = "InternalError";
   if (refused == nullptr)
     transition.create(spec.object, Actor::Client, step);
   else
@@ -29,6 +31,10 @@ void change(Transition& transition, uint32_t step) {
   const Step& spec = transition.model().steps[step];
   if (!transition.isPresent(spec.object)) {
     refuse(transition, step, "NotFound");
+    return;
+  }
+  if (transition.webhookFails(spec.object, &Interception::onUpdate)) {
+    refuse(transition, step, "InternalError");
     return;
   }
   ObjectState object = transition.state().object(spec.object);
@@ -56,7 +62,7 @@ void dryRun(Transition& transition, uint32_t step) {
   const Step& spec = transition.model().steps[step];
   if (!transition.isPresent(spec.object)) {
     refuse(transition, step, "NotFound");
-  } else if (transition.webhookFails(spec.object, true)) {
+  } else if (transition.webhookFails(spec.object, &Interception::onDelete)) {
     refuse(transition, step, "InternalError");
   } else if (const admission::Decision decision = transition.decide(spec.object); !decision.allowed) {
     transition.emit({.kind = EventKind::Denied,

@@ -30,6 +30,13 @@ bool notices(const Step& step, const StepState& state) {
 
 }  // namespace
 
+bool isDenial(const Model& model, const Event& event) {
+  if (event.kind != EventKind::Denied) return false;
+  if (event.refused == nullptr || std::string_view(event.refused) != "NotFound") return true;
+  return event.actor == Actor::Client && event.by != kNone &&
+         model.steps[event.by].verb != Step::Verb::Delete;
+}
+
 bool Transition::hasReadyPod(Slot workload) const {
   if (workload == kNone) return true;
   const SlotInfo& slot = info(workload);
@@ -39,9 +46,9 @@ bool Transition::hasReadyPod(Slot workload) const {
                      [&](Slot child) { return hasReadyPod(child); });
 }
 
-bool Transition::webhookFails(Slot slot, bool onDelete) const {
+bool Transition::webhookFails(Slot slot, bool Interception::*operation) const {
   const auto fails = [&](const Interception& webhook) {
-    if (!(onDelete ? webhook.onDelete : webhook.onUpdate) || !isPresent(webhook.configuration)) return false;
+    if (!(webhook.*operation) || !isPresent(webhook.configuration)) return false;
     const auto answers = [&](Slot workload) { return hasReadyPod(workload); };
     return !isPresent(webhook.service) ||
            std::none_of(webhook.workloads.begin(), webhook.workloads.end(), answers);
@@ -180,9 +187,8 @@ void Transition::markStale(Slot slot) {
 
 void Transition::emit(Event event) {
   const uint8_t monitor = info(event.slot).monitors[static_cast<size_t>(event.kind)];
-  // A DELETE that finds nothing is answered "NotFound"; nobody who waits for a denial means that.
-  const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
-  if (monitor != 0 && !notFound) state_.setMonitors(state_.monitors() | (uint64_t{1} << (monitor - 1)));
+  const bool counts = event.kind != EventKind::Denied || isDenial(model_, event);
+  if (monitor != 0 && counts) state_.setMonitors(state_.monitors() | (uint64_t{1} << (monitor - 1)));
   if (events_ != nullptr) events_->push_back(event);
 }
 

@@ -39,8 +39,9 @@ class Transition {
     return slot != kNone && state_.presence(slot) == Presence::Terminating;
   }
   bool hasReadyPod(Slot workload) const;
-  // A webhook of somebody else would be called and cannot answer.
-  bool webhookFails(Slot slot, bool onDelete) const;
+  // A webhook of somebody else would be called for this operation (&Interception::onDelete, ...) and cannot
+  // answer.
+  bool webhookFails(Slot slot, bool Interception::*operation) const;
   // Why the object cannot be created now, as a Kubernetes reason; nullptr when it can.
   const char* refusesCreation(Slot slot, bool serverSide = false) const;
 

@@ -1,5 +1,6 @@
 // How slots hang together: namespaces and CRDs contain, owners own, finalizers hold.
 #include <algorithm>
+#include <bit>
 
 #include "cluster/builder.h"
 
@@ -54,6 +55,13 @@ std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name) {
   return static_cast<uint16_t>(1u << index);
 }
 
+std::string tooManyFinalizers(const SlotInfo& slot) {
+  const std::string most = "more than " + std::to_string(kMaxFinalizers) + " finalizers";
+  if (slot.cleanupBit == 0) return most;
+  return most + ", counting that of its clean-up, " +
+         slot.finalizers[static_cast<size_t>(std::countr_zero(slot.cleanupBit))];
+}
+
 void wireFinalizers(Builder& builder) {
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
     SlotInfo& info = builder.model.slots[slot];
@@ -68,7 +76,7 @@ void wireFinalizers(Builder& builder) {
     for (const std::string& name : builder.sources[slot]->meta.finalizers) {
       const std::optional<uint16_t> bit = finalizerBit(info, name);
       if (!bit) {
-        builder.fail(slot, "has more than " + std::to_string(kMaxFinalizers) + " finalizers");
+        builder.fail(slot, "has " + tooManyFinalizers(info));
         break;
       }
       info.finalizersAtCreation |= *bit;

@@ -54,12 +54,24 @@ void addService(Builder& builder, Slot slot, CriticalService service) {
 }
 
 // --- webhooks
-// --------------------------------------------------------------------------------------------------------
 
 bool listHas(const kube::Value* list, std::string_view wanted) {
   if (list == nullptr || list->asList() == nullptr) return false;
   return std::any_of(list->asList()->begin(), list->asList()->end(), [&](const kube::Value& item) {
     return item.asString() != nullptr && (*item.asString() == wanted || *item.asString() == "*");
+  });
+}
+
+// A rule's resources: "widgets", "*", "widgets/*", "*/*"; "widgets/status" is another thing.
+bool namesResource(const kube::Value* list, std::string_view resource) {
+  if (list == nullptr || list->asList() == nullptr) return false;
+  return std::any_of(list->asList()->begin(), list->asList()->end(), [&](const kube::Value& item) {
+    if (item.asString() == nullptr) return false;
+    std::string_view name = *item.asString();
+    const size_t slash = name.find('/');
+    if (slash != std::string_view::npos && name.substr(slash) != "/*") return false;
+    name = name.substr(0, slash);
+    return name == "*" || name == resource;
   });
 }
 
@@ -82,9 +94,11 @@ Interception reach(const kube::Value& webhook, const Model& model, Slot slot) {
     return result;
   for (const kube::Value& rule : *rules->asList()) {
     if (!listHas(rule.find("apiGroups"), info.key.type.group)) continue;
-    if (!listHas(rule.find("resources"), info.key.type.resource)) continue;
-    result.onDelete = result.onDelete || listHas(rule.find("operations"), "DELETE");
-    result.onUpdate = result.onUpdate || listHas(rule.find("operations"), "UPDATE");
+    if (!namesResource(rule.find("resources"), info.key.type.resource)) continue;
+    const kube::Value* operations = rule.find("operations");
+    result.onCreate = result.onCreate || listHas(operations, "CREATE");
+    result.onUpdate = result.onUpdate || listHas(operations, "UPDATE");
+    result.onDelete = result.onDelete || listHas(operations, "DELETE");
   }
   return result;
 }
@@ -129,7 +143,7 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
     // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
     if (model.slots[slot].key.type.group == "admissionregistration.k8s.io") continue;
     Interception interception = reach(webhook, model, slot);
-    if (!interception.onDelete && !interception.onUpdate) continue;
+    if (!interception.onCreate && !interception.onUpdate && !interception.onDelete) continue;
     interception.configuration = configuration;
     interception.service = *service;
     interception.workloads = workloads;

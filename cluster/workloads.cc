@@ -25,14 +25,14 @@ size_t ownerIndex(const Transition& transition, Slot workload, Slot child) {
   return static_cast<size_t>(found - owners.begin());
 }
 
-// How many children there should be now; a Deployment has one ReplicaSet.
+// How many children there should be now; of a Deployment's ReplicaSets the first is the current one.
 size_t wanted(const Transition& transition, Slot workload, const ObjectState& object) {
   return transition.info(workload).role == Role::Deployment ? 1 : object.value;
 }
 
 // A child's DELETE would be refused now.
 bool mustStay(const Transition& transition, Slot child) {
-  return transition.webhookFails(child, true) || !transition.decide(child).allowed;
+  return transition.webhookFails(child, &Interception::onDelete) || !transition.decide(child).allowed;
 }
 
 // What is refused comes last: it is asked for again and again, and keeps nothing else from being done.
@@ -53,6 +53,8 @@ Change nextTask(const Transition& transition, Slot workload) {
     const OwnerState owner = childObject.owner(ownerIndex(transition, workload, child));
     if (owner == OwnerState::None) return {Task::Adopt, child};
     if (owner == OwnerState::Dangling) continue;  // another's; the garbage collector takes it away
+    // Old ReplicaSets keep their replicas, and stay for a roll-back.
+    if (!isWanted && spec.role == Role::Deployment) continue;
     if (!isWanted) {
       if (!mustStay(transition, child)) return {Task::Delete, child};
       if (refused.task == Task::None) refused = {Task::Delete, child};

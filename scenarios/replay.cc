@@ -1,7 +1,6 @@
 #include "scenarios/replay.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "scenarios/goal.h"
 
@@ -13,14 +12,6 @@ using cluster::Action;
 
 // A refused request waits at least this long, whatever its actor's patience: time has to go on.
 constexpr int64_t kLeastRetry = 1;
-
-// "NotFound" is an answer to a DELETE, and a good one: nobody denied anything.
-bool isHarmless(const cluster::Model& model, const cluster::Event& event) {
-  if (event.kind != cluster::EventKind::Denied || event.refused == nullptr) return false;
-  if (std::strcmp(event.refused, "NotFound") != 0) return false;
-  return event.actor != cluster::Actor::Client || event.by == cluster::kNone ||
-         model.steps[event.by].verb == cluster::Step::Verb::Delete;
-}
 
 }  // namespace
 
@@ -98,7 +89,8 @@ void Replayer::record(Run& run, const Action& action, std::vector<Happening>* lo
   for (const cluster::Event& event : events_) {
     ++sequence_;
     First& first = run.firsts[event.slot * Run::kEventKinds + static_cast<size_t>(event.kind)];
-    if (!first.happened() && !isHarmless(compiled_.model, event)) first = {now_, sequence_};
+    const bool counts = event.kind != cluster::EventKind::Denied || cluster::isDenial(compiled_.model, event);
+    if (!first.happened() && counts) first = {now_, sequence_};
     if (log == nullptr) continue;
     log->push_back({std::chrono::milliseconds(now_), event, action, number_, state.object(event.slot), {}});
     if (event.kind == cluster::EventKind::Denied) log->back().state = share(run.state);

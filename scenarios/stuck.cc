@@ -116,7 +116,7 @@ class Explainer {
         const bool there = cluster_.isPresent(controller.runsIn);
         result.reasons.push_back(who + "and " + names_.of(controller.runsIn) +
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone"));
-      } else if (cluster_.webhookFails(slot, false)) {
+      } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
         result.reasons.push_back(who + "and " + deadWebhook(slot, false, result));
       }
     }
@@ -135,7 +135,7 @@ class Explainer {
     if (!blockers.none()) {
       result.reasons.push_back(denied + blockers.sentence());
       add(result, blockers.objects);
-    } else if (cluster_.webhookFails(slot, true)) {
+    } else if (cluster_.webhookFails(slot, &cluster::Interception::onDelete)) {
       result.reasons.push_back(denied + deadWebhook(slot, true, result));
     }
     if (asked) return;

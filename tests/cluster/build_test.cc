@@ -30,6 +30,75 @@ TEST(Build, SaysWhichObjectHasMoreFinalizersThanAStateHolds) {
       AllOf(HasSubstr("in.yaml:2:1: configmaps/x/a"), HasSubstr("more than 14 finalizers")));
 }
 
+TEST(Build, CountsTheFinalizerOfAnObjectsCleanUp) {
+  std::string list;
+  for (int i = 0; i < 13; ++i) list += "f/" + std::to_string(i) + ",";
+  const auto space = [](const std::string& finalizers) {
+    return "{apiVersion: v1, kind: Namespace, metadata: {name: n, finalizers: [" + finalizers + "]}}";
+  };
+  EXPECT_EQ(firstError(space(list)), "no error");
+  EXPECT_THAT(
+      firstError(space(list + "f/13")),
+      HasSubstr("namespaces/n has more than 14 finalizers, counting that of its clean-up, kubernetes"));
+}
+
+// The first error of two manifests of one name: a file's, and what a work applies or a step creates.
+enum class Second : uint8_t { InAWork, InAStep };
+
+std::string errorOfTwo(const std::string& first, const std::string& again, Second where) {
+  BuildInput input;
+  input.types = kube::ResourceMap::builtIn();
+  const auto objects = [&](const std::string& yaml, const char* file) {
+    return *kube::parseObjects(*kube::parseYaml(yaml, file), file, input.types);
+  };
+  input.objects = objects(first, "one.yaml");
+  if (where == Second::InAStep) {
+    input.later = objects(again, "two.yaml");
+  } else {
+    WorkSpec work;
+    work.manifestWork.key = {{"work.open-cluster-management.io", "manifestworks"}, "hub", "w"};
+    work.appliedName = "applied-w";
+    work.manifests = objects(again, "two.yaml");
+    input.works.push_back(std::move(work));
+  }
+  const auto model = build(input);
+  return model ? "no error" : kube::toString(model.error().front());
+}
+
+std::string web(const std::string& spec, const std::string& labels = "{}") {
+  return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: x, labels: " + labels +
+         "}, spec: {" + spec + "}}";
+}
+
+TEST(Repeated, IsRefusedWhereItDiffersInWhatTheMachineUses) {
+  EXPECT_THAT(errorOfTwo(web("replicas: 1"), web("replicas: 2"), Second::InAStep),
+              AllOf(HasSubstr("two.yaml:1:1: deployments.apps/x/web stands here with other spec.replicas"),
+                    HasSubstr("one.yaml:1:1")));
+  EXPECT_THAT(errorOfTwo(web("replicas: 1"), web("replicas: 2"), Second::InAWork),
+              HasSubstr("spec.replicas"));
+  EXPECT_THAT(errorOfTwo(web("replicas: 1"), web("replicas: 1", "{a: b}"), Second::InAStep),
+              HasSubstr("other labels"));
+}
+
+TEST(Repeated, IsAcceptedWhereItDoesNot) {
+  EXPECT_EQ(errorOfTwo(web("replicas: 1, paused: false"), web("paused: true"), Second::InAStep), "no error");
+  EXPECT_EQ(errorOfTwo(web("replicas: 3", "{a: b}"), web(""), Second::InAWork), "no error")
+      << "what the work leaves open, the cluster has filled in";
+}
+
+TEST(Repeated, ACriticalServiceIsReadWhereverItStands) {
+  const auto service = [](const std::string& name) {
+    return "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: guard}\nspec:\n"
+           "  provider: {group: apps, resource: deployments, namespace: x, name: web}\n  criteria:\n"
+           "  - type: SpecificResource\n    specificResource: {resource: configmaps, namespace: x, name: " +
+           name + "}\n";
+  };
+  EXPECT_EQ(errorOfTwo(service("a"), service("a"), Second::InAWork), "no error");
+  EXPECT_THAT(errorOfTwo(service("a"), service("b"), Second::InAWork),
+              HasSubstr("criticalservices.lastout.dev/guard stands here with other spec.criteria"));
+  EXPECT_THAT(errorOfTwo(service("a"), service("\"\""), Second::InAStep), HasSubstr("two.yaml"));
+}
+
 TEST(Build, SaysWhichWorkloadHasTooManyReplicas) {
   EXPECT_THAT(
       firstError(

@@ -272,5 +272,51 @@ webhooks:
   EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
 }
 
+// A webhook that nothing answers, for these operations on ConfigMaps.
+std::string deadWebhook(const std::string& operations, const std::string& resources = "configmaps") {
+  return R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: x}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {selector: {app: hook}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: h, name: hook}}
+  rules: [{operations: [)" +
+         operations + R"(], apiGroups: [""], apiVersions: [v1], resources: [")" + resources + R"("]}]
+)";
+}
+
+TEST(Webhook, ThatDoesNotAnswerStopsClientsPatches) {
+  World world(deadWebhook("UPDATE"));
+  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
+}
+
+TEST(Webhook, ThatDoesNotAnswerStopsClientsCreates) {
+  World world(deadWebhook("CREATE"), {.absent = {"configmaps/x/late"}});
+  world.does(Step::Verb::Create, "configmaps/x/late");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/late: InternalError");
+  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), IsEmpty()) << "it is not called for that";
+}
+
+TEST(Webhook, MayNameResourcesWithTheirSubresources) {
+  for (const char* all : {"*/*", "*", "configmaps/*"}) {
+    World world(deadWebhook("DELETE", all));
+    world.deletes("configmaps/x/a");
+    EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError") << all;
+  }
+  World world(deadWebhook("DELETE", "configmaps/status"));
+  world.deletes("configmaps/x/a");
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+}
+
 }  // namespace
 }  // namespace lastout::cluster

@@ -91,6 +91,37 @@ TEST_F(Review, AStorageConflictIsReviewedAgain) {
   EXPECT_FALSE(world.present(kDeployment));
 }
 
+TEST(Conflict, IsReviewedByOtherPeoplesWebhooksToo) {
+  World world(kProvider + kGuard + R"(
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: hook, namespace: h},
+ spec: {template: {metadata: {labels: {app: hook}}}}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {selector: {app: hook}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: h, name: hook}}
+  rules: [{operations: [DELETE], apiGroups: [apps], apiVersions: [v1], resources: [deployments]}]
+)");
+  const uint32_t request = world.step(Step::Verb::Delete, kDeployment);
+  world.send(request);
+  const auto act = [&](Kind kind) {
+    Events events;
+    world.machine().apply(world.state(), {kind, Actor::Client, request, 0}, &events);
+    return events;
+  };
+  act(Kind::Confirm);
+  world.deletes("services/h/hook");
+  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  const Events events = act(Kind::Commit);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_STREQ(events.front().refused, "InternalError");
+  EXPECT_TRUE(world.present(kDeployment));
+}
+
 TEST_F(Review, APreconditionOnTheUidRefusesAnotherObjectOfTheName) {
   request =
       world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.precondition = Precondition::Uid; });
@@ -189,6 +220,18 @@ TEST_F(Review, WatchedEventsAreRememberedInTheState) {
   finish();
   world.deletes(kDeployment);
   EXPECT_EQ(world.state().monitors(), (uint64_t{1} << *denied) | (uint64_t{1} << *gone));
+}
+
+TEST(Denial, IsAPatchThatFindsNothingAndNotADelete) {
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}");
+  const auto denied = watch(world.model(), world.slot("configmaps/x/a"), EventKind::Denied);
+  world.deletes("configmaps/x/a");
+  world.deletes("configmaps/x/a");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: NotFound");
+  EXPECT_EQ(world.state().monitors(), 0U);
+  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: NotFound");
+  EXPECT_EQ(world.state().monitors(), uint64_t{1} << *denied);
 }
 
 }  // namespace

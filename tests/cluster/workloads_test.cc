@@ -30,6 +30,43 @@ TEST(Workload, DeletesAGuardedPodOnlyOnceItsCriteriaHold) {
   EXPECT_FALSE(world.unsafe());
 }
 
+// What a cluster's dump looks like: the ReplicaSets of earlier roll-outs stand beside the current one.
+std::string replicaSet(const std::string& name, int replicas, const std::string& annotations = "{}") {
+  return "\n---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata:\n  name: " + name +
+         "\n  namespace: x\n  annotations: " + annotations +
+         "\n  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u, controller: true}]"
+         "\nspec: {replicas: " +
+         std::to_string(replicas) + "}\n";
+}
+
+std::string revision(int number) {
+  return "{deployment.kubernetes.io/revision: \"" + std::to_string(number) + "\"}";
+}
+
+const std::string kWeb =
+    "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: x}, spec: {replicas: 2}}";
+
+uint8_t replicasOf(const World& world, std::string_view reference) {
+  return world.state().object(world.slot(reference)).value;
+}
+
+TEST(Workload, ADeploymentLeavesItsOldReplicaSetsAlone) {
+  World world(kWeb + replicaSet("web-old", 0) + replicaSet("web-new", 2));
+  EXPECT_FALSE(world.enabled(Kind::WorkloadSync, "deployments.apps/x/web"));
+  world.does(Step::Verb::SetReplicas, "deployments.apps/x/web", 3);
+  world.settle();
+  EXPECT_EQ(replicasOf(world, "replicasets.apps/x/web-old"), 0);
+  EXPECT_EQ(replicasOf(world, "replicasets.apps/x/web-new"), 3);
+  EXPECT_EQ(world.left().size(), 6U) << "with three Pods";
+}
+
+TEST(Workload, ADeploymentsCurrentReplicaSetHasTheHighestRevision) {
+  World world(kWeb + replicaSet("web-a", 2, revision(9)) + replicaSet("web-b", 1, revision(10)));
+  world.settle();
+  EXPECT_EQ(replicasOf(world, "replicasets.apps/x/web-a"), 2);
+  EXPECT_EQ(replicasOf(world, "replicasets.apps/x/web-b"), 2);
+}
+
 // Whatever mistake leaves a guarded object unreviewed: its deletion is seen to be unsafe.
 TEST(Unsafe, IsADeletionWithoutAReviewWhileTheCriteriaDoNotHold) {
   World world(kProvider + kInstances + kGuard);

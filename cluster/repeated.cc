@@ -1,0 +1,160 @@
+// A name that two manifests describe. The machine has one object of it, made as the first says; so what it
+// uses of the second must be the same.
+#include <algorithm>
+#include <tuple>
+
+#include "cluster/builder.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+constexpr std::string_view kNothing;
+
+// What is there once defaults are filled in does not differ from what was left out.
+bool isEmpty(const kube::Value* value) {
+  if (value == nullptr || value->isNull()) return true;
+  if (const auto* list = value->asList()) return list->empty();
+  return value->asMap() != nullptr && value->asMap()->empty();
+}
+
+// The same tree: where it stood, and in which order a map was written, does not count.
+bool same(const kube::Value* a, const kube::Value* b) {
+  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
+  if (a->asMap() != nullptr && b->asMap() != nullptr) {
+    return a->asMap()->size() == b->asMap()->size() &&
+           std::all_of(a->asMap()->begin(), a->asMap()->end(),
+                       [&](const kube::Member& member) { return same(&member.value, b->find(member.key)); });
+  }
+  if (a->asList() != nullptr && b->asList() != nullptr) {
+    return std::equal(a->asList()->begin(), a->asList()->end(), b->asList()->begin(), b->asList()->end(),
+                      [](const kube::Value& left, const kube::Value& right) { return same(&left, &right); });
+  }
+  if (const std::string* text = a->asString()) return b->asString() != nullptr && *text == *b->asString();
+  if (const int64_t* number = a->asInteger()) return b->asInteger() != nullptr && *number == *b->asInteger();
+  if (const bool* flag = a->asBool()) return b->asBool() != nullptr && *flag == *b->asBool();
+  return a->data.index() == b->data.index() && a->asMap() == nullptr && a->asList() == nullptr;
+}
+
+bool sameAt(const kube::Object& a, const kube::Object& b, std::initializer_list<std::string_view> path) {
+  return same(a.content.at(path), b.content.at(path));
+}
+
+bool sameOwners(const kube::Object& a, const kube::Object& b) {
+  return std::equal(a.meta.ownerReferences.begin(), a.meta.ownerReferences.end(),
+                    b.meta.ownerReferences.begin(), b.meta.ownerReferences.end(),
+                    [](const kube::OwnerReference& left, const kube::OwnerReference& right) {
+                      return std::tie(left.kind, left.name, left.controller, left.blockOwnerDeletion) ==
+                             std::tie(right.kind, right.name, right.controller, right.blockOwnerDeletion);
+                    });
+}
+
+bool sameFinalizers(std::vector<std::string> a, std::vector<std::string> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
+int64_t replicasIn(const kube::Object& object) {
+  const kube::Value* replicas = object.content.at({"spec", "replicas"});
+  return replicas == nullptr || replicas->asInteger() == nullptr ? 1 : *replicas->asInteger();
+}
+
+// Of a webhook: whether its failures count, where it is served, and what it is called for.
+bool sameWebhook(const kube::Value& a, const kube::Value& b) {
+  const auto policy = [](const kube::Value& webhook) {
+    const kube::Value* value = webhook.find("failurePolicy");
+    return value == nullptr || value->asString() == nullptr ? kNothing : std::string_view(*value->asString());
+  };
+  const auto sameField = [&](std::initializer_list<std::string_view> path) {
+    return same(a.at(path), b.at(path));
+  };
+  const auto sameRule = [](const kube::Value& left, const kube::Value& right) {
+    return same(left.find("apiGroups"), right.find("apiGroups")) &&
+           same(left.find("resources"), right.find("resources")) &&
+           same(left.find("operations"), right.find("operations"));
+  };
+  const kube::Value* left = a.find("rules");
+  const kube::Value* right = b.find("rules");
+  const bool lists = left != nullptr && right != nullptr && left->asList() != nullptr && right->asList();
+  const bool sameRules = lists ? std::equal(left->asList()->begin(), left->asList()->end(),
+                                            right->asList()->begin(), right->asList()->end(), sameRule)
+                               : same(left, right);
+  return sameRules && (policy(a) == "Ignore") == (policy(b) == "Ignore") &&
+         sameField({"clientConfig", "service", "namespace"}) &&
+         sameField({"clientConfig", "service", "name"}) && sameField({"namespaceSelector"}) &&
+         sameField({"objectSelector"});
+}
+
+bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
+  const kube::Value* left = a.content.find("webhooks");
+  const kube::Value* right = b.content.find("webhooks");
+  if (left == nullptr || right == nullptr || left->asList() == nullptr || right->asList() == nullptr)
+    return same(left, right);
+  return std::equal(left->asList()->begin(), left->asList()->end(), right->asList()->begin(),
+                    right->asList()->end(), sameWebhook);
+}
+
+// The first thing in the specification that differs; empty: nothing that the machine uses.
+std::string_view otherSpecification(const kube::Object& first, const kube::Object& again, Role role,
+                                    bool isCreated) {
+  switch (role) {
+    case Role::Deployment:
+    case Role::ReplicaSet:
+    case Role::StatefulSet: {
+      const bool says = isCreated || again.content.at({"spec", "replicas"}) != nullptr;
+      if (says && replicasIn(first) != replicasIn(again)) return "spec.replicas";
+      [[fallthrough]];
+    }
+    case Role::DaemonSet:
+      if (!sameAt(first, again, {"spec", "template", "metadata", "labels"})) return "Pod labels";
+      [[fallthrough]];
+    case Role::Pod:
+      return mountedClaims(first.content, role) == mountedClaims(again.content, role) ? kNothing : "volumes";
+    default:
+      break;
+  }
+  if (again.key.type == kube::GroupResource{"", "services"} && !sameAt(first, again, {"spec", "selector"}))
+    return "spec.selector";
+  if (again.key.type.group == "admissionregistration.k8s.io" && !sameWebhooks(first, again))
+    return "webhooks";
+  return kNothing;
+}
+
+std::string_view otherMetadata(const kube::Object& first, const kube::Object& again) {
+  if (!sameFinalizers(first.meta.finalizers, again.meta.finalizers)) return "finalizers";
+  if (!sameOwners(first, again)) return "ownerReferences";
+  return first.meta.labels == again.meta.labels ? kNothing : "labels";
+}
+
+// An invalid one is an error wherever it stands; of two that are valid, the specifications count.
+std::string_view otherService(Builder& builder, const kube::Object& first, const kube::Object& again) {
+  const auto parsed = criticalservice::parse(again, builder.input.types);
+  if (!parsed) {
+    builder.errors.insert(builder.errors.end(), parsed.error().begin(), parsed.error().end());
+    return kNothing;
+  }
+  const auto known = criticalservice::parse(first, builder.input.types);
+  if (!known) return kNothing;  // wireServices() says so
+  if (known->provider != parsed->provider) return "spec.provider";
+  if (known->criteria != parsed->criteria) return "spec.criteria";
+  return known->intent == parsed->intent ? kNothing : "spec.deletionIntent";
+}
+
+}  // namespace
+
+void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated) {
+  const Role role = roleOf(again.key.type);
+  std::string_view what = role == Role::CriticalService ? otherService(builder, first, again)
+                                                        : otherSpecification(first, again, role, isCreated);
+  if (what.empty() && isCreated) what = otherMetadata(first, again);
+  if (what.empty()) return;
+  builder.errors.push_back({.message = kube::toString(again.key) + " stands here with other " +
+                                       std::string(what) +
+                                       " than before; write both alike. The first is at " +
+                                       kube::toString(kube::Error{"", first.file, first.content.position}),
+                            .file = again.file,
+                            .position = again.content.position});
+}
+
+}  // namespace lastout::cluster
