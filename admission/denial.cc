@@ -50,14 +50,14 @@ void Denial::phrase() {
     Writer text;
     writeBlocker(text, first_[i], phrases_[i], false);
     phrases_[i].longestName = text.longestName();
-    causes_.push_back({toString(first_[i].reason), text.take(), field(first_[i])});
+    causes_.add(toString(first_[i].reason), text.view(), field(first_[i]).view());
   }
   findRoots();
   addReplaced();
   if (total_ == shown_) return;
   Writer text;
   text.number(total_ - shown_) << " more";
-  causes_.push_back({kMoreBlockers, text.take(), ""});
+  causes_.add(kMoreBlockers, text.view(), "");
 }
 
 void Denial::findRoots() {
@@ -76,7 +76,7 @@ void Denial::findRoots() {
       for (size_t root = before; root < roots_.size(); ++root) {
         Writer text;
         roots_.writeChain(text, root);
-        causes_.push_back({kRootBlocker, text.take(), field(first_[i])});
+        causes_.add(kRootBlocker, text.view(), field(first_[i]).view());
       }
     }
   }
@@ -95,14 +95,14 @@ bool Denial::sameWords(const Blocker& a, const Blocker& b) const {
   return isCriterion && a.reason == b.reason && conditionOf(a) == conditionOf(b);
 }
 
-std::string Denial::field(const Blocker& blocker) const {
+Writer Denial::field(const Blocker& blocker) const {
   Writer text;
   text.service(serviceOf(blocker).meta.name);
   if (roleOf(blocker) == Role::Service) text << "#spec.provider";
   if (roleOf(blocker) == Role::Provider || roleOf(blocker) == Role::HoldsProvider) {
     (text << "#spec.criteria[").number(blocker.criterion).letter(']');
   }
-  return text.take();
+  return text;
 }
 
 std::string Denial::newUid(const criticalservice::CriticalService& service) const {
@@ -127,7 +127,7 @@ void Denial::addReplaced() {
         << " has uid " << uid << ", the one that was seen first had " << service.providerUid;
     Writer field;
     field.service(service.meta.name) << "#status.provider.uid";
-    causes_.push_back({kProviderReplaced, text.take(), field.take()});
+    causes_.add(kProviderReplaced, text.view(), field.view());
   }
 }
 

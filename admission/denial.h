@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/causes.h"
 #include "admission/explain.h"
 #include "admission/roots.h"
 #include "admission/words.h"
@@ -25,7 +26,7 @@ class Denial {
   }  // nothing blocks: the verdict was made of other facts than these
   // Not when empty. The sentence, in at most kLongestMessage bytes.
   std::string sentence() const;
-  std::vector<Cause> takeCauses() { return std::move(causes_); }  // once, and after the sentence
+  void moveCausesTo(Explanation& explanation) { causes_.moveTo(explanation); }  // after the sentence
 
  private:
   struct Blocker {
@@ -73,7 +74,7 @@ class Denial {
   void writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const;
   void writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
 
-  std::string field(const Blocker& blocker) const;
+  Writer field(const Blocker& blocker) const;
   // The uid that the service's provider has now, when another one is recorded; otherwise "".
   std::string newUid(const criticalservice::CriticalService& service) const;
   void addReplaced();
@@ -87,7 +88,7 @@ class Denial {
   // when.
   std::array<Blocker, kMostCauses> first_;
   std::array<Phrase, kMostCauses> phrases_;  // of the same
-  std::vector<Cause> causes_;                // of the same, and then what is added
+  CauseList causes_;                         // of the same, and then what is added
   Roots roots_;
   size_t shown_ = 0;
   uint32_t total_ = 0;

@@ -93,7 +93,7 @@ Denial::Remedy Denial::writeList(Writer& text, size_t longestName) const {
 void Denial::writeInSentence(Writer& text, size_t shown, size_t longestName) const {
   const Phrase& phrase = phrases_[shown];
   if (roleOf(first_[shown]) != Role::Service && phrase.longestName <= longestName) {
-    text << causes_[shown].message;
+    text << causes_.message(shown);
     return;
   }
   Phrase again;

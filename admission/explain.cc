@@ -1,7 +1,6 @@
 #include "admission/explain.h"
 
-#include <utility>
-
+#include "admission/causes.h"
 #include "admission/denial.h"
 #include "admission/words.h"
 
@@ -9,14 +8,16 @@ namespace lastout::admission {
 namespace {
 
 // One reason that is no blocker of any service.
-void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::string why,
+void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::string_view why,
                   std::string_view advice) {
   text << why << advice;
   explanation.message = text.take();
   if (explanation.message.size() > kLongestMessage) {
     explanation.message.replace(kLongestMessage - 3, std::string::npos, "...");
   }
-  explanation.causes.push_back({toString(reason), std::move(why), ""});
+  CauseList causes;
+  causes.add(toString(reason), why, "");
+  causes.moveTo(explanation);
 }
 
 void explainServicesUnknown(Explanation& explanation, const graph::Graph& graph, const GuardIndex& index,
@@ -25,7 +26,7 @@ void explainServicesUnknown(Explanation& explanation, const graph::Graph& graph,
   Writer why;
   why.ignorance(graph, criticalservice::criticalServiceType(), knowledge);
   text << " must stay while it is not known what is guarded: ";
-  explainAlone(explanation, Reason::ServicesUnknown, text, why.take(),
+  explainAlone(explanation, Reason::ServicesUnknown, text, why.view(),
                knowledge == graph::Knowledge::Forbidden
                    ? "; grant lastout get, list and watch on criticalservices.lastout.dev"
                    : "; try again when lastout has listed them");
@@ -103,8 +104,7 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
   } else if (decision.reason == Reason::Unconfirmed) {
     text.key(object) << " must stay until the API server has confirmed that nothing blocks it: ";
     explainAlone(explanation, decision.reason, text,
-                 std::string(detail.empty() ? std::string_view("the confirming read failed") : detail),
-                 "; try again");
+                 detail.empty() ? std::string_view("the confirming read failed") : detail, "; try again");
   } else {
     Denial denial(graph, index, object);
     if (denial.empty()) {
@@ -112,7 +112,7 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
       explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");
     } else {
       explanation.message = denial.sentence();
-      explanation.causes = denial.takeCauses();
+      denial.moveCausesTo(explanation);
     }
   }
   return explanation;

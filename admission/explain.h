@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +17,14 @@ namespace lastout::admission {
 inline constexpr size_t kLongestMessage = 1000;  // bytes of Explanation::message
 inline constexpr size_t kMostCauses = 10;        // blockers that are told one by one
 
-// One of `details.causes` in the API server's Status.
+// One of `details.causes` in the API server's Status; its texts are parts of Explanation::words.
 struct Cause {
-  std::string_view reason;  // a word for programs: toString(Reason), or one of those below; docs/verdicts.md
-  std::string message;      // what blocks: "coolresources.my.crd.group/some-instance has finalizer ..."
-  std::string
-      field;  // who asks for it: "criticalservices.lastout.dev/for-finalizer-deployment#spec.criteria[0]"
+  // A word for programs: toString(Reason), or one of those below; docs/verdicts.md.
+  std::string_view reason;
+  // What blocks: "coolresources.my.crd.group/some-instance has finalizer ...".
+  std::string_view message;
+  // Who asks for it: "criticalservices.lastout.dev/for-finalizer-deployment#spec.criteria[0]".
+  std::string_view field;
 };
 
 inline constexpr std::string_view kRootBlocker = "RootBlocker";
@@ -31,7 +34,8 @@ inline constexpr std::string_view kMoreBlockers = "MoreBlockers";
 struct Explanation {
   std::string message;        // one sentence: the object, what blocks it, how many more, and what to do
   std::vector<Cause> causes;  // of a denial: what blocks, at most kMostCauses; then roots; then how many more
-  uint64_t revision = 0;      // of the graph that was looked at
+  std::shared_ptr<const std::string> words;  // all texts of the causes
+  uint64_t revision = 0;                     // of the graph that was looked at
 };
 
 std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause

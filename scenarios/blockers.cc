@@ -36,9 +36,10 @@ Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Sl
   if (decision.allowed) return result;
 
   const LiveGraph live(model, state);
-  for (const admission::Cause& cause :
-       admission::explain(live.graph, live.index, model.slots[slot].key, decision).causes) {
-    if (cause.reason != admission::kRootBlocker) addOnce(result.causes, cause.message);
+  const admission::Explanation explanation =
+      admission::explain(live.graph, live.index, model.slots[slot].key, decision);
+  for (const admission::Cause& cause : explanation.causes) {
+    if (cause.reason != admission::kRootBlocker) addOnce(result.causes, std::string(cause.message));
   }
   const auto add = [&](uint32_t stake, uint32_t criterion, admission::Reason reason) {
     const admission::ServiceRule& rule = model.rules.services[stakes[stake].service];
