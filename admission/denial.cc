@@ -62,14 +62,13 @@ void Denial::phrase() {
 
 void Denial::findRoots() {
   for (size_t i = 0; i < shown_; ++i) {
-    if (phrases_[i].holders.count == 1) roots_.leaveOut(phrases_[i].holders.examples[0].id);
+    if (phrases_[i].holders.count == 1) roots_.leaveOut(phrases_[i].holders.examples[0]);
   }
   for (size_t i = 0; i < shown_; ++i) {
     const Holders& holders = phrases_[i].holders;
     for (size_t k = 0; k < holders.shown; ++k) {
       const size_t before = roots_.size();
-      const Holders::Example& holder = holders.examples[k];
-      if (roots_.follow(holder.id, holder.terminating) && holders.count == 1) {
+      if (roots_.follow(holders.examples[k]) && holders.count == 1) {
         phrases_[i].remedy.live = false;
         phrases_[i].remedy.waiting = true;
       }

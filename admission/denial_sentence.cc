@@ -122,7 +122,8 @@ void Denial::writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) con
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
   const bool one = holders.count == 1;
   if (one) {
-    text.key({type.group, type.resource, holders.examples[0].namespaceName, holders.examples[0].name});
+    text.key({type.group, type.resource, graph_.namespaceName(holders.examples[0]),
+              graph_.name(holders.examples[0])});
   } else {
     text.number(holders.count).letter(' ').type(type);
   }
@@ -132,7 +133,7 @@ void Denial::writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) con
     text << " exists";
   }
   if (one && !holders.live) text << " (being deleted)";
-  if (!one) (text << (holders.shown < holders.count ? " (among them " : " (")).names(holders) << ")";
+  if (!one) (text << (holders.shown < holders.count ? " (among them " : " (")).names(graph_, holders) << ")";
   if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
     (text << " (when last seen: ").ignorance(graph_, type, knowledge) << ")";
   }

@@ -17,9 +17,9 @@ KeyView viewOf(const graph::ObjectView& object) {
 
 }  // namespace
 
-bool Roots::goesOn(graph::ObjectId object, bool terminating) const {
+bool Roots::goesOn(graph::ObjectId object) const {
   if (graph_.hasRequirements(object)) return true;
-  return terminating && !graph::OutEdges(graph_, graph::vertexOf(object)).atEnd();
+  return graph_.isTerminating(object) && !graph::OutEdges(graph_, graph::vertexOf(object)).atEnd();
 }
 
 // A blocker may be part of a cycle: that it blocks says nothing of the cycle.
@@ -32,8 +32,8 @@ bool Roots::isTold(const graph::RootBlocker& root) const {
   });
 }
 
-bool Roots::follow(graph::ObjectId blocker, bool terminating) {
-  if (!goesOn(blocker, terminating)) return false;
+bool Roots::follow(graph::ObjectId blocker) {
+  if (!goesOn(blocker)) return false;
   if (found_.size() == kMostRoots || searches_ == kMostSearches) return true;
   ++searches_;
   graph::BlockerLimits limits;

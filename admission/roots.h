@@ -18,7 +18,7 @@ class Roots {
   void leaveOut(graph::ObjectId object) { told_.push_back(graph::vertexOf(object)); }
   // Looks for roots behind the blocker, in bounded time; no more once there are enough. True when the blocker
   // waits for something else.
-  bool follow(graph::ObjectId blocker, bool terminating);
+  bool follow(graph::ObjectId blocker);
 
   size_t size() const { return found_.size(); }
   // What the first root asks a person to do; empty when it is being deleted already.
@@ -36,7 +36,7 @@ class Roots {
     graph::RootBlocker root;
   };
 
-  bool goesOn(graph::ObjectId object, bool terminating) const;
+  bool goesOn(graph::ObjectId object) const;
   bool isTold(const graph::RootBlocker& root) const;
   void writeRoot(Writer& text, const graph::RootBlocker& root) const;
   void writeObject(Writer& text, graph::ObjectId object) const;

@@ -3,32 +3,29 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 namespace lastout::admission {
 namespace {
 
 constexpr std::string_view kGap = "...";
 
-bool before(const Holders::Example& a, const Holders::Example& b) {
-  return a.namespaceName != b.namespaceName ? a.namespaceName < b.namespaceName : a.name < b.name;
+bool namedBefore(const graph::Graph& graph, graph::ObjectId a, graph::ObjectId b) {
+  return std::pair(graph.namespaceName(a), graph.name(a)) < std::pair(graph.namespaceName(b), graph.name(b));
 }
 
 }  // namespace
 
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
   Holders holders;
-  std::array<graph::ObjectId, Holders::kShown> found;
   holders.count = graph.holders(condition);
-  holders.shown = graph.someHolders(condition, found);
-  for (size_t i = 0; i < holders.shown; ++i) {
-    const graph::ObjectView object = graph.object(found[i]);
-    holders.live = holders.live || !object.terminating;
-    holders.examples[i] = {object.namespaceName, object.name, found[i], object.terminating};
-  }
+  holders.shown = static_cast<uint32_t>(graph.someHolders(condition, holders.examples));
+  for (size_t i = 0; i < holders.shown; ++i)
+    holders.live = holders.live || !graph.isTerminating(holders.examples[i]);
   // All of them in order, whatever came when; of more, any few are as good as any others.
-  if (holders.count <= Holders::kShown) {
-    std::sort(holders.examples.begin(), holders.examples.begin() + static_cast<ptrdiff_t>(holders.shown),
-              before);
+  for (size_t i = 1; i < holders.shown && holders.count <= Holders::kShown; ++i) {
+    for (size_t k = i; k > 0 && namedBefore(graph, holders.examples[k], holders.examples[k - 1]); --k)
+      std::swap(holders.examples[k], holders.examples[k - 1]);
   }
   return holders;
 }
@@ -93,13 +90,13 @@ Writer& Writer::separator(size_t index, size_t total) {
   return *this;
 }
 
-Writer& Writer::names(const Holders& holders) {
+Writer& Writer::names(const graph::Graph& graph, const Holders& holders) {
   for (size_t i = 0; i < holders.shown; ++i) {
     separator(i, holders.shown);
     const size_t start = size_;
-    const Holders::Example& example = holders.examples[i];
-    if (!example.namespaceName.empty()) (*this << example.namespaceName).letter('/');
-    *this << example.name;
+    const std::string_view home = graph.namespaceName(holders.examples[i]);
+    if (!home.empty()) (*this << home).letter('/');
+    *this << graph.name(holders.examples[i]);
     shorten(start);
   }
   return *this;

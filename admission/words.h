@@ -16,15 +16,9 @@ namespace lastout::admission {
 struct Holders {
   static constexpr size_t kShown = 3;
   uint32_t count = 0;  // all of them
-  size_t shown = 0;
-  struct Example {
-    std::string_view namespaceName;
-    std::string_view name;
-    graph::ObjectId id{};
-    bool terminating = false;
-  };
-  std::array<Example, kShown> examples;  // sorted when they are all
-  bool live = false;                     // one of those shown is not being deleted
+  uint32_t shown = 0;
+  std::array<graph::ObjectId, kShown> examples{};  // by name when they are all
+  bool live = false;                               // one of those shown is not being deleted
 };
 Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition);
 
@@ -54,7 +48,7 @@ class Writer {
   Writer& type(const kube::GroupResource& type);  // "deployments.apps"
   Writer& service(std::string_view name);         // "criticalservices.lastout.dev/<name>"
   Writer& separator(size_t index, size_t total);  // ", " or " and " before thing `index` of `total`
-  Writer& names(const Holders& holders);          // "a, ns/b and ns/c"
+  Writer& names(const graph::Graph& graph, const Holders& holders);  // "a, ns/b and ns/c"
   // Why too little is known of a type: "coolresources.my.crd.group have not been listed yet".
   Writer& ignorance(const graph::Graph& graph, const kube::GroupResource& type, graph::Knowledge knowledge);
 

@@ -146,6 +146,9 @@ class Graph {
   std::optional<ObjectId> findByUid(std::string_view uid) const;
   ObjectView object(ObjectId object) const;
   kube::ObjectKey key(ObjectId object) const;
+  std::string_view name(ObjectId object) const;
+  std::string_view namespaceName(ObjectId object) const;
+  bool isTerminating(ObjectId object) const;
   bool hasRequirements(ObjectId object) const;  // it goes after a condition because somebody requires it
   std::string uid(ObjectId object) const;       // empty: not known
   std::string resourceVersion(ObjectId object) const;               // as the server gave it
