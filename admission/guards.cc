@@ -8,24 +8,20 @@ namespace {
 
 kube::ObjectKey namespaceKey(std::string_view name) { return {{"", "namespaces"}, "", std::string(name)}; }
 
-kube::ObjectKey crdKey(const kube::GroupResource& type) {
-  return {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(type)};
-}
-
 }  // namespace
 
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace) {
   std::vector<Guard> guards;
   guards.push_back({criticalservice::keyOf(service), Role::Service});
-  guards.push_back({crdKey(criticalservice::criticalServiceType()), Role::Service});
+  guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), Role::Service});
   guards.push_back({service.provider, Role::Provider});
   if (!service.provider.namespaceName.empty()) {
     guards.push_back({namespaceKey(service.provider.namespaceName), Role::HoldsProvider});
   }
   const kube::ResourceType* type = types.find(service.provider.type);
   if (type == nullptr || !type->builtIn)
-    guards.push_back({crdKey(service.provider.type), Role::HoldsProvider});
+    guards.push_back({kube::crdKey(service.provider.type), Role::HoldsProvider});
   if (!ownNamespace.empty()) guards.push_back({namespaceKey(ownNamespace), Role::LastoutNamespace});
   return guards;
 }

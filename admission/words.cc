@@ -5,14 +5,12 @@
 #include <iterator>
 #include <utility>
 
+#include "graph/names.h"
+
 namespace lastout::admission {
 namespace {
 
 constexpr std::string_view kGap = "...";
-
-bool namedBefore(const graph::Graph& graph, graph::ObjectId a, graph::ObjectId b) {
-  return std::pair(graph.namespaceName(a), graph.name(a)) < std::pair(graph.namespaceName(b), graph.name(b));
-}
 
 }  // namespace
 
@@ -24,7 +22,9 @@ Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
     holders.live = holders.live || !graph.isTerminating(holders.examples[i]);
   // All of them in order, whatever came when; of more, any few are as good as any others.
   for (size_t i = 1; i < holders.shown && holders.count <= Holders::kShown; ++i) {
-    for (size_t k = i; k > 0 && namedBefore(graph, holders.examples[k], holders.examples[k - 1]); --k)
+    for (size_t k = i; k > 0 && graph::namedBefore(graph, graph::vertexOf(holders.examples[k]),
+                                                   graph::vertexOf(holders.examples[k - 1]));
+         --k)
       std::swap(holders.examples[k], holders.examples[k - 1]);
   }
   return holders;
@@ -104,8 +104,7 @@ Writer& Writer::names(const graph::Graph& graph, const Holders& holders) {
 
 Writer& Writer::ignorance(const graph::Graph& graph, const kube::GroupResource& aType,
                           graph::Knowledge knowledge) {
-  const kube::ObjectKey crd{{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(aType)};
-  const bool defined = graph.find(crd).has_value();
+  const bool defined = graph.find(kube::crdKey(aType)).has_value();
   switch (knowledge) {
     case graph::Knowledge::Unknown:
       type(aType) << " have not been listed yet" << (defined ? ", although their CRD is there" : "");

@@ -23,6 +23,7 @@ using admission::Decision;
 using admission::GraphFacts;
 using admission::GuardIndex;
 using admission::KeyView;
+using admission::viewOf;
 using criticalservice::CriticalService;
 using criticalservice::FinalizerCriterion;
 using criticalservice::SpecificResourceCriterion;
@@ -111,10 +112,6 @@ const Cluster& clusterOf(uint32_t objects) {
   std::unique_ptr<Cluster>& cluster = clusters[objects];
   if (!cluster) cluster = std::make_unique<Cluster>(objects);
   return *cluster;
-}
-
-KeyView viewOf(const kube::ObjectKey& key) {
-  return {key.type.group, key.type.resource, key.namespaceName, key.name};
 }
 
 void decideAlone(benchmark::State& state) {

@@ -75,17 +75,12 @@ class Reader {
   }
 
   static bool isCrdOf(const kube::ObjectKey& object, const kube::GroupResource& type) {
-    return object.type == kube::GroupResource{"apiextensions.k8s.io", "customresourcedefinitions"} &&
-           object.name == kube::crdName(type);
+    return object == kube::crdKey(type);
   }
 
   const Model& model_;
   StateRef state_;
 };
-
-kube::ObjectKey crdOf(const kube::GroupResource& type) {
-  return {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(type)};
-}
 
 // The objects that some line of the verdict table is about; all others no CriticalService keeps.
 std::vector<bool> namedSlots(const Model& model) {
@@ -98,8 +93,8 @@ std::vector<bool> namedSlots(const Model& model) {
     named[model.services[i]] = true;
     mark(provider);
     mark({{"", "namespaces"}, "", provider.namespaceName});
-    mark(crdOf(provider.type));
-    mark(crdOf(criticalservice::criticalServiceType()));
+    mark(kube::crdKey(provider.type));
+    mark(kube::crdKey(criticalservice::criticalServiceType()));
   }
   if (model.lastoutNamespace) mark(*model.lastoutNamespace);
   return named;

@@ -116,8 +116,7 @@ void wireContainer(Model& model, Slot slot) {
       model.slots[*space].content.push_back(slot);
     }
   }
-  const auto crd =
-      model.find({{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(info.key.type)});
+  const auto crd = model.find(kube::crdKey(info.key.type));
   if (!crd) return;
   info.crd = *crd;
   model.slots[*crd].content.push_back(slot);

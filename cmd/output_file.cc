@@ -34,7 +34,11 @@ kube::Result<OutputFile> OutputFile::open(const std::string& path) {
   const fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status)) return tl::unexpected(cannotWrite(path));
   const bool direct = fs::exists(status) && !fs::is_regular_file(status);
-  OutputFile file(path, direct ? path : path + ".part");
+  std::string written = path;
+  for (int i = 0; !direct && (i == 0 || fs::exists(written, ignored)); ++i) {
+    written = path + ".part" + (i == 0 ? "" : std::to_string(i));  // what is there may be somebody's
+  }
+  OutputFile file(path, written);
   if (!file.out_) return tl::unexpected(cannotWrite(path));
   return file;
 }

@@ -114,7 +114,7 @@ kube::Errors checkOutputs(const Scenarios& all, const ReplayFlags& options) {
     };
     for (const auto& ready : all) {
       refuse(ready->scenario.file);
-      for (const kube::Object& object : ready->scenario.objects) refuse(object.file);
+      for (const std::string& file : ready->scenario.moreFiles) refuse(file);
     }
   };
   check("--trace", options.trace);

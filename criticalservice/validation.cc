@@ -23,8 +23,7 @@ bool isNamespace(const Criterion& criterion, std::string_view name) {
 
 // True when a criterion of the service waits for the CRD of `type` to be gone.
 bool waitsForCrd(const CriticalService& service, const kube::GroupResource& type) {
-  const Criterion wanted = SpecificResourceCriterion{
-      {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName(type)}};
+  const Criterion wanted = SpecificResourceCriterion{kube::crdKey(type)};
   return std::ranges::find(service.criteria, wanted) != service.criteria.end();
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "kube/ascii.h"
+
 namespace lastout::kube {
 namespace {
 
-bool isLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool isLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || isDigit(c); }
 bool isLetterOrDigit(char c) { return isLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
 
 // One part of a DNS subdomain; its length is not limited by itself.

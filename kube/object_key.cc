@@ -21,6 +21,10 @@ std::string toString(const ObjectKey& key) {
 
 std::string crdName(const GroupResource& type) { return type.resource + "." + type.group; }
 
+ObjectKey crdKey(const GroupResource& type) {
+  return {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", crdName(type)};
+}
+
 }  // namespace lastout::kube
 
 namespace {

@@ -28,6 +28,8 @@ std::string toString(const ObjectKey& key);  // "deployments.apps/finalizer-name
 
 // The name of the CRD that defines a type: "<resource>.<group>".
 std::string crdName(const GroupResource& type);
+// The CustomResourceDefinition itself.
+ObjectKey crdKey(const GroupResource& type);
 
 }  // namespace lastout::kube
 

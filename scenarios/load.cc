@@ -114,6 +114,7 @@ class Loader {
         continue;
       }
       const std::string path = (folder / name.path).lexically_normal().string();
+      scenario_.moreFiles.push_back(path);
       kube::Result<std::string> text = kube::readFile(path, limits_);
       if (!text) {
         errors_.push_back({"spec.files: " + kube::toString(text.error()), scenario_.file, name.where});

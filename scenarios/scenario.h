@@ -83,7 +83,8 @@ struct Milestone {
 
 struct Scenario {
   std::string file;
-  std::string name;  // metadata.name, or the file's name without its ending
+  std::vector<std::string> moreFiles;  // that spec.files names, as they were read
+  std::string name;                    // metadata.name, or the file's name without its ending
   std::string description;
   bool guard = true;                     // lastout is there
   std::string lastoutNamespace;          // empty: not in the cluster

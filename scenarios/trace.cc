@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cluster/transition.h"
 #include "scenarios/blockers.h"
 #include "scenarios/output.h"
 
@@ -46,10 +47,7 @@ class Tracer {
         names_(Names::full(model_)),
         known_(model_.slots.size()),
         born_(model_.slots.size()),
-        deletedAt_(model_.slots.size()),
-        unguarded_(model_) {
-    unguarded_.guarded = false;
-  }
+        deletedAt_(model_.slots.size()) {}
 
   std::string run() {
     marker({},
@@ -205,17 +203,14 @@ class Tracer {
   }
 
   // The garbage collector asks with the policy of the owners that the object goes with. What it asked stands
-  // in the finalizers afterwards; of a DELETE that was denied, in those that it would have left.
+  // in the finalizers afterwards; after a DELETE that was denied, it would ask the same again.
   PropagationPolicy collectorPolicy(const Happening& happening) const {
-    uint16_t finalizers = happening.object.finalizers;
     if (happening.event.kind == EventKind::Denied) {
       std::vector<uint64_t> words = *happening.state;
-      const cluster::StateRef state(words.data(), machine_.layout());
-      const Slot slot = happening.event.slot;
-      cluster::Machine(unguarded_)
-          .apply(state, {cluster::Action::Kind::CollectorDelete, Actor::Collector, slot, 0}, nullptr);
-      finalizers = state.finalizers(slot);
+      const cluster::Transition then(machine_, cluster::StateRef(words.data(), machine_.layout()), nullptr);
+      return *cluster::collectorRequest(then, happening.event.slot).policy;
     }
+    const uint16_t finalizers = happening.object.finalizers;
     if ((finalizers & cluster::kForegroundBit) != 0) return PropagationPolicy::Foreground;
     return (finalizers & cluster::kOrphanBit) != 0 ? PropagationPolicy::Orphan
                                                    : PropagationPolicy::Background;
@@ -330,7 +325,6 @@ class Tracer {
   std::vector<cluster::ObjectState> known_;           // as a watcher saw each object last
   std::vector<uint32_t> born_;                        // how often each was created during the run
   std::vector<std::chrono::milliseconds> deletedAt_;  // when each was last marked deleted
-  cluster::Model unguarded_;                          // the same cluster without lastout
   std::string out_;
 };
 

@@ -185,8 +185,6 @@ bool isNamespaced(const kube::GroupResource& type) { return specTypes().find(typ
 
 kube::ObjectKey namespaceKey(const std::string& name) { return {types::kNamespaces, "", name}; }
 
-kube::ObjectKey crdKey(const kube::GroupResource& type) { return {types::kCrds, "", kube::crdName(type)}; }
-
 tl::expected<Model, kube::Errors> toModel(const ClusterSpec& spec) {
   auto model = cluster::build(toInput(spec));
   if (!model) return model;

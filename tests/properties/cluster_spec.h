@@ -89,7 +89,6 @@ extern const kube::GroupResource kDatabases;  // namespaced; may be providers
 bool isWorkload(const kube::GroupResource& type);
 bool isNamespaced(const kube::GroupResource& type);
 kube::ObjectKey namespaceKey(const std::string& name);
-kube::ObjectKey crdKey(const kube::GroupResource& type);
 
 // Fails on what the machine cannot hold. References to objects that are not in the spec are left out.
 tl::expected<cluster::Model, kube::Errors> toModel(const ClusterSpec& spec);

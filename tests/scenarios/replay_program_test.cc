@@ -194,6 +194,12 @@ TEST_F(ReplayProgram, WritesOverNothingThatItReads) {
     EXPECT_THAT(ran.err, HasSubstr(flag + " would write over this file, which is read"));
   }
   EXPECT_EQ(lastout({"replay", scenario}).exitCode, 0) << "the scenario is what it was";
+  std::string more = kHolds;
+  more.insert(more.find("spec:\n") + 6, "  files: [work.yaml]\n");
+  write("work.yaml", "kind: ManifestWork\nmetadata: {name: w}\nspec: {workload: {manifests: []}}\n");
+  const Ran named = lastout({"replay", "--trace", path("work.yaml"), write("b.yaml", more)});
+  EXPECT_EQ(named.exitCode, 2);
+  EXPECT_THAT(named.err, HasSubstr("work.yaml: --trace would write over this file")) << named.err;
   const Ran both = lastout({"replay", "--trace", path("out"), "--junit", path("out"), scenario});
   EXPECT_EQ(both.exitCode, 2);
   EXPECT_THAT(both.err, HasSubstr("would write over each other"));
@@ -206,6 +212,13 @@ TEST_F(ReplayProgram, LeavesNoHalfOfTwoFiles) {
   EXPECT_EQ(ran.out, "");
   EXPECT_FALSE(std::filesystem::exists(path("t.jsonl")));
   EXPECT_FALSE(std::filesystem::exists(path("t.jsonl.part")));
+}
+
+TEST_F(ReplayProgram, LeavesAFileThatIsCalledAsItsOwnUnfinishedOne) {
+  const std::string theirs = write("t.jsonl.part", "mine");
+  EXPECT_EQ(lastout({"replay", "--trace", path("t.jsonl"), write("a.yaml", kHolds)}).exitCode, 0);
+  EXPECT_EQ(read(theirs), "mine");
+  EXPECT_TRUE(std::filesystem::exists(path("t.jsonl")));
 }
 
 TEST_F(ReplayProgram, ASeedIsAWholeNumber) {

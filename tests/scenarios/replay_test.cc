@@ -264,7 +264,7 @@ TEST(Replay, AStepThatIsNeverSentIsNoEnd) {
   expect: { ends: empty })",
                                               kUnguarded));
   EXPECT_EQ(report.end, End::Stuck);
-  ASSERT_EQ(report.leftovers.size() > 0, true);
+  ASSERT_FALSE(report.leftovers.empty());
   EXPECT_THAT(report.leftovers.back().reasons,
               ElementsAre("it is sent after namespaces/operator denied, which did not happen"));
 }
