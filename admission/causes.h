@@ -1,55 +1,62 @@
 // CauseList: the causes of an Explanation while they are gathered. Insides of admission/explain.h.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "admission/explain.h"
+#include "admission/words.h"
 
 namespace lastout::admission {
 
-// All texts stand one after the other in one string: an explanation is made on the way of a request, and
-// twenty strings would cost more than their words.
+// All texts stand one after the other, as they are written: an explanation is made on the way of a request,
+// and twenty strings would cost more than their words.
 class CauseList {
  public:
-  void reserve(size_t causes) {
-    constexpr size_t kUsualBytes = 160;
-    parts_.reserve(causes);
-    text_.reserve(causes * kUsualBytes);
+  // At most kMostParts. The reason's text must outlive the explanation; the message is what is written to the
+  // Writer from here on, up to startField() or the next cause.
+  Writer& start(std::string_view reason) {
+    parts_[count_++] = {reason, text_.size(), kNoField};
+    return text_;
   }
-  // The reason's text must outlive the explanation.
-  void add(std::string_view reason, std::string_view message, std::string_view field) {
-    parts_.push_back({reason, text_.size(), message.size(), field.size()});
-    text_.append(message).append(field);
+  Writer& startField() {
+    parts_[count_ - 1].field = text_.size();
+    return text_;
   }
   std::string_view message(size_t index) const {
-    return std::string_view(text_).substr(parts_[index].begin, parts_[index].message);
+    return text_.view().substr(parts_[index].begin, endOfMessage(index) - parts_[index].begin);
   }
 
-  void moveTo(Explanation& explanation) {
-    auto words = std::make_shared<const std::string>(std::move(text_));
-    const std::string_view all = *words;
-    explanation.causes.reserve(parts_.size());
-    for (const Part& part : parts_) {
-      explanation.causes.push_back({part.reason, all.substr(part.begin, part.message),
-                                    all.substr(part.begin + part.message, part.field)});
+  void moveTo(Explanation& explanation) const {
+    explanation.words = std::make_shared<const std::string>(text_.view());
+    const std::string_view all = *explanation.words;
+    explanation.causes.reserve(count_);
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t field = endOfMessage(i);
+      explanation.causes.push_back({parts_[i].reason, all.substr(parts_[i].begin, field - parts_[i].begin),
+                                    all.substr(field, end(i) - field)});
     }
-    explanation.words = std::move(words);
   }
 
  private:
+  static constexpr size_t kMostParts = 2 * kMostCauses + kMostRoots + 1;  // blockers, replaced providers; more
+  static constexpr size_t kNoField = std::string_view::npos;
   struct Part {
     std::string_view reason;
-    size_t begin = 0;    // of the message in text_; the field follows it
-    size_t message = 0;  // bytes
-    size_t field = 0;    // bytes
+    size_t begin;  // of the message in text_
+    size_t field;  // of the field, or kNoField
   };
 
-  std::string text_;
-  std::vector<Part> parts_;
+  size_t end(size_t index) const { return index + 1 < count_ ? parts_[index + 1].begin : text_.size(); }
+  size_t endOfMessage(size_t index) const {
+    return parts_[index].field == kNoField ? end(index) : parts_[index].field;
+  }
+
+  Writer text_;
+  std::array<Part, kMostParts> parts_;  // the first count_ of them
+  size_t count_ = 0;
 };
 
 }  // namespace lastout::admission

@@ -45,19 +45,17 @@ void Denial::gather() {
 }
 
 void Denial::phrase() {
-  causes_.reserve(shown_ + 2);
   for (size_t i = 0; i < shown_; ++i) {
-    Writer text;
+    Writer& text = causes_.start(toString(first_[i].reason));
+    text.forgetLongestName();
     writeBlocker(text, first_[i], phrases_[i], false);
     phrases_[i].longestName = text.longestName();
-    causes_.add(toString(first_[i].reason), text.view(), field(first_[i]).view());
+    writeField(causes_.startField(), first_[i]);
   }
   findRoots();
   addReplaced();
   if (total_ == shown_) return;
-  Writer text;
-  text.number(total_ - shown_) << " more";
-  causes_.add(kMoreBlockers, text.view(), "");
+  causes_.start(kMoreBlockers).number(total_ - shown_) << " more";
 }
 
 void Denial::findRoots() {
@@ -73,9 +71,8 @@ void Denial::findRoots() {
         phrases_[i].remedy.waiting = true;
       }
       for (size_t root = before; root < roots_.size(); ++root) {
-        Writer text;
-        roots_.writeChain(text, root);
-        causes_.add(kRootBlocker, text.view(), field(first_[i]).view());
+        roots_.writeChain(causes_.start(kRootBlocker), root);
+        writeField(causes_.startField(), first_[i]);
       }
     }
   }
@@ -94,14 +91,12 @@ bool Denial::sameWords(const Blocker& a, const Blocker& b) const {
   return isCriterion && a.reason == b.reason && conditionOf(a) == conditionOf(b);
 }
 
-Writer Denial::field(const Blocker& blocker) const {
-  Writer text;
+void Denial::writeField(Writer& text, const Blocker& blocker) const {
   text.service(serviceOf(blocker).meta.name);
   if (roleOf(blocker) == Role::Service) text << "#spec.provider";
   if (roleOf(blocker) == Role::Provider || roleOf(blocker) == Role::HoldsProvider) {
     (text << "#spec.criteria[").number(blocker.criterion).letter(']');
   }
-  return text;
 }
 
 std::string Denial::newUid(const criticalservice::CriticalService& service) const {
@@ -121,12 +116,9 @@ void Denial::addReplaced() {
     last = &service;
     const std::string uid = newUid(service);
     if (uid.empty()) continue;
-    Writer text;
-    text.key(viewOf(service.provider))
+    causes_.start(kProviderReplaced).key(viewOf(service.provider))
         << " has uid " << uid << ", the one that was seen first had " << service.providerUid;
-    Writer field;
-    field.service(service.meta.name) << "#status.provider.uid";
-    causes_.add(kProviderReplaced, text.view(), field.view());
+    causes_.startField().service(service.meta.name) << "#status.provider.uid";
   }
 }
 

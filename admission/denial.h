@@ -26,7 +26,7 @@ class Denial {
   }  // nothing blocks: the verdict was made of other facts than these
   // Not when empty. The sentence, in at most kLongestMessage bytes.
   std::string sentence() const;
-  void moveCausesTo(Explanation& explanation) { causes_.moveTo(explanation); }  // after the sentence
+  void moveCausesTo(Explanation& explanation) const { causes_.moveTo(explanation); }  // after the sentence
 
  private:
   struct Blocker {
@@ -74,7 +74,7 @@ class Denial {
   void writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const;
   void writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
 
-  Writer field(const Blocker& blocker) const;
+  void writeField(Writer& text, const Blocker& blocker) const;
   // The uid that the service's provider has now, when another one is recorded; otherwise "".
   std::string newUid(const criticalservice::CriticalService& service) const;
   void addReplaced();

@@ -116,10 +116,12 @@ void Denial::writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, 
 }
 
 void Denial::writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) const {
-  const Holders& holders = phrase.holders = holdersOf(graph_, conditionOf(blocker));
+  const graph::ConditionId condition = conditionOf(blocker);
+  findHolders(graph_, condition, phrase.holders);
+  const Holders& holders = phrase.holders;
   const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
-  const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
+  const graph::Knowledge knowledge = graph_.knowledge(condition);
   const bool one = holders.count == 1;
   if (one) {
     text.key({type.group, type.resource, graph_.namespaceName(holders.examples[0]),
@@ -168,7 +170,7 @@ void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase,
     if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &service.provider.type;
     return;
   }
-  phrase.holders = holdersOf(graph_, conditionOf(blocker));
+  findHolders(graph_, conditionOf(blocker), phrase.holders);
   const bool live = phrase.holders.live;
   if (inSentence && !newUid(service).empty()) text << ", which replaced the one that was seen first,";
   text << (live ? " is present" : " is present (being deleted)");
@@ -190,7 +192,9 @@ void Denial::writeServicesLeft(Writer& text) const {
     text.separator(told++, wanted).service(service.meta.name);
   }
   text << (one ? " exists; " : "); ");
-  if (holdersOf(graph_, index_.allServices()).live) {
+  Holders services;
+  findHolders(graph_, index_.allServices(), services);
+  if (services.live) {
     text << (one ? "delete it first" : "delete them first");
   } else {
     text << (one ? "it is being deleted: try again when it is gone"

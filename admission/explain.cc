@@ -16,7 +16,7 @@ void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::st
     explanation.message.replace(kLongestMessage - 3, std::string::npos, "...");
   }
   CauseList causes;
-  causes.add(toString(reason), why, "");
+  causes.start(toString(reason)) << why;
   causes.moveTo(explanation);
 }
 

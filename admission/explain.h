@@ -16,6 +16,7 @@ namespace lastout::admission {
 
 inline constexpr size_t kLongestMessage = 1000;  // bytes of Explanation::message
 inline constexpr size_t kMostCauses = 10;        // blockers that are told one by one
+inline constexpr size_t kMostRoots = 3;          // root blockers that are named
 
 // One of `details.causes` in the API server's Status; its texts are parts of Explanation::words.
 struct Cause {

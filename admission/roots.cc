@@ -6,7 +6,6 @@
 namespace lastout::admission {
 namespace {
 
-constexpr size_t kMostRoots = 3;
 constexpr size_t kMostSearches = 3;
 constexpr uint32_t kMostVertices = 64;  // of one search
 constexpr size_t kMostInChain = 4;      // objects between a blocker and its root that are named

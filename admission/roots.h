@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "admission/explain.h"
 #include "admission/words.h"
 #include "graph/blockers.h"
 

@@ -14,8 +14,7 @@ constexpr std::string_view kGap = "...";
 
 }  // namespace
 
-Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
-  Holders holders;
+void findHolders(const graph::Graph& graph, graph::ConditionId condition, Holders& holders) {
   holders.count = graph.holders(condition);
   holders.shown = static_cast<uint32_t>(graph.someHolders(condition, holders.examples));
   for (size_t i = 0; i < holders.shown; ++i)
@@ -27,14 +26,9 @@ Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition) {
          --k)
       std::swap(holders.examples[k], holders.examples[k - 1]);
   }
-  return holders;
 }
 
-// What stands from `start` on becomes at most longestName_ bytes, beginning and end kept.
-void Writer::shorten(size_t start) {
-  const size_t length = size_ - start;
-  longest_ = std::max(longest_, length);
-  if (length <= longestName_) return;
+void Writer::cutMiddle(size_t start) {
   const size_t kept = (longestName_ - kGap.size()) / 2;
   char* const gap = text_ + start + kept;
   std::memcpy(gap, kGap.data(), kGap.size());
@@ -91,10 +85,12 @@ Writer& Writer::separator(size_t index, size_t total) {
 }
 
 Writer& Writer::names(const graph::Graph& graph, const Holders& holders) {
+  std::string_view home;
   for (size_t i = 0; i < holders.shown; ++i) {
     separator(i, holders.shown);
     const size_t start = size_;
-    const std::string_view home = graph.namespaceName(holders.examples[i]);
+    if (i == 0 || !graph.areAlike(holders.examples[i], holders.examples[i - 1]))
+      home = graph.namespaceName(holders.examples[i]);
     if (!home.empty()) (*this << home).letter('/');
     *this << graph.name(holders.examples[i]);
     shorten(start);

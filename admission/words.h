@@ -1,6 +1,7 @@
 // Writer: the phrases that explanations are made of. Insides of admission/explain.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -20,14 +21,14 @@ struct Holders {
   std::array<graph::ObjectId, kShown> examples{};  // by name when they are all
   bool live = false;                               // one of those shown is not being deleted
 };
-Holders holdersOf(const graph::Graph& graph, graph::ConditionId condition);
+void findHolders(const graph::Graph& graph, graph::ConditionId condition, Holders& holders);  // was empty
 
 // A text that grows, up to kMostBytes: what goes beyond is left out. Of names that are longer than
 // `longestName` bytes the middle is left out. Explanations are made on the way of a request: nothing is
 // allocated before take().
 class Writer {
  public:
-  static constexpr size_t kMostBytes = 8192;
+  static constexpr size_t kMostBytes = 32768;
 
   explicit Writer(size_t longestName = kMostBytes) : longestName_(longestName) {}
 
@@ -35,6 +36,14 @@ class Writer {
     if (words.size() > kMostBytes - size_) words = words.substr(0, kMostBytes - size_);
     std::memcpy(text_ + size_, words.data(), words.size());
     size_ += words.size();
+    return *this;
+  }
+  // A literal, whose length the compiler knows: a copy without a call.
+  template <size_t kSize>
+  Writer& operator<<(const char (&words)[kSize]) {
+    if (kSize > kMostBytes - size_) return *this << std::string_view(words, kSize - 1);
+    std::memcpy(text_ + size_, words, kSize);
+    size_ += kSize - 1;
     return *this;
   }
   Writer& letter(char letter) {
@@ -54,12 +63,18 @@ class Writer {
 
   std::string_view view() const { return {text_, size_}; }
   size_t size() const { return size_; }
-  size_t longestName() const { return longest_; }  // of those written, in bytes
+  size_t longestName() const { return longest_; }  // of those written since it was forgotten, in bytes
+  void forgetLongestName() { longest_ = 0; }
   std::string take() const { return std::string(view()); }
 
  private:
   Writer& typeName(std::string_view group, std::string_view resource);
-  void shorten(size_t start);
+  // What stands from `start` on becomes at most longestName_ bytes, beginning and end kept.
+  void shorten(size_t start) {
+    longest_ = std::max(longest_, size_ - start);
+    if (size_ - start > longestName_) cutMiddle(start);
+  }
+  void cutMiddle(size_t start);
 
   char text_[kMostBytes];  // the first size_ bytes
   size_t size_ = 0;

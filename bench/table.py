@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """bench/table.py RESULT.json...: Google Benchmark's results as the table of docs/performance.md, on standard output.
 
-scripts/bench --table calls it. Each row has the bar that the project holds itself to and what this run measured; all
-figures of one table come from one run on one machine, so that their ratios mean something.
+scripts/bench --table calls it. Each row has the bar that the project holds itself to and what this run measured, the
+median of its repetitions; all figures of one table come from one run on one machine, so that their ratios mean
+something.
 """
 import json
 import sys
@@ -75,7 +76,8 @@ def main(paths):
         context = result["context"]
         program = context["executable"].rsplit("/", 1)[-1]
         for benchmark in result["benchmarks"]:
-            found[f"{program}:{benchmark['name']}"] = benchmark
+            if benchmark.get("aggregate_name") == "median":
+                found[f"{program}:{benchmark['run_name']}"] = benchmark
     missing = [name for _, _, cells in ROWS for _, name, _ in cells if name not in found]
     if missing:
         sys.exit("bench/table.py: no result of " + ", ".join(missing))

@@ -148,6 +148,7 @@ class Graph {
   kube::ObjectKey key(ObjectId object) const;
   std::string_view name(ObjectId object) const;
   std::string_view namespaceName(ObjectId object) const;
+  bool areAlike(ObjectId a, ObjectId b) const;  // of one type, in one namespace, with the same finalizers
   bool isTerminating(ObjectId object) const;
   bool hasRequirements(ObjectId object) const;  // it goes after a condition because somebody requires it
   std::string uid(ObjectId object) const;       // empty: not known
@@ -209,6 +210,29 @@ inline Knowledge Graph::knowledge(ConditionId condition) const {
   const ConditionRecord& record = tables_.conditions[static_cast<uint32_t>(condition)];
   return record.kind == Condition::Kind::NamespaceContent ? Knowledge::Synced
                                                           : tables_.types[record.type].knowledge;
+}
+
+inline std::string_view Graph::name(ObjectId object) const {
+  return tables_.strings.view(tables_.nodes[static_cast<uint32_t>(object)].name);
+}
+
+inline std::string_view Graph::namespaceName(ObjectId object) const {
+  const ObjectClass& objectClass = tables_.classes[tables_.nodes[static_cast<uint32_t>(object)].objectClass];
+  return tables_.strings.view(tables_.namespaces[objectClass.namespaceNumber].name);
+}
+
+inline bool Graph::areAlike(ObjectId a, ObjectId b) const {
+  return tables_.nodes[static_cast<uint32_t>(a)].objectClass ==
+         tables_.nodes[static_cast<uint32_t>(b)].objectClass;
+}
+
+inline bool Graph::isTerminating(ObjectId object) const {
+  return (tables_.nodes[static_cast<uint32_t>(object)].flags & Node::kTerminating) != 0;
+}
+
+inline bool Graph::hasRequirements(ObjectId object) const {
+  const uint32_t extra = tables_.nodes[static_cast<uint32_t>(object)].extra;
+  return extra != kNone && tables_.extras[extra].firstRequirement != kNone;
 }
 
 }  // namespace lastout::graph

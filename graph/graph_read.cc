@@ -92,24 +92,6 @@ ObjectView Graph::object(ObjectId object) const {
   return view;
 }
 
-std::string_view Graph::name(ObjectId object) const {
-  return tables_.strings.view(tables_.nodes[number(object)].name);
-}
-
-std::string_view Graph::namespaceName(ObjectId object) const {
-  const ObjectClass& objectClass = tables_.classes[tables_.nodes[number(object)].objectClass];
-  return tables_.strings.view(tables_.namespaces[objectClass.namespaceNumber].name);
-}
-
-bool Graph::isTerminating(ObjectId object) const {
-  return (tables_.nodes[number(object)].flags & Node::kTerminating) != 0;
-}
-
-bool Graph::hasRequirements(ObjectId object) const {
-  const uint32_t extra = tables_.nodes[number(object)].extra;
-  return extra != kNone && tables_.extras[extra].firstRequirement != kNone;
-}
-
 kube::ObjectKey Graph::key(ObjectId object) const {
   const ObjectView view = this->object(object);
   return {{std::string(view.group), std::string(view.resource)},
