@@ -8,6 +8,9 @@ find_package(yaml-cpp 0.7 REQUIRED)             # yaml-cpp
 find_package(tl-expected REQUIRED)              # tl::expected: the result type, <tl/expected.hpp>
 
 if(NOT LASTOUT_FUZZ)
+  find_package(OpenSSL 3.0 REQUIRED)            # OpenSSL::SSL, OpenSSL::Crypto
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(cpp-httplib REQUIRED IMPORTED_TARGET cpp-httplib>=0.11)  # PkgConfig::cpp-httplib: HTTP, over TLS
   find_package(CLI11 2.1 REQUIRED)              # CLI11::CLI11
   find_package(GTest 1.12 REQUIRED)             # linked by lastout_test
   find_package(benchmark 1.7 REQUIRED)          # linked by lastout_bench

@@ -1,0 +1,22 @@
+#include "apiserver/json.h"
+
+namespace lastout::apiserver {
+
+const Json* at(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = &json;
+  for (const std::string_view key : path) {
+    if (!found->is_object()) return nullptr;
+    const auto member = found->find(key);
+    if (member == found->end()) return nullptr;
+    found = &*member;
+  }
+  return found;
+}
+
+std::string_view stringAt(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = at(json, path);
+  if (found == nullptr || !found->is_string()) return {};
+  return found->get_ref<const std::string&>();
+}
+
+}  // namespace lastout::apiserver

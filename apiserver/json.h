@@ -1,0 +1,20 @@
+// Json: objects as the API server stores and sends them, and safe ways to look into them.
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace lastout::apiserver {
+
+// Keys are sorted; arrays keep their order. Decoded objects are bounded in size and depth
+// (apiserver/decode.h).
+using Json = nlohmann::json;
+
+// The value at a path of keys; nullptr when something on the way is missing or no object.
+const Json* at(const Json& json, std::initializer_list<std::string_view> path);
+// The string there; "" when there is none.
+std::string_view stringAt(const Json& json, std::initializer_list<std::string_view> path);
+
+}  // namespace lastout::apiserver

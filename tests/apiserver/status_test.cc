@@ -1,0 +1,60 @@
+// The Status objects, held against recorded ones.
+#include "apiserver/status.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace lastout::apiserver {
+namespace {
+
+const kube::GroupResource kCool{"my.crd.group", "coolresources"};
+
+Json recordedAnswer(const std::string& name) {
+  std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + name + ".json");
+  return Json::parse(file)["response"]["body"];
+}
+
+TEST(Status, IsTheRecordedOne) {
+  EXPECT_EQ(statusOf(notFound(kCool, "nope")), recordedAnswer("060-delete-not-found"));
+  EXPECT_EQ(statusOf(notFound({"", "namespaces"}, "nope")),
+            recordedAnswer("021-create-in-missing-namespace"));
+  EXPECT_EQ(statusOf(alreadyExists(kCool, "plain")), recordedAnswer("015-create-already-exists"));
+  EXPECT_EQ(statusOf(modified(kCool, "page-0")), recordedAnswer("053-update-stale-resource-version"));
+  EXPECT_EQ(statusOf(futureVersion(999999999, 760)), recordedAnswer("071-list-future-resource-version"));
+  EXPECT_EQ(statusOf(unsupportedMediaType("application/json, application/yaml, "
+                                          "application/vnd.kubernetes.protobuf")),
+            recordedAnswer("047-unsupported-media-type"));
+  EXPECT_EQ(
+      statusOf(notAcceptable("application/json, application/yaml, application/vnd.kubernetes.protobuf")),
+      recordedAnswer("046-not-acceptable"));
+  EXPECT_EQ(statusOf(expired("too old resource version: 1 (740)")),
+            recordedAnswer("070-watch-too-old")["object"]);
+}
+
+TEST(Status, InvalidNamesEachFieldAndSaysTheSameThingOnce) {
+  const Cause required{"FieldValueRequired", "Required value", "spec.size"};
+  EXPECT_EQ(statusOf(invalid("CoolResource", "my.crd.group", "bad", {required})),
+            recordedAnswer("017-create-missing-required"));
+  const Json twice = recordedAnswer("065-add-finalizer-while-terminating");
+  const Json& cause = twice["details"]["causes"][0];
+  const Cause finalizer{cause["reason"], cause["message"], cause["field"]};
+  EXPECT_EQ(statusOf(invalid("CoolResource", "my.crd.group", "some-instance", {finalizer, finalizer})),
+            twice);
+  EXPECT_EQ(
+      invalid("Pod", "", "p", {required, finalizer}).message,
+      "Pod \"p\" is invalid: [spec.size: Required value, metadata.finalizers: " + finalizer.message + "]");
+}
+
+TEST(Status, OfADeletedObjectHasItsUid) {
+  const Json recorded = recordedAnswer("055-delete-plain");
+  EXPECT_EQ(statusOfDeleted(kCool, "plain", std::string(recorded["details"]["uid"])), recorded);
+}
+
+TEST(Status, OfAFailedWebhookRepeatsWhyInItsCause) {
+  const Json recorded = recordedAnswer("110-delete-webhook-down-failurepolicy-fail");
+  EXPECT_EQ(statusOf(internalError(std::string(recorded["details"]["causes"][0]["message"]))), recorded);
+}
+
+}  // namespace
+}  // namespace lastout::apiserver
