@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "admission/explain.h"
@@ -30,8 +30,10 @@ class CauseList {
   }
 
   void moveTo(Explanation& explanation) const {
-    explanation.words = std::make_shared<const std::string>(text_.view());
-    const std::string_view all = *explanation.words;
+    const std::shared_ptr<char[]> words = std::make_shared_for_overwrite<char[]>(text_.size());
+    std::memcpy(words.get(), text_.view().data(), text_.size());
+    const std::string_view all(words.get(), text_.size());
+    explanation.words = words;
     explanation.causes.reserve(count_);
     for (size_t i = 0; i < count_; ++i) {
       const size_t field = endOfMessage(i);
