@@ -19,4 +19,6 @@ std::string_view stringAt(const Json& json, std::initializer_list<std::string_vi
   return found->get_ref<const std::string&>();
 }
 
+std::string toText(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 }  // namespace lastout::apiserver
