@@ -1,0 +1,121 @@
+#include "apiserver/request.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace lastout::apiserver {
+namespace {
+
+std::string inWords(std::string_view path) {
+  const std::optional<Target> target = parseTarget(path);
+  if (!target) return "nothing";
+  std::string words = target->group + "|" + target->version + "|" + target->resource + "|";
+  return words + target->namespaceName + "|" + target->name + "|" + target->subresource;
+}
+
+TEST(Target, IsReadFromThePath) {
+  EXPECT_EQ(inWords("/api/v1/pods"), "|v1|pods|||");
+  EXPECT_EQ(inWords("/api/v1/namespaces"), "|v1|namespaces|||");
+  EXPECT_EQ(inWords("/api/v1/namespaces/x"), "|v1|namespaces||x|");
+  EXPECT_EQ(inWords("/api/v1/namespaces/x/finalize"), "|v1|namespaces||x|finalize");
+  EXPECT_EQ(inWords("/api/v1/namespaces/x/pods/"), "|v1|pods|x||");
+  EXPECT_EQ(inWords("/apis/apps/v1/namespaces/x/deployments/d/scale"), "apps|v1|deployments|x|d|scale");
+  EXPECT_EQ(inWords("/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aadmin"),
+            "rbac.authorization.k8s.io|v1|clusterroles||system:admin|");
+}
+
+TEST(Target, IsNothingWhereThePathIsNoneOfAResource) {
+  for (const char* path : {"", "/", "/api", "/api/v1", "/apis/apps/v1", "/healthz/x/y", "/api/v1//pods",
+                           "/api/v1/namespaces/x/pods/y/z/more", "/api/v1/pods/%zz", "/api/v1/pods/%4"}) {
+    EXPECT_EQ(inWords(path), "nothing") << path;
+  }
+  EXPECT_EQ(inWords("/api/v1/pods/" + std::string(4000, 'x')), "nothing");
+}
+
+TEST(ListOptions, AreReadFromTheQuery) {
+  const auto options = parseListOptions({{"labelSelector", "a=b"},
+                                         {"resourceVersion", "7"},
+                                         {"resourceVersionMatch", "Exact"},
+                                         {"limit", "500"},
+                                         {"timeoutSeconds", "9"}});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->labelSelector, "a=b");
+  EXPECT_EQ(options->resourceVersion, 7U);
+  EXPECT_EQ(options->match, VersionMatch::Exact);
+  EXPECT_EQ(options->limit, 500U);
+  EXPECT_EQ(options->timeout, std::chrono::seconds(9));
+  EXPECT_FALSE(options->watch);
+  EXPECT_TRUE(parseListOptions({{"watch", "1"}})->watch);
+}
+
+TEST(ListOptions, AreRefusedAsTheApiServerDoes) {
+  const auto codeOf = [](const Query& query) {
+    const auto options = parseListOptions(query);
+    return options ? 200 : options.error().code;
+  };
+  EXPECT_EQ(codeOf({{"limit", "-1"}}), 400);
+  EXPECT_EQ(codeOf({{"limit", "many"}}), 400);
+  EXPECT_EQ(codeOf({{"resourceVersion", "x"}}), 400);
+  EXPECT_EQ(codeOf({{"resourceVersion", "99999999999999999999999"}}), 400);
+  EXPECT_EQ(codeOf({{"timeoutSeconds", "1.5"}}), 400);
+  EXPECT_EQ(codeOf({{"continue", "abc"}, {"resourceVersion", "3"}}), 400);
+  EXPECT_EQ(codeOf({{"resourceVersionMatch", "Exact"}}), 422);
+  EXPECT_EQ(codeOf({{"resourceVersionMatch", "Exact"}, {"resourceVersion", "0"}}), 422);
+  EXPECT_EQ(codeOf({{"resourceVersionMatch", "Newer"}, {"resourceVersion", "5"}}), 422);
+  EXPECT_EQ(codeOf({{"resourceVersionMatch", "Exact"}, {"resourceVersion", "5"}, {"watch", "1"}}), 422);
+}
+
+TEST(WriteOptions, KnowDryRunsAndFieldValidation) {
+  const auto options =
+      parseWriteOptions({{"dryRun", "All"}, {"fieldValidation", "Strict"}, {"force", "true"}});
+  ASSERT_TRUE(options);
+  EXPECT_TRUE(options->dryRun);
+  EXPECT_TRUE(options->force);
+  EXPECT_EQ(options->fieldValidation, FieldValidation::Strict);
+  EXPECT_EQ(parseWriteOptions({{"dryRun", "Some"}}).error().code, 422);
+  EXPECT_EQ(parseWriteOptions({{"fieldValidation", "strict"}}).error().code, 422);
+}
+
+// Each recorded review of a DELETE carries the options of the request that caused it.
+TEST(DeleteOptions, ComeBackAsReviewsCarryThem) {
+  size_t seen = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("tests/recordings/kubernetes-1.26/admission")) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file(entry.path());
+    const Json request = Json::parse(file)["body"]["request"];
+    if (request["operation"] != "DELETE") continue;
+    const auto options = parseDeleteOptions({}, request["options"]);
+    ASSERT_TRUE(options) << entry.path();
+    EXPECT_EQ(options->asGiven(), request["options"]) << entry.path();
+    ++seen;
+  }
+  EXPECT_GT(seen, 20U);
+}
+
+TEST(DeleteOptions, OfTheBodyCountBeforeThoseOfTheQuery) {
+  const Query query = {{"propagationPolicy", "Foreground"}, {"gracePeriodSeconds", "5"}};
+  EXPECT_EQ(parseDeleteOptions(query, nullptr)->policy, cluster::PropagationPolicy::Foreground);
+  const auto both = parseDeleteOptions(query, {{"propagationPolicy", "Orphan"}});
+  EXPECT_EQ(both->policy, cluster::PropagationPolicy::Orphan);
+  EXPECT_EQ(both->gracePeriodSeconds, 5);
+}
+
+TEST(DeleteOptions, AreRefusedAsTheApiServerDoes) {
+  const auto codeOf = [](const Json& body) {
+    const auto options = parseDeleteOptions({}, body);
+    return options ? 200 : options.error().code;
+  };
+  EXPECT_EQ(codeOf({{"propagationPolicy", "Sideways"}}), 422);
+  EXPECT_EQ(codeOf({{"propagationPolicy", 3}}), 400);
+  EXPECT_EQ(codeOf({{"gracePeriodSeconds", -1}}), 422);
+  EXPECT_EQ(codeOf({{"gracePeriodSeconds", "soon"}}), 400);
+  EXPECT_EQ(codeOf({{"preconditions", {{"uid", 7}}}}), 400);
+  EXPECT_EQ(codeOf({{"dryRun", {"Sometimes"}}}), 422);
+  EXPECT_EQ(codeOf({{"dryRun", {7}}}), 422);
+}
+
+}  // namespace
+}  // namespace lastout::apiserver
