@@ -229,16 +229,13 @@ ApiResult<WriteOptions> parseWriteOptions(const Query& query) {
   options.dryRun = *dryRun;
   options.fieldManager = valueOf(query, "fieldManager");
   options.force = isTrue(valueOf(query, "force"));
-  const std::string_view validation = valueOf(query, "fieldValidation");
-  if (validation == "Warn") {
-    options.fieldValidation = FieldValidation::Warn;
-  } else if (validation == "Strict") {
-    options.fieldValidation = FieldValidation::Strict;
-  } else if (!validation.empty() && validation != "Ignore") {
-    return tl::unexpected(invalidOption("CreateOptions", "FieldValueNotSupported",
-                                        "Unsupported value: \"" + std::string(validation) +
-                                            "\": supported values: \"Ignore\", \"Strict\", \"Warn\"",
-                                        "fieldValidation"));
+  options.fieldValidation = valueOf(query, "fieldValidation");
+  const std::string& validation = options.fieldValidation;
+  if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
+    return tl::unexpected(invalidOption(
+        "CreateOptions", "FieldValueNotSupported",
+        "Unsupported value: \"" + validation + "\": supported values: \"Ignore\", \"Strict\", \"Warn\"",
+        "fieldValidation"));
   }
   return options;
 }
@@ -265,6 +262,14 @@ ApiResult<DeleteOptions> parseDeleteOptions(const Query& query, const Json& body
                                         "gracePeriodSeconds"));
   }
   return options;
+}
+
+Json WriteOptions::asGiven(std::string_view kind) const {
+  Json given = {{"kind", kind}, {"apiVersion", "meta.k8s.io/v1"}};
+  if (dryRun) given["dryRun"] = Json::array({"All"});
+  if (!fieldManager.empty()) given["fieldManager"] = fieldManager;
+  if (!fieldValidation.empty()) given["fieldValidation"] = fieldValidation;
+  return given;
 }
 
 Json DeleteOptions::asGiven() const {

@@ -46,14 +46,14 @@ struct ListOptions {
 };
 ApiResult<ListOptions> parseListOptions(const Query& query);
 
-enum class FieldValidation : uint8_t { Ignore, Warn, Strict };
-
 // What creations, updates and patches understand.
 struct WriteOptions {
   bool dryRun = false;
   std::string fieldManager;
-  FieldValidation fieldValidation = FieldValidation::Ignore;
-  bool force = false;
+  std::string fieldValidation;  // "Ignore", "Warn" or "Strict"; empty: not given
+  bool force = false;           // of an apply
+  // As reviews carry them; `kind` is "CreateOptions" or "UpdateOptions".
+  Json asGiven(std::string_view kind) const;
 };
 ApiResult<WriteOptions> parseWriteOptions(const Query& query);
 

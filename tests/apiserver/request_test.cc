@@ -73,7 +73,10 @@ TEST(WriteOptions, KnowDryRunsAndFieldValidation) {
   ASSERT_TRUE(options);
   EXPECT_TRUE(options->dryRun);
   EXPECT_TRUE(options->force);
-  EXPECT_EQ(options->fieldValidation, FieldValidation::Strict);
+  EXPECT_EQ(options->asGiven("CreateOptions"), Json({{"kind", "CreateOptions"},
+                                                     {"apiVersion", "meta.k8s.io/v1"},
+                                                     {"dryRun", {"All"}},
+                                                     {"fieldValidation", "Strict"}}));
   EXPECT_EQ(parseWriteOptions({{"dryRun", "Some"}}).error().code, 422);
   EXPECT_EQ(parseWriteOptions({{"fieldValidation", "strict"}}).error().code, 422);
 }
