@@ -155,6 +155,13 @@ AgentTask agentTask(const Transition& transition, uint32_t index) {
   return anyLink(transition, work, missing) ? AgentTask::Apply : AgentTask::None;
 }
 
+bool agentAppliesAnew(const Transition& transition, uint32_t index) {
+  return anyLink(transition, transition.model().works[index],
+                 [&](const WorkLink& link, const LinkState& state) {
+                   return !state.recorded && needsApplying(transition, link);
+                 });
+}
+
 void agentStep(Transition& transition, uint32_t index) {
   const Work& work = transition.model().works[index];
   switch (agentTask(transition, index)) {

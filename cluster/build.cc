@@ -9,10 +9,6 @@ namespace lastout::cluster {
 
 namespace {
 
-constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-management.io/manifest-work-cleanup";
-constexpr std::string_view kAppliedFinalizer =
-    "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
-
 struct TypeRole {
   const char* group;
   const char* resource;
@@ -42,16 +38,6 @@ Slot addObject(Builder& builder, const kube::Object& object, bool present) {
   return slot;
 }
 
-// The agent deletes in the order of the AppliedManifestWork's status, which is sorted (as recorded).
-void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
-  std::sort(objects.begin(), objects.end(), [&](Slot a, Slot b) {
-    const kube::ObjectKey& left = model.slots[a].key;
-    const kube::ObjectKey& right = model.slots[b].key;
-    return std::tie(left.type.group, left.type.resource, left.namespaceName, left.name) <
-           std::tie(right.type.group, right.type.resource, right.namespaceName, right.name);
-  });
-}
-
 void addWork(Builder& builder, const WorkSpec& spec) {
   Model& model = builder.model;
   const auto number = static_cast<uint32_t>(model.works.size());
@@ -79,16 +65,25 @@ void addWork(Builder& builder, const WorkSpec& spec) {
     model.links.push_back({.work = number, .object = object, .ownerIndex = static_cast<uint8_t>(*owner)});
   }
   work.linkCount = static_cast<uint32_t>(objects.size());
-  for (Slot slot : {work.manifestWork, work.applied}) model.slots[slot].work = number;
-  for (const auto& [slot, name] :
-       {std::pair{work.manifestWork, kWorkFinalizer}, {work.applied, kAppliedFinalizer}}) {
-    model.slots[slot].cleanupBit = finalizerBit(model.slots[slot], name).value_or(0);
-    model.slots[slot].finalizersAtCreation |= model.slots[slot].cleanupBit;
+  for (Slot slot : {work.manifestWork, work.applied}) {
+    SlotInfo& info = model.slots[slot];
+    info.work = number;
+    info.cleanupBit = finalizerBit(info, cleanupFinalizer(info)).value_or(0);
+    info.finalizersAtCreation |= info.cleanupBit;
   }
   model.works.push_back(work);
 }
 
 }  // namespace
+
+void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
+  std::sort(objects.begin(), objects.end(), [&](Slot a, Slot b) {
+    const kube::ObjectKey& left = model.slots[a].key;
+    const kube::ObjectKey& right = model.slots[b].key;
+    return std::tie(left.type.group, left.type.resource, left.namespaceName, left.name) <
+           std::tie(right.type.group, right.type.resource, right.namespaceName, right.name);
+  });
+}
 
 Role roleOf(const kube::GroupResource& type) {
   for (const TypeRole& known : kRoles) {

@@ -47,8 +47,20 @@ std::vector<std::string> mountedClaims(const kube::Value& content, Role role);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);
+bool isWorkload(Role role);
+// The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, else a Pod's.
+kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number);
+
+// cluster/build.cc: the agent deletes in the order of the AppliedManifestWork's status, which is sorted (as
+// recorded).
+void sortLikeStatus(std::vector<Slot>& objects, const Model& model);
+// cluster/extend.cc: which finalizer controllers act on a slot, by its vocabulary.
+void findRemovals(Model& model, Slot slot);
 
 // cluster/wire.cc: who contains, owns and defines whom.
+// The finalizer that the object's own controller puts on it and takes away; "" where there is none, as on a
+// ManifestWork that has no agent.
+std::string_view cleanupFinalizer(const SlotInfo& slot);
 void wireContainers(Builder& builder);
 void wireContainer(Model& model, Slot slot);  // one slot, into its namespace and its CRD
 void wireOwners(Builder& builder);

@@ -40,25 +40,26 @@ Owners classify(const Transition& transition, Slot slot, const ObjectState& obje
   return result;
 }
 
-// Calls visit(dependent, index of its link) for each present dependent that means this very object.
+// Calls visit(dependent, index of its link) for each present dependent that means this very object, until it
+// returns true; then that is the answer.
 template <class Visit>
-void forEachDependent(const Transition& transition, Slot slot, Visit visit) {
+bool anyDependent(const Transition& transition, Slot slot, Visit visit) {
   for (Slot dependent : transition.info(slot).dependents) {
     if (!transition.isPresent(dependent)) continue;
     const ObjectState object = transition.state().object(dependent);
     const std::vector<OwnerLink>& links = transition.info(dependent).owners;
     for (size_t i = 0; i < links.size(); ++i) {
-      if (links[i].owner == slot && object.owner(i) == OwnerState::Current) visit(dependent, i);
+      if (links[i].owner == slot && object.owner(i) == OwnerState::Current && visit(dependent, i))
+        return true;
     }
   }
+  return false;
 }
 
 bool hasDependents(const Transition& transition, Slot slot, bool blockingOnly) {
-  bool found = false;
-  forEachDependent(transition, slot, [&](Slot dependent, size_t i) {
-    found = found || !blockingOnly || transition.info(dependent).owners[i].blockOwnerDeletion;
+  return anyDependent(transition, slot, [&](Slot dependent, size_t i) {
+    return !blockingOnly || transition.info(dependent).owners[i].blockOwnerDeletion;
   });
-  return found;
 }
 
 // Some owners are solid and others are not: the references to the others are dropped.
@@ -108,10 +109,11 @@ void collectorRelease(Transition& transition, Slot slot) {
   if (object.live()) {
     dropLooseReferences(transition, slot);
   } else if ((object.finalizers & kOrphanBit) != 0) {
-    forEachDependent(transition, slot, [&](Slot dependent, size_t i) {
+    anyDependent(transition, slot, [&](Slot dependent, size_t i) {
       ObjectState orphan = transition.state().object(dependent);
       orphan.setOwner(i, OwnerState::None);
       transition.update(dependent, orphan, Actor::Collector);
+      return false;
     });
     transition.dropFinalizers(slot, kOrphanBit, Actor::Collector);
   } else {

@@ -102,7 +102,10 @@ std::vector<bool> namedSlots(const Model& model) {
 
 }  // namespace
 
-Machine::Machine(const Model& model) : model_(&model), layout_(model), named_(namedSlots(model)) {}
+Machine::Machine(const Model& model) : Machine(model, Layout(model)) {}
+
+Machine::Machine(const Model& model, const Layout& layout)
+    : model_(&model), layout_(layout), named_(namedSlots(model)) {}
 
 bool Machine::criteriaHold(StateRef state, Slot slot) const {
   const Reader reader(*model_, state);

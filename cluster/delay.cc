@@ -18,10 +18,10 @@ milliseconds collectorDelay(const Timing& timing, uint32_t attempt) {
   return std::min(timing.gcRetryMax, timing.gcRetryBase * (int64_t{1} << doublings));
 }
 
-milliseconds agentDelay(const Timing& timing, AgentTask task) {
-  switch (task) {
+milliseconds agentDelay(const Timing& timing, const Transition& transition, uint32_t work) {
+  switch (agentTask(transition, work)) {
     case AgentTask::Apply:
-      return timing.agentResync;
+      return agentAppliesAnew(transition, work) ? timing.agentReact : timing.agentResync;
     case AgentTask::Pass:
     case AgentTask::Forget:
       return timing.agentCall;
@@ -42,7 +42,7 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
     case Kind::Commit:
       return timing.commit;
     case Kind::AgentStep:
-      return agentDelay(timing, agentTask(Transition(*this, state, nullptr), action.a));
+      return agentDelay(timing, Transition(*this, state, nullptr), action.a);
     case Kind::CollectorDelete:
       return collectorDelay(timing, attempt);
     case Kind::CollectorRelease:

@@ -24,11 +24,6 @@ std::string suffix(std::string_view of, size_t number, size_t length) {
   return result;
 }
 
-bool isWorkload(Role role) {
-  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||
-         role == Role::DaemonSet;
-}
-
 // A new slot behind all others, for something derived.
 Slot appendSlot(Model& model, const kube::ObjectKey& key, Role role, bool present) {
   const auto slot = static_cast<Slot>(model.slots.size());
@@ -42,17 +37,9 @@ Slot appendSlot(Model& model, const kube::ObjectKey& key, Role role, bool presen
   return slot;
 }
 
-std::string podName(const Model& model, Slot workload, size_t index) {
-  const std::string& name = model.slots[workload].key.name;
-  if (model.slots[workload].role == Role::StatefulSet) return name + "-" + std::to_string(index);
-  return name + "-" + suffix(name, index, 5);
-}
-
 void addReplicaSet(Builder& builder, Slot deployment) {
   Model& model = builder.model;
-  const kube::ObjectKey& key = model.slots[deployment].key;
-  const kube::ObjectKey childKey{
-      {"apps", "replicasets"}, key.namespaceName, key.name + "-" + suffix(key.name, 0, 10)};
+  const kube::ObjectKey childKey = childKeyOf(model.slots[deployment], 0);
   const bool present = model.slots[deployment].presentAtStart && !model.slots[deployment].terminatingAtStart;
   const uint8_t replicas = model.slots[deployment].valueAtCreation;
   const Slot child = appendSlot(model, childKey, Role::ReplicaSet, present);
@@ -132,11 +119,25 @@ std::vector<Slot> podsOf(const Model& model, Slot workload) {
 
 }  // namespace
 
+bool isWorkload(Role role) {
+  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||
+         role == Role::DaemonSet;
+}
+
+kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
+  const kube::ObjectKey& key = workload.key;
+  const std::string prefix = key.name + "-";
+  if (workload.role == Role::Deployment)
+    return {{"apps", "replicasets"}, key.namespaceName, prefix + suffix(key.name, number, 10)};
+  const bool counts = workload.role == Role::StatefulSet;
+  return {{"", "pods"},
+          key.namespaceName,
+          prefix + (counts ? std::to_string(number) : suffix(key.name, number, 5))};
+}
+
 void addPods(Model& model, Slot workload, size_t count, size_t present) {
-  const std::string namespaceName = model.slots[workload].key.namespaceName;
   for (size_t i = model.slots[workload].children.size(); i < count; ++i) {
-    const Slot pod =
-        appendSlot(model, {{"", "pods"}, namespaceName, podName(model, workload, i)}, Role::Pod, i < present);
+    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], i), Role::Pod, i < present);
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }

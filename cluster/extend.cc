@@ -53,7 +53,9 @@ void wirePod(Model& model, Slot pod, Slot sibling) {
   model.slots[pod].interceptions = model.slots[sibling].interceptions;
 }
 
-void addRemovals(Model& model, Slot slot) {
+}  // namespace
+
+void findRemovals(Model& model, Slot slot) {
   SlotInfo& info = model.slots[slot];
   info.removals.clear();
   for (uint32_t i = 0; i < model.controllers.size(); ++i) {
@@ -64,19 +66,15 @@ void addRemovals(Model& model, Slot slot) {
   }
 }
 
-}  // namespace
-
 kube::Result<uint32_t> addController(Model& model, FinalizerController controller) {
   if (controller.runsIn != kNone) {
     const Role role = model.slots[controller.runsIn].role;
-    const bool runs = role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||
-                      role == Role::DaemonSet || role == Role::Pod;
-    if (!runs)
+    if (!isWorkload(role) && role != Role::Pod)
       return tl::unexpected(
           problem(model.name(controller.runsIn) + " runs no Pods that a controller could be in"));
   }
   model.controllers.push_back(std::move(controller));
-  for (Slot slot = 0; slot < model.slots.size(); ++slot) addRemovals(model, slot);
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) findRemovals(model, slot);
   return static_cast<uint32_t>(model.controllers.size() - 1);
 }
 
@@ -115,7 +113,7 @@ kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<
   // What its own controller keeps on it is not the client's to set: a patch leaves it.
   if (model.slots[slot].role == Role::Namespace) mask |= model.slots[slot].cleanupBit;
   refreshConditions(model, slot);
-  addRemovals(model, slot);
+  findRemovals(model, slot);
   return mask;
 }
 

@@ -16,24 +16,20 @@ void addFlight(const Flight& flight, Actor actor, uint32_t who, std::vector<Acti
   out.push_back({flight.phase == Flight::Phase::Decided ? Kind::Confirm : Kind::Commit, actor, who, 0});
 }
 
-void addSteps(const Transition& transition, std::vector<Action>& out) {
-  for (uint32_t step = 0; step < transition.model().steps.size(); ++step) {
-    const StepState state = transition.state().step(step);
-    if (state.flight.phase != Flight::Phase::None)
-      addFlight(state.flight, Actor::Client, step, out);
-    else if (!state.done)
-      out.push_back({Kind::Send, Actor::Client, step, 0});
-  }
+void addStep(const Transition& transition, uint32_t step, std::vector<Action>& out) {
+  const StepState state = transition.state().step(step);
+  if (state.flight.phase != Flight::Phase::None)
+    addFlight(state.flight, Actor::Client, step, out);
+  else if (!state.done)
+    out.push_back({Kind::Send, Actor::Client, step, 0});
 }
 
-void addWorks(const Transition& transition, std::vector<Action>& out) {
-  for (uint32_t work = 0; work < transition.model().works.size(); ++work) {
-    const WorkState state = transition.state().work(work);
-    if (state.flight.phase != Flight::Phase::None)
-      addFlight(state.flight, Actor::Agent, work, out);
-    else if (agentTask(transition, work) != AgentTask::None)
-      out.push_back({Kind::AgentStep, Actor::Agent, work, 0});
-  }
+void addWork(const Transition& transition, uint32_t work, std::vector<Action>& out) {
+  const WorkState state = transition.state().work(work);
+  if (state.flight.phase != Flight::Phase::None)
+    addFlight(state.flight, Actor::Agent, work, out);
+  else if (agentTask(transition, work) != AgentTask::None)
+    out.push_back({Kind::AgentStep, Actor::Agent, work, 0});
 }
 
 // A workload that terminates is not in here: its children are neither replaced nor taken away
@@ -54,13 +50,16 @@ void addLive(const Transition& transition, Slot slot, const ObjectState& object,
   }
 }
 
-void addNamespaceContent(const Transition& transition, Slot namespaceSlot, std::vector<Action>& out) {
-  for (Slot slot : transition.info(namespaceSlot).content) {
-    if (transition.isLive(slot) && transition.state().object(slot).lifecycle.phase == Flight::Phase::None)
-      out.push_back({Kind::NamespaceDelete, Actor::Lifecycle, slot, 0});
-  }
-  if (namespaceIsEmpty(transition, namespaceSlot))
-    out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, namespaceSlot, 0});
+// The namespace controller deletes the content of a terminating namespace that it has not finished.
+bool deletesContent(const Transition& transition, Slot namespaceSlot) {
+  const uint16_t cleanup = transition.info(namespaceSlot).cleanupBit;
+  return transition.isTerminating(namespaceSlot) &&
+         (transition.state().finalizers(namespaceSlot) & cleanup) != 0;
+}
+
+void addNamespaceDelete(const Transition& transition, Slot slot, std::vector<Action>& out) {
+  if (transition.isLive(slot) && transition.state().object(slot).lifecycle.phase == Flight::Phase::None)
+    out.push_back({Kind::NamespaceDelete, Actor::Lifecycle, slot, 0});
 }
 
 void addFinalizers(const Transition& transition, Slot slot, const ObjectState& object,
@@ -73,14 +72,22 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
   }
 }
 
-void addTerminating(const Transition& transition, Slot slot, const ObjectState& object,
+// Whose actions are listed: a Namespace may bring along the deletions of what is in it.
+enum class Listed : uint8_t { Own, WithContent };
+
+void addTerminating(const Transition& transition, Slot slot, const ObjectState& object, Listed listed,
                     std::vector<Action>& out) {
   const SlotInfo& info = transition.info(slot);
   addFinalizers(transition, slot, object, out);
   if (info.role == Role::Pod && (object.value & kStopped) == 0)
     out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
   if ((object.finalizers & info.cleanupBit) == 0) return;
-  if (info.role == Role::Namespace) addNamespaceContent(transition, slot, out);
+  if (info.role == Role::Namespace) {
+    if (listed == Listed::WithContent) {
+      for (Slot content : info.content) addNamespaceDelete(transition, content, out);
+    }
+    if (namespaceIsEmpty(transition, slot)) out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
+  }
   if (info.role == Role::Crd && crdHasLiveInstance(transition, slot))
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
   if (info.role == Role::Crd && crdIsEmpty(transition, slot))
@@ -89,7 +96,7 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
 }
 
-void addObject(const Transition& transition, Slot slot, std::vector<Action>& out) {
+void addObject(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
   if (!transition.isPresent(slot)) return;
   const ObjectState object = transition.state().object(slot);
   addFlight(object.collector, Actor::Collector, slot, out);
@@ -97,7 +104,7 @@ void addObject(const Transition& transition, Slot slot, std::vector<Action>& out
   if (collectorReleases(transition, slot, object))
     out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
   if (object.terminating()) {
-    addTerminating(transition, slot, object, out);
+    addTerminating(transition, slot, object, listed, out);
     return;
   }
   if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot, object))
@@ -154,6 +161,15 @@ void podStop(Transition& transition, Slot pod) {
 
 }  // namespace
 
+Subject subjectOf(const Action& action) {
+  const bool flies = action.kind == Kind::Confirm || action.kind == Kind::Commit;
+  if (action.kind == Kind::Send || (flies && action.actor == Actor::Client))
+    return {Subject::Kind::Step, action.a};
+  if (action.kind == Kind::AgentStep || (flies && action.actor == Actor::Agent))
+    return {Subject::Kind::Work, action.a};
+  return {Subject::Kind::Object, action.a};
+}
+
 std::vector<uint64_t> Machine::initial() const {
   std::vector<uint64_t> words(layout_.words, 0);
   StateRef state(words.data(), layout_);
@@ -186,13 +202,29 @@ std::vector<uint64_t> Machine::initial() const {
 
 void Machine::enabled(StateRef state, std::vector<Action>& out) const {
   const Transition transition(*this, state, nullptr);
-  addSteps(transition, out);
-  addWorks(transition, out);
-  for (Slot slot = 0; slot < model_->slots.size(); ++slot) addObject(transition, slot, out);
+  for (uint32_t step = 0; step < model_->steps.size(); ++step) addStep(transition, step, out);
+  for (uint32_t work = 0; work < model_->works.size(); ++work) addWork(transition, work, out);
+  for (Slot slot = 0; slot < model_->slots.size(); ++slot)
+    addObject(transition, slot, Listed::WithContent, out);
 }
 
-void Machine::apply(StateRef state, const Action& action, Events* events) const {
-  Transition transition(*this, state, events);
+void Machine::enabledFor(StateRef state, Subject subject, std::vector<Action>& out) const {
+  const Transition transition(*this, state, nullptr);
+  if (subject.kind == Subject::Kind::Step) {
+    addStep(transition, subject.number, out);
+  } else if (subject.kind == Subject::Kind::Work) {
+    addWork(transition, subject.number, out);
+  } else {
+    const Slot space = model_->slots[subject.number].namespaceSlot;
+    if (space != kNone && deletesContent(transition, space))
+      addNamespaceDelete(transition, subject.number, out);
+    addObject(transition, subject.number, Listed::Own, out);
+  }
+}
+
+void Machine::apply(StateRef state, const Action& action, Events* events,
+                    const admission::Decision* verdict) const {
+  Transition transition(*this, state, events, verdict);
   const auto send = [&](const DeleteRequest& what, Flight& flight) { return transition.send(what, flight); };
   switch (action.kind) {
     case Kind::Send:

@@ -54,6 +54,15 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
+// Whose action it is: a client's step, a work's agent, or an object (of NamespaceDelete: the content).
+struct Subject {
+  enum class Kind : uint8_t { Step, Work, Object };
+  Kind kind = Kind::Object;
+  uint32_t number = 0;
+  auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+Subject subjectOf(const Action& action);
+
 struct Event {
   EventKind kind = EventKind::Requested;
   Actor actor = Actor::Client;
@@ -74,6 +83,8 @@ bool isDenial(const Model& model, const Event& event);
 class Machine {
  public:
   explicit Machine(const Model& model);  // keeps a reference
+  // With room for more than the model has by now: for states of a model that grows and is not guarded.
+  Machine(const Model& model, const Layout& layout);
   const Model& model() const { return *model_; }
   const Layout& layout() const { return layout_; }
 
@@ -82,11 +93,15 @@ class Machine {
 
   // Appends every action that may happen in `state`, in a fixed order.
   void enabled(StateRef state, std::vector<Action>& out) const;
+  // Those of one subject; the subjects' lists together hold what enabled() lists.
+  void enabledFor(StateRef state, Subject subject, std::vector<Action>& out) const;
 
   // Performs an enabled action; appends what happened to *events (nullptr: nobody wants to know). The state
   // is left unchanged when the request was refused and its actor will ask again. An unsafe commit sets
-  // kUnsafeBit in monitors.
-  void apply(StateRef state, const Action& action, Events* events) const;
+  // kUnsafeBit in monitors. Where `verdict` is given, somebody else has reviewed the action's DELETE, and
+  // that is what came of it.
+  void apply(StateRef state, const Action& action, Events* events,
+             const admission::Decision* verdict = nullptr) const;
 
   // How long after becoming enabled an action happens; `attempt` counts its refusals so far. A client's first
   // request comes at its Step::at, which is for the driver to know.

@@ -32,7 +32,7 @@ Answer Transition::send(const DeleteRequest& request, Flight& flight) {
   // A Namespace that already terminates is answered without any review.
   if (info(request.slot).role == Role::Namespace && isTerminating(request.slot)) return Answer::Done;
   if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
-  const admission::Decision decision = decide(request.slot);
+  const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request.slot);
   if (!decision.allowed) return deny(request, flight, decision);
   if (decision.guarded) {
     flight = {.phase = Flight::Phase::Decided};

@@ -11,11 +11,17 @@ uint32_t wordsFor(size_t items, unsigned bits) {
 
 }  // namespace
 
-Layout::Layout(const Model& model) {
-  works = objects + static_cast<uint32_t>(model.slots.size());
-  steps = works + wordsFor(model.works.size(), detail::kWorkBits);
-  links = steps + wordsFor(model.steps.size(), detail::kStepBits);
-  words = links + wordsFor(model.links.size(), detail::kLinkBits);
+Layout::Layout(const Counts& counts) {
+  works = objects + counts.slots;
+  steps = works + wordsFor(counts.works, detail::kWorkBits);
+  links = steps + wordsFor(counts.steps, detail::kStepBits);
+  words = links + wordsFor(counts.links, detail::kLinkBits);
 }
+
+Layout::Layout(const Model& model)
+    : Layout(Counts{.slots = static_cast<uint32_t>(model.slots.size()),
+                    .works = static_cast<uint32_t>(model.works.size()),
+                    .steps = static_cast<uint32_t>(model.steps.size()),
+                    .links = static_cast<uint32_t>(model.links.size())}) {}
 
 }  // namespace lastout::cluster

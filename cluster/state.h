@@ -78,7 +78,15 @@ struct StepState {
 
 // Where things lie in the words of a state; the same for all states of a model.
 struct Layout {
-  explicit Layout(const Model& model);
+  // How many there can be of each.
+  struct Counts {
+    uint32_t slots = 0;
+    uint32_t works = 0;
+    uint32_t steps = 0;
+    uint32_t links = 0;
+  };
+  explicit Layout(const Counts& counts);
+  explicit Layout(const Model& model);  // as many as the model has
   uint32_t monitors = 0;  // word 0: which watched events have happened; bit 63: an unsafe commit
   uint32_t objects = 1;
   uint32_t works = 0;  // 16 bits each

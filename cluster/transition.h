@@ -24,8 +24,10 @@ enum class Answer : uint8_t { Done, InFlight, Denied, NotFound, Conflict };
 
 class Transition {
  public:
-  Transition(const Machine& machine, StateRef state, Events* events)
-      : machine_(machine), model_(machine.model()), state_(state), events_(events) {}
+  // `verdict`: of a DELETE that somebody else has reviewed; it overrules lastout's.
+  Transition(const Machine& machine, StateRef state, Events* events,
+             const admission::Decision* verdict = nullptr)
+      : machine_(machine), model_(machine.model()), state_(state), events_(events), verdict_(verdict) {}
 
   const Model& model() const { return model_; }
   const SlotInfo& info(Slot slot) const { return model_.slots[slot]; }
@@ -82,6 +84,7 @@ class Transition {
   const Model& model_;
   StateRef state_;
   Events* events_;
+  const admission::Decision* verdict_;
 };
 
 // --- the controllers: each lists what it would do, and does it
@@ -92,6 +95,8 @@ DeleteRequest stepRequest(const Model& model, uint32_t step);
 // cluster/agent.cc
 enum class AgentTask : uint8_t { None, Adopt, Apply, Withdraw, Pass, Forget, ReleaseApplied, ReleaseWork };
 AgentTask agentTask(const Transition& transition, uint32_t work);
+// There is something to apply that was never applied before; else it is all to be put back.
+bool agentAppliesAnew(const Transition& transition, uint32_t work);
 void agentStep(Transition& transition, uint32_t work);
 void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, Answer answer);
 DeleteRequest agentRequest(const Transition& transition, uint32_t work);

@@ -8,20 +8,6 @@ namespace lastout::cluster {
 
 namespace {
 
-// The finalizer that the object's own controller puts on it and takes away.
-std::string_view cleanupFinalizer(Role role) {
-  switch (role) {
-    case Role::Namespace:
-      return "kubernetes";  // in spec.finalizers; here it holds like any other
-    case Role::Crd:
-      return "customresourcecleanup.apiextensions.k8s.io";
-    case Role::PersistentVolumeClaim:
-      return "kubernetes.io/pvc-protection";
-    default:
-      return {};
-  }
-}
-
 // The owner that a reference names: in the dependent's namespace, or cluster-scoped.
 Slot ownerSlot(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
   const kube::ResourceType* type =
@@ -38,6 +24,23 @@ Slot ownerSlot(const Builder& builder, Slot dependent, const kube::OwnerReferenc
 }
 
 }  // namespace
+
+std::string_view cleanupFinalizer(const SlotInfo& slot) {
+  switch (slot.role) {
+    case Role::Namespace:
+      return "kubernetes";  // in spec.finalizers; here it holds like any other
+    case Role::Crd:
+      return "customresourcecleanup.apiextensions.k8s.io";
+    case Role::PersistentVolumeClaim:
+      return "kubernetes.io/pvc-protection";
+    case Role::ManifestWork:
+      return slot.work == kNone ? "" : "cluster.open-cluster-management.io/manifest-work-cleanup";
+    case Role::AppliedManifestWork:
+      return slot.work == kNone ? "" : "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
+    default:
+      return {};
+  }
+}
 
 uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name) {
   if (name == "foregroundDeletion") return kForegroundBit;
@@ -65,7 +68,7 @@ std::string tooManyFinalizers(const SlotInfo& slot) {
 void wireFinalizers(Builder& builder) {
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
     SlotInfo& info = builder.model.slots[slot];
-    if (const std::string_view cleanup = cleanupFinalizer(info.role); !cleanup.empty()) {
+    if (const std::string_view cleanup = cleanupFinalizer(info); !cleanup.empty()) {
       info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
       // A CRD gets its finalizer with the DELETE (as recorded), the others when they are created; of an
       // object that terminates already, the manifest says what is left.

@@ -1,0 +1,106 @@
+// What the controllers of a LiveCluster do: planned, reviewed by others, carried out.
+#include <algorithm>
+
+#include "cluster/agenda.h"
+#include "cluster/live_cluster.h"
+#include "cluster/live_model.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+using Kind = Action::Kind;
+using std::chrono::milliseconds;
+
+// A refused action waits at least this long: time has to go on.
+constexpr milliseconds kLeastRetry{1};
+constexpr uint32_t kMostDoublings = 20;
+
+bool isSame(const Event& a, const Event& b) {
+  return a.kind == b.kind && a.actor == b.actor && a.slot == b.slot && a.by == b.by;
+}
+
+bool isSame(const Events& a, const Events& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Event& left, const Event& right) { return isSame(left, right); });
+}
+
+}  // namespace
+
+void LiveCluster::advance(Milliseconds now) { now_ = std::max(now_, now); }
+
+std::optional<LiveCluster::Milliseconds> LiveCluster::nextAt() const {
+  const Agenda::Entry* first = agenda_->first();
+  return first == nullptr ? std::nullopt : std::optional<Milliseconds>(first->due);
+}
+
+// What the action would do, tried out on the state before, which is then as it was.
+Events LiveCluster::rehearse(const Action& action) {
+  Events events;
+  live_->machine().apply(live_->before(), action, &events);
+  settle(&action, events);
+  return events;
+}
+
+std::optional<Plan> LiveCluster::plan(Milliseconds now) {
+  advance(now);
+  live_->freeLeft();
+  noteReadiness();
+  refresh();
+  const Agenda::Entry* entry = agenda_->first();
+  if (entry == nullptr || entry->due > now_) return std::nullopt;
+  Plan plan;
+  plan.action = entry->action;
+  plan.due = entry->due;
+  plan.serial = entry->serial;
+  plan.change = changes_;
+  plan.events = rehearse(plan.action);
+  const auto request = std::find_if(plan.events.begin(), plan.events.end(),
+                                    [](const Event& event) { return event.kind == EventKind::Requested; });
+  if (request == plan.events.end()) return plan;
+  plan.deletes = request->slot;
+  const Transition reading = live_->reading();
+  DeleteRequest sent{.slot = plan.deletes, .policy = PropagationPolicy::Background};
+  if (plan.action.kind == Kind::CollectorDelete) sent = collectorRequest(reading, plan.deletes);
+  if (plan.action.kind == Kind::AgentStep) {
+    sent.precondition = Precondition::Uid;
+    if (agentTask(reading, plan.action.a) == AgentTask::Withdraw) sent.policy = std::nullopt;
+  }
+  plan.policy = sent.policy;
+  plan.insistsOnUid = sent.precondition == Precondition::Uid;
+  return plan;
+}
+
+bool LiveCluster::carryOut(const Plan& plan, Verdict verdict, Milliseconds now, Events& events) {
+  advance(now);
+  const Agenda::Entry* entry = agenda_->find(plan.action);
+  if (entry == nullptr || entry->serial != plan.serial) return false;
+  if (plan.change != changes_ && !isSame(rehearse(plan.action), plan.events)) return false;
+  if (verdict == Verdict::Denied && plan.deletes == kNone) {
+    refuse(plan.action);
+    return true;
+  }
+  admission::Decision decision;
+  decision.allowed = verdict == Verdict::Allowed;
+  Events happened;
+  live_->machine().apply(live_->state(), plan.action, &happened, &decision);
+  const Action action = plan.action;
+  finish(&action, happened, events);
+  return true;
+}
+
+void LiveCluster::refuse(const Action& action) {
+  const uint32_t attempt = agenda_->find(action)->attempt + 1;
+  agenda_->refused(action, now_ + std::max(retryDelay(action, attempt), kLeastRetry));
+}
+
+// Recorded for the garbage collector and the namespace controller; the others' work queues double their delay
+// in the same way.
+LiveCluster::Milliseconds LiveCluster::retryDelay(const Action& action, uint32_t attempt) const {
+  const Milliseconds delay = live_->machine().delay(live_->state(), action, attempt);
+  if (action.kind == Kind::CollectorDelete || action.kind == Kind::NamespaceDelete) return delay;
+  const Milliseconds most = std::max(live_->model.timing.gcRetryMax, delay);
+  return std::min(most, delay * (int64_t{1} << std::min(attempt - 1, kMostDoublings)));
+}
+
+}  // namespace lastout::cluster

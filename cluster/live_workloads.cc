@@ -1,0 +1,125 @@
+// Places for children of workloads that come, grow, shrink and go; and which claims Pods mount.
+#include <algorithm>
+
+#include "cluster/builder.h"
+#include "cluster/live_model.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+size_t placesOf(const SlotInfo& info, const ObjectState& object) {
+  if (!object.present()) return 0;
+  return info.role == Role::Deployment ? 1 : object.value;
+}
+
+}  // namespace
+
+// An object that is there already becomes a StatefulSet's Pod as one that nobody else controls; a name that
+// is only kept for something may be used.
+bool LiveModel::canBePlace(Slot slot, Slot workload) const {
+  if (extra[slot].parent != kNone) return false;
+  if (!isPresent(slot)) return true;
+  if (model.slots[workload].role != Role::StatefulSet) return false;
+  const ObjectState object = state().object(slot);
+  const std::vector<OwnerLink>& links = model.slots[slot].owners;
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (links[i].controller && object.owner(i) != OwnerState::None) return false;
+  }
+  return true;
+}
+
+void LiveModel::addPlace(Slot workload) {
+  for (size_t number = model.slots[workload].children.size();; number += kMaxReplicas) {
+    const Slot child = slotOf(childKeyOf(model.slots[workload], number));
+    size_t index = 0;
+    const OwnerLink link{.owner = workload, .controller = true, .blockOwnerDeletion = true};
+    if (!canBePlace(child, workload) || !linkOwner(child, link, index)) continue;
+    extra[child].parent = workload;
+    model.slots[child].ownersAtCreation = static_cast<uint8_t>(1u << index);
+    model.slots[workload].children.push_back(child);
+    podsChanged = true;  // an absent ReplicaSet may have some
+    look(workload);
+    return;
+  }
+}
+
+void LiveModel::placeChildren(Slot workload) {
+  const size_t wanted = placesOf(model.slots[workload], state().object(workload));
+  while (model.slots[workload].children.size() < wanted) addPlace(workload);
+  mayFree(workload);  // or some of its places, where it has fewer replicas now
+}
+
+void LiveModel::takeChild(Slot child) {
+  if (extra[child].parent != kNone) return;
+  const ObjectState object = state().object(child);
+  const Role role = model.slots[child].role;
+  for (size_t i = 0; i < model.slots[child].owners.size(); ++i) {
+    const OwnerLink link = model.slots[child].owners[i];
+    if (!link.controller || link.owner == kNone || object.owner(i) != OwnerState::Current) continue;
+    const Role owner = model.slots[link.owner].role;
+    const Role makes = owner == Role::Deployment ? Role::ReplicaSet : Role::Pod;
+    if (!isWorkload(owner) || role != makes) continue;
+    extra[child].parent = link.owner;
+    model.slots[child].ownersAtCreation = static_cast<uint8_t>(1u << i);
+    std::vector<Slot>& children = model.slots[link.owner].children;
+    // It is at a place that is free, if there is one.
+    const auto place =
+        std::find_if(children.begin(), children.end(), [&](Slot one) { return !isPresent(one); });
+    if (place == children.end()) {
+      children.push_back(child);
+    } else {
+      extra[*place].parent = kNone;
+      mayFree(*place);
+      *place = child;
+    }
+    look(link.owner);
+    return;
+  }
+}
+
+// Places beyond its replicas go once they are empty; all do when it is gone.
+void LiveModel::trim(Slot workload) {
+  std::vector<Slot>& children = model.slots[workload].children;
+  const size_t wanted = placesOf(model.slots[workload], state().object(workload));
+  const auto drop = [&](size_t index) {
+    podsChanged = true;
+    extra[children[index]].parent = kNone;
+    model.slots[children[index]].ownersAtCreation = 0;
+    mayFree(children[index]);
+    children.erase(children.begin() + static_cast<ptrdiff_t>(index));
+  };
+  if (!isPresent(workload)) {
+    for (size_t i = children.size(); i-- > 0;) {
+      if (!isPresent(children[i])) drop(i);
+    }
+  }
+  while (children.size() > wanted && !isPresent(children.back())) drop(children.size() - 1);
+}
+
+void LiveModel::mount(Slot pod) {
+  podsChanged = true;
+  Slot from = pod;
+  while (extra[from].claims.empty() && extra[from].parent != kNone) from = extra[from].parent;
+  const std::vector<std::string> names = extra[from].claims;
+  const std::string space = model.slots[pod].key.namespaceName;
+  for (const std::string& name : names) {
+    const Slot claim = slotOf({{"", "persistentvolumeclaims"}, space, name});
+    model.slots[claim].children.push_back(pod);
+    extra[pod].mounts.push_back(claim);
+    look(claim);
+  }
+}
+
+void LiveModel::unmount(Slot pod) {
+  if (model.slots[pod].role == Role::Pod) podsChanged = true;
+  for (const Slot claim : extra[pod].mounts) {
+    std::vector<Slot>& pods = model.slots[claim].children;
+    pods.erase(std::find(pods.begin(), pods.end(), pod));
+    look(claim);
+    mayFree(claim);
+  }
+  extra[pod].mounts.clear();
+}
+
+}  // namespace lastout::cluster
