@@ -1,0 +1,56 @@
+#include "apiserver/deadlines.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace lastout::apiserver {
+
+Deadlines::Deadlines() : thread_([this] { run(); }) {}
+
+Deadlines::~Deadlines() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Deadlines::Watch::watch(int socket) {
+  stop();
+  const int copy = dup(socket);
+  if (copy < 0) return;  // out of descriptors: the timeouts of single reads and writes are left
+  const std::lock_guard lock(deadlines_->mutex_);
+  descriptor_ = copy;
+  deadlines_->watched_.push_back(this);
+  deadlines_->changed_.notify_all();
+}
+
+void Deadlines::Watch::stop() {
+  const std::lock_guard lock(deadlines_->mutex_);
+  if (descriptor_ < 0) return;
+  deadlines_->watched_.remove(this);
+  close(descriptor_);
+  descriptor_ = -1;
+}
+
+void Deadlines::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const auto next = std::ranges::min_element(watched_, {}, &Watch::deadline_);
+    if (next == watched_.end()) {
+      changed_.wait(lock);
+    } else if (std::chrono::steady_clock::now() < (*next)->deadline_) {
+      changed_.wait_until(lock, (*next)->deadline_);
+    } else {
+      shutdown((*next)->descriptor_, SHUT_RDWR);
+      close((*next)->descriptor_);
+      (*next)->descriptor_ = -1;
+      watched_.erase(next);
+    }
+  }
+}
+
+}  // namespace lastout::apiserver

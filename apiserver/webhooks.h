@@ -1,0 +1,87 @@
+// Webhooks: what the stored webhook configurations ask for, and which of their webhooks a request concerns.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/admission_review.h"
+#include "apiserver/json.h"
+#include "apiserver/status.h"
+#include "kube/selector.h"
+
+namespace lastout::apiserver {
+
+struct WebhookRule {
+  std::vector<std::string> operations;
+  std::vector<std::string> groups;
+  std::vector<std::string> versions;
+  std::vector<std::string> resources;  // "pods", "pods/*", "*/status", "*", "*/*"
+  std::string scope = "*";             // "Cluster", "Namespaced"
+};
+
+// Where to call: a URL, or (url empty) a service of the cluster.
+struct WebhookAddress {
+  std::string url;
+  std::string serviceNamespace;
+  std::string serviceName;
+  std::string servicePath;
+  int servicePort = 443;
+  std::string authorities;  // PEM, the only ones to trust; empty: those of the system
+};
+
+struct Webhook {
+  std::string configuration;  // the name of the object that holds it
+  bool mutating = false;
+  std::string name;
+  std::vector<WebhookRule> rules;
+  kube::LabelSelector namespaceSelector;
+  kube::LabelSelector objectSelector;
+  bool failureIsIgnored = false;
+  // sideEffects is None or NoneOnDryRun. The others are read, too: v1 no longer lets them in, but clusters
+  // that were upgraded still have them.
+  bool dryRunIsSafe = true;
+  std::chrono::milliseconds timeout{10'000};  // for the whole call
+  WebhookAddress address;
+};
+
+// The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. Fails with 400 for what
+// has the wrong type and with 422 and all causes for what the API server would not accept. matchPolicy
+// Equivalent is taken for Exact (objects have one version here), and reinvocationPolicy for Never.
+ApiResult<std::vector<Webhook>> checkConfiguration(const Json& configuration);
+
+// Whether the webhook is to be asked about the request: one of its rules and both selectors match. Webhook
+// configurations are exempt.
+bool concerns(const Webhook& webhook, const ReviewRequest& request);
+
+// The configurations that are in force. Safe for any number of threads.
+class Webhooks {
+ public:
+  // In the order in which the API server calls them: by configuration, then as written; mutating ones first.
+  using List = std::vector<Webhook>;
+
+  // Adds a configuration or replaces the one of the same kind and name; fails, changing nothing, as
+  // checkConfiguration does.
+  ApiResult<void> put(const Json& configuration);
+  void remove(std::string_view kind, std::string_view name);
+  // Does not change any more: what one request goes by.
+  std::shared_ptr<const List> snapshot() const;
+
+ private:
+  void publish();  // with mutex_ held
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<bool, std::string>, List> configurations_;  // by whether they validate, and name
+  std::shared_ptr<const List> published_ = std::make_shared<const List>();
+};
+
+// Those of the list that concern the request, in its order.
+std::vector<const Webhook*> matching(const Webhooks::List& webhooks, bool mutating,
+                                     const ReviewRequest& request);
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,66 @@
+#include "tests/apiserver/https_server.h"
+
+#include <httplib.h>
+#include <openssl/pem.h>
+
+#include <thread>
+#include <utility>
+
+#include "apiserver/openssl.h"
+
+namespace lastout::apiserver {
+namespace {
+
+bool useCertificate(SSL_CTX& context, const CertifiedKey& pair) {
+  const openssl::Bio certificateText(
+      BIO_new_mem_buf(pair.certificate.data(), static_cast<int>(pair.certificate.size())));
+  const openssl::Bio keyText(BIO_new_mem_buf(pair.key.data(), static_cast<int>(pair.key.size())));
+  const openssl::X509Pointer certificate(PEM_read_bio_X509(certificateText.get(), nullptr, nullptr, nullptr));
+  const openssl::Key key(PEM_read_bio_PrivateKey(keyText.get(), nullptr, nullptr, nullptr));
+  return SSL_CTX_use_certificate(&context, certificate.get()) == 1 &&
+         SSL_CTX_use_PrivateKey(&context, key.get()) == 1;
+}
+
+}  // namespace
+
+struct HttpsServer::Running {
+  CertifiedKey authority;
+  CertifiedKey certificate;
+  Handler handler;
+  httplib::SSLServer server;
+  int port = 0;
+  std::thread thread;
+
+  Running(Handler given, const ServerNames& names)
+      : authority(makeAuthority("a test", kAlways).value()),
+        certificate(makeServerCertificate(authority, names, kAlways).value()),
+        handler(std::move(given)),
+        server([this](SSL_CTX& context) { return useCertificate(context, certificate); }) {}
+};
+
+HttpsServer::HttpsServer(Handler handler, const ServerNames& names, int idleSeconds)
+    : running_(std::make_unique<Running>(std::move(handler), names)) {
+  httplib::SSLServer& server = running_->server;
+  server.set_keep_alive_timeout(idleSeconds);
+  server.Post(".*", [this](const httplib::Request& request, httplib::Response& response) {
+    ReceivedRequest received{request.target, {}, request.body, request.remote_port};
+    for (const auto& [name, value] : request.headers) received.headers[name] = value;
+    WebhookResponse answer = running_->handler(received);
+    response.status = answer.status;
+    response.set_content(answer.body, "application/json");
+  });
+  running_->port = server.bind_to_any_port("127.0.0.1");
+  running_->thread = std::thread([&server] { server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();
+}
+
+HttpsServer::~HttpsServer() {
+  running_->server.stop();
+  running_->thread.join();
+}
+
+int HttpsServer::port() const { return running_->port; }
+
+const std::string& HttpsServer::authority() const { return running_->authority.certificate; }
+
+}  // namespace lastout::apiserver
