@@ -11,7 +11,7 @@
 namespace lastout::apiserver {
 namespace {
 
-const std::string kRecordings = "tests/recordings/kubernetes-1.26/";
+const std::string kControlPlane = "tests/recordings/kubernetes-1.26/";
 
 Json parsedFile(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -48,7 +48,7 @@ ReviewRequest requestFrom(const Json& recorded) {
 
 TEST(AdmissionReview, IsTheRecordedOne) {
   size_t reviews = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kRecordings + "admission")) {
+  for (const auto& entry : std::filesystem::directory_iterator(kControlPlane + "admission")) {
     if (entry.path().extension() != ".json") continue;
     const Json recorded = parsedFile(entry.path())["body"];
     const Json& request = recorded["request"];
@@ -73,7 +73,7 @@ auto answerTo(const WebhookResponse& response, bool mutating = false) {
 TEST(WebhookAnswer, DenialsAreTheRecordedStatus) {
   for (const char* name : {"099-delete-webhook-403", "100-delete-webhook-409", "101-delete-webhook-429",
                            "105-delete-webhook-deny", "106-delete-webhook-denywarn"}) {
-    const Json recorded = parsedFile(kRecordings + "rest/" + name + ".json");
+    const Json recorded = parsedFile(kControlPlane + "rest/" + name + ".json");
     const auto answer = answerTo(answering(recorded["webhookAnswer"]));
     ASSERT_TRUE(answer && answer->denial) << name;
     EXPECT_EQ(statusOf(*answer->denial), recorded["response"]["body"]) << name;
@@ -81,7 +81,7 @@ TEST(WebhookAnswer, DenialsAreTheRecordedStatus) {
 }
 
 TEST(WebhookAnswer, WarningsBecomeTheRecordedHeader) {
-  const Json recorded = parsedFile(kRecordings + "rest/109-delete-dry-run-webhook-allow-with-warning.json");
+  const Json recorded = parsedFile(kControlPlane + "rest/109-delete-dry-run-webhook-allow-with-warning.json");
   const auto answer = answerTo(answering(recorded["webhookAnswer"]));
   ASSERT_TRUE(answer);
   EXPECT_FALSE(answer->denial);
@@ -104,7 +104,7 @@ TEST(WebhookAnswer, WarningsCannotForgeHeaders) {
 
 // What the recorded answer says after `failed calling webhook "rec.test.dev": `.
 std::string recordedFailure(const std::string& name) {
-  const std::string message = parsedFile(kRecordings + "rest/" + name +
+  const std::string message = parsedFile(kControlPlane + "rest/" + name +
                                          ".json")["response"]["body"]["details"]["causes"][0]["message"];
   const std::string prefix = "failed calling webhook \"rec.test.dev\": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : "";

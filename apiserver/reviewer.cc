@@ -1,0 +1,160 @@
+#include "apiserver/reviewer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "apiserver/patch.h"
+#include "kube/quoting.h"
+
+namespace lastout::apiserver {
+namespace {
+
+using AskedAnswer = tl::expected<WebhookAnswer, ApiError>;
+
+// Adds the warnings, and the denial when there is one. False: the review ends here.
+bool takeAnswer(AskedAnswer& answer, ReviewOutcome& outcome) {
+  if (!answer) {
+    outcome.denial = std::move(answer.error());
+    return false;
+  }
+  std::ranges::move(answer->warnings, std::back_inserter(outcome.warnings));
+  outcome.denial = std::move(answer->denial);
+  return !outcome.denial.has_value();
+}
+
+// The object as the webhook changes it.
+ApiResult<Json> patchedBy(const Webhook& webhook, const ReviewRequest& request, const Json& patch) {
+  if (request.object == nullptr)
+    return tl::unexpected(internalError("admission webhook " + kube::inQuotes(webhook.name) +
+                                        " attempted to modify the object, which is not supported for this "
+                                        "operation"));
+  auto patched = jsonPatch(*request.object, patch);
+  if (!patched) return tl::unexpected(internalError(patched.error().message));
+  return patched;
+}
+
+}  // namespace
+
+// Whoever has a thread takes the next webhook. The request is looked at only by those who took one, and
+// validate() waits for all of them, so a thread that comes late finds nothing to do and touches nothing.
+struct Reviewer::Batch {
+  std::vector<const Webhook*> webhooks;
+  const ReviewRequest* request = nullptr;
+
+  std::mutex mutex;
+  std::condition_variable finished;
+  size_t taken = 0;
+  size_t done = 0;
+  std::vector<AskedAnswer> answers;  // as many as webhooks
+};
+
+Reviewer::Reviewer(const Webhooks& webhooks, CallWebhook call, std::function<std::string()> newUid,
+                   size_t threads)
+    : webhooks_(&webhooks), call_(std::move(call)), newUid_(std::move(newUid)) {
+  threads_.reserve(threads);
+  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+Reviewer::~Reviewer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+ReviewOutcome Reviewer::review(ReviewRequest request) {
+  const std::shared_ptr<const Webhooks::List> webhooks = webhooks_->snapshot();
+  ReviewOutcome outcome;
+  mutate(*webhooks, request, outcome);
+  if (!outcome.denial) validate(*webhooks, request, outcome);
+  return outcome;
+}
+
+tl::expected<WebhookAnswer, ApiError> Reviewer::ask(const Webhook& webhook,
+                                                    const ReviewRequest& request) const {
+  if (request.dryRun && !webhook.dryRunIsSafe)
+    return tl::unexpected(
+        badRequest("admission webhook " + kube::inQuotes(webhook.name) + " does not support dry run"));
+  const std::string uid = newUid_();
+  tl::expected<WebhookAnswer, std::string> answer;
+  if (const auto response = call_(webhook, reviewBody(request, uid).dump())) {
+    answer = readAnswer(*response, webhook.name, uid, webhook.mutating);
+  } else {
+    answer = tl::unexpected("failed to call webhook: " + response.error());
+  }
+  if (answer) return std::move(*answer);
+  if (webhook.failureIsIgnored) return WebhookAnswer{};
+  return tl::unexpected(
+      internalError("failed calling webhook " + kube::inQuotes(webhook.name) + ": " + answer.error()));
+}
+
+void Reviewer::mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const {
+  for (const Webhook& webhook : webhooks) {
+    if (!webhook.mutating || !concerns(webhook, request)) continue;
+    AskedAnswer answer = ask(webhook, request);
+    if (!takeAnswer(answer, outcome)) return;
+    if (answer->patch.is_null()) continue;
+    auto patched = patchedBy(webhook, request, answer->patch);
+    if (!patched) {
+      outcome.denial = std::move(patched.error());
+      return;
+    }
+    outcome.object = std::move(*patched);
+    request.object = &*outcome.object;
+  }
+}
+
+void Reviewer::validate(const Webhooks::List& webhooks, const ReviewRequest& request,
+                        ReviewOutcome& outcome) {
+  const auto batch = std::make_shared<Batch>();
+  batch->webhooks = matching(webhooks, false, request);
+  batch->request = &request;
+  batch->answers.resize(batch->webhooks.size());
+  const size_t helpers = std::min(batch->webhooks.size(), threads_.size() + 1);
+  if (helpers > 1) {
+    const std::lock_guard lock(mutex_);
+    waiting_.insert(waiting_.end(), helpers - 1, batch);
+  }
+  changed_.notify_all();
+  help(*batch);  // this thread is one of them, so a review goes on although all others are busy
+  std::unique_lock lock(batch->mutex);
+  batch->finished.wait(lock, [&batch] { return batch->done == batch->webhooks.size(); });
+  bool goesOn = true;
+  for (AskedAnswer& answer : batch->answers) {
+    ReviewOutcome one;
+    const bool allowed = takeAnswer(answer, one);
+    std::ranges::move(one.warnings, std::back_inserter(outcome.warnings));
+    if (goesOn && !allowed) outcome.denial = std::move(one.denial);
+    goesOn = goesOn && allowed;
+  }
+}
+
+void Reviewer::help(Batch& batch) const {
+  std::unique_lock lock(batch.mutex);
+  while (batch.taken < batch.webhooks.size()) {
+    const size_t mine = batch.taken++;
+    lock.unlock();
+    AskedAnswer answer = ask(*batch.webhooks[mine], *batch.request);
+    lock.lock();
+    batch.answers[mine] = std::move(answer);
+    if (++batch.done == batch.webhooks.size()) batch.finished.notify_all();
+  }
+}
+
+void Reviewer::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (stopping_) return;
+    const std::shared_ptr<Batch> batch = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    help(*batch);
+    lock.lock();
+  }
+}
+
+}  // namespace lastout::apiserver

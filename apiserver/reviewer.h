@@ -1,0 +1,70 @@
+// Reviewer: asks the webhooks that a request concerns, and says whether it may go on.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "apiserver/admission_review.h"
+#include "apiserver/json.h"
+#include "apiserver/status.h"
+#include "apiserver/webhooks.h"
+
+namespace lastout::apiserver {
+
+// Posts an AdmissionReview to a webhook, within its timeout (WebhookClient::post). Fails with the words that
+// follow `failed to call webhook: `. Called by several threads at once.
+using CallWebhook = std::function<tl::expected<WebhookResponse, std::string>(const Webhook& webhook,
+                                                                             const std::string& body)>;
+
+struct ReviewOutcome {
+  std::optional<ApiError> denial;     // nothing: go on
+  std::optional<Json> object;         // what mutating webhooks made of the object; nothing: unchanged
+  std::vector<std::string> warnings;  // for warningHeader(), with a denial, too
+};
+
+// Safe for any number of threads; what is asked at once is bounded by `threads` and those that call review().
+class Reviewer {
+ public:
+  // `webhooks` must outlive this. `newUid` makes the uid of one call and is called by several threads at
+  // once.
+  Reviewer(const Webhooks& webhooks, CallWebhook call, std::function<std::string()> newUid,
+           size_t threads = 8);
+  ~Reviewer();
+  Reviewer(const Reviewer&) = delete;
+  Reviewer& operator=(const Reviewer&) = delete;
+
+  // Mutating webhooks are asked one after the other, each with what the former made of the object, then the
+  // validating ones at the same time; of several that say no, the first in their order is answered with. A
+  // webhook that cannot be called, or whose answer is none, is passed over or gives 500 (rest/102 to 104,
+  // 110), as its failurePolicy says. A dry run that would need one that does not support it gives 400.
+  ReviewOutcome review(ReviewRequest request);
+
+ private:
+  struct Batch;  // of validating webhooks that one request asks
+
+  tl::expected<WebhookAnswer, ApiError> ask(const Webhook& webhook, const ReviewRequest& request) const;
+  void mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const;
+  void validate(const Webhooks::List& webhooks, const ReviewRequest& request, ReviewOutcome& outcome);
+  void work();
+  void help(Batch& batch) const;
+
+  const Webhooks* webhooks_;
+  CallWebhook call_;
+  std::function<std::string()> newUid_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Batch>> waiting_;  // one entry for each thread that a batch could use
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lastout::apiserver
