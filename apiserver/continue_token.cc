@@ -1,8 +1,9 @@
 #include "apiserver/continue_token.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
+#include "apiserver/base64.h"
 #include "apiserver/decode.h"
 #include "apiserver/json.h"
 
@@ -11,36 +12,26 @@ namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 constexpr size_t kLongestToken = 4096;  // names are at most 253 bytes
-constexpr std::string_view kBase64Url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
+// Tokens are written with the alphabet for URLs and without padding.
 std::string toBase64Url(std::string_view bytes) {
-  std::string text;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char byte : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(byte);
-    for (count += 8; count >= 6; count -= 6) text += kBase64Url[bits >> (count - 6) & 63];
-  }
-  if (count > 0) text += kBase64Url[bits << (6 - count) & 63];
+  std::string text = toBase64(bytes);
+  text.resize(text.find_last_not_of('=') + 1);
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
   return text;
 }
 
-// Without padding, as it is written; fails with the offset of what is no base64.
+// Fails with the offset of what is no Base64.
 tl::expected<std::string, size_t> fromBase64Url(std::string_view text) {
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const size_t digit = kBase64Url.find(text[i]);
-    if (digit == std::string_view::npos) return tl::unexpected(i);
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 255);
-  }
-  if (count == 6) return tl::unexpected(text.size());
-  return bytes;
+  const size_t odd = text.find_first_of("+/=\r\n");
+  if (odd != std::string_view::npos) return tl::unexpected(odd);
+  std::string padded(text);
+  padded.append((4 - text.size() % 4) % 4, '=');
+  std::ranges::replace(padded, '-', '+');
+  std::ranges::replace(padded, '_', '/');
+  auto bytes = fromBase64(padded);
+  if (!bytes) return tl::unexpected(text.size());
+  return std::move(*bytes);
 }
 
 ApiError badToken(const std::string& why) {
