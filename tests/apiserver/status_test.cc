@@ -3,24 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
 namespace {
 
-const kube::GroupResource kCool{"my.crd.group", "coolresources"};
-
-Json recordedAnswer(const std::string& name) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + name + ".json");
-  return Json::parse(file)["response"]["body"];
-}
+const kube::GroupResource kCoolResources{"my.crd.group", "coolresources"};
 
 TEST(Status, IsTheRecordedOne) {
-  EXPECT_EQ(statusOf(notFound(kCool, "nope")), recordedAnswer("060-delete-not-found"));
+  EXPECT_EQ(statusOf(notFound(kCoolResources, "nope")), recordedAnswer("060-delete-not-found"));
   EXPECT_EQ(statusOf(notFound({"", "namespaces"}, "nope")),
             recordedAnswer("021-create-in-missing-namespace"));
-  EXPECT_EQ(statusOf(alreadyExists(kCool, "plain")), recordedAnswer("015-create-already-exists"));
-  EXPECT_EQ(statusOf(modified(kCool, "page-0")), recordedAnswer("053-update-stale-resource-version"));
+  EXPECT_EQ(statusOf(alreadyExists(kCoolResources, "plain")), recordedAnswer("015-create-already-exists"));
+  EXPECT_EQ(statusOf(modified(kCoolResources, "page-0")),
+            recordedAnswer("053-update-stale-resource-version"));
   EXPECT_EQ(statusOf(futureVersion(999999999, 760)), recordedAnswer("071-list-future-resource-version"));
   EXPECT_EQ(statusOf(unsupportedMediaType("application/json, application/yaml, "
                                           "application/vnd.kubernetes.protobuf")),
@@ -48,7 +44,7 @@ TEST(Status, InvalidNamesEachFieldAndSaysTheSameThingOnce) {
 
 TEST(Status, OfADeletedObjectHasItsUid) {
   const Json recorded = recordedAnswer("055-delete-plain");
-  EXPECT_EQ(statusOfDeleted(kCool, "plain", std::string(recorded["details"]["uid"])), recorded);
+  EXPECT_EQ(statusOfDeleted(kCoolResources, "plain", std::string(recorded["details"]["uid"])), recorded);
 }
 
 TEST(Status, OfAFailedWebhookRepeatsWhyInItsCause) {

@@ -3,17 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "apiserver/webhook_url.h"
+#include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
 namespace {
-
-Json recordedExchange(const std::string& name) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + name + ".json");
-  return Json::parse(file);
-}
 
 // A configuration with one webhook for all DELETEs of deployments, changed by a merge patch.
 Json configuration(const char* change = "{}", const std::string& name = "rec",
