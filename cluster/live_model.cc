@@ -121,7 +121,7 @@ void LiveModel::leave(Slot slot, Slot container, Position position, bool present
   extra[list[at]].*position = at;
   list.pop_back();
   if (!list.empty()) return;
-  look(container);
+  if (present) look(container);
   mayFree(container);
 }
 
@@ -199,14 +199,9 @@ void LiveModel::free(Slot slot) {
 void LiveModel::release(Slot slot) {
   // Who has named it as an owner means somebody who will never be there again.
   for (const Slot dependent : model.slots[slot].dependents) {
-    ObjectState object = state().object(dependent);
-    std::vector<OwnerLink>& links = model.slots[dependent].owners;
-    for (size_t i = 0; i < links.size(); ++i) {
-      if (links[i].owner != slot) continue;
-      links[i].owner = kNone;
-      if (object.owner(i) == OwnerState::Current) object.setOwner(i, OwnerState::Dangling);
+    for (OwnerLink& link : model.slots[dependent].owners) {
+      if (link.owner == slot) link.owner = kNone;
     }
-    writeBoth(dependent, object);
   }
   setOwners(slot, planOwners(slot, {}));
   const Slot space = model.slots[slot].namespaceSlot;

@@ -30,6 +30,12 @@ kube::ObjectKey LiveWorld::key(std::string_view reference) const {
   return *parsed;
 }
 
+Slot LiveWorld::slot(std::string_view reference) const {
+  const auto found = cluster.find(key(reference));
+  if (!found) throw std::runtime_error("no slot " + std::string(reference));
+  return *found;
+}
+
 std::string LiveWorld::nameOf(Slot slot) const { return cluster.model().name(slot); }
 
 LiveObject LiveWorld::object(std::string_view reference, std::vector<std::string> finalizers,
@@ -39,9 +45,8 @@ LiveObject LiveWorld::object(std::string_view reference, std::vector<std::string
   object.uid = "uid-" + std::to_string(++uids_);
   object.finalizers = std::move(finalizers);
   for (const std::string& owner : owners)
-    object.owners.push_back({.uid = cluster.uid(cluster.find(key(owner)).value()),
-                             .controller = false,
-                             .blockOwnerDeletion = true});
+    object.owners.push_back(
+        {.uid = cluster.uid(slot(owner)), .controller = false, .blockOwnerDeletion = true});
   return object;
 }
 
@@ -69,7 +74,7 @@ LiveObject LiveWorld::asIs(Slot slot) const {
 }
 
 void LiveWorld::setFinalizers(std::string_view reference, std::vector<std::string> finalizers) {
-  const Slot slot = cluster.find(key(reference)).value();
+  const Slot slot = this->slot(reference);
   LiveObject object = asIs(slot);
   object.finalizers = std::move(finalizers);
   Events events;
@@ -78,7 +83,7 @@ void LiveWorld::setFinalizers(std::string_view reference, std::vector<std::strin
 }
 
 void LiveWorld::setReplicas(std::string_view reference, uint32_t replicas) {
-  const Slot slot = cluster.find(key(reference)).value();
+  const Slot slot = this->slot(reference);
   LiveObject object = asIs(slot);
   object.replicas = replicas;
   Events events;
@@ -88,7 +93,7 @@ void LiveWorld::setReplicas(std::string_view reference, uint32_t replicas) {
 
 void LiveWorld::remove(std::string_view reference, std::optional<PropagationPolicy> policy) {
   Events events;
-  cluster.remove(cluster.find(key(reference)).value(), policy, events);
+  cluster.remove(slot(reference), policy, events);
   note(events);
 }
 
@@ -125,7 +130,7 @@ void LiveWorld::run(std::chrono::milliseconds until) {
     if (!due || *due > until) break;
     next();
   }
-  now = std::max(now, std::min(until, now));
+  if (cluster.nextAt()) now = std::max(now, until);
 }
 
 bool LiveWorld::present(std::string_view reference) const {

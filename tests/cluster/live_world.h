@@ -22,6 +22,7 @@ class LiveWorld {
 
   kube::ObjectKey key(std::string_view reference) const;
   std::string nameOf(Slot slot) const;
+  Slot slot(std::string_view reference) const;
   // An object with a uid that no other has.
   LiveObject object(std::string_view reference, std::vector<std::string> finalizers = {},
                     const std::vector<std::string>& owners = {});
