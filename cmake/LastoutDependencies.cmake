@@ -6,10 +6,11 @@ find_package(Boost 1.74 REQUIRED)               # Boost::headers: Boost.Graph's 
 find_package(nlohmann_json 3.11 REQUIRED)       # nlohmann_json::nlohmann_json
 find_package(yaml-cpp 0.7 REQUIRED)             # yaml-cpp
 find_package(tl-expected REQUIRED)              # tl::expected: the result type, <tl/expected.hpp>
+find_package(OpenSSL 3.0 REQUIRED)              # OpenSSL::SSL, OpenSSL::Crypto
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)  # PkgConfig::re2: patterns of others, in linear time
 
 if(NOT LASTOUT_FUZZ)
-  find_package(OpenSSL 3.0 REQUIRED)            # OpenSSL::SSL, OpenSSL::Crypto
-  find_package(PkgConfig REQUIRED)
   pkg_check_modules(cpp-httplib REQUIRED IMPORTED_TARGET cpp-httplib>=0.11)  # PkgConfig::cpp-httplib: HTTP, over TLS
   find_package(CLI11 2.1 REQUIRED)              # CLI11::CLI11
   find_package(GTest 1.12 REQUIRED)             # linked by lastout_test

@@ -1,63 +1,24 @@
 // What a CustomResourceDefinition defines: ResourceMap::addCrd.
 #include <algorithm>
-#include <charconv>
-#include <optional>
-#include <tuple>
 
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "kube/resource_map.h"
+#include "kube/version.h"
 
 namespace lastout::kube {
 namespace {
 
-// "v2", "v1beta3": generally available before beta before alpha, then higher numbers first; anything else
-// comes last, in the order of the alphabet (Kubernetes' "Version priority").
-struct VersionRank {
-  int stability = 3;  // 0: v1, 1: v1beta1, 2: v1alpha1, 3: other
-  int64_t major = 0;
-  int64_t minor = 0;
-  std::string text;
-  auto order() const { return std::tuple(stability, -major, -minor, std::string_view(text)); }
-};
-
-std::optional<int64_t> takeNumber(std::string_view& text) {
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || number <= 0) return std::nullopt;
-  text.remove_prefix(static_cast<size_t>(parsed.ptr - text.data()));
-  return number;
-}
-
-VersionRank rankOf(const std::string& version) {
-  const VersionRank other{3, 0, 0, version};
-  std::string_view rest = version;
-  if (!rest.starts_with("v")) return other;
-  rest.remove_prefix(1);
-  const auto major = takeNumber(rest);
-  if (!major) return other;
-  if (rest.empty()) return {0, *major, 0, version};
-  for (const auto& [word, stability] : {std::pair("beta", 1), std::pair("alpha", 2)}) {
-    std::string_view number = rest;
-    if (!number.starts_with(word)) continue;
-    number.remove_prefix(std::string_view(word).size());
-    const auto minor = takeNumber(number);
-    if (minor && number.empty()) return {stability, *major, *minor, version};
-  }
-  return other;
-}
-
 // The version that clients are to prefer, of those that are served; empty when there is none.
 std::string preferredVersion(Fields& spec) {
-  std::optional<VersionRank> best;
+  std::string best;
   for (Fields& item : spec.items("versions")) {
-    const std::string name = item.requiredString("name");
+    std::string name = item.requiredString("name");
     if (!item.boolean("served").value_or(true)) continue;
-    VersionRank rank = rankOf(name);
-    if (!best || rank.order() < best->order()) best = std::move(rank);
+    if (best.empty() || isPreferredVersion(name, best)) best = std::move(name);
   }
-  return best ? best->text : "";
+  return best;
 }
 
 // The API server's own rules, so that a type's words never look like anything else in a reference.

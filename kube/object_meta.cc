@@ -1,65 +1,17 @@
 // The metadata that deletion depends on: parseMeta.
 #include <algorithm>
-#include <chrono>
 
 #include "kube/names.h"
 #include "kube/object.h"
 #include "kube/quoting.h"
 #include "kube/read_meta.h"
+#include "kube/timestamp.h"
 
 namespace lastout::kube {
 namespace {
 
 constexpr size_t kMostAnnotationBytes = size_t{256}
                                         << 10;  // keys and values together; the API server's limit
-
-// Digits at [begin, begin + count) as a number; -1 when one of them is none.
-int number(std::string_view text, size_t begin, size_t count) {
-  int value = 0;
-  for (size_t i = begin; i < begin + count; ++i) {
-    if (i >= text.size() || text[i] < '0' || text[i] > '9') return -1;
-    value = value * 10 + (text[i] - '0');
-  }
-  return value;
-}
-
-// "Z", "+02:00": seconds east of UTC.
-std::optional<int64_t> zoneOffset(std::string_view zone) {
-  if (zone == "Z" || zone == "z") return 0;
-  if (zone.size() != 6 || (zone[0] != '+' && zone[0] != '-') || zone[3] != ':') return std::nullopt;
-  const int hours = number(zone, 1, 2);
-  const int minutes = number(zone, 4, 2);
-  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
-  const int64_t seconds = hours * 3600 + minutes * 60;
-  return zone[0] == '-' ? -seconds : seconds;
-}
-
-// RFC 3339, "2026-11-21T02:46:59Z", into seconds since the epoch; fractions of a second are dropped.
-std::optional<int64_t> parseTime(std::string_view text) {
-  constexpr std::string_view kForm = "0000-00-00T00:00:00";
-  if (text.size() <= kForm.size()) return std::nullopt;
-  for (const size_t i : {4, 7, 10, 13, 16}) {
-    if (text[i] != kForm[i] && !(i == 10 && text[i] == 't')) return std::nullopt;
-  }
-  const std::chrono::year_month_day date(std::chrono::year(number(text, 0, 4)),
-                                         std::chrono::month(static_cast<unsigned>(number(text, 5, 2))),
-                                         std::chrono::day(static_cast<unsigned>(number(text, 8, 2))));
-  const int hour = number(text, 11, 2);
-  const int minute = number(text, 14, 2);
-  const int second = number(text, 17, 2);
-  if (number(text, 0, 4) < 0 || !date.ok()) return std::nullopt;
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return std::nullopt;
-  std::string_view rest = text.substr(kForm.size());
-  if (rest.front() == '.') {
-    const size_t end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
-    if (end == 1) return std::nullopt;
-    rest.remove_prefix(end);
-  }
-  const auto zone = zoneOffset(rest);
-  if (!zone) return std::nullopt;
-  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return days * 86400 + hour * 3600 + minute * 60 + second - *zone;
-}
 
 void checkName(Fields& metadata, std::string_view key, const std::string& name, const GroupResource& type) {
   if (name.empty()) return;
@@ -71,7 +23,7 @@ void checkName(Fields& metadata, std::string_view key, const std::string& name, 
 std::optional<int64_t> readTime(Fields& metadata, std::string_view key) {
   const auto text = metadata.string(key);
   if (!text) return std::nullopt;
-  const auto time = parseTime(*text);
+  const auto time = parseTimestamp(*text);
   if (!time)
     metadata.fail(key,
                   metadata.pathOf(key) + " " + inQuotes(*text) + " is no time such as 2026-11-21T02:46:59Z");

@@ -1,0 +1,28 @@
+// Causes: what is wrong with one field of an object, in the API server's words. apiserver/status.h's
+// invalid() makes the answer 422 of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/json.h"
+#include "apiserver/status.h"
+
+namespace lastout::apiserver {
+
+// `field` is a path: "spec.size", "spec.criteria[0].type". What a message quotes of a value is cut at 1,000
+// bytes.
+
+Cause requiredField(std::string field, std::string_view why = "");  // "Required value[: <why>]"
+Cause invalidField(std::string field, const Json& value, std::string_view why);
+Cause wrongType(std::string field, const Json& value, std::string_view why);
+Cause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
+Cause duplicateField(std::string field, const Json& value);
+Cause tooLong(std::string field, std::string_view why);  // "Too long: <why>"
+Cause tooMany(std::string field, size_t count, int64_t most);
+
+// In double quotes, as JSON has it; bytes that are not UTF-8 are replaced.
+std::string goQuoted(std::string_view text);
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,35 @@
+// What holds for the metadata of every type: which object a body means, names, labels, annotations,
+// finalizers, owners.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/json.h"
+#include "apiserver/served_type.h"
+#include "apiserver/status.h"
+
+namespace lastout::apiserver {
+
+// What a request's path says of the object in its body.
+struct RequestTarget {
+  std::string_view namespaceName;  // "" for cluster-scoped types
+  std::string_view name;           // "" where the body alone names the object (create)
+};
+
+// Holds the body's apiVersion, kind, metadata.namespace and metadata.name against the path, and writes what
+// may be missing (the namespace, and apiVersion and kind of a built-in type) into the body. Fails with 400
+// when they differ or when metadata is not formed as metadata is, with 422 when a custom resource has another
+// kind. A body's namespace means nothing in a cluster-scoped type and is dropped.
+ApiResult<void> matchTarget(const ServedType& type, const RequestTarget& target, Json& object);
+
+// A new object has no resourceVersion: fails with the API server's 500 (it has no reason).
+ApiResult<void> refuseResourceVersion(const Json& object);
+
+// What is wrong with metadata, for invalid(); empty when nothing is. Wants what matchTarget() let pass, and a
+// name unless `named` is false (then generateName will make one). Rules that compare with the stored object
+// are not here.
+std::vector<Cause> metadataProblems(const ServedType& type, const Json& object, bool named = true);
+
+}  // namespace lastout::apiserver
