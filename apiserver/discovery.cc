@@ -53,7 +53,9 @@ Json subresourceJson(const ServedType& type, const Subresource& subresource) {
   return json;
 }
 
-// The PATCH of one type, with what kubectl looks for in it.
+// The PATCH of one type, with what kubectl looks for in it. It names no kinds of patches: where it names the
+// strategic merge, kubectl wants schemas here and warns that there are none; without, it merges by the types
+// that it knows.
 Json patchOf(const ServedType& type) {
   Json parameters = Json::array();
   for (const char* name : {"dryRun", "fieldManager", "fieldValidation"}) {
@@ -62,15 +64,7 @@ Json patchOf(const ServedType& type) {
   }
   parameters.push_back(
       {{"name", "force"}, {"in", "query"}, {"schema", {{"type", "boolean"}, {"uniqueItems", true}}}});
-  Json content = Json::object();
-  for (const char* kind : {"application/apply-patch+yaml", "application/json-patch+json",
-                           "application/merge-patch+json", "application/strategic-merge-patch+json"}) {
-    if (type.builtIn || std::string_view(kind).find("strategic") == std::string_view::npos) {
-      content[kind] = {{"schema", {{"type", "object"}}}};
-    }
-  }
   return {{"parameters", std::move(parameters)},
-          {"requestBody", {{"content", std::move(content)}}},
           {"responses", {{"200", {{"description", "OK"}}}}},
           {"x-kubernetes-action", "patch"},
           {"x-kubernetes-group-version-kind",

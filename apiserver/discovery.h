@@ -26,13 +26,13 @@ std::optional<Json> resourceList(const TypeRegistry& types, std::string_view gro
 
 // /openapi/v3: where each version's document is.
 Json openApiIndex(const TypeRegistry& types);
-// /openapi/v3/api/v1, /openapi/v3/apis/<group>/<version>: for each type the PATCH with its query parameters.
-// That is how kubectl finds out that this server validates fields itself, and which kinds of patch it takes.
-// There are no schemas, so `kubectl explain` has nothing to say.
+// /openapi/v3/api/v1, /openapi/v3/apis/<group>/<version>: for each type the PATCH with its query parameters,
+// which is how kubectl finds out that this server validates fields itself. There are no schemas, so `kubectl
+// explain` has nothing to say.
 std::optional<Json> openApiOf(const TypeRegistry& types, std::string_view group, std::string_view version);
 
 // /openapi/v2, a document without paths: as JSON, and as the protobuf message that clients ask for
-// (application/com.github.proto-openapi.spec.v2.v1.0+protobuf).
+// (application/com.github.proto-openapi.spec.v2@v1.0+protobuf).
 Json openApiV2();
 std::string openApiV2Protobuf();
 
