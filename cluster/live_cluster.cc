@@ -18,9 +18,15 @@ StateRef LiveCluster::state() const { return live_->state(); }
 const Machine& LiveCluster::machine() const { return live_->machine(); }
 ObjectState LiveCluster::object(Slot slot) const { return live_->state().object(slot); }
 std::optional<Slot> LiveCluster::find(const kube::ObjectKey& key) const { return live_->model.find(key); }
-std::vector<std::string> LiveCluster::finalizers(Slot slot) const { return live_->finalizersOf(slot); }
+std::vector<std::string> LiveCluster::finalizers(Slot slot) const { return finalizers(slot, object(slot)); }
+std::vector<std::string> LiveCluster::finalizers(Slot slot, const ObjectState& object) const {
+  return live_->finalizersOf(slot, object);
+}
 const std::string& LiveCluster::uid(Slot slot) const { return live_->extra[slot].uid; }
-std::vector<LiveOwner> LiveCluster::owners(Slot slot) const { return live_->ownersOf(slot); }
+std::vector<LiveOwner> LiveCluster::owners(Slot slot) const { return owners(slot, object(slot)); }
+std::vector<LiveOwner> LiveCluster::owners(Slot slot, const ObjectState& object) const {
+  return live_->ownersOf(slot, object);
+}
 std::vector<Action> LiveCluster::possible() const { return agenda_->actions(); }
 
 std::optional<Slot> LiveCluster::findUid(std::string_view uid) const {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/machine.h"
@@ -50,7 +51,8 @@ enum class Verdict : uint8_t { Allowed, Denied };
 struct Plan {
   Action action;
   std::chrono::milliseconds due{0};
-  Events events;                            // if it is allowed
+  Events events;                                    // if it is allowed
+  std::vector<std::pair<Slot, ObjectState>> after;  // likewise: the objects of the events, then
   Slot deletes = kNone;                     // the object that it sends a DELETE for; kNone: it sends none
   std::optional<PropagationPolicy> policy;  // of that DELETE
   bool insistsOnUid = false;                // likewise
@@ -77,9 +79,11 @@ class LiveCluster {
   std::optional<Slot> find(const kube::ObjectKey& key) const;  // present or not
   std::optional<Slot> findUid(std::string_view uid) const;     // present
   std::vector<std::string> finalizers(Slot slot) const;  // in the order given; the collector's come last
+  std::vector<std::string> finalizers(Slot slot, const ObjectState& object) const;  // of a plan's object
   // Of the object that is present; empty of what a controller created until update() gives it one.
   const std::string& uid(Slot slot) const;
   std::vector<LiveOwner> owners(Slot slot) const;
+  std::vector<LiveOwner> owners(Slot slot, const ObjectState& object) const;
   // Why the object cannot be created now: "AlreadyExists", "NotFound" (no such namespace or type),
   // "Forbidden" (its namespace terminates), "MethodNotAllowed" (its CRD does); nullptr when it can.
   const char* refusesCreation(const kube::ObjectKey& key, bool serverSide);
@@ -125,7 +129,7 @@ class LiveCluster {
   bool settle(const Action* action, const Events& happened);
   void finish(const Action* action, const Events& happened, Events& events);
   void refresh();
-  Events rehearse(const Action& action);
+  void rehearse(const Action& action, Plan& plan);
   void refuse(const Action& action);
   Milliseconds retryDelay(const Action& action, uint32_t attempt) const;
 

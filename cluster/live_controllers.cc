@@ -35,11 +35,14 @@ std::optional<LiveCluster::Milliseconds> LiveCluster::nextAt() const {
 }
 
 // What the action would do, tried out on the state before, which is then as it was.
-Events LiveCluster::rehearse(const Action& action) {
-  Events events;
-  live_->machine().apply(live_->before(), action, &events);
-  settle(&action, events);
-  return events;
+void LiveCluster::rehearse(const Action& action, Plan& plan) {
+  live_->machine().apply(live_->before(), action, &plan.events);
+  for (const Event& event : plan.events) {
+    const auto isOf = [&](const auto& known) { return known.first == event.slot; };
+    if (std::none_of(plan.after.begin(), plan.after.end(), isOf))
+      plan.after.emplace_back(event.slot, live_->before().object(event.slot));
+  }
+  settle(&action, plan.events);
 }
 
 std::optional<Plan> LiveCluster::plan(Milliseconds now) {
@@ -54,7 +57,7 @@ std::optional<Plan> LiveCluster::plan(Milliseconds now) {
   plan.due = entry->due;
   plan.serial = entry->serial;
   plan.change = changes_;
-  plan.events = rehearse(plan.action);
+  rehearse(plan.action, plan);
   const auto request = std::find_if(plan.events.begin(), plan.events.end(),
                                     [](const Event& event) { return event.kind == EventKind::Requested; });
   if (request == plan.events.end()) return plan;
@@ -75,7 +78,11 @@ bool LiveCluster::carryOut(const Plan& plan, Verdict verdict, Milliseconds now, 
   advance(now);
   const Agenda::Entry* entry = agenda_->find(plan.action);
   if (entry == nullptr || entry->serial != plan.serial) return false;
-  if (plan.change != changes_ && !isSame(rehearse(plan.action), plan.events)) return false;
+  if (plan.change != changes_) {
+    Plan again;
+    rehearse(plan.action, again);
+    if (!isSame(again.events, plan.events)) return false;
+  }
   if (verdict == Verdict::Denied && plan.deletes == kNone) {
     refuse(plan.action);
     return true;

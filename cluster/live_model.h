@@ -69,14 +69,14 @@ class LiveModel {
   // --- finalizers and owners (cluster/live_owners.cc)
   kube::Result<void> check(Slot slot, const LiveObject& object) const;  // it fits
   void nameFinalizers(Slot slot, const std::vector<std::string>& names);
-  std::vector<std::string> finalizersOf(Slot slot) const;
+  std::vector<std::string> finalizersOf(Slot slot, const ObjectState& object) const;
   uint16_t finalizerMaskOf(Slot slot, const std::vector<std::string>& names) const;
   OwnerPlan planOwners(Slot slot, const std::vector<LiveOwner>& owners) const;
   uint16_t setOwners(Slot slot, OwnerPlan plan);  // the states, as ObjectState has them
   void tidyOwners(Slot slot);                     // drops links that mean nobody now
   // A link that stays whatever the references say, beside which they may come; false: no room.
   bool linkOwner(Slot slot, const OwnerLink& link, size_t& index);
-  std::vector<LiveOwner> ownersOf(Slot slot) const;
+  std::vector<LiveOwner> ownersOf(Slot slot, const ObjectState& object) const;
 
   // --- workloads (cluster/live_workloads.cc)
   void placeChildren(Slot workload);  // as many places as it has replicas

@@ -53,9 +53,9 @@ void LiveModel::nameFinalizers(Slot slot, const std::vector<std::string>& names)
   findRemovals(model, slot);
 }
 
-std::vector<std::string> LiveModel::finalizersOf(Slot slot) const {
+std::vector<std::string> LiveModel::finalizersOf(Slot slot, const ObjectState& object) const {
   std::vector<std::string> names;
-  const uint16_t mask = state().finalizers(slot);
+  const uint16_t mask = object.finalizers;
   const std::vector<std::string>& vocabulary = model.slots[slot].finalizers;
   for (size_t i = 0; i < vocabulary.size(); ++i) {
     if ((mask >> i & 1) != 0) names.push_back(vocabulary[i]);
@@ -174,7 +174,7 @@ uint16_t LiveModel::setOwners(Slot slot, OwnerPlan plan) {
 void LiveModel::tidyOwners(Slot slot) {
   ObjectState object = state().object(slot);
   object.owners =
-      setOwners(slot, planOwners(slot, object.present() ? ownersOf(slot) : std::vector<LiveOwner>{}));
+      setOwners(slot, planOwners(slot, object.present() ? ownersOf(slot, object) : std::vector<LiveOwner>{}));
   if (object.present()) writeBoth(slot, object);
 }
 
@@ -193,9 +193,8 @@ bool LiveModel::linkOwner(Slot slot, const OwnerLink& link, size_t& index) {
   return true;
 }
 
-std::vector<LiveOwner> LiveModel::ownersOf(Slot slot) const {
+std::vector<LiveOwner> LiveModel::ownersOf(Slot slot, const ObjectState& object) const {
   std::vector<LiveOwner> owners;
-  const ObjectState object = state().object(slot);
   const std::vector<OwnerLink>& links = model.slots[slot].owners;
   for (size_t i = 0; i < links.size(); ++i) {
     if (object.owner(i) == OwnerState::None) continue;

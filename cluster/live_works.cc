@@ -60,7 +60,8 @@ void LiveModel::dropWork(uint32_t number) {
 
 // Whether one more owner finds room on the object beside those that it has now.
 bool LiveModel::hasRoomFor(Slot slot, Slot owner) const {
-  const OwnerPlan plan = planOwners(slot, isPresent(slot) ? ownersOf(slot) : std::vector<LiveOwner>{});
+  const OwnerPlan plan =
+      planOwners(slot, isPresent(slot) ? ownersOf(slot, state().object(slot)) : std::vector<LiveOwner>{});
   const bool known = std::any_of(plan.links.begin(), plan.links.end(),
                                  [&](const OwnerLink& link) { return link.owner == owner; });
   return known || plan.links.size() < kMaxOwners;
@@ -105,7 +106,7 @@ uint32_t LiveModel::addWork(Slot manifestWork, Slot applied) {
   freeWorks_.pop_back();
   model.works[number] = {.manifestWork = manifestWork, .applied = applied, .firstLink = 0, .linkCount = 0};
   for (const Slot slot : {manifestWork, applied}) {
-    const std::vector<std::string> names = finalizersOf(slot);
+    const std::vector<std::string> names = finalizersOf(slot, state().object(slot));
     model.slots[slot].work = number;
     ObjectState object = state().object(slot);
     nameFinalizers(slot, names);

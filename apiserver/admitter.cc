@@ -1,0 +1,78 @@
+#include "apiserver/admitter.h"
+
+#include <mutex>
+#include <utility>
+
+namespace lastout::apiserver {
+namespace {
+
+std::string_view operationName(Mutation::Operation operation) {
+  switch (operation) {
+    case Mutation::Operation::Create:
+      return "CREATE";
+    case Mutation::Operation::Update:
+      return "UPDATE";
+    case Mutation::Operation::Delete:
+      break;
+  }
+  return "DELETE";
+}
+
+kube::Labels labelsOf(const Json& object) {
+  kube::Labels labels;
+  const Json* found = at(object, {"metadata", "labels"});
+  if (found == nullptr || !found->is_object()) return labels;
+  for (const auto& [key, value] : found->items()) {
+    if (value.is_string()) labels.emplace(key, value.get<std::string>());
+  }
+  return labels;
+}
+
+ReviewRequest reviewOf(const Mutation& mutation) {
+  ReviewRequest request;
+  request.operation = operationName(mutation.operation);
+  request.type = mutation.key.type;
+  request.version = mutation.type->version;
+  request.subresource = mutation.subresource;
+  request.kindGroup = mutation.key.type.group;
+  request.kindVersion = mutation.type->version;
+  request.kind = mutation.type->kind;
+  request.namespaceName = mutation.key.namespaceName;
+  if (mutation.nameIsKnown) request.name = mutation.key.name;
+  if (mutation.before != nullptr) request.oldObject = &mutation.before->object();
+  if (mutation.operation != Mutation::Operation::Delete) request.object = &mutation.after;
+  if (mutation.shown) {
+    request.kindGroup = mutation.shown->group;
+    request.kindVersion = mutation.shown->version;
+    request.kind = mutation.shown->kind;
+    request.oldObject = &mutation.shown->before;
+    request.object = &mutation.shown->after;
+  }
+  request.options = mutation.options;
+  request.dryRun = mutation.dryRun;
+  request.user = mutation.user;
+  return request;
+}
+
+}  // namespace
+
+ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
+  ReviewRequest request = reviewOf(mutation);
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    if (guard_ != nullptr) {
+      if (std::optional<ApiError> refusal = guard_->refusal(mutation))
+        return tl::unexpected(std::move(*refusal));
+    }
+    const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
+    if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
+  }
+  ReviewOutcome outcome = reviewer_.review(std::move(request));
+  warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
+                  std::make_move_iterator(outcome.warnings.end()));
+  if (outcome.denial) return tl::unexpected(std::move(*outcome.denial));
+  if (outcome.object) mutation.after = std::move(*outcome.object);
+  return {};
+}
+
+}  // namespace lastout::apiserver

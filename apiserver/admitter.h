@@ -1,0 +1,35 @@
+// Admitter: decides whether a Mutation may be committed: by webhooks and, where it is on, by lastout's own
+// engine in process.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/control_plane.h"
+#include "apiserver/guard.h"
+#include "apiserver/mutation.h"
+#include "apiserver/reviewer.h"
+
+namespace lastout::apiserver {
+
+// Safe for any number of threads.
+class Admitter {
+ public:
+  // Keeps references; `guard` may be null: nothing is guarded in process.
+  Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard)
+      : plane_(plane), reviewer_(reviewer), guard_(guard) {}
+
+  // Whether there is anybody who could refuse anything.
+  bool mayRefuse() const { return guard_ != nullptr || !plane_.webhooks.snapshot()->empty(); }
+  // Without the lock. What mutating webhooks changed is in `mutation` afterwards; their warnings are
+  // appended.
+  ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
+
+ private:
+  ControlPlane& plane_;
+  Reviewer& reviewer_;
+  const Guard* guard_;
+};
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,174 @@
+#include "apiserver/api.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "apiserver/contents.h"
+#include "apiserver/discovery.h"
+
+namespace lastout::apiserver {
+namespace {
+
+constexpr int kMostAttempts = 10;  // at one write that others keep getting ahead of
+
+HttpResponse plainText(int status, std::string text) {
+  HttpResponse response;
+  response.status = status;
+  response.contentType = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+constexpr std::string_view kOpenApiProtobuf = "application/com.github.proto-openapi.spec.v2";
+
+HttpResponse openApiAnswer(std::string_view accept) {
+  if (accept.find(kOpenApiProtobuf) == std::string_view::npos) return answerWith(200, openApiV2());
+  HttpResponse response;
+  response.contentType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  response.body = openApiV2Protobuf();
+  return response;
+}
+
+// A group and version at the end of a path: "api/v1", "apis/apps/v1".
+std::optional<std::pair<std::string, std::string>> groupVersionIn(std::string_view path) {
+  if (path.starts_with("api/") && path.find('/', 4) == std::string_view::npos)
+    return std::pair(std::string(), std::string(path.substr(4)));
+  if (!path.starts_with("apis/")) return std::nullopt;
+  path.remove_prefix(5);
+  const size_t slash = path.find('/');
+  if (slash == std::string_view::npos || path.find('/', slash + 1) != std::string_view::npos)
+    return std::nullopt;
+  return std::pair(std::string(path.substr(0, slash)), std::string(path.substr(slash + 1)));
+}
+
+// The documents that tell what there is; nothing when the path is none of theirs.
+std::optional<HttpResponse> discover(const TypeRegistry& types, const HttpRequest& request) {
+  constexpr std::string_view kOpenApi = "/openapi/v3/";
+  const std::string_view path = request.path;
+  if (path == "/version") return answerWith(200, versionInfo());
+  if (path == "/api") return answerWith(200, coreVersions(request.host));
+  if (path == "/apis") return answerWith(200, groupList(types));
+  if (path == "/openapi/v2") return openApiAnswer(request.accept);
+  if (path == "/openapi/v3") return answerWith(200, openApiIndex(types));
+  std::optional<Json> document;
+  if (path.starts_with(kOpenApi)) {
+    const auto version = groupVersionIn(path.substr(kOpenApi.size()));
+    if (version) document = openApiOf(types, version->first, version->second);
+  } else if (const auto version = groupVersionIn(path.substr(std::min<size_t>(1, path.size())))) {
+    document = resourceList(types, version->first, version->second);
+  } else if (path.starts_with("/apis/")) {
+    document = groupOf(types, path.substr(6));
+  }
+  if (!document) return std::nullopt;
+  return answerWith(200, *document);
+}
+
+// What a request does, as rules of access call it; "" for a method that there is not.
+std::string_view verbOf(const HttpRequest& request, const Target& target) {
+  const bool one = !target.name.empty();
+  if (request.method == "POST") return "create";
+  if (request.method == "PUT" && one) return "update";
+  if (request.method == "PATCH" && one) return "patch";
+  if (request.method == "DELETE") return one ? "delete" : "deletecollection";
+  if (request.method != "GET") return {};
+  const auto watch = request.query.find("watch");
+  const bool watches = watch != request.query.end() && (watch->second == "1" || watch->second == "true");
+  if (watches) return "watch";
+  return one ? "get" : "list";
+}
+
+bool isServed(const ServedType& type, const Target& target, std::string_view verb) {
+  if (target.subresource.empty()) return type.allows(verb);
+  const Subresource* subresource = type.subresource(target.subresource);
+  return subresource != nullptr && std::ranges::find(subresource->verbs, verb) != subresource->verbs.end();
+}
+
+}  // namespace
+
+HttpResponse Api::handle(const HttpRequest& request) {
+  if (request.path == "/livez" || request.path == "/readyz" || request.path == "/healthz")
+    return plainText(200, "ok");
+  const std::optional<Target> target = parseTarget(request.path);
+  ServedTypePointer type;
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    if (request.method == "GET") {
+      if (std::optional<HttpResponse> document = discover(plane_.types, request)) return std::move(*document);
+    }
+    if (target) type = plane_.types.find(target->group, target->version, target->resource);
+  }
+  if (type == nullptr ||
+      (!target->subresource.empty() && type->subresource(target->subresource) == nullptr) ||
+      (!type->namespaced && !target->namespaceName.empty()))
+    return plainText(404, "404 page not found\n");  // rest/044
+  auto view = viewOf(request, plane_.seconds());
+  if (!view) return answerWith(view.error());
+  Call call{request, *target, std::move(type), std::move(*view), {}};
+  auto response = handleResource(call);
+  HttpResponse answer = response ? std::move(*response) : answerWith(response.error());
+  for (const std::string& warning : call.warnings) answer.warnings.push_back(warning);
+  return answer;
+}
+
+ApiResult<HttpResponse> Api::handleResource(Call& call) {
+  const std::string_view verb = verbOf(call.http, call.target);
+  // POST to an object's own path is a creation that names it (rest/045).
+  if (verb.empty() || !isServed(*call.type, call.target, verb))
+    return tl::unexpected(methodNotAllowed(call.type->type, verb.empty() ? call.http.method : verb));
+  if (auto allowed = authorize(call, verb); !allowed) return tl::unexpected(std::move(allowed.error()));
+  if (call.type->namespaced && call.target.namespaceName.empty() && verb == "create")
+    return tl::unexpected(badRequest("the namespace of the object is missing in the path"));
+  if (verb == "get") return get(call);
+  if (verb == "create") return create(call);
+  if (verb == "update") return update(call);
+  if (verb == "patch") return patch(call);
+  if (verb == "delete") return remove(call);
+  if (verb == "deletecollection") return removeCollection(call);
+  const auto options = parseListOptions(call.http.query);
+  if (!options) return tl::unexpected(options.error());
+  return verb == "watch" ? watch(call, *options) : list(call, *options);
+}
+
+ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
+  const kube::GroupResource& type = call.type->type;
+  const AccessAttributes wanted{.verb = std::string(verb),
+                                .group = type.group,
+                                .resource = type.resource,
+                                .subresource = call.target.subresource,
+                                .namespaceName = call.target.namespaceName,
+                                .name = call.target.name,
+                                .path = {}};
+  if (mayDo(users_, call.http.user, wanted)) return {};
+  const std::string where = call.target.namespaceName.empty()
+                                ? "at the cluster scope"
+                                : "in the namespace \"" + call.target.namespaceName + "\"";
+  const std::string resource = type.resource + (wanted.subresource.empty() ? "" : "/" + wanted.subresource);
+  return tl::unexpected(forbidden(type, call.target.name,
+                                  "User \"" + call.http.user.username + "\" cannot " + wanted.verb +
+                                      " resource \"" + resource + "\" in API group \"" + type.group + "\" " +
+                                      where));
+}
+
+ApiResult<Json> Api::perform(Call& call, const Prepare& prepare) {
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    ApiResult<Prepared> prepared = [&] {
+      const std::scoped_lock lock(plane_.mutex);
+      return prepare();
+    }();
+    if (!prepared) return tl::unexpected(std::move(prepared.error()));
+    if (!prepared->mutation) return std::move(prepared->unchanged);
+    Mutation& mutation = *prepared->mutation;
+    if (auto admitted = admitter_.admit(mutation, call.warnings); !admitted)
+      return tl::unexpected(std::move(admitted.error()));
+    if (mutation.dryRun) return afterDryRun(mutation, plane_);
+    const std::scoped_lock lock(plane_.mutex);
+    if (plane_.storage.find(mutation.key) != mutation.before) continue;
+    const auto committed = plane_.commit(mutation);
+    if (!committed) return tl::unexpected(committed.error());
+    return (*committed)->object();
+  }
+  return tl::unexpected(modified(call.type->type, call.target.name));
+}
+
+}  // namespace lastout::apiserver

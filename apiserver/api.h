@@ -1,0 +1,79 @@
+// Api: answers the requests of clients: discovery, reads, watches and writes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/admitter.h"
+#include "apiserver/answer.h"
+#include "apiserver/control_plane.h"
+#include "apiserver/exchange.h"
+#include "apiserver/selection.h"
+#include "apiserver/user.h"
+
+namespace lastout::apiserver {
+
+// Safe for any number of threads.
+class Api {
+ public:
+  // Keeps references to all of them.
+  Api(ControlPlane& plane, Admitter& admitter, const Users& users)
+      : plane_(plane), admitter_(admitter), users_(users) {}
+
+  HttpResponse handle(const HttpRequest& request);
+
+ private:
+  // One request for a resource, once its path is understood.
+  struct Call {
+    const HttpRequest& http;
+    Target target;
+    ServedTypePointer type;
+    View view;
+    std::vector<std::string> warnings;
+    kube::ObjectKey key() const { return {type->type, target.namespaceName, target.name}; }
+  };
+  // What a write comes to before it is reviewed; nothing: it changes nothing, and `unchanged` is the answer.
+  struct Prepared {
+    std::optional<Mutation> mutation;
+    Json unchanged;
+  };
+  using Prepare = std::function<ApiResult<Prepared>()>;
+
+  ApiResult<HttpResponse> handleResource(Call& call);
+  ApiResult<void> authorize(const Call& call, std::string_view verb) const;
+
+  // api_read.cc
+  ApiResult<HttpResponse> get(Call& call);
+  ApiResult<HttpResponse> list(Call& call, const ListOptions& options);
+  ApiResult<std::vector<RecordRef>> listed(const Call& call, const ListOptions& options,
+                                           const Selection& selection, uint64_t& version);
+  ApiResult<HttpResponse> watch(Call& call, const ListOptions& options);
+
+  // api_write.cc
+  ApiResult<HttpResponse> create(Call& call);
+  ApiResult<HttpResponse> createObject(Call& call, Json object, const WriteOptions& options);
+  ApiResult<HttpResponse> update(Call& call);
+  ApiResult<HttpResponse> patch(Call& call);
+  ApiResult<Prepared> prepareUpdate(Call& call, const RecordRef& before, Json object,
+                                    const WriteOptions& options);
+  ApiResult<Prepared> prepareScale(Call& call, const RecordRef& before, const Json& scale,
+                                   const WriteOptions& options);
+  ApiResult<HttpResponse> answerReview(Call& call, Json review);
+
+  // api_delete.cc
+  ApiResult<HttpResponse> remove(Call& call);
+  ApiResult<HttpResponse> removeCollection(Call& call);
+  ApiResult<Json> removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
+                            bool nameIsKnown);
+
+  // Prepares under the lock, reviews without it, and commits when the object is still the one that was
+  // reviewed; otherwise all of it again. The stored object, or what it was last.
+  ApiResult<Json> perform(Call& call, const Prepare& prepare);
+
+  ControlPlane& plane_;
+  Admitter& admitter_;
+  const Users& users_;
+};
+
+}  // namespace lastout::apiserver

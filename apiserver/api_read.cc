@@ -1,0 +1,116 @@
+// Reading: get, list in pages, and watch.
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "apiserver/api.h"
+#include "apiserver/continue_token.h"
+#include "apiserver/scale.h"
+#include "apiserver/selection.h"
+#include "apiserver/watch.h"
+
+namespace lastout::apiserver {
+namespace {
+
+constexpr std::chrono::milliseconds kWaitForVersion{3000};  // for a version that is not there yet
+constexpr std::chrono::minutes kLongestWatch{60};
+
+std::string pathName(const kube::ObjectKey& key) {
+  return key.namespaceName.empty() ? key.name : key.namespaceName + "/" + key.name;
+}
+
+// Leaves the records behind `token`'s.
+void skipTo(const ContinueToken& token, std::vector<RecordRef>& records) {
+  const auto isToldAlready = [&](const RecordRef& record) {
+    return pathName(record->key()) <= token.lastName;
+  };
+  records.erase(std::remove_if(records.begin(), records.end(), isToldAlready), records.end());
+}
+
+}  // namespace
+
+ApiResult<HttpResponse> Api::get(Call& call) {
+  RecordRef record;
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    record = plane_.storage.find(call.key());
+  }
+  if (record == nullptr) return tl::unexpected(notFound(call.type->type, call.target.name));
+  if (call.target.subresource == "scale") return answerWith(200, scaleOf(record->object()));
+  return answerWith(200, *call.type, record->object(), call.view);
+}
+
+// The objects that a list begins with: as they are, or as they were at a version. `version` becomes the one
+// that they are of.
+ApiResult<std::vector<RecordRef>> Api::listed(const Call& call, const ListOptions& options,
+                                              const Selection& selection, uint64_t& version) {
+  std::unique_lock lock(plane_.mutex);
+  const Storage& storage = plane_.storage;
+  const uint64_t wanted = options.resourceVersion.value_or(0);
+  const auto patience =
+      std::min<std::chrono::milliseconds>(kWaitForVersion, options.timeout.value_or(std::chrono::hours(1)));
+  if (!plane_.changed.wait_for(lock, patience,
+                               [&] { return storage.version() >= std::max(wanted, version); }))
+    return tl::unexpected(futureVersion(std::max(wanted, version), storage.version()));
+  if (options.match == VersionMatch::Exact) version = wanted;
+  if (version == 0) {
+    version = storage.version();
+    return storage.list(call.type->type, selection.namespaceName);
+  }
+  auto then = storage.listAt(call.type->type, selection.namespaceName, version);
+  if (then) return std::move(*then);
+  return tl::unexpected(expired(options.continueToken.empty()
+                                    ? "The resourceVersion for the provided list is too old."
+                                    : "The provided continue parameter is too old to display a consistent "
+                                      "list result. You must start a "
+                                      "new list without the continue parameter."));
+}
+
+ApiResult<HttpResponse> Api::list(Call& call, const ListOptions& options) {
+  auto selection = selectionOf(call.type->type, call.target, options);
+  if (!selection) return tl::unexpected(std::move(selection.error()));
+  ContinueToken token;
+  if (!options.continueToken.empty()) {
+    auto parsed = parseContinueToken(options.continueToken);
+    if (!parsed) return tl::unexpected(std::move(parsed.error()));
+    token = std::move(*parsed);
+  }
+  uint64_t version = token.resourceVersion;
+  auto records = listed(call, options, *selection, version);
+  if (!records) return tl::unexpected(std::move(records.error()));
+  if (!token.lastName.empty()) skipTo(token, *records);
+  const bool selects = !selection->labels.requirements.empty() || !selection->fields.requirements.empty();
+  if (selects) {
+    records->erase(std::remove_if(records->begin(), records->end(),
+                                  [&](const RecordRef& record) { return !selection->contains(*record); }),
+                   records->end());
+  }
+  Json metadata = {{"resourceVersion", std::to_string(version)}};
+  // Version 0 is answered from the API server's cache, which knows no pages (rest/040).
+  const bool paged = options.limit != 0 && options.resourceVersion != uint64_t{0};
+  if (paged && records->size() > options.limit) {
+    const size_t left = records->size() - options.limit;
+    records->resize(options.limit);
+    metadata["continue"] = toString(ContinueToken{version, pathName(records->back()->key())});
+    if (!selects) metadata["remainingItemCount"] = left;
+  }
+  return answerWithList(*call.type, *records, metadata, call.view);
+}
+
+ApiResult<HttpResponse> Api::watch(Call& call, const ListOptions& options) {
+  auto selection = selectionOf(call.type->type, call.target, options);
+  if (!selection) return tl::unexpected(std::move(selection.error()));
+  WatchOptions watch;
+  watch.type = call.type;
+  watch.selection = std::move(*selection);
+  watch.view = call.view;
+  if (options.resourceVersion.value_or(0) != 0) watch.from = options.resourceVersion;
+  watch.bookmarks = options.bookmarks;
+  watch.timeout = std::min<std::chrono::milliseconds>(
+      kLongestWatch, options.timeout.value_or(std::chrono::seconds(kLongestWatch)));
+  HttpResponse response;
+  response.stream = openWatch(plane_, std::move(watch));
+  return response;
+}
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,280 @@
+#include "apiserver/chore_writes.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "apiserver/contents.h"
+#include "apiserver/derived_cluster.h"
+#include "apiserver/derived_workloads.h"
+#include "apiserver/derived_works.h"
+#include "apiserver/live_object.h"
+#include "apiserver/request.h"
+#include "manifestwork/manifest_work.h"
+
+namespace lastout::apiserver {
+namespace {
+
+using cluster::Role;
+using cluster::Slot;
+
+const kube::GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
+const kube::GroupResource kServiceAccounts{"", "serviceaccounts"};
+const kube::GroupResource kConfigMaps{"", "configmaps"};
+
+// An object whose chores are looked at.
+struct Subject {
+  ControlPlane& plane;
+  RecordRef record;
+  Slot slot;
+  const cluster::SlotInfo& info() const { return plane.live.model().slots[slot]; }
+  const Json& object() const { return record->object(); }
+};
+
+UserInfo agentUser() {
+  return {.username = "agent", .uid = {}, .groups = {"system:masters", "system:authenticated"}, .extra = {}};
+}
+
+// The update to `after`, if that is another object than the stored one.
+std::optional<Mutation> updateTo(const Subject& subject, Json after, std::string_view subresource,
+                                 UserInfo user) {
+  if (after == subject.object()) return std::nullopt;
+  Mutation mutation;
+  mutation.operation = Mutation::Operation::Update;
+  mutation.key = subject.record->key();
+  mutation.type = subject.plane.types.findPreferred(mutation.key.type);
+  if (mutation.type == nullptr) return std::nullopt;
+  mutation.subresource = subresource;
+  mutation.before = subject.record;
+  mutation.after = std::move(after);
+  mutation.options = WriteOptions{}.asGiven("UpdateOptions");
+  mutation.user = std::move(user);
+  return mutation;
+}
+
+// The creation of an object that should be there, unless it is or cannot be.
+std::optional<Mutation> creationOf(ControlPlane& plane, const kube::ObjectKey& key, Json object,
+                                   UserInfo user) {
+  Mutation mutation;
+  mutation.type = plane.types.findPreferred(key.type);
+  if (mutation.type == nullptr || plane.live.refusesCreation(key, false) != nullptr) return std::nullopt;
+  mutation.operation = Mutation::Operation::Create;
+  mutation.key = key;
+  mutation.after = completed(plane, *mutation.type, std::move(object));
+  mutation.options = WriteOptions{}.asGiven("CreateOptions");
+  mutation.user = std::move(user);
+  return mutation;
+}
+
+// --- workloads
+
+ReplicaCounts countsOf(const Subject& subject, Slot workload) {
+  ReplicaCounts counts;
+  const cluster::Model& model = subject.plane.live.model();
+  for (const Slot pod : model.slots[workload].children) {
+    const cluster::ObjectState state = subject.plane.live.object(pod);
+    if (!state.live() || model.slots[pod].role != Role::Pod) continue;
+    ++counts.replicas;
+    ++counts.updated;
+    if ((state.value & cluster::kReady) == 0) continue;
+    ++counts.ready;
+    ++counts.available;
+  }
+  return counts;
+}
+
+std::optional<Mutation> deploymentChore(const Subject& subject) {
+  const std::vector<Slot>& children = subject.info().children;
+  if (children.empty() || !subject.plane.live.object(children.front()).present()) return std::nullopt;
+  const std::string& replicaSet = subject.plane.live.model().slots[children.front()].key.name;
+  const UserInfo user = controllerUser("deployment-controller");
+  const bool isKnown =
+      at(subject.object(), {"metadata", "annotations", "deployment.kubernetes.io/revision"}) != nullptr;
+  if (!isKnown) {
+    return updateTo(subject, withNewReplicaSet(subject.object(), replicaSet, 1, subject.plane.now()),
+                    "status", user);
+  }
+  const ReplicaCounts counts = countsOf(subject, children.front());
+  return updateTo(subject, observedDeployment(subject.object(), replicaSet, counts, subject.plane.now()),
+                  "status", user);
+}
+
+std::optional<Mutation> workloadChore(const Subject& subject) {
+  const ReplicaCounts counts = countsOf(subject, subject.slot);
+  switch (subject.info().role) {
+    case Role::StatefulSet:
+      return updateTo(subject, observedStatefulSet(subject.object(), subject.info().key.name, counts),
+                      "status", controllerUser("statefulset-controller"));
+    case Role::DaemonSet:
+      return updateTo(subject, observedDaemonSet(subject.object(), 1, counts), "status",
+                      controllerUser("daemon-set-controller"));
+    default:
+      return updateTo(subject, observedReplicaSet(subject.object(), counts), "status",
+                      controllerUser("replicaset-controller"));
+  }
+}
+
+// --- namespaces
+
+// What is left, once everything was asked to go; nothing before that.
+std::optional<NamespaceContent> remainingContent(const Subject& subject) {
+  std::map<kube::GroupResource, int64_t> types;
+  std::map<std::string, int64_t> finalizers;
+  for (const Slot slot : subject.info().content) {
+    const cluster::ObjectState state = subject.plane.live.object(slot);
+    if (state.live()) return std::nullopt;
+    if (!state.present()) continue;
+    ++types[subject.plane.live.model().slots[slot].key.type];
+    for (const std::string& finalizer : subject.plane.live.finalizers(slot)) ++finalizers[finalizer];
+  }
+  NamespaceContent content;
+  for (const auto& [type, count] : types) content.remaining.push_back({type, count});
+  for (const auto& [name, count] : finalizers) content.finalizers.push_back({name, count});
+  return content;
+}
+
+std::optional<Mutation> namespaceChore(const Subject& subject) {
+  const std::string& name = subject.record->key().name;
+  if (isTerminating(subject.object())) {
+    const std::optional<NamespaceContent> content = remainingContent(subject);
+    if (!content) return std::nullopt;
+    return updateTo(subject, terminatingNamespace(subject.object(), *content, subject.plane.now()), "status",
+                    controllerUser("namespace-controller"));
+  }
+  if (auto account = creationOf(subject.plane, {kServiceAccounts, name, "default"},
+                                defaultServiceAccount(name), controllerUser("service-account-controller")))
+    return account;
+  return creationOf(subject.plane, {kConfigMaps, name, "kube-root-ca.crt"},
+                    rootCertificates(name, subject.plane.certificates),
+                    controllerUser("root-ca-cert-publisher"));
+}
+
+// --- CustomResourceDefinitions
+
+std::optional<Mutation> crdChore(const Subject& subject) {
+  const std::string now = subject.plane.now();
+  if (isTerminating(subject.object()))
+    return updateTo(subject, crdInCleanup(subject.object(), now), "status", apiserverUser());
+  const Json* conditions = at(subject.object(), {"status", "conditions"});
+  if (conditions == nullptr || conditions->is_null())
+    return updateTo(subject, acceptedCrd(subject.object(), now), "status", apiserverUser());
+  if (auto established = updateTo(subject, establishedCrd(subject.object(), now), "status", apiserverUser()))
+    return established;
+  const std::string group(stringAt(subject.object(), {"spec", "group"}));
+  const auto served = servedTypesOf(subject.object());
+  if (!served) return std::nullopt;
+  for (const ServedType& type : *served) {
+    if (auto service = creationOf(subject.plane, {kApiServices, "", type.version + "." + group},
+                                  apiServiceOf(group, type.version), apiserverUser()))
+      return service;
+  }
+  return std::nullopt;
+}
+
+// The APIServices of a CRD that is gone go, unless another one has the same group and version.
+std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey& crd) {
+  const std::string group = crd.name.substr(std::min(crd.name.find('.'), crd.name.size() - 1) + 1);
+  for (const RecordRef& record : plane.storage.list(kApiServices, "")) {
+    const std::string_view version = stringAt(record->object(), {"spec", "version"});
+    if (stringAt(record->object(), {"spec", "group"}) != group ||
+        !plane.types.typesOf(group, version).empty())
+      continue;
+    Mutation mutation;
+    mutation.operation = Mutation::Operation::Delete;
+    mutation.key = record->key();
+    mutation.type = plane.types.findPreferred(kApiServices);
+    mutation.before = record;
+    mutation.options = DeleteOptions{}.asGiven();
+    mutation.user = apiserverUser();
+    return mutation;
+  }
+  return std::nullopt;
+}
+
+// --- works
+
+std::vector<AppliedObject> appliedObjects(const Subject& subject, const cluster::Work& work,
+                                          const Json& manifestWork) {
+  std::vector<AppliedObject> objects;
+  const cluster::Model& model = subject.plane.live.model();
+  for (const auto& [key, manifest] : manifestsOf(manifestWork, subject.plane.types.resources())) {
+    const ServedTypePointer type = subject.plane.types.findPreferred(key.type);
+    if (type == nullptr) continue;
+    AppliedObject object{
+        key.type.group, type->version, key.type.resource, type->kind, key.namespaceName, key.name, {}, {}};
+    for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+      const Slot slot = model.links[link].object;
+      if (model.slots[slot].key == key && subject.plane.live.state().link(link).recorded)
+        object.uid = subject.plane.live.uid(slot);
+    }
+    objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+std::optional<Mutation> workChore(const Subject& subject) {
+  if (subject.info().work == cluster::kNone) return std::nullopt;
+  const cluster::Work& work = subject.plane.live.model().works[subject.info().work];
+  const RecordRef manifestWork =
+      subject.plane.storage.find(subject.plane.live.model().slots[work.manifestWork].key);
+  if (manifestWork == nullptr) return std::nullopt;
+  std::vector<AppliedObject> objects = appliedObjects(subject, work, manifestWork->object());
+  if (subject.info().role == Role::AppliedManifestWork) {
+    std::erase_if(objects, [](const AppliedObject& object) { return object.uid.empty(); });
+    return updateTo(subject, withAppliedResources(subject.object(), std::move(objects)), "status",
+                    agentUser());
+  }
+  if (isTerminating(subject.object()) || work.applied == cluster::kNone ||
+      !subject.plane.live.object(work.applied).present())
+    return std::nullopt;
+  std::vector<bool> available;
+  for (const AppliedObject& object : objects) {
+    available.push_back(subject.plane.storage.find(
+                            {{object.group, object.resource}, object.namespaceName, object.name}) != nullptr);
+  }
+  Json after = withApplied(subject.object(), objects, subject.plane.now());
+  return updateTo(subject, withAvailability(std::move(after), available, subject.plane.now()), "status",
+                  agentUser());
+}
+
+using Chore = std::optional<Mutation> (*)(const Subject&);
+
+struct TypeChore {
+  kube::GroupResource type;
+  Chore chore;
+};
+
+const std::array<TypeChore, 8>& typeChores() {
+  static const std::array<TypeChore, 8> kChores = {{
+      {{"apps", "deployments"}, deploymentChore},
+      {{"apps", "replicasets"}, workloadChore},
+      {{"apps", "statefulsets"}, workloadChore},
+      {{"apps", "daemonsets"}, workloadChore},
+      {{"", "namespaces"}, namespaceChore},
+      {{"apiextensions.k8s.io", "customresourcedefinitions"}, crdChore},
+      {manifestwork::manifestWorkType(), workChore},
+      {manifestwork::appliedManifestWorkType(), workChore},
+  }};
+  return kChores;
+}
+
+Chore choreFor(const kube::GroupResource& type) {
+  const auto found = std::ranges::find(typeChores(), type, &TypeChore::type);
+  return found == typeChores().end() ? nullptr : found->chore;
+}
+
+}  // namespace
+
+bool hasChores(const kube::GroupResource& type) { return choreFor(type) != nullptr; }
+
+std::optional<Mutation> choreOf(ControlPlane& plane, const kube::ObjectKey& key) {
+  const RecordRef record = plane.storage.find(key);
+  const std::optional<Slot> slot = plane.live.find(key);
+  const Chore chore = choreFor(key.type);
+  if (record == nullptr && chore == crdChore) return crdGoneChore(plane, key);
+  if (record == nullptr || !slot || chore == nullptr) return std::nullopt;
+  return chore({plane, record, *slot});
+}
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,17 @@
+// Which write a chore comes to (apiserver/chores.h).
+#pragma once
+
+#include <optional>
+
+#include "apiserver/control_plane.h"
+#include "apiserver/mutation.h"
+
+namespace lastout::apiserver {
+
+// Whether objects of this type have chores at all.
+bool hasChores(const kube::GroupResource& type);
+// What is to be written because of this object, as it is stored now; nothing when all is as it should be.
+// There may be more to do after that write.
+std::optional<Mutation> choreOf(ControlPlane& plane, const kube::ObjectKey& key);
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,34 @@
+// Contents: what stands in an object that a controller created or changed, and what deletions make of it. The
+// machine says what happened; these say how it looks.
+//
+// All want the plane's lock held.
+#pragma once
+
+#include <optional>
+
+#include "apiserver/control_plane.h"
+#include "apiserver/json.h"
+#include "apiserver/metadata.h"
+#include "apiserver/mutation.h"
+
+namespace lastout::apiserver {
+
+// What of a type the rules of metadata depend on.
+TypeRules rulesOf(const ServedType& type);
+
+// A new object as it is stored: with a uid, its times, and all defaults of its type.
+Json completed(ControlPlane& plane, const ServedType& type, Json object);
+
+// The object that a controller just created in this slot; null where nothing is known to make it of.
+Json contentOf(ControlPlane& plane, cluster::Slot slot);
+// `object` with what the machine says of it: deletion, finalizers, owners, replicas, a Pod's readiness.
+Json alignedContent(const ControlPlane& plane, cluster::Slot slot, const cluster::ObjectState& state,
+                    Json object);
+
+// Whether a DELETE would remove the object at once.
+bool wouldVanish(const ServedType& type, const Record& before,
+                 std::optional<cluster::PropagationPolicy> policy);
+// What a dry run of the mutation answers with.
+Json afterDryRun(const Mutation& mutation, const ControlPlane& plane);
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,188 @@
+#include "apiserver/control_plane.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "apiserver/contents.h"
+#include "apiserver/live_object.h"
+#include "apiserver/metadata.h"
+#include "apiserver/timestamp.h"
+
+namespace lastout::apiserver {
+namespace {
+
+const kube::GroupResource kCrdType{"apiextensions.k8s.io", "customresourcedefinitions"};
+constexpr std::string_view kWebhookGroup = "admissionregistration.k8s.io";
+
+// The type that a CRD defines.
+kube::GroupResource definedBy(const Json& crd) {
+  return {std::string(stringAt(crd, {"spec", "group"})),
+          std::string(stringAt(crd, {"spec", "names", "plural"}))};
+}
+
+ApiError notHeld(const Mutation& mutation, const kube::Error& error) {
+  return invalid(mutation.type->kind, mutation.type->type.group, mutation.key.name,
+                 {{"FieldValueInvalid", error.message, ""}});
+}
+
+}  // namespace
+
+ControlPlane::ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings)
+    : storage(history), live(timing), surroundings_(std::move(surroundings)) {}
+
+std::string ControlPlane::now() const { return timestampText(surroundings_.wallClock()); }
+
+int64_t ControlPlane::seconds() const { return surroundings_.wallClock().time_since_epoch().count(); }
+
+// RFC 4122, version 4.
+std::string ControlPlane::newUid() {
+  const uint64_t high = random();
+  const uint64_t low = random();
+  char text[37];
+  std::snprintf(text, sizeof(text), "%08x-%04x-4%03x-%04x-%012llx", static_cast<unsigned>(high >> 32),
+                static_cast<unsigned>(high >> 16 & 0xffff), static_cast<unsigned>(high & 0xfff),
+                static_cast<unsigned>(0x8000 | (low >> 48 & 0x3fff)),
+                static_cast<unsigned long long>(low & 0xffffffffffff));
+  return text;
+}
+
+ApiResult<RecordRef> ControlPlane::commit(const Mutation& mutation) {
+  live.advance(surroundings_.time());
+  switch (mutation.operation) {
+    case Mutation::Operation::Create:
+      return commitCreate(mutation);
+    case Mutation::Operation::Update:
+      return commitUpdate(mutation);
+    case Mutation::Operation::Delete:
+      break;
+  }
+  return commitDelete(mutation);
+}
+
+ApiResult<RecordRef> ControlPlane::commitCreate(const Mutation& mutation) {
+  cluster::Events events;
+  const auto slot = live.create(liveObjectOf(mutation.key, mutation.after, types.resources()), events);
+  if (!slot) return tl::unexpected(notHeld(mutation, slot.error()));
+  // With the finalizers that Kubernetes adds to some.
+  RecordRef record = store(mutation.key, alignedContent(*this, *slot, live.object(*slot), mutation.after));
+  follow(events);
+  return record;
+}
+
+ApiResult<RecordRef> ControlPlane::commitUpdate(const Mutation& mutation) {
+  const std::optional<cluster::Slot> slot = live.find(mutation.key);
+  cluster::Events events;
+  const auto updated =
+      live.update(*slot, liveObjectOf(mutation.key, mutation.after, types.resources()), events);
+  if (!updated) return tl::unexpected(notHeld(mutation, updated.error()));
+  if (live.object(*slot).present()) {
+    RecordRef record = store(mutation.key, mutation.after);
+    follow(events);
+    return record;
+  }
+  // Its last finalizer is gone, and the object with it: this state of it was never stored (rest/067, 080).
+  auto last = std::make_shared<const Record>(mutation.key, mutation.after, mutation.before->version());
+  follow(events);
+  return last;
+}
+
+ApiResult<RecordRef> ControlPlane::commitDelete(const Mutation& mutation) {
+  const std::optional<cluster::Slot> slot = live.find(mutation.key);
+  cluster::Events events;
+  live.remove(*slot, mutation.policy, events);
+  const Json* grace = at(mutation.options, {"gracePeriodSeconds"});
+  if (live.object(*slot).present() && grace != nullptr && grace->is_number_integer()) {
+    Json object =
+        markDeleted(rulesOf(*mutation.type), mutation.before->object(), now(), grace->get<int64_t>());
+    if (object != mutation.before->object()) store(mutation.key, std::move(object));
+  }
+  follow(events);
+  const RecordRef record = storage.find(mutation.key);
+  return record == nullptr ? mutation.before : record;
+}
+
+RecordRef ControlPlane::store(const kube::ObjectKey& key, Json object) {
+  const RecordRef before = storage.find(key);
+  RecordRef record = storage.put(key, std::move(object));
+  noticed({before == nullptr ? Write::Kind::Added : Write::Kind::Modified, record, before});
+  return record;
+}
+
+// Creations and removals in their order, so that what was created anew is another object; what merely changed
+// is looked at once, at the end.
+void ControlPlane::follow(const cluster::Events& events) {
+  std::vector<cluster::Slot> altered;
+  for (const cluster::Event& event : events) {
+    switch (event.kind) {
+      case cluster::EventKind::Created:
+        created(event.slot);
+        break;
+      case cluster::EventKind::Gone:
+        gone(event.slot);
+        break;
+      case cluster::EventKind::Accepted:
+      case cluster::EventKind::Changed:
+        if (std::ranges::find(altered, event.slot) == altered.end()) altered.push_back(event.slot);
+        break;
+      case cluster::EventKind::Requested:
+      case cluster::EventKind::Denied:
+        break;
+    }
+  }
+  for (const cluster::Slot slot : altered) align(slot);
+}
+
+void ControlPlane::gone(cluster::Slot slot) {
+  const kube::ObjectKey key = live.model().slots[slot].key;
+  const RecordRef before = storage.find(key);
+  if (before == nullptr) return;
+  const RecordRef last = storage.erase(key);
+  noticed({Write::Kind::Deleted, last, before});
+}
+
+// A controller's creation; a client's is stored already.
+void ControlPlane::created(cluster::Slot slot) {
+  const kube::ObjectKey key = live.model().slots[slot].key;
+  if (storage.find(key) != nullptr) return;
+  Json object = contentOf(*this, slot);
+  if (object.is_null()) return;
+  cluster::Events events;
+  static_cast<void>(live.update(slot, liveObjectOf(key, object, types.resources()), events));
+  store(key, std::move(object));
+}
+
+void ControlPlane::align(cluster::Slot slot) {
+  const cluster::ObjectState state = live.object(slot);
+  if (!state.present()) return;
+  const RecordRef record = storage.find(live.model().slots[slot].key);
+  if (record == nullptr) return;
+  Json object = alignedContent(*this, slot, state, record->object());
+  if (object != record->object()) store(record->key(), std::move(object));
+}
+
+void ControlPlane::noticed(const Write& write) {
+  serve(write);
+  for (const Observer& observer : observers_) observer(write);
+  changed.notify_all();
+}
+
+// Objects that tell the API server itself what to do.
+void ControlPlane::serve(const Write& write) {
+  const kube::ObjectKey& key = write.record->key();
+  const Json& object = write.record->object();
+  const bool isGone = write.kind == Write::Kind::Deleted;
+  if (key.type == kCrdType) {
+    if (isGone)
+      types.remove(definedBy(object));
+    else
+      static_cast<void>(types.put(object));  // names that are taken: its status says so
+  } else if (key.type.group == kWebhookGroup) {
+    if (isGone)
+      webhooks.remove(stringAt(object, {"kind"}), key.name);
+    else
+      static_cast<void>(webhooks.put(object));  // was checked before it was stored
+  }
+}
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,79 @@
+// ControlPlane: the stored objects, the machine that moves them, and what they mean to the API server itself.
+//
+// The machine (cluster/) says what happens to objects; their contents live here. Every write goes to the
+// machine first, and what it says happened (this object is gone, that one was created by a controller) is
+// then done to the contents.
+//
+// Threading: one lock guards everything, `mutex`; all functions want it held. Nobody holds it while a webhook
+// is called.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "apiserver/mutation.h"
+#include "apiserver/served_type.h"
+#include "apiserver/status.h"
+#include "apiserver/storage.h"
+#include "apiserver/webhooks.h"
+#include "cluster/live_cluster.h"
+
+namespace lastout::apiserver {
+
+struct Surroundings {
+  std::function<std::chrono::sys_seconds()> wallClock;  // for timestamps
+  std::function<std::chrono::milliseconds()> time;      // the controllers'
+  std::function<uint64_t()> random;                     // for uids and generated names
+};
+
+class ControlPlane {
+ public:
+  // Each is called after a write, with the lock held.
+  using Observer = std::function<void(const Write&)>;
+
+  ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings);
+
+  std::mutex mutex;
+  std::condition_variable changed;  // notified after writes
+
+  Storage storage;
+  TypeRegistry types;
+  Webhooks webhooks;  // has a lock of its own
+  cluster::LiveCluster live;
+  std::string certificates;  // PEM: what clients are told to trust
+
+  void observe(Observer observer) { observers_.push_back(std::move(observer)); }
+
+  std::string now() const;  // as timestamps are written
+  int64_t seconds() const;  // since the epoch
+  std::string newUid();
+  uint64_t random() { return surroundings_.random(); }
+
+  // Does what was reviewed; `before` must still be what is stored. The record that now is stored, or, of an
+  // object that is gone with this write, what it was last; fails with 422 when the machine cannot hold the
+  // object. What is admitted for an unserved type is an error of the caller.
+  ApiResult<RecordRef> commit(const Mutation& mutation);
+  // Stores what a controller writes beside the machine: a status, or an annotation.
+  RecordRef store(const kube::ObjectKey& key, Json object);
+  // Does to the contents what the machine says happened.
+  void follow(const cluster::Events& events);
+
+ private:
+  ApiResult<RecordRef> commitCreate(const Mutation& mutation);
+  ApiResult<RecordRef> commitUpdate(const Mutation& mutation);
+  ApiResult<RecordRef> commitDelete(const Mutation& mutation);
+  void created(cluster::Slot slot);
+  void gone(cluster::Slot slot);
+  void align(cluster::Slot slot);
+  void noticed(const Write& write);
+  void serve(const Write& write);
+
+  Surroundings surroundings_;
+  std::vector<Observer> observers_;
+};
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,209 @@
+#include "apiserver/controllers.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "apiserver/contents.h"
+#include "apiserver/request.h"
+
+namespace lastout::apiserver {
+namespace {
+
+using cluster::Action;
+using cluster::Actor;
+using cluster::EventKind;
+using cluster::Role;
+using cluster::Slot;
+
+// The controller that looks after a workload of this role.
+std::string_view workloadController(Role role) {
+  switch (role) {
+    case Role::Deployment:
+      return "deployment-controller";
+    case Role::StatefulSet:
+      return "statefulset-controller";
+    case Role::DaemonSet:
+      return "daemon-set-controller";
+    default:
+      return "replicaset-controller";
+  }
+}
+
+// What a controller's write goes to: "" the object itself.
+std::string_view subresourceOf(const Action& action) {
+  switch (action.kind) {
+    case Action::Kind::NamespaceFinish:
+      return "finalize";
+    case Action::Kind::PodReady:
+    case Action::Kind::PodStop:
+    case Action::Kind::CrdFinish:
+      return "status";
+    default:
+      return "";
+  }
+}
+
+// Nobody reviews what the API server does to a CRD's instances.
+bool isReviewed(const Action& action) { return action.kind != Action::Kind::CrdInstances; }
+
+}  // namespace
+
+Controllers::Controllers(ControlPlane& plane, Admitter& admitter)
+    : plane_(plane), admitter_(admitter), chores_(plane) {}
+
+std::optional<Controllers::Milliseconds> Controllers::nextAt() {
+  const std::scoped_lock lock(plane_.mutex);
+  const std::optional<Milliseconds> action = plane_.live.nextAt();
+  const std::optional<Milliseconds> chore = chores_.nextAt();
+  if (!action || !chore) return action ? action : chore;
+  return std::min(*action, *chore);
+}
+
+// Each thing at its own time, however late the caller comes, so that what follows from it is not late as
+// well.
+bool Controllers::step(Milliseconds now) {
+  const std::optional<Milliseconds> at = nextAt();
+  if (!at || *at > now) return false;
+  return tidy(*at) || act(*at);
+}
+
+// The next action of the agenda. What its review does not allow is put off as the machine says.
+bool Controllers::act(Milliseconds now) {
+  std::optional<cluster::Plan> plan;
+  std::vector<Mutation> mutations;
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    plane_.live.advance(now);
+    plan = plane_.live.plan(now);
+    if (!plan) return false;
+    if (admitter_.mayRefuse()) mutations = mutationsOf(*plan);
+  }
+  const bool allowed = admitAll(mutations);
+  const std::scoped_lock lock(plane_.mutex);
+  cluster::Events events;
+  plane_.live.carryOut(*plan, allowed ? cluster::Verdict::Allowed : cluster::Verdict::Denied, now, events);
+  plane_.follow(events);
+  return true;
+}
+
+// A status, or something else that is written beside the machine. What is refused is tried again when
+// something changes.
+bool Controllers::tidy(Milliseconds now) {
+  std::optional<Mutation> mutation;
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    plane_.live.advance(now);
+    if (!chores_.isDue(now)) return false;
+    mutation = chores_.next(now);
+  }
+  std::vector<std::string> warnings;
+  if (!mutation || !admitter_.admit(*mutation, warnings)) return true;
+  const std::scoped_lock lock(plane_.mutex);
+  if (plane_.storage.find(mutation->key) == mutation->before) {
+    static_cast<void>(plane_.commit(*mutation));
+  } else {
+    chores_.again(mutation->key, now);
+  }
+  return true;
+}
+
+bool Controllers::admitAll(std::vector<Mutation>& mutations) {
+  std::vector<std::string> warnings;  // nobody reads a controller's
+  return std::ranges::all_of(
+      mutations, [&](Mutation& mutation) { return admitter_.admit(mutation, warnings).has_value(); });
+}
+
+std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
+  std::vector<Mutation> mutations;
+  if (!isReviewed(plan.action)) return mutations;
+  if (plan.deletes != cluster::kNone) {
+    if (std::optional<Mutation> mutation = deletion(plan)) mutations.push_back(std::move(*mutation));
+    return mutations;
+  }
+  std::vector<Slot> told;
+  for (const cluster::Event& event : plan.events) {
+    const bool writes =
+        event.kind == EventKind::Created || event.kind == EventKind::Changed || event.kind == EventKind::Gone;
+    if (!writes || std::ranges::find(told, event.slot) != told.end()) continue;
+    told.push_back(event.slot);
+    if (std::optional<Mutation> mutation = writeOf(plan, event.slot, event.kind == EventKind::Created))
+      mutations.push_back(std::move(*mutation));
+  }
+  return mutations;
+}
+
+std::optional<Mutation> Controllers::deletion(const cluster::Plan& plan) {
+  Mutation mutation;
+  mutation.operation = Mutation::Operation::Delete;
+  mutation.key = plane_.live.model().slots[plan.deletes].key;
+  mutation.type = plane_.types.findPreferred(mutation.key.type);
+  mutation.before = plane_.storage.find(mutation.key);
+  if (mutation.type == nullptr || mutation.before == nullptr) return std::nullopt;
+  DeleteOptions options;
+  options.policy = plan.policy;
+  if (plan.insistsOnUid) options.uid = stringAt(mutation.before->object(), {"metadata", "uid"});
+  mutation.policy = plan.policy;
+  mutation.options = options.asGiven();
+  // The namespace controller deletes whole collections, whose reviews name nobody (admission/24).
+  mutation.nameIsKnown = plan.action.kind != Action::Kind::NamespaceDelete;
+  mutation.user = userOf(plan);
+  return mutation;
+}
+
+std::optional<Mutation> Controllers::writeOf(const cluster::Plan& plan, Slot slot, bool isNew) {
+  Mutation mutation;
+  mutation.key = plane_.live.model().slots[slot].key;
+  mutation.type = plane_.types.findPreferred(mutation.key.type);
+  if (mutation.type == nullptr) return std::nullopt;
+  mutation.user = userOf(plan);
+  if (isNew) {
+    mutation.operation = Mutation::Operation::Create;
+    mutation.after = contentOf(plane_, slot);
+    mutation.options = WriteOptions{}.asGiven("CreateOptions");
+    if (mutation.after.is_null()) return std::nullopt;
+    return mutation;
+  }
+  mutation.operation = Mutation::Operation::Update;
+  mutation.before = plane_.storage.find(mutation.key);
+  if (mutation.before == nullptr) return std::nullopt;
+  mutation.subresource = subresourceOf(plan.action);
+  const auto then = std::ranges::find(plan.after, slot, &std::pair<Slot, cluster::ObjectState>::first);
+  mutation.after = alignedContent(plane_, slot, then->second, mutation.before->object());
+  mutation.options = WriteOptions{}.asGiven("UpdateOptions");
+  return mutation;
+}
+
+UserInfo Controllers::userOf(const cluster::Plan& plan) const {
+  const Slot slot = plan.action.a;
+  switch (plan.action.actor) {
+    case Actor::Agent:
+      return {
+          .username = "agent", .uid = {}, .groups = {"system:masters", "system:authenticated"}, .extra = {}};
+    case Actor::Collector:
+      return controllerUser("generic-garbage-collector");
+    case Actor::Lifecycle:
+      return controllerUser("namespace-controller");
+    case Actor::CrdCleanup:
+      return apiserverUser();
+    case Actor::Workloads:
+      return controllerUser(workloadController(plane_.live.model().slots[slot].role));
+    case Actor::Kubelet:
+      return {.username = "system:node:node",
+              .uid = {},
+              .groups = {"system:nodes", "system:authenticated"},
+              .extra = {}};
+    case Actor::Claims:
+      return controllerUser("pvc-protection-controller");
+    case Actor::Finalizers:
+      return {.username = plane_.live.model().controllers[plan.action.b].name,
+              .uid = {},
+              .groups = {"system:authenticated"},
+              .extra = {}};
+    case Actor::Client:
+      break;
+  }
+  return adminUser();
+}
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,73 @@
+// EmbeddedCluster: a cluster in this process: the API, the controllers on a clock of their own, the webhooks
+// that are called, and, where it is wanted, lastout's own guard inside.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "apiserver/admitter.h"
+#include "apiserver/api.h"
+#include "apiserver/control_plane.h"
+#include "apiserver/controllers.h"
+#include "apiserver/exchange.h"
+#include "apiserver/guard.h"
+#include "apiserver/reviewer.h"
+#include "apiserver/user.h"
+#include "apiserver/virtual_clock.h"
+
+namespace lastout::apiserver {
+
+struct EmbeddedOptions {
+  cluster::Timing timing;
+  double speed = 1;          // of the controllers' time
+  uint64_t seed = 1;         // of uids and generated names
+  bool guardInside = false;  // the engine's verdicts are applied in process
+  size_t history = 20'000;   // writes of each type that watches and pages can go back
+  std::string authority;     // PEM, for the ConfigMap kube-root-ca.crt
+  Users users;
+  CallWebhook callWebhook;
+};
+
+class EmbeddedCluster {
+ public:
+  // With the namespaces that every cluster has.
+  explicit EmbeddedCluster(EmbeddedOptions options);
+  ~EmbeddedCluster();  // as stop()
+  EmbeddedCluster(const EmbeddedCluster&) = delete;
+  EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
+
+  // Safe for any number of threads.
+  HttpResponse handle(const HttpRequest& request);
+  ControlPlane& plane() { return plane_; }
+  VirtualClock& clock() { return clock_; }
+
+  // Controllers work by the clock from now on, in a thread of their own.
+  void start();
+  void stop();
+  // Without that thread: lets controllers do what is due until then.
+  void runUntil(std::chrono::milliseconds then);
+
+ private:
+  HttpResponse handleClock(const HttpRequest& request);
+  void work();
+  uint64_t version();
+  uint64_t random();
+
+  EmbeddedOptions options_;
+  std::mutex randomMutex_;
+  std::mt19937_64 random_;
+  VirtualClock clock_;
+  ControlPlane plane_;
+  std::unique_ptr<Guard> guard_;
+  Reviewer reviewer_;
+  Admitter admitter_;
+  Controllers controllers_;
+  Api api_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace lastout::apiserver

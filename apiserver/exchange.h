@@ -1,0 +1,48 @@
+// Exchange: one HTTP request and its answer, whatever carries them.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apiserver/request.h"
+#include "apiserver/user.h"
+
+namespace lastout::apiserver {
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // percent-encoded, without the query
+  Query query;         // decoded
+  std::string host;    // that the client asked: "127.0.0.1:6443"
+  std::string accept;
+  std::string contentType;
+  std::string userAgent;
+  std::string body;
+  UserInfo user;
+};
+
+// What a watch sends, piece by piece. For the one thread that answers the request.
+class WatchStream {
+ public:
+  virtual ~WatchStream() = default;
+  // The next piece, which may be empty when nothing came for `patience`; nothing: the watch is over.
+  virtual std::optional<std::string> next(std::chrono::milliseconds patience) = 0;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string contentType = "application/json";
+  std::string body;
+  std::vector<std::string> warnings;    // each becomes a header, Warning: 299 - "<text>"
+  std::optional<int64_t> retryAfter;    // seconds
+  std::unique_ptr<WatchStream> stream;  // instead of the body
+};
+
+// Answers any request; called by many threads at once, and never throws.
+using Handler = std::function<HttpResponse(const HttpRequest&)>;
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,40 @@
+// Mutation: one write of one object, whoever asks for it: what is reviewed, and then committed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apiserver/json.h"
+#include "apiserver/served_type.h"
+#include "apiserver/storage.h"
+#include "apiserver/user.h"
+#include "cluster/model.h"
+
+namespace lastout::apiserver {
+
+struct Mutation {
+  enum class Operation : uint8_t { Create, Update, Delete };
+  // What a review shows instead of the objects, where the subresource has a type of its own (scale).
+  struct Shown {
+    std::string group;
+    std::string version;
+    std::string kind;
+    Json before;
+    Json after;
+  };
+
+  Operation operation = Operation::Create;
+  ServedTypePointer type;
+  kube::ObjectKey key;
+  std::string subresource;
+  RecordRef before;  // null: Create
+  Json after;        // Create, Update
+  std::optional<Shown> shown;
+  std::optional<cluster::PropagationPolicy> policy;  // Delete
+  Json options;                                      // as reviews carry them
+  bool nameIsKnown = true;  // not of an object of a collection, nor of one whose name was generated
+  bool dryRun = false;
+  UserInfo user;
+};
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,62 @@
+#include "apiserver/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+#include <memory>
+
+#include "apiserver/certificates.h"
+
+namespace lastout::apiserver {
+namespace {
+
+struct Free {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+
+std::unique_ptr<BIO, Free> textReader(const std::string& text) {
+  return std::unique_ptr<BIO, Free>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+std::unique_ptr<X509, Free> certificateIn(const std::string& pem) {
+  const auto bio = textReader(pem);
+  return std::unique_ptr<X509, Free>(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+}
+
+tl::unexpected<kube::Error> unusable(const char* what) {
+  char reason[256] = "it is empty";
+  if (const auto code = ERR_get_error(); code != 0) ERR_error_string_n(code, reason, sizeof(reason));
+  return tl::unexpected(kube::Error{std::string("cannot use the ") + what + ": " + reason, {}, {}});
+}
+
+}  // namespace
+
+kube::Result<void> configureServer(SSL_CTX& context, const std::string& certificate,
+                                   const std::string& privateKey, const std::string& clientAuthority) {
+  SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
+  const auto own = certificateIn(certificate);
+  if (own == nullptr || SSL_CTX_use_certificate(&context, own.get()) != 1) return unusable("certificate");
+  const auto bio = textReader(privateKey);
+  const std::unique_ptr<EVP_PKEY, Free> key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  if (key == nullptr || SSL_CTX_use_PrivateKey(&context, key.get()) != 1) return unusable("private key");
+  if (clientAuthority.empty()) return {};
+  const auto authority = certificateIn(clientAuthority);
+  if (authority == nullptr || X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), authority.get()) != 1 ||
+      SSL_CTX_add_client_CA(&context, authority.get()) != 1)
+    return unusable("authority of clients");
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+  return {};
+}
+
+std::optional<UserInfo> clientOf(const SSL& connection) {
+  const X509* certificate = SSL_get0_peer_certificate(&connection);
+  if (certificate == nullptr || SSL_get_verify_result(&connection) != X509_V_OK) return std::nullopt;
+  auto user = userOf(certificate);
+  if (!user) return std::nullopt;
+  return std::move(*user);
+}
+
+}  // namespace lastout::apiserver

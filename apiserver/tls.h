@@ -1,0 +1,23 @@
+// TLS for the listener: its own certificate, and clients' certificates, which they may but need not show.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apiserver/user.h"
+#include "kube/result.h"
+
+// OpenSSL's SSL_CTX and SSL.
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace lastout::apiserver {
+
+// All in PEM. `clientAuthority` vouches for clients; empty: nobody does. Fails with what is wrong with them.
+kube::Result<void> configureServer(ssl_ctx_st& context, const std::string& certificate,
+                                   const std::string& privateKey, const std::string& clientAuthority);
+
+// Who the client's certificate says it is; nothing when it has shown none.
+std::optional<UserInfo> clientOf(const ssl_st& connection);
+
+}  // namespace lastout::apiserver

@@ -1,0 +1,31 @@
+// Watch: follows the writes of a selection and tells them, one JSON text a line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/answer.h"
+#include "apiserver/control_plane.h"
+#include "apiserver/exchange.h"
+#include "apiserver/selection.h"
+
+namespace lastout::apiserver {
+
+struct WatchOptions {
+  ServedTypePointer type;
+  Selection selection;
+  View view;
+  // Tells writes after this version; nothing: what is there now is told as added, and then what follows.
+  std::optional<uint64_t> from;
+  bool bookmarks = false;
+  std::chrono::milliseconds timeout{0};  // the watch ends by itself after so long
+};
+
+// The plane must outlive it. A watch whose client does not keep up until the history is trimmed ends with
+// 410, as does one from a version that is too old.
+std::unique_ptr<WatchStream> openWatch(ControlPlane& plane, WatchOptions options);
+
+}  // namespace lastout::apiserver

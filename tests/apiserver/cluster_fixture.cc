@@ -1,0 +1,67 @@
+#include "tests/apiserver/cluster_fixture.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::HttpRequest;
+using apiserver::HttpResponse;
+using apiserver::Json;
+
+apiserver::EmbeddedOptions complete(apiserver::EmbeddedOptions options) {
+  if (!options.callWebhook) options.callWebhook = noWebhook();
+  return options;
+}
+
+}  // namespace
+
+apiserver::CallWebhook noWebhook() {
+  return [](const apiserver::Webhook&,
+            const std::string&) -> tl::expected<apiserver::WebhookResponse, std::string> {
+    return tl::unexpected(std::string("there is nobody"));
+  };
+}
+
+ClusterTest::ClusterTest(apiserver::EmbeddedOptions options) : cluster(complete(std::move(options))) {
+  cluster.clock().pause();
+}
+
+HttpResponse ClusterTest::send(const std::string& method, const std::string& path, const Json& body,
+                               const std::string& contentType) {
+  HttpRequest request;
+  request.method = method;
+  const size_t query = path.find('?');
+  request.path = path.substr(0, query);
+  std::string_view rest =
+      query == std::string::npos ? std::string_view() : std::string_view(path).substr(query + 1);
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    const size_t equals = pair.find('=');
+    request.query.emplace(pair.substr(0, equals),
+                          equals == std::string_view::npos ? "" : pair.substr(equals + 1));
+  }
+  request.contentType = contentType;
+  if (!body.is_null()) request.body = apiserver::toText(body);
+  request.user = apiserver::adminUser();
+  return cluster.handle(request);
+}
+
+Json ClusterTest::expect(int status, const std::string& method, const std::string& path, const Json& body,
+                         const std::string& contentType) {
+  const HttpResponse response = send(method, path, body, contentType);
+  EXPECT_EQ(response.status, status) << method << " " << path << "\n" << response.body;
+  return Json::parse(response.body, nullptr, false);
+}
+
+void ClusterTest::pass(std::chrono::milliseconds time) {
+  now += time;
+  cluster.runUntil(now);
+  cluster.clock().advance(time);
+}
+
+void ClusterTest::createNamespace(const std::string& name) {
+  expect(201, "POST", "/api/v1/namespaces",
+         {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
+}
+
+}  // namespace lastout::testing
