@@ -17,6 +17,7 @@ constexpr const char* kExamples = R"(Examples:
   lastout replay scenarios/story-three-works.yaml   a deletion, told from beginning to end
   lastout prove scenarios/story-three-works.yaml    is there an order in which it gets stuck?
   lastout graph scenarios/story-three-works.yaml    what goes after what, and what may go now
+  lastout up --load scenarios/story-three-works.yaml        a cluster to try it on, with kubectl
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
 Every command has its own --help with more examples.)";
@@ -31,6 +32,7 @@ int run(int argc, char** argv) {
   addGraph(app, exitCode);
   addProve(app, exitCode);
   addReplay(app, exitCode);
+  addUp(app, exitCode);
 
   try {
     app.parse(argc, argv);
