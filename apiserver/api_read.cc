@@ -47,8 +47,9 @@ ApiResult<std::vector<RecordRef>> Api::listed(const Call& call, const ListOption
   std::unique_lock lock(plane_.mutex);
   const Storage& storage = plane_.storage;
   const uint64_t wanted = options.resourceVersion.value_or(0);
-  const auto patience =
+  auto patience =
       std::min<std::chrono::milliseconds>(kWaitForVersion, options.timeout.value_or(std::chrono::hours(1)));
+  if (options.match == VersionMatch::Exact) patience = {};  // only what is newer is waited for
   if (!plane_.changed.wait_for(lock, patience,
                                [&] { return storage.version() >= std::max(wanted, version); }))
     return tl::unexpected(futureVersion(std::max(wanted, version), storage.version()));

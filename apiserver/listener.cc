@@ -1,11 +1,20 @@
 #include "apiserver/listener.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <charconv>
+#include <condition_variable>
 #include <csignal>
+#include <deque>
+#include <filesystem>
+#include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "apiserver/status.h"
 #include "apiserver/tls.h"
@@ -14,6 +23,77 @@ namespace lastout::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{500};  // until a watch looks whether its client is still there
+constexpr std::chrono::milliseconds kEndingPause{10};
+
+// A thread for each connection, made when no other is free: idle connections and watches hold theirs.
+class ConnectionThreads : public httplib::TaskQueue {
+ public:
+  explicit ConnectionThreads(size_t most) : most_(most) {}
+
+  void enqueue(std::function<void()> connection) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      waiting_.push_back(std::move(connection));
+      if (waiting_.size() > free_ && threads_.size() < most_) threads_.emplace_back([this] { work(); });
+    }
+    changed_.notify_one();
+  }
+
+  void shutdown() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++free_;
+      changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+      --free_;
+      if (waiting_.empty()) return;
+      const std::function<void()> connection = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      connection();
+      lock.lock();
+    }
+  }
+
+  const size_t most_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  std::vector<std::thread> threads_;
+  size_t free_ = 0;
+  bool ending_ = false;
+};
+
+// The local port of a connection; nothing: the descriptor is none.
+std::optional<int> localPortOf(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return std::nullopt;
+  if (address.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+  return std::nullopt;
+}
+
+// Ends all connections to a port of this process. The library would wait for those that are idle to time out,
+// and does not tell which there are.
+void endConnections(int port) {
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", failed)) {
+    const std::string name = entry.path().filename().string();
+    int descriptor = -1;
+    std::from_chars(name.data(), name.data() + name.size(), descriptor);
+    if (descriptor >= 0 && localPortOf(descriptor) == port) ::shutdown(descriptor, SHUT_RDWR);
+  }
+}
 
 std::string_view bearerToken(const httplib::Request& request) {
   constexpr std::string_view kScheme = "Bearer ";
@@ -24,7 +104,7 @@ std::string_view bearerToken(const httplib::Request& request) {
   return value.substr(kScheme.size());
 }
 
-HttpRequest toRequest(const httplib::Request& request) {
+HttpRequest toRequest(const httplib::Request& request, std::string body) {
   HttpRequest result;
   result.method = request.method;
   result.path = request.target.substr(0, request.target.find('?'));
@@ -33,7 +113,7 @@ HttpRequest toRequest(const httplib::Request& request) {
   result.accept = request.get_header_value("Accept");
   result.contentType = request.get_header_value("Content-Type");
   result.userAgent = request.get_header_value("User-Agent");
-  result.body = request.body;
+  result.body = std::move(body);
   return result;
 }
 
@@ -60,14 +140,31 @@ void answer(httplib::Response& response, HttpResponse answer, const std::atomic<
       });
 }
 
+// The connection ends with it: what else the client has sent is not where a request begins.
+void answerAndEnd(httplib::Response& response, const ApiError& error) {
+  response.status = error.code;
+  response.set_header("Connection", "close");
+  const auto text = std::make_shared<const std::string>(toText(statusOf(error)));
+  response.set_content_provider(text->size(), "application/json",
+                                [text](size_t offset, size_t length, httplib::DataSink& sink) {
+                                  sink.write(text->data() + offset, length);
+                                  return false;
+                                });
+}
+
 void answerError(httplib::Response& response, const ApiError& error) {
   response.status = error.code;
   response.set_content(toText(statusOf(error)), "application/json");
 }
 
 // What the library itself refused, before any handler saw it.
-ApiError libraryError(int status, size_t mostBody) {
+ApiError libraryError(const httplib::Request& request, int status, size_t mostBody) {
+  constexpr std::array<std::string_view, 7> kMethods{"GET",   "HEAD",   "POST",   "PUT",
+                                                     "PATCH", "DELETE", "OPTIONS"};
   if (status == 413) return tooLarge(mostBody);
+  if (!request.method.empty() && !request.target.empty() && request.target.front() == '/' && status != 414 &&
+      std::ranges::find(kMethods, request.method) == kMethods.end())
+    return methodNotAllowed({}, request.method);
   ApiError error = badRequest("the request is not understood");
   error.code = status;
   return error;
@@ -85,29 +182,62 @@ struct Listener::Server {
   std::atomic<bool> ended{false};  // it listens no more
   int port = 0;
 
-  void handle(const httplib::Request& request, httplib::Response& response) {
-    std::optional<UserInfo> certificate;
-    if (request.ssl != nullptr) certificate = clientOf(*request.ssl);
-    std::optional<UserInfo> user = authenticate(bearerToken(request), certificate ? &*certificate : nullptr);
-    if (!user) return answerError(response, unauthorized());
-    HttpRequest plain = toRequest(request);
-    plain.user = std::move(*user);
-    answer(response, handler(plain), stopping);
-  }
+  void handle(const httplib::Request& request, httplib::Response& response, std::string body);
+  void readAndHandle(const httplib::Request& request, httplib::Response& response,
+                     const httplib::ContentReader& reader);
   void configure();
 };
 
+void Listener::Server::handle(const httplib::Request& request, httplib::Response& response,
+                              std::string body) {
+  std::optional<UserInfo> certificate;
+  if (request.ssl != nullptr) certificate = clientOf(*request.ssl);
+  std::optional<UserInfo> user = authenticate(bearerToken(request), certificate ? &*certificate : nullptr);
+  if (!user) return answerError(response, unauthorized());
+  HttpRequest plain = toRequest(request, std::move(body));
+  plain.user = std::move(*user);
+  answer(response, handler(plain), stopping);
+}
+
+// The library bounds only bodies that say their length; one in chunks, or packed, is bounded here.
+void Listener::Server::readAndHandle(const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& reader) {
+  // Without a length there is no body (RFC 9112, 6.3); the library would wait for one until the end.
+  if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding"))
+    return handle(request, response, {});
+  // The library would take it apart.
+  if (request.is_multipart_form_data())
+    return answerAndEnd(response, unsupportedMediaType("application/json"));
+  std::string body;
+  bool fits = true;
+  const bool whole = reader([&](const char* data, size_t size) {
+    fits = body.size() + size <= options.mostBody;
+    if (fits) body.append(data, size);
+    return fits;
+  });
+  if (!fits || response.status == 413) return answerAndEnd(response, tooLarge(options.mostBody));
+  if (!whole) return answerAndEnd(response, badRequest("the body of the request is not whole"));
+  handle(request, response, std::move(body));
+}
+
 void Listener::Server::configure() {
-  const auto handle = [this](const httplib::Request& request, httplib::Response& response) {
-    this->handle(request, response);
+  const auto withoutBody = [this](const httplib::Request& request, httplib::Response& response) {
+    handle(request, response, request.body);
   };
-  http->Get(".*", handle);
-  http->Post(".*", handle);
-  http->Put(".*", handle);
-  http->Patch(".*", handle);
-  http->Delete(".*", handle);
-  http->set_error_handler([this](const httplib::Request&, httplib::Response& response) {
-    if (response.body.empty()) answerError(response, libraryError(response.status, options.mostBody));
+  const auto withBody = [this](const httplib::Request& request, httplib::Response& response,
+                               const httplib::ContentReader& reader) {
+    readAndHandle(request, response, reader);
+  };
+  http->Get(".*", withoutBody);
+  http->Options(".*", withoutBody);
+  http->Post(".*", withBody);
+  http->Put(".*", withBody);
+  http->Patch(".*", withBody);
+  http->Delete(".*", withBody);
+  http->Delete(".*", withoutBody);  // one without a body is not given to the other
+  http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+    if (response.body.empty() && !response.content_provider_)
+      answerAndEnd(response, libraryError(request, response.status, options.mostBody));
   });
   http->set_payload_max_length(options.mostBody);
   http->set_read_timeout(options.slowestSeconds);
@@ -115,7 +245,7 @@ void Listener::Server::configure() {
   http->set_keep_alive_max_count(1'000'000);
   http->set_keep_alive_timeout(60);
   http->set_tcp_nodelay(true);
-  http->new_task_queue = [threads = options.threads] { return new httplib::ThreadPool(threads); };
+  http->new_task_queue = [most = options.threads] { return new ConnectionThreads(most); };
 }
 
 Listener::Listener(std::unique_ptr<Server> server) : server_(std::move(server)) {}
@@ -167,6 +297,10 @@ void Listener::stop() {
   // Asked before it has begun, the library would go on listening for ever.
   while (!server_->http->is_running() && !server_->ended) std::this_thread::yield();
   server_->http->stop();
+  while (!server_->ended) {
+    endConnections(server_->port);
+    std::this_thread::sleep_for(kEndingPause);
+  }
   server_->thread.join();
 }
 

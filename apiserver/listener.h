@@ -21,7 +21,7 @@ using Authenticate =
 struct ListenerOptions {
   std::string host = "127.0.0.1";
   int port = 0;                // 0: any that is free
-  size_t threads = 256;        // connections that are answered at the same time; the others wait
+  size_t threads = 900;        // most connections at the same time, idle ones too; the others wait
   size_t mostBody = 3u << 20;  // bytes of a request's body; more is answered 413
   int slowestSeconds = 30;     // a client that sends or takes nothing for so long is dropped
   // PEM; without a certificate: plain HTTP.

@@ -1,0 +1,177 @@
+#include "tests/apiserver/wire.h"
+
+#include <arpa/inet.h>
+#include <openssl/pem.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+#include <utility>
+
+#include "apiserver/openssl.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::HttpRequest;
+using apiserver::HttpResponse;
+using apiserver::Json;
+using apiserver::UserInfo;
+
+constexpr apiserver::Validity kWireValidity{0, 4'102'444'800};  // until 2100
+
+constexpr const char* kWireUsers = R"(users:
+- username: admin
+  token: the-token
+  groups: [system:masters]
+)";
+
+apiserver::EmbeddedOptions wireCluster() {
+  apiserver::EmbeddedOptions options;
+  options.users = apiserver::parseUsers(kWireUsers, "users.yaml").value();
+  options.callWebhook = [](const apiserver::Webhook&,
+                           const std::string&) -> tl::expected<apiserver::WebhookResponse, std::string> {
+    return tl::unexpected(std::string("there is nobody"));
+  };
+  return options;
+}
+
+void identify(SSL_CTX& context, const apiserver::CertifiedKey& identity) {
+  const apiserver::openssl::Bio certificateText(
+      BIO_new_mem_buf(identity.certificate.data(), static_cast<int>(identity.certificate.size())));
+  const apiserver::openssl::Bio keyText(
+      BIO_new_mem_buf(identity.key.data(), static_cast<int>(identity.key.size())));
+  const apiserver::openssl::X509Pointer certificate(
+      PEM_read_bio_X509(certificateText.get(), nullptr, nullptr, nullptr));
+  const apiserver::openssl::Key key(PEM_read_bio_PrivateKey(keyText.get(), nullptr, nullptr, nullptr));
+  SSL_CTX_use_certificate(&context, certificate.get());
+  SSL_CTX_use_PrivateKey(&context, key.get());
+}
+
+// Counts itself, so that a test can tell when the listener has let go of it.
+class CountedWatch : public apiserver::WatchStream {
+ public:
+  CountedWatch(std::unique_ptr<WatchStream> watch, std::atomic<int>& count)
+      : watch_(std::move(watch)), count_(count) {
+    ++count_;
+  }
+  ~CountedWatch() override {
+    --count_;
+    count_.notify_all();
+  }
+  std::optional<std::string> next(std::chrono::milliseconds patience) override {
+    return watch_->next(patience);
+  }
+
+ private:
+  std::unique_ptr<WatchStream> watch_;
+  std::atomic<int>& count_;
+};
+
+}  // namespace
+
+WireConnection::WireConnection(int port, const apiserver::CertifiedKey* identity, int receiveBuffer)
+    : socket_(::socket(AF_INET, SOCK_STREAM, 0)), context_(SSL_CTX_new(TLS_client_method())) {
+  if (receiveBuffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, sizeof(receiveBuffer));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  if (identity != nullptr) identify(*context_, *identity);
+  connection_.reset(SSL_new(context_.get()));
+  SSL_set_fd(connection_.get(), socket_);
+  SSL_connect(connection_.get());
+}
+
+WireConnection::~WireConnection() { ::close(socket_); }
+
+bool WireConnection::send(const std::string& text) {
+  return SSL_write(connection_.get(), text.data(), static_cast<int>(text.size())) > 0;
+}
+
+std::string WireConnection::readUntil(const std::string& last) {
+  std::string text;
+  char piece[16384];
+  while (last.empty() || !text.ends_with(last)) {
+    const int size = SSL_read(connection_.get(), piece, sizeof(piece));
+    if (size <= 0) break;
+    text.append(piece, static_cast<size_t>(size));
+  }
+  return text;
+}
+
+WireAnswer WireConnection::readToEnd() {
+  std::string text = readUntil("");
+  WireAnswer answer;
+  const size_t end = text.find("\r\n\r\n");
+  if (end == std::string::npos) return answer;
+  answer.head = text.substr(0, end);
+  answer.body = text.substr(end + 4);
+  answer.status = std::stoi(answer.head.substr(answer.head.find(' ') + 1));
+  return answer;
+}
+
+std::string toText(const WireRequest& request) {
+  std::string text =
+      request.method + " " + request.target + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n";
+  for (const std::string& header : request.headers) text += header + "\r\n";
+  if (!request.body.empty()) text += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  return text + "\r\n" + request.body;
+}
+
+WireTest::WireTest(apiserver::ListenerOptions options)
+    : authority(apiserver::makeAuthority("a test", kWireValidity).value()),
+      admin(apiserver::makeClientCertificate(authority, apiserver::adminUser(), kWireValidity).value()),
+      cluster(wireCluster()) {
+  cluster.clock().pause();
+  const auto server = apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kWireValidity).value();
+  options.certificate = server.certificate;
+  options.privateKey = server.key;
+  options.clientCa = authority.certificate;
+  const auto handle = [this](const HttpRequest& request) {
+    HttpResponse response = cluster.handle(request);
+    if (response.stream != nullptr)
+      response.stream = std::make_unique<CountedWatch>(std::move(response.stream), openWatches);
+    return response;
+  };
+  const auto authenticate = [](std::string_view token,
+                               const UserInfo* certificate) -> std::optional<UserInfo> {
+    if (!token.empty())
+      return apiserver::userWithToken(apiserver::parseUsers(kWireUsers, "users.yaml").value(), token);
+    return certificate == nullptr ? std::nullopt : std::optional(*certificate);
+  };
+  listener = apiserver::Listener::open(options, handle, authenticate).value();
+  listener->start();
+  const std::string url = listener->url();
+  port = std::stoi(url.substr(url.rfind(':') + 1));
+}
+
+WireTest::~WireTest() { listener.reset(); }
+
+WireAnswer WireTest::ask(const WireRequest& request) {
+  WireConnection connection(port, &admin);
+  connection.send(toText(request));
+  return connection.readToEnd();
+}
+
+Json WireTest::expectStatus(int code, const WireRequest& request) {
+  const WireAnswer answer = ask(request);
+  EXPECT_EQ(answer.status, code) << request.method << " " << request.target.substr(0, 200) << "\n"
+                                 << answer.head << "\n"
+                                 << answer.body.substr(0, 1000);
+  Json status = answer.json();
+  if (code < 400) return status;
+  EXPECT_TRUE(status.is_object() && status["kind"] == "Status" && status["code"] == code) << answer.body;
+  return status;
+}
+
+void WireTest::create(const std::string& path, const Json& object) {
+  expectStatus(201, {"POST", path, object.dump(), {"Content-Type: application/json"}});
+}
+
+void WireTest::waitUntilNoWatchIsOpen() {
+  for (int open = openWatches; open > 0; open = openWatches) openWatches.wait(open);
+}
+
+}  // namespace lastout::testing

@@ -1,0 +1,79 @@
+// A real listener with TLS before an embedded cluster, and a client of it that may send anything.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/certificates.h"
+#include "apiserver/embedded_cluster.h"
+#include "apiserver/listener.h"
+
+namespace lastout::testing {
+
+struct WireAnswer {
+  int status = 0;    // 0: the connection ended without an answer
+  std::string head;  // status line and headers
+  std::string body;
+  apiserver::Json json() const { return apiserver::Json::parse(body, nullptr, false); }
+};
+
+// One TLS connection, byte by byte. `receiveBuffer`: of the socket, in bytes; 0: as usual.
+class WireConnection {
+ public:
+  WireConnection(int port, const apiserver::CertifiedKey* identity, int receiveBuffer = 0);
+  ~WireConnection();
+  WireConnection(const WireConnection&) = delete;
+  WireConnection& operator=(const WireConnection&) = delete;
+
+  bool send(const std::string& text);
+  // What comes until a text that ends with that, or until the end.
+  std::string readUntil(const std::string& last);
+  WireAnswer readToEnd();
+
+ private:
+  struct Free {
+    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+    void operator()(SSL* connection) const { SSL_free(connection); }
+  };
+  int socket_ = -1;
+  std::unique_ptr<SSL_CTX, Free> context_;
+  std::unique_ptr<SSL, Free> connection_;
+};
+
+struct WireRequest {
+  std::string method = "GET";
+  std::string target;
+  std::string body;
+  std::vector<std::string> headers;  // "Content-Type: text/plain"
+};
+
+// As it is sent, by a client that then wants the connection ended.
+std::string toText(const WireRequest& request);
+
+class WireTest : public ::testing::Test {
+ protected:
+  explicit WireTest(apiserver::ListenerOptions options = {});
+  ~WireTest() override;
+
+  // By the admin, over a connection of its own.
+  WireAnswer ask(const WireRequest& request);
+  // The answer must have that status, and its body say so.
+  apiserver::Json expectStatus(int code, const WireRequest& request);
+  void create(const std::string& path, const apiserver::Json& object);
+  void waitUntilNoWatchIsOpen();
+
+  apiserver::CertifiedKey authority;
+  apiserver::CertifiedKey admin;
+  apiserver::EmbeddedCluster cluster;
+  std::atomic<int> openWatches{0};
+  std::unique_ptr<apiserver::Listener> listener;
+  int port = 0;
+};
+
+}  // namespace lastout::testing
