@@ -115,10 +115,12 @@ void Reviewer::validate(const Webhooks::List& webhooks, const ReviewRequest& req
   batch->answers.resize(batch->webhooks.size());
   const size_t helpers = std::min(batch->webhooks.size(), threads_.size() + 1);
   if (helpers > 1) {
-    const std::lock_guard lock(mutex_);
-    waiting_.insert(waiting_.end(), helpers - 1, batch);
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.insert(waiting_.end(), helpers - 1, batch);
+    }
+    changed_.notify_all();
   }
-  changed_.notify_all();
   help(*batch);  // this thread is one of them, so a review goes on although all others are busy
   std::unique_lock lock(batch->mutex);
   batch->finished.wait(lock, [&batch] { return batch->done == batch->webhooks.size(); });
