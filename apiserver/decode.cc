@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/protobuf.h"
 #include "kube/ascii.h"
 #include "kube/names.h"
 #include "kube/parse.h"
@@ -221,9 +222,11 @@ tl::expected<Json, std::string> parseJsonText(std::string_view text) {
 
 ApiResult<Json> decodeBody(std::string_view body, std::string_view contentType, std::string_view kind) {
   const std::string type = mediaTypeOf(contentType);
-  if (!type.empty() && type != "application/json" && type != "application/yaml")
+  const bool isProtobuf = type == "application/vnd.kubernetes.protobuf";
+  if (!type.empty() && type != "application/json" && type != "application/yaml" && !isProtobuf)
     return tl::unexpected(unsupportedMediaType(kAcceptedBodies));
   if (body.size() > kMostBodyBytes) return tl::unexpected(tooLarge(kMostBodyBytes));
+  if (isProtobuf) return decodeProtobuf(body);
   auto json = type == "application/yaml" ? parseYamlText(body) : parseJsonText(body);
   if (json && json->is_object()) return std::move(*json);
   const std::string what = kind.empty() ? "" : " (must be of type " + std::string(kind) + ")";

@@ -21,8 +21,9 @@ constexpr size_t kMostJsonValues = 1'000'000;
 // people, which is printable whatever the text. Integers that int64 cannot hold become doubles, as in Go.
 tl::expected<Json, std::string> parseJsonText(std::string_view text);
 
-// A request's body as an object. `contentType` is the header; empty means JSON. `kind` is what the object
-// should be, for messages; empty when that is not known. Fails with 415 (recorded: rest/047), 413 or 400.
+// A request's body, which may be JSON, YAML or (apiserver/protobuf.h) protobuf, as an object. `contentType`
+// is the header; empty means JSON. `kind` is what the object should be, for messages; empty when that is not
+// known. Fails with 415 (recorded: rest/047), 413 or 400.
 ApiResult<Json> decodeBody(std::string_view body, std::string_view contentType, std::string_view kind = {});
 
 // The form of an answer.

@@ -128,8 +128,10 @@ void answer(httplib::Response& response, HttpResponse answer, const std::atomic<
     return;
   }
   const std::shared_ptr<WatchStream> stream(std::move(answer.stream));
+  // The parameter is as in Kubernetes' OpenAPI; with it the library does not compress, which would hold
+  // events back.
   response.set_chunked_content_provider(
-      answer.contentType, [stream, &stopping](size_t, httplib::DataSink& sink) {
+      answer.contentType + ";stream=watch", [stream, &stopping](size_t, httplib::DataSink& sink) {
         const std::optional<std::string> piece = stopping ? std::nullopt : stream->next(kPatience);
         if (!piece) {
           sink.done();

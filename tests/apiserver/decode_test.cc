@@ -44,7 +44,7 @@ TEST(DecodeBody, RefusesOtherMediaTypes) {
   const Json exchange = recorded("047-unsupported-media-type");
   EXPECT_EQ(refusal(decodeBody(exchange["request"]["body"].dump(), "text/plain")),
             exchange["response"]["body"]);
-  EXPECT_EQ(codeOf("{}", "application/vnd.kubernetes.protobuf"), 415);
+  EXPECT_EQ(codeOf("{}", "application/cbor"), 415);
 }
 
 TEST(DecodeBody, RefusesWhatIsNoObject) {
