@@ -124,6 +124,7 @@ HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>
   switch (view.representation.form) {
     case Form::Full: {
       Json list = {{"kind", type.listKind}, {"apiVersion", type.apiVersion()}, {"metadata", metadata}};
+      if (!type.builtIn) list["metadata"].emplace("continue", "");  // rest/029
       response.body = type.builtIn ? builtInList(std::move(list), records)
                                    : withItems(toText(list), records, &Record::text);
       break;

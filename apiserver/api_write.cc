@@ -25,7 +25,7 @@ ApiResult<void> fitToSchema(const ServedType& type, const WriteOptions& options,
   if (type.builtIn) return {};
   const FieldValidation mode =
       options.fieldValidation.empty()
-          ? FieldValidation::Ignore
+          ? FieldValidation::Warn  // rest/052
           : parseFieldValidation(options.fieldValidation).value_or(FieldValidation::Ignore);
   auto unknown = decodeBySchema(type, mode, object);
   if (!unknown) return tl::unexpected(std::move(unknown.error()));

@@ -28,6 +28,8 @@ struct Surroundings {
   std::function<std::chrono::sys_seconds()> wallClock;  // for timestamps
   std::function<std::chrono::milliseconds()> time;      // the controllers'
   std::function<uint64_t()> random;                     // for uids and generated names
+  // What watches go by: their bookmarks and their end.
+  std::function<std::chrono::steady_clock::time_point()> stopwatch = std::chrono::steady_clock::now;
 };
 
 class ControlPlane {
@@ -52,6 +54,7 @@ class ControlPlane {
   int64_t seconds() const;  // since the epoch
   std::string newUid();
   uint64_t random() { return surroundings_.random(); }
+  std::chrono::steady_clock::time_point stopwatch() const { return surroundings_.stopwatch(); }
 
   // Does what was reviewed; `before` must still be what is stored. The record that now is stored, or, of an
   // object that is gone with this write, what it was last; fails with 422 when the machine cannot hold the

@@ -29,7 +29,7 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       random_(options_.seed),
       clock_(options_.speed),
       plane_(options_.timing, options_.history,
-             {wallClock, [this] { return clock_.now(); }, [this] { return random(); }}),
+             {wallClock, [this] { return clock_.now(); }, [this] { return random(); }, options_.stopwatch}),
       guard_(options_.guardInside ? std::make_unique<Guard>(plane_) : nullptr),
       reviewer_(plane_.webhooks, options_.callWebhook,
                 [this] {

@@ -29,6 +29,8 @@ struct EmbeddedOptions {
   std::string authority;     // PEM, for the ConfigMap kube-root-ca.crt
   Users users;
   CallWebhook callWebhook;
+  // What watches go by: their bookmarks and their end.
+  std::function<std::chrono::steady_clock::time_point()> stopwatch = std::chrono::steady_clock::now;
 };
 
 class EmbeddedCluster {

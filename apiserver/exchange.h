@@ -37,7 +37,7 @@ struct HttpResponse {
   int status = 200;
   std::string contentType = "application/json";
   std::string body;
-  std::vector<std::string> warnings;    // each becomes a header, Warning: 299 - "<text>"
+  std::vector<std::string> warnings;    // each becomes a header, Warning: warningHeader()
   std::optional<int64_t> retryAfter;    // seconds
   std::unique_ptr<WatchStream> stream;  // instead of the body
 };

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/admission_review.h"
 #include "apiserver/status.h"
 #include "apiserver/tls.h"
 
@@ -120,8 +121,7 @@ HttpRequest toRequest(const httplib::Request& request, std::string body) {
 void answer(httplib::Response& response, HttpResponse answer, const std::atomic<bool>& stopping) {
   response.status = answer.status;
   response.set_header("Cache-Control", "no-cache, private");
-  for (const std::string& warning : answer.warnings)
-    response.set_header("Warning", "299 - \"" + warning + "\"");
+  for (const std::string& warning : answer.warnings) response.set_header("Warning", warningHeader(warning));
   if (answer.retryAfter) response.set_header("Retry-After", std::to_string(*answer.retryAfter));
   if (answer.stream == nullptr) {
     response.set_content(std::move(answer.body), answer.contentType.c_str());

@@ -9,16 +9,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostAtOnce = 500;  // writes that are taken under one hold of the lock
-constexpr std::chrono::seconds kBookmarkEvery{60};
+constexpr size_t kMostAtOnce = 500;                 // writes that are taken under one hold of the lock
+constexpr std::chrono::seconds kBookmarkEvery{10};  // rest/080
 
 class Watch : public WatchStream {
  public:
   Watch(ControlPlane& plane, WatchOptions options)
       : plane_(plane),
         options_(std::move(options)),
-        end_(Clock::now() + options_.timeout),
-        nextBookmark_(Clock::now() + kBookmarkEvery) {}
+        end_(plane.stopwatch() + options_.timeout),
+        nextBookmark_(plane.stopwatch() + kBookmarkEvery) {}
 
   std::optional<std::string> next(std::chrono::milliseconds patience) override;
 
@@ -69,9 +69,10 @@ bool Watch::collect(std::chrono::milliseconds patience) {
     return plane_.storage.writesAfter(options_.selection.type, seen_, kMostAtOnce, writes_);
   };
   if (!read()) return false;
-  const Clock::time_point until = std::min(end_, Clock::now() + patience);
-  while (writes_.empty()) {
-    if (plane_.changed.wait_until(lock, until) == std::cv_status::timeout) return read();
+  const Clock::time_point began = plane_.stopwatch();
+  const Clock::time_point until = std::min(end_, began + patience);
+  for (Clock::time_point now = began; writes_.empty(); now = plane_.stopwatch()) {
+    if (now >= until || plane_.changed.wait_for(lock, until - now) == std::cv_status::timeout) return read();
     if (!read()) return false;
   }
   return true;
@@ -87,7 +88,7 @@ std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
                           std::to_string(plane_.storage.knownSince(options_.selection.type)) + ")"));
   }
   for (const Write& write : writes_) tell(write, text);
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = plane_.stopwatch();
   over_ = now >= end_;
   if (options_.bookmarks && (over_ || now >= nextBookmark_)) {
     text += bookmarkLine(*options_.type, seen_, options_.view);

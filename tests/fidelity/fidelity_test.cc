@@ -1,0 +1,63 @@
+// What was asked of a real control plane is asked of the embedded one: its answers are the recorded ones, or
+// differ where, and only where, a reason says so.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/fidelity/expected_differences.h"
+#include "tests/fidelity/page.h"
+#include "tests/fidelity/replay.h"
+
+namespace lastout::fidelity {
+namespace {
+
+class Fidelity : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { replayed_ = replayAll(); }
+  static std::vector<Replayed> replayed_;
+};
+
+std::vector<Replayed> Fidelity::replayed_;
+
+std::string shown(const std::string& json) { return json.empty() ? "nothing" : json; }
+
+TEST_F(Fidelity, AnswersAsRecordedButForGivenReasons) {
+  for (const Replayed& one : replayed_) {
+    for (const Difference& difference : one.differences) {
+      EXPECT_NE(expectationOf(one.exchange.number(), difference), nullptr)
+          << one.exchange.name << ": " << difference.path << " is\n  " << shown(difference.own)
+          << "\nbut was recorded as\n  " << shown(difference.recorded);
+    }
+  }
+}
+
+TEST_F(Fidelity, GivesReasonsOnlyForWhatDiffers) {
+  std::set<const ExpectedDifference*> met;
+  for (const Replayed& one : replayed_) {
+    for (const Difference& difference : one.differences)
+      met.insert(expectationOf(one.exchange.number(), difference));
+  }
+  for (const ExpectedDifference& expected : expectedDifferences()) {
+    EXPECT_TRUE(met.contains(&expected))
+        << expected.exchange << ": " << expected.path << " does not differ any more: take its reason away";
+  }
+}
+
+TEST_F(Fidelity, IsWhatThePageSays) {
+  const char* kPage = "docs/fidelity.md";
+  const std::string page = pageOf(replayed_);
+  if (std::getenv("LASTOUT_UPDATE_DOCS") != nullptr) {
+    std::ofstream(kPage, std::ios::binary) << page;
+    return;
+  }
+  std::ifstream file(kPage, std::ios::binary);
+  std::stringstream written;
+  written << file.rdbuf();
+  EXPECT_EQ(written.str(), page) << "scripts/update-docs writes " << kPage << " anew";
+}
+
+}  // namespace
+}  // namespace lastout::fidelity

@@ -1,0 +1,89 @@
+#include "tests/fidelity/page.h"
+
+#include <algorithm>
+
+#include "tests/fidelity/expected_differences.h"
+
+namespace lastout::fidelity {
+namespace {
+
+constexpr const char* kHead = R"(# Fidelity
+
+How the embedded cluster answers what was asked of a real control plane, Kubernetes 1.26. The recorded requests are made in their
+order, with as much time between them as then, and every answer is compared with the recorded one: status, body, and the headers
+`Content-Type`, `Warning` and `Retry-After`; of a watch the events, in their order. Not compared are the values of what is made
+up anew in each run (uids, times, resource versions, continue tokens), `managedFields`, audit ids, and the objects that
+the recorded control plane's distributor adds.
+
+The test `fidelity_test` makes this page and keeps it true: an answer that differs without a reason fails it, and so does a
+reason for what does not differ any more.
+
+)";
+
+// As code within a table, cut where it is long.
+std::string code(const std::string& text) {
+  constexpr size_t kMost = 160;
+  std::string result = "`" + (text.size() > kMost ? text.substr(0, kMost) + "…" : text) + "`";
+  for (size_t found = result.find('|'); found != std::string::npos; found = result.find('|', found + 2))
+    result.insert(found, "\\");
+  return result;
+}
+
+struct Reason {
+  std::string text;
+  std::string differences;
+  std::string missing;
+};
+
+void append(std::string& list, const char* separator, const std::string& text) {
+  list += (list.empty() ? "" : separator) + text;
+}
+
+void describe(const Difference& difference, bool varies, Reason& reason) {
+  const std::string path = code(difference.path);
+  if (varies) return append(reason.differences, "; ", path);
+  if (difference.own.empty()) return append(reason.missing, ", ", path);
+  if (difference.recorded.empty()) return append(reason.differences, "; ", path + " is only here");
+  append(reason.differences, "; ",
+         path + " was " + code(difference.recorded) + ", is " + code(difference.own));
+}
+
+// Differences of one reason stand together.
+std::string answerCell(const Replayed& one) {
+  if (one.differences.empty()) return "same";
+  std::vector<Reason> reasons;
+  for (const Difference& difference : one.differences) {
+    const ExpectedDifference* expected = expectationOf(one.exchange.number(), difference);
+    const std::string text = expected == nullptr ? "**No reason is given.**" : expected->reason;
+    auto reason = std::ranges::find(reasons, text, &Reason::text);
+    if (reason == reasons.end()) reason = reasons.insert(reason, {text, "", ""});
+    describe(difference, expected != nullptr && expected->varies, *reason);
+  }
+  std::string cell;
+  for (const Reason& reason : reasons) {
+    append(cell, "<br>", reason.text);
+    if (!reason.differences.empty()) cell += " " + reason.differences;
+    if (!reason.missing.empty()) cell += " Not here: " + reason.missing;
+  }
+  return cell;
+}
+
+}  // namespace
+
+std::string pageOf(const std::vector<Replayed>& exchanges) {
+  const auto same =
+      std::ranges::count_if(exchanges, [](const Replayed& one) { return one.differences.empty(); });
+  std::string page = kHead;
+  page +=
+      "Of " + std::to_string(exchanges.size()) + " answers, " + std::to_string(same) + " are the same.\n\n";
+  page += "| recorded | request | status | answer |\n|---|---|---|---|\n";
+  for (const Replayed& one : exchanges) {
+    const RestExchange& exchange = one.exchange;
+    page += "| [" + exchange.name + "](../tests/recordings/kubernetes-1.26/rest/" + exchange.name +
+            ".json) | " + code(exchange.method + " " + exchange.path) + " | " +
+            exchange.answer["status"].dump() + " | " + answerCell(one) + " |\n";
+  }
+  return page;
+}
+
+}  // namespace lastout::fidelity

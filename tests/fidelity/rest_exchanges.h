@@ -1,0 +1,32 @@
+// RestExchanges: the HTTP exchanges that were recorded on a real control plane, as values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apiserver/json.h"
+
+namespace lastout::fidelity {
+
+using apiserver::Json;
+
+struct RestExchange {
+  std::string name;  // "099-delete-webhook-403"
+  std::string method;
+  std::string path;  // percent-encoded, with the query
+  std::string accept;
+  std::string contentType;
+  std::string body;
+  Json webhookAnswer;  // what the webhook that was asked answered; null: none was asked
+  // {"status", "headers", "body"}; of a watch "events" instead of the body. Of the headers only those that
+  // clients go by.
+  Json answer;
+
+  std::string number() const { return name.substr(0, 3); }
+};
+
+// Those of tests/recordings/kubernetes-1.26/rest, in the order in which they were made, which is that of
+// their numbers but for watches: each is opened where its number is.
+std::vector<RestExchange> recordedExchanges();
+
+}  // namespace lastout::fidelity
