@@ -247,6 +247,12 @@ void Listener::Server::configure() {
   http->set_keep_alive_max_count(1'000'000);
   http->set_keep_alive_timeout(60);
   http->set_tcp_nodelay(true);
+  // Not the library's default, with which two programs can listen on one port, each getting half of the
+  // clients.
+  http->set_socket_options([](socket_t socket) {
+    const int on = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  });
   http->new_task_queue = [most = options.threads] { return new ConnectionThreads(most); };
 }
 

@@ -32,11 +32,11 @@ using apiserver::Listener;
 using apiserver::ListenerOptions;
 
 constexpr const char* kUpExamples = R"(Examples:
-  lastout up                                            an empty cluster, until Ctrl-C
-  lastout up --load scenarios/story-three-works.yaml    with the story's objects and its finalizer controller
-  lastout up --guard inside --load manifests/           lastout decides every DELETE
-  lastout up --speed 100                                controllers work a hundred times as fast
-  lastout up --tokens users.yaml --service demo/hook=127.0.0.1:9443
+  lastout up                                             an empty cluster, until Ctrl-C
+  lastout up --load scenarios/story-three-works.yaml     with the story's objects and its finalizer controller
+  lastout up --guard inside --load scenarios/story-one-work.yaml
+  lastout up --speed 100 --pod-ready 0s                  controllers work a hundred times as fast
+  lastout up --service demo/hook=127.0.0.1:9443          where a webhook's Service really listens
 
 Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, or the address is taken.)";
 
