@@ -43,7 +43,7 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, or the address is taken.)
 constexpr std::chrono::hours kCertificatesLast{24 * 365};
 
 struct UpOptions {
-  std::string listen = "127.0.0.1:6443";
+  std::string listen = "127.0.0.1:0";
   bool plainHttp = false;
   std::vector<std::string> load;
   std::string kubeconfig = "lastout.kubeconfig";

@@ -96,9 +96,8 @@ constexpr const char* kElsewhere =
 // `lastout up` goes on until Ctrl-C, or a signal, which it gets as soon as it has greeted; it takes any free
 // port.
 std::string endedByItself(const std::string& example) {
-  constexpr std::string_view kUp = "lastout up";
-  if (!example.starts_with(kUp)) return example;
-  return "{ lastout up --listen 127.0.0.1:0" + example.substr(kUp.size()) +
+  if (!example.starts_with("lastout up")) return example;
+  return "{ " + example +
          " >greeting & until grep -q Ctrl-C greeting; do kill -0 $! || break; done; kill $!; wait $!; }";
 }
 

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "tests/docs/console_blocks.h"
 #include "tests/support/program.h"
@@ -36,27 +38,60 @@ std::vector<std::string> pages() {
   return paths;
 }
 
-// Runs a command of a page after those above it in the same block, whose exit code `echo $?` asks for.
+// Runs the commands of a page, those of one block in one shell and in a folder of its own.
 class Console {
  public:
+  explicit Console(std::vector<Shown> all) : all_(std::move(all)) {}
+
   std::vector<std::string> run(const Shown& shown) {
-    if (shown.block != block_) exitCode_ = 0;
+    if (outputs_.empty() || shown.block != block_) runBlock(shown.block);
     block_ = shown.block;
-    const testing::Ran ran = testing::shell("(exit " + std::to_string(exitCode_) + "); " + shown.command);
-    exitCode_ = ran.exitCode;
-    return splitLines(ran.out);
+    return outputs_[shown.line];
   }
 
  private:
+  void runBlock(size_t block);
+
+  std::vector<Shown> all_;
   size_t block_ = 0;
-  int exitCode_ = 0;
+  std::map<size_t, std::vector<std::string>> outputs_;  // of the block, by the line of the command
 };
+
+// What runs in the background is done once it has greeted, and ends with the block.
+std::string inScript(const std::string& command) {
+  if (!command.ends_with("&")) return command + "\n";
+  return command.substr(0, command.size() - 1) +
+         " >greeting 2>&1 & until grep -q Ctrl-C greeting; do kill -0 $! || break; done; cat greeting\n"
+         "trap \"kill $!; wait; rm -r '$PWD'\" EXIT\n";
+}
+
+void Console::runBlock(size_t block) {
+  constexpr const char* kEnd = "-- end of the output --";
+  std::string script =
+      "cd \"$(mktemp -d)\" && trap 'rm -r \"$PWD\"' EXIT && ln -s \"$OLDPWD\"/* .\ntouch greeting\n";
+  std::vector<size_t> lines;
+  for (const Shown& shown : all_) {
+    if (shown.block != block || !isRun(shown.command)) continue;
+    script += inScript(shown.command) + "code=$?; echo '" + kEnd + "'; (exit $code)\n";
+    lines.push_back(shown.line);
+  }
+  outputs_.clear();
+  auto line = lines.begin();
+  for (std::string& printed : splitLines(testing::shell(script).out)) {
+    if (line == lines.end()) break;
+    std::vector<std::string>& output = outputs_[*line];
+    if (printed == kEnd)
+      ++line;
+    else
+      output.push_back(std::move(printed));
+  }
+}
 
 class Page : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Page, ShowsWhatItsCommandsPrint) {
   const std::string markdown = read(GetParam());
-  Console console;
+  Console console(shownIn(markdown));
   if (updating()) {
     const std::string text = updated(markdown, [&](const Shown& shown) { return console.run(shown); });
     if (text != markdown) std::ofstream(GetParam(), std::ios::binary) << text;
