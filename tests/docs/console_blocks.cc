@@ -10,7 +10,8 @@ constexpr std::string_view kElision = "…";
 
 std::string normalized(const std::string& line) {
   static const std::regex kDuration(R"((\bin |transitions, )[0-9][0-9,.]* (ms|s|min)\b)");
-  return std::regex_replace(line, kDuration, "$1<time>");
+  static const std::regex kAge(R"( +[0-9]+s$)");
+  return std::regex_replace(std::regex_replace(line, kDuration, "$1<time>"), kAge, " <age>");
 }
 
 bool isFence(const std::string& line) { return line.starts_with("```"); }

@@ -72,7 +72,7 @@ void Console::runBlock(size_t block) {
   std::vector<size_t> lines;
   for (const Shown& shown : all_) {
     if (shown.block != block || !isRun(shown.command)) continue;
-    script += inScript(shown.command) + "code=$?; echo '" + kEnd + "'; (exit $code)\n";
+    script += inScript(shown.command) + "code=$?; printf '\\n%s\\n' '" + kEnd + "'; (exit $code)\n";
     lines.push_back(shown.line);
   }
   outputs_.clear();
@@ -80,10 +80,12 @@ void Console::runBlock(size_t block) {
   for (std::string& printed : splitLines(testing::shell(script).out)) {
     if (line == lines.end()) break;
     std::vector<std::string>& output = outputs_[*line];
-    if (printed == kEnd)
-      ++line;
-    else
+    if (printed != kEnd) {
       output.push_back(std::move(printed));
+      continue;
+    }
+    output.pop_back();  // the end of a last line that has none, or an empty line
+    ++line;
   }
 }
 
