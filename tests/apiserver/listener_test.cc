@@ -111,6 +111,27 @@ TEST_F(ListenerTest, RefusesPatchesThatDoNotFit) {
   expectStatus(404, {"PATCH", std::string(kMaps) + "/absent", "{}", {kMergePatch}});
 }
 
+// As recorded in rest/052: what is quoted within a quoted text is marked.
+TEST_F(ListenerTest, WarnsInAHeader) {
+  const Json version = {{"name", "v1"},
+                        {"served", true},
+                        {"storage", true},
+                        {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}};
+  create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+         {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", "things.x.dev"}}},
+          {"spec",
+           {{"group", "x.dev"},
+            {"names", {{"kind", "Thing"}, {"plural", "things"}}},
+            {"scope", "Cluster"},
+            {"versions", Json::array({version})}}}});
+  const std::string thing = R"({"apiVersion":"x.dev/v1","kind":"Thing","metadata":{"name":"a"},"colour":1})";
+  const WireAnswer answer = ask({"POST", "/apis/x.dev/v1/things", thing, {kJson}});
+  EXPECT_EQ(answer.status, 201) << answer.body;
+  EXPECT_THAT(answer.head, HasSubstr(R"(Warning: 299 - "unknown field \"colour\"")"));
+}
+
 TEST_F(ListenerTest, AllowsNoOtherMethods) {
   for (const char* method : {"OPTIONS", "TRACE", "FETCH", "PROPFIND", "get"})
     EXPECT_EQ(expectStatus(405, {method, kMaps, "", {}})["reason"], "MethodNotAllowed") << method;
