@@ -11,7 +11,7 @@ constexpr const char* kFolder = "tests/recordings/kubernetes-1.26/rest";
 
 std::string header(const Json& message, const char* name) { return message["headers"].value(name, ""); }
 
-Json answerOf(const Json& response, bool isWatch) {
+Json recordedAnswerOf(const Json& response, bool isWatch) {
   Json headers = Json::object();
   for (const char* name : {"content-type", "retry-after", "warning"}) {
     if (response["headers"].contains(name)) headers[name] = response["headers"][name];
@@ -40,7 +40,8 @@ RestExchange readExchange(const std::filesystem::path& path) {
   if (const Json body = request.value("body", Json()); !body.is_null())
     exchange.body = apiserver::toText(body);
   exchange.webhookAnswer = recorded.value("webhookAnswer", Json());
-  exchange.answer = answerOf(recorded["response"], exchange.path.find("watch=1") != std::string::npos);
+  exchange.answer =
+      recordedAnswerOf(recorded["response"], exchange.path.find("watch=1") != std::string::npos);
   return exchange;
 }
 
