@@ -56,7 +56,15 @@ ReviewRequest reviewOf(const Mutation& mutation) {
 
 }  // namespace
 
+// Where there is nobody to ask there is no review either.
 ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
+  const bool isReviewed = observer_ && mayRefuse();
+  ApiResult<void> admitted = decide(mutation, warnings);
+  if (isReviewed) observer_(mutation, admitted ? nullptr : &admitted.error());
+  return admitted;
+}
+
+ApiResult<void> Admitter::decide(Mutation& mutation, std::vector<std::string>& warnings) {
   ReviewRequest request = reviewOf(mutation);
   {
     const std::scoped_lock lock(plane_.mutex);

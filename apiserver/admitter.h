@@ -2,8 +2,10 @@
 // engine in process.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apiserver/control_plane.h"
@@ -20,6 +22,10 @@ class Admitter {
   Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard)
       : plane_(plane), reviewer_(reviewer), guard_(guard) {}
 
+  // Is told each verdict, without the lock; null: allowed. Before anything is reviewed.
+  using Observer = std::function<void(const Mutation&, const ApiError* denial)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
   // Whether there is anybody who could refuse anything.
   bool mayRefuse() const { return guard_ != nullptr || !plane_.webhooks.snapshot()->empty(); }
   // Without the lock. What mutating webhooks changed is in `mutation` afterwards; their warnings are
@@ -27,9 +33,12 @@ class Admitter {
   ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
 
  private:
+  ApiResult<void> decide(Mutation& mutation, std::vector<std::string>& warnings);
+
   ControlPlane& plane_;
   Reviewer& reviewer_;
   const Guard* guard_;
+  Observer observer_;
 };
 
 }  // namespace lastout::apiserver

@@ -40,6 +40,12 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       controllers_(plane_, admitter_),
       api_(plane_, admitter_, options_.users) {
   plane_.certificates = options_.authority;
+  if (Recorder* recorder = options_.recorder; recorder != nullptr) {
+    plane_.observe([this, recorder](const Write& write) { recorder->change(clock_.now(), write); });
+    admitter_.observe([this, recorder](const Mutation& mutation, const ApiError* denial) {
+      recorder->review(clock_.now(), mutation, denial);
+    });
+  }
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     HttpRequest request;
     request.method = "POST";
@@ -59,7 +65,9 @@ uint64_t EmbeddedCluster::random() {
 
 HttpResponse EmbeddedCluster::handle(const HttpRequest& request) {
   if (request.path == kClockPath) return handleClock(request);
-  return api_.handle(request);
+  HttpResponse response = api_.handle(request);
+  if (options_.recorder != nullptr) options_.recorder->client(clock_.now(), request, response);
+  return response;
 }
 
 // GET tells the time; PUT changes it: {"paused": true}, {"speed": 100}, {"advance": "5s"}, or several.

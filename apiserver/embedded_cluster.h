@@ -14,6 +14,7 @@
 #include "apiserver/controllers.h"
 #include "apiserver/exchange.h"
 #include "apiserver/guard.h"
+#include "apiserver/recorder.h"
 #include "apiserver/reviewer.h"
 #include "apiserver/user.h"
 #include "apiserver/virtual_clock.h"
@@ -29,6 +30,7 @@ struct EmbeddedOptions {
   std::string authority;     // PEM, for the ConfigMap kube-root-ca.crt
   Users users;
   CallWebhook callWebhook;
+  Recorder* recorder = nullptr;  // of everything, from the beginning; outlives the cluster
   // What watches go by: their bookmarks and their end.
   std::function<std::chrono::steady_clock::time_point()> stopwatch = std::chrono::steady_clock::now;
 };

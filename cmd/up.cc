@@ -15,6 +15,7 @@
 #include "apiserver/embedded_cluster.h"
 #include "apiserver/listener.h"
 #include "apiserver/loader.h"
+#include "apiserver/recorder.h"
 #include "apiserver/webhook_client.h"
 #include "cmd/commands.h"
 #include "cmd/paths.h"
@@ -37,8 +38,10 @@ constexpr const char* kUpExamples = R"(Examples:
   lastout up --guard inside --load scenarios/story-one-work.yaml
   lastout up --speed 100 --pod-ready 0s                  controllers work a hundred times as fast
   lastout up --service demo/hook=127.0.0.1:9443          where a webhook's Service really listens
+  lastout up --record session.jsonl                      writes down what clients do and what comes of it
 
-Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, or the address is taken.)";
+Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, the address is taken, or the
+recording cannot be written.)";
 
 constexpr std::chrono::hours kCertificatesLast{24 * 365};
 
@@ -53,6 +56,7 @@ struct UpOptions {
   std::string podReady = "1s";
   std::string tokens;
   std::vector<std::string> services;
+  std::string record;
 };
 
 kube::Error problem(std::string message) { return {std::move(message), {}, {}}; }
@@ -200,6 +204,13 @@ int serve(const UpOptions& options) {
   embedded.callWebhook = [&client](const apiserver::Webhook& webhook, const std::string& body) {
     return client.post(webhook, body);
   };
+  std::unique_ptr<apiserver::Recorder> recorder;
+  if (!options.record.empty()) {
+    auto opened = apiserver::Recorder::open(options.record);
+    if (!opened) return badInput({opened.error()});
+    recorder = std::move(*opened);
+    embedded.recorder = recorder.get();
+  }
   EmbeddedCluster cluster(std::move(embedded));
 
   ListenerOptions listening;
@@ -235,6 +246,7 @@ int serve(const UpOptions& options) {
   const auto written = writePrivately(
       options.kubeconfig, apiserver::kubeconfig((*listener)->url(), authority, {identity->admin, {}}));
   if (!written) return badInput({written.error()});
+  if (recorder != nullptr) recorder->marker(cluster.clock().now(), "what was to be loaded is loaded");
   cluster.start();
   (*listener)->start();
   greet(options, (*listener)->url(), *loaded);
@@ -242,7 +254,9 @@ int serve(const UpOptions& options) {
   sigwait(&ending, &signal);
   (*listener)->stop();
   cluster.stop();
-  return kOk;
+  if (recorder == nullptr) return kOk;
+  const auto recorded = recorder->finish();
+  return recorded ? kOk : badInput({recorded.error()});
 }
 
 }  // namespace
@@ -274,6 +288,8 @@ void addUp(CLI::App& app, int& exitCode) {
   command->add_option("--tokens", options->tokens, "A file of users, their tokens and rights");
   command->add_option("--service", options->services,
                       "Where a Service that webhooks name really listens: namespace/name=address:port");
+  command->add_option("--record", options->record,
+                      "A file for every request, review and change, one JSON a line; no secrets");
   command->callback([options, &exitCode] { exitCode = serve(*options); });
 }
 

@@ -1,0 +1,53 @@
+// Recorder: writes down what happens in an embedded cluster, one JSON a line, in the form of the recorded
+// stories (tests/recordings/README.md): requests of clients, reviews and their verdicts, changes of objects.
+//
+// No secrets: Secrets are written without their data wherever they stand, requests for them and for reviews
+// of tokens without body and answer, and no credentials of a request at all.
+#pragma once
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/exchange.h"
+#include "apiserver/mutation.h"
+#include "apiserver/status.h"
+#include "apiserver/storage.h"
+#include "kube/result.h"
+
+namespace lastout::apiserver {
+
+// Safe for any number of threads; takes no lock but its own, so it may be called under any. Each line is
+// written at once to a buffer of a few kilobytes: a slow disk slows the cluster, and nothing piles up.
+class Recorder {
+ public:
+  // Of the controllers' clock.
+  using Time = std::chrono::milliseconds;
+
+  // Writes the file anew. Fails when that cannot be done.
+  static kube::Result<std::unique_ptr<Recorder>> open(const std::string& path);
+
+  // What was asked and answered. Of what was read only the status; the bodies of writes and of refusals too.
+  void client(Time when, const HttpRequest& request, const HttpResponse& response);
+  // The verdict of a review; null: it was allowed.
+  void review(Time when, const Mutation& mutation, const ApiError* denial);
+  void change(Time when, const Write& write);
+  void marker(Time when, std::string_view note);
+
+  // Nothing is written afterwards. Fails when anything could not be written since open().
+  kube::Result<void> finish();
+
+ private:
+  Recorder(std::string path, std::ofstream file) : path_(std::move(path)), file_(std::move(file)) {}
+  void write(const std::string& line);
+
+  std::mutex mutex_;
+  std::string path_;
+  std::ofstream file_;
+};
+
+}  // namespace lastout::apiserver

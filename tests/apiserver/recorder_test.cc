@@ -1,0 +1,131 @@
+// What a recording says of a session, and what it keeps to itself.
+#include "apiserver/recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/apiserver/cluster_fixture.h"
+
+namespace lastout::apiserver {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// One for each test: they run at the same time.
+std::string recordingPath() {
+  return ::testing::TempDir() + "lastout-recording-" +
+         ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl";
+}
+
+struct OpenRecorder {
+  std::unique_ptr<Recorder> recorder = Recorder::open(recordingPath()).value();
+};
+
+class RecorderTest : private OpenRecorder, public testing::ClusterTest {
+ protected:
+  RecorderTest() : ClusterTest(options()) {}
+  ~RecorderTest() override { std::filesystem::remove(recordingPath()); }
+
+  EmbeddedOptions options() {
+    EmbeddedOptions options;
+    options.guardInside = true;
+    options.recorder = recorder.get();
+    return options;
+  }
+  std::string recorded() {
+    EXPECT_TRUE(recorder->finish());
+    std::ifstream file(recordingPath());
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  // The lines of one kind about one object.
+  std::vector<Json> linesOf(const std::string& kind, const std::string& name) {
+    std::vector<Json> lines;
+    std::istringstream text(recorded());
+    for (std::string line; std::getline(text, line);) {
+      Json json = Json::parse(line);
+      if (json["kind"] == kind && json["name"] == name) lines.push_back(std::move(json));
+    }
+    return lines;
+  }
+  static Json objectNamed(const char* kind, const char* name) {
+    return {{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", name}}}};
+  }
+
+  const std::string kMaps = "/api/v1/namespaces/default/configmaps";
+};
+
+TEST_F(RecorderTest, TellsADeletionAsTheStoriesDo) {
+  Json map = objectNamed("ConfigMap", "map");
+  map["metadata"]["finalizers"] = {"x.dev/held"};
+  expect(201, "POST", kMaps, map);
+  pass(std::chrono::milliseconds(1500));
+  expect(200, "DELETE", kMaps + "/map");
+  expect(200, "PATCH", kMaps + "/map", {{"metadata", {{"finalizers", nullptr}}}},
+         "application/merge-patch+json");
+  const std::vector<Json> changes = linesOf("watch", "map");
+  ASSERT_EQ(changes.size(), 3U);
+  EXPECT_EQ(changes[0]["type"], "ADDED");
+  EXPECT_GE(changes[1]["t"], 1.5);  // the clock runs until the test stops it
+  EXPECT_EQ(changes[1]["terminating"], true);
+  EXPECT_EQ(changes[1]["finalizers"], Json::array({"x.dev/held"}));
+  EXPECT_EQ(changes[1]["object"]["metadata"]["name"], "map");
+  EXPECT_EQ(changes[2]["type"], "DELETED");
+  const std::vector<Json> reviews = linesOf("admission", "map");
+  ASSERT_EQ(reviews.size(), 3U);
+  EXPECT_EQ(reviews[1]["operation"], "DELETE");
+  EXPECT_EQ(reviews[1]["user"], "admin");
+  EXPECT_EQ(reviews[1]["allowed"], true);
+  const std::vector<Json> requests = linesOf("client", "map");
+  ASSERT_EQ(requests.size(), 2U);  // the creation's path names nothing
+  EXPECT_EQ(requests[0]["action"], "DELETE configmaps");
+  EXPECT_EQ(requests[0]["status"], 200);
+}
+
+TEST_F(RecorderTest, TellsWhyARequestWasRefused) {
+  expect(404, "DELETE", kMaps + "/absent");
+  EXPECT_THAT(linesOf("client", "absent").at(0)["answer"]["message"], R"(configmaps "absent" not found)");
+}
+
+TEST_F(RecorderTest, KeepsSecretsToItself) {
+  constexpr const char* kEncoded = "aHVudGVyMg==";
+  Json secret = objectNamed("Secret", "password");
+  secret["data"] = {{"password", kEncoded}};
+  secret["metadata"]["annotations"] = {{"kubectl.kubernetes.io/last-applied-configuration", secret.dump()}};
+  const std::string secrets = "/api/v1/namespaces/default/secrets";
+  expect(201, "POST", secrets, secret);
+  expect(200, "PATCH", secrets + "/password", {{"data", {{"other", kEncoded}}}},
+         "application/merge-patch+json");
+  createNamespace("cluster1");
+  const std::string works = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+  Json work = objectNamed("ManifestWork", "work");
+  work["apiVersion"] = "work.open-cluster-management.io/v1";
+  work["spec"] = {{"workload", {{"manifests", Json::array({secret})}}}};
+  expect(201, "POST", works, work);
+  expect(
+      200, "PATCH", works + "/work",
+      Json::array({{{"op", "add"}, {"path", "/spec/workload/manifests/0/data/third"}, {"value", kEncoded}}}),
+      "application/json-patch+json");
+  pass(std::chrono::seconds(10));
+  const std::string text = recorded();
+  EXPECT_THAT(text, HasSubstr("\"password\""));
+  EXPECT_THAT(text, HasSubstr("manifests"));
+  EXPECT_THAT(text, Not(HasSubstr(kEncoded)));
+}
+
+TEST(Recorder, SaysThatItCannotWrite) {
+  EXPECT_FALSE(Recorder::open("/nonexistent/recording.jsonl"));
+  const auto full = Recorder::open("/dev/full");
+  ASSERT_TRUE(full);
+  (*full)->marker(std::chrono::seconds(1), "this goes nowhere");
+  EXPECT_THAT((*full)->finish().error().message, HasSubstr("/dev/full"));
+}
+
+}  // namespace
+}  // namespace lastout::apiserver
