@@ -143,7 +143,7 @@ constexpr MessageField kSecret[] = {kMetadata,
                                     {5, "immutable", Shape::Flag}};
 constexpr MessageField kServiceAccount[] = {kMetadata};
 constexpr MessageField kDeployment[] = {kMetadata, specOf(kDeploymentSpec), kStatus};
-constexpr MessageField kService[] = {kMetadata, specOf(kServiceSpec), kStatus};
+constexpr MessageField kServiceMessage[] = {kMetadata, specOf(kServiceSpec), kStatus};
 constexpr MessageField kBudget[] = {kMetadata, specOf(kBudgetSpec), kStatus};
 constexpr MessageField kRole[] = {kMetadata, {2, "rules", Shape::Messages, kPolicyRule}};
 constexpr MessageField kBinding[] = {
@@ -160,7 +160,7 @@ constexpr KnownKind kKnownKinds[] = {{"v1", "Namespace", kNamespace},
                                      {"v1", "ConfigMap", kConfigMap},
                                      {"v1", "Secret", kSecret},
                                      {"v1", "ServiceAccount", kServiceAccount},
-                                     {"v1", "Service", kService},
+                                     {"v1", "Service", kServiceMessage},
                                      {"apps/v1", "Deployment", kDeployment},
                                      {"policy/v1", "PodDisruptionBudget", kBudget},
                                      {"rbac.authorization.k8s.io/v1", "Role", kRole},
