@@ -61,7 +61,10 @@ ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const Del
     mutation.key = key;
     mutation.before = before;
     mutation.policy = options.policy;
-    mutation.options = options.asGiven();
+    DeleteOptions shown = options;
+    shown.gracePeriodSeconds =
+        reviewedGracePeriod(rulesOf(*call.type), before->object(), options.gracePeriodSeconds);
+    mutation.options = shown.asGiven();
     mutation.nameIsKnown = nameIsKnown;
     mutation.dryRun = options.dryRun;
     mutation.user = call.http.user;

@@ -84,6 +84,18 @@ ReplicaCounts countsOf(const Subject& subject, Slot workload) {
   return counts;
 }
 
+// The ReplicaSet gets its Deployment's annotations (admission/10); its replicas are the machine's.
+std::optional<Mutation> annotationChore(const Subject& deployment, Slot replicaSet, const UserInfo& user) {
+  const RecordRef record = deployment.plane.storage.find(deployment.plane.live.model().slots[replicaSet].key);
+  if (record == nullptr || isTerminating(deployment.object()) || isTerminating(record->object()))
+    return std::nullopt;
+  const Json* wanted = at(deployment.object(), {"spec", "replicas"});
+  const Json* present = at(record->object(), {"spec", "replicas"});
+  if (wanted == nullptr || present == nullptr || *wanted != *present) return std::nullopt;
+  return updateTo({deployment.plane, record, replicaSet},
+                  followingReplicaSet(deployment.object(), record->object()), "", user);
+}
+
 std::optional<Mutation> deploymentChore(const Subject& subject) {
   const std::vector<Slot>& children = subject.info().children;
   if (children.empty() || !subject.plane.live.object(children.front()).present()) return std::nullopt;
@@ -95,6 +107,7 @@ std::optional<Mutation> deploymentChore(const Subject& subject) {
     return updateTo(subject, withNewReplicaSet(subject.object(), replicaSet, 1, subject.plane.now()),
                     "status", user);
   }
+  if (auto annotated = annotationChore(subject, children.front(), user)) return annotated;
   const ReplicaCounts counts = countsOf(subject, children.front());
   return updateTo(subject, observedDeployment(subject.object(), replicaSet, counts, subject.plane.now()),
                   "status", user);
@@ -185,7 +198,9 @@ std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey&
     mutation.key = record->key();
     mutation.type = plane.types.findPreferred(kApiServices);
     mutation.before = record;
-    mutation.options = DeleteOptions{}.asGiven();
+    DeleteOptions options;
+    options.uid = stringAt(record->object(), {"metadata", "uid"});
+    mutation.options = options.asGiven();
     mutation.user = apiserverUser();
     return mutation;
   }
@@ -225,15 +240,15 @@ std::optional<Mutation> workChore(const Subject& subject) {
     return updateTo(subject, withAppliedResources(subject.object(), std::move(objects)), "status",
                     agentUser());
   }
-  if (isTerminating(subject.object()) || work.applied == cluster::kNone ||
-      !subject.plane.live.object(work.applied).present())
+  if (work.applied == cluster::kNone || !subject.plane.live.object(work.applied).present())
     return std::nullopt;
   std::vector<bool> available;
   for (const AppliedObject& object : objects) {
     available.push_back(subject.plane.storage.find(
                             {{object.group, object.resource}, object.namespaceName, object.name}) != nullptr);
   }
-  Json after = withApplied(subject.object(), objects, subject.plane.now());
+  Json after = subject.object();
+  if (!isTerminating(after)) after = withApplied(std::move(after), objects, subject.plane.now());
   return updateTo(subject, withAvailability(std::move(after), available, subject.plane.now()), "status",
                   agentUser());
 }

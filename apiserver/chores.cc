@@ -26,12 +26,14 @@ bool Chores::isDue(Milliseconds now) {
   return !due_.empty() && due_.front().at <= now_;
 }
 
-std::optional<Mutation> Chores::next(Milliseconds now) {
+std::optional<Chores::Chore> Chores::next(Milliseconds now) {
   if (!isDue(now)) return std::nullopt;
   const kube::ObjectKey key = std::move(due_.front().key);
   due_.pop_front();
   queued_.erase(key);
-  return choreOf(plane_, key);
+  std::optional<Mutation> write = choreOf(plane_, key);
+  if (!write) return std::nullopt;
+  return Chore{key, std::move(*write)};
 }
 
 void Chores::again(const kube::ObjectKey& key, Milliseconds now) {

@@ -25,9 +25,13 @@ class Chores {
 
   std::optional<Milliseconds> nextAt() const;
   bool isDue(Milliseconds now);
+  struct Chore {
+    kube::ObjectKey of;  // the object that was looked at, which is not always the one that is written
+    Mutation write;
+  };
   // The next write; nothing when what was due needs none.
-  std::optional<Mutation> next(Milliseconds now);
-  // Looks at an object again.
+  std::optional<Chore> next(Milliseconds now);
+  // Looks at an object again, for there may be more to do for it.
   void again(const kube::ObjectKey& key, Milliseconds now);
 
  private:

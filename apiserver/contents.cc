@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/defaults.h"
+#include "apiserver/derived_cluster.h"
 #include "apiserver/derived_pods.h"
 #include "apiserver/derived_workloads.h"
 #include "apiserver/derived_works.h"
@@ -16,8 +17,9 @@ namespace {
 using cluster::Role;
 using cluster::Slot;
 
-constexpr const char* kAgent = "agent";  // as the recorded agent calls itself
-constexpr const char* kNode = "node";    // the one that all Pods run on
+constexpr const char* kAgent = "agent1";  // as the recorded agent calls itself
+constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+constexpr const char* kNode = "node";  // the one that all Pods run on
 
 const Json* storedAt(const ControlPlane& plane, Slot slot) {
   if (slot == cluster::kNone) return nullptr;
@@ -92,6 +94,13 @@ Json rawContent(const ControlPlane& plane, Slot slot) {
   return appliedContent(plane, slot);
 }
 
+Json withNextGeneration(Json object) {
+  const Json* generation = at(object, {"metadata", "generation"});
+  if (generation != nullptr && generation->is_number_integer())
+    object["metadata"]["generation"] = generation->get<int64_t>() + 1;
+  return object;
+}
+
 // References to owners that the collector has dropped go.
 Json withOwnersOf(const std::vector<cluster::LiveOwner>& owners, Json object) {
   const Json* references = at(object, {"metadata", "ownerReferences"});
@@ -154,8 +163,13 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
   if (state.terminating() && !isTerminating(object) && type != nullptr)
     object = markDeleted(rulesOf(*type), std::move(object), plane.now());
   std::vector<std::string> finalizers = plane.live.finalizers(slot, state);
-  if (info.role == Role::Namespace) std::erase(finalizers, "kubernetes");  // it stands in its spec
+  if (info.role == Role::Namespace && std::erase(finalizers, "kubernetes") == 0)  // it stands in its spec
+    object = finalizedNamespace(std::move(object));
+  if (info.role == Role::Crd && isTerminating(object) &&
+      std::ranges::find(finalizers, kCrdFinalizer) == finalizers.end())
+    object = crdAfterCleanup(std::move(object), plane.now());
   object = setFinalizers(std::move(object), finalizers);
+  if (!state.present()) return object;  // as it was last
   const std::vector<cluster::LiveOwner> owners = plane.live.owners(slot, state);
   object = withOwnersOf(owners, std::move(object));
   object = withAddedOwners(plane, owners, std::move(object));
@@ -163,7 +177,7 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
     const Json* deployment = storedAt(plane, controllerOf(plane, slot));
     if (deployment != nullptr && at(object, {"spec", "replicas"}) != nullptr &&
         object["spec"]["replicas"] != state.value)
-      object = followingReplicaSet(*deployment, std::move(object));
+      object = withNextGeneration(followingReplicaSet(*deployment, std::move(object)));
   }
   if (info.role == Role::Pod && (state.value & cluster::kReady) != 0 &&
       stringAt(object, {"status", "phase"}) == "Pending")

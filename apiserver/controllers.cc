@@ -90,21 +90,18 @@ bool Controllers::act(Milliseconds now) {
 // A status, or something else that is written beside the machine. What is refused is tried again when
 // something changes.
 bool Controllers::tidy(Milliseconds now) {
-  std::optional<Mutation> mutation;
+  std::optional<Chores::Chore> chore;
   {
     const std::scoped_lock lock(plane_.mutex);
     plane_.live.advance(now);
     if (!chores_.isDue(now)) return false;
-    mutation = chores_.next(now);
+    chore = chores_.next(now);
   }
   std::vector<std::string> warnings;
-  if (!mutation || !admitter_.admit(*mutation, warnings)) return true;
+  if (!chore || !admitter_.admit(chore->write, warnings)) return true;
   const std::scoped_lock lock(plane_.mutex);
-  if (plane_.storage.find(mutation->key) == mutation->before) {
-    static_cast<void>(plane_.commit(*mutation));
-  } else {
-    chores_.again(mutation->key, now);
-  }
+  const bool isCurrent = plane_.storage.find(chore->write.key) == chore->write.before;
+  if (!isCurrent || plane_.commit(chore->write)) chores_.again(chore->of, now);
   return true;
 }
 
@@ -118,7 +115,8 @@ std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
   std::vector<Mutation> mutations;
   if (!isReviewed(plan.action)) return mutations;
   if (plan.deletes != cluster::kNone) {
-    if (std::optional<Mutation> mutation = deletion(plan)) mutations.push_back(std::move(*mutation));
+    if (std::optional<Mutation> mutation = deletion(plan, plan.deletes))
+      mutations.push_back(std::move(*mutation));
     return mutations;
   }
   std::vector<Slot> told;
@@ -127,22 +125,32 @@ std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
         event.kind == EventKind::Created || event.kind == EventKind::Changed || event.kind == EventKind::Gone;
     if (!writes || std::ranges::find(told, event.slot) != told.end()) continue;
     told.push_back(event.slot);
+    // A node takes away a Pod that it has stopped.
+    if (plan.action.kind == Action::Kind::PodStop && event.kind == EventKind::Gone) {
+      if (std::optional<Mutation> mutation = deletion(plan, event.slot))
+        mutations.push_back(std::move(*mutation));
+      continue;
+    }
     if (std::optional<Mutation> mutation = writeOf(plan, event.slot, event.kind == EventKind::Created))
       mutations.push_back(std::move(*mutation));
   }
   return mutations;
 }
 
-std::optional<Mutation> Controllers::deletion(const cluster::Plan& plan) {
+std::optional<Mutation> Controllers::deletion(const cluster::Plan& plan, Slot slot) {
   Mutation mutation;
   mutation.operation = Mutation::Operation::Delete;
-  mutation.key = plane_.live.model().slots[plan.deletes].key;
+  mutation.key = plane_.live.model().slots[slot].key;
   mutation.type = plane_.types.findPreferred(mutation.key.type);
   mutation.before = plane_.storage.find(mutation.key);
   if (mutation.type == nullptr || mutation.before == nullptr) return std::nullopt;
   DeleteOptions options;
   options.policy = plan.policy;
-  if (plan.insistsOnUid) options.uid = stringAt(mutation.before->object(), {"metadata", "uid"});
+  options.gracePeriodSeconds =
+      reviewedGracePeriod(rulesOf(*mutation.type), mutation.before->object(), std::nullopt);
+  if (plan.action.kind == Action::Kind::PodStop) options.gracePeriodSeconds = 0;
+  if (plan.insistsOnUid || plan.action.kind == Action::Kind::PodStop)
+    options.uid = stringAt(mutation.before->object(), {"metadata", "uid"});
   mutation.policy = plan.policy;
   mutation.options = options.asGiven();
   // The namespace controller deletes whole collections, whose reviews name nobody (admission/24).

@@ -29,7 +29,7 @@ class Controllers {
   bool act(Milliseconds now);
   bool tidy(Milliseconds now);
   std::vector<Mutation> mutationsOf(const cluster::Plan& plan);
-  std::optional<Mutation> deletion(const cluster::Plan& plan);
+  std::optional<Mutation> deletion(const cluster::Plan& plan, cluster::Slot slot);
   std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew);
   UserInfo userOf(const cluster::Plan& plan) const;
   bool admitAll(std::vector<Mutation>& mutations);

@@ -191,6 +191,14 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
   return object;
 }
 
+std::optional<int64_t> reviewedGracePeriod(const TypeRules& rules, const Json& object,
+                                           std::optional<int64_t> asked) {
+  if (rules.type != kPodType) return asked;
+  if (!isTerminating(object)) return gracePeriodOf(object, asked);
+  const int64_t present = integerAt(object, {"metadata", "deletionGracePeriodSeconds"});
+  return asked && *asked >= 0 ? std::min(*asked, present) : present;
+}
+
 bool isTerminating(const Json& object) {
   return !stringAt(object, {"metadata", "deletionTimestamp"}).empty();
 }

@@ -61,6 +61,10 @@ ApiResult<PreparedUpdate> prepareForUpdate(const TypeRules& rules, const Json& o
 Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
                  std::optional<int64_t> gracePeriodSeconds = std::nullopt);
 bool isTerminating(const Json& object);
+// The grace period that the review of a DELETE shows, whatever was asked: a Pod's is worked out before
+// (admission/12, 16). Nothing: none was asked, and it is no Pod.
+std::optional<int64_t> reviewedGracePeriod(const TypeRules& rules, const Json& object,
+                                           std::optional<int64_t> asked);
 
 // --- edits
 std::vector<std::string> finalizersOf(const Json& object);

@@ -69,6 +69,9 @@ ReviewOutcome Reviewer::review(ReviewRequest request) {
   const std::shared_ptr<const Webhooks::List> webhooks = webhooks_->snapshot();
   ReviewOutcome outcome;
   mutate(*webhooks, request, outcome);
+  // By now a name that had to be generated is there (admission/06).
+  if (request.name.empty() && request.operation == "CREATE" && request.object != nullptr)
+    request.name = stringAt(*request.object, {"metadata", "name"});
   if (!outcome.denial) validate(*webhooks, request, outcome);
   return outcome;
 }

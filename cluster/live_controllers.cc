@@ -65,10 +65,14 @@ std::optional<Plan> LiveCluster::plan(Milliseconds now) {
   const Transition reading = live_->reading();
   DeleteRequest sent{.slot = plan.deletes, .policy = PropagationPolicy::Background};
   if (plan.action.kind == Kind::CollectorDelete) sent = collectorRequest(reading, plan.deletes);
-  if (plan.action.kind == Kind::AgentStep) {
+  // Recorded: the agent insists on the uid of what it applied, not of its own AppliedManifestWork; nor does a
+  // workload's controller say anything about its Pods.
+  const bool withdraws =
+      plan.action.kind == Kind::AgentStep && agentTask(reading, plan.action.a) == AgentTask::Withdraw;
+  if (withdraws || plan.action.kind == Kind::WorkloadSync)
+    sent.policy = std::nullopt;
+  else if (plan.action.kind == Kind::AgentStep)
     sent.precondition = Precondition::Uid;
-    if (agentTask(reading, plan.action.a) == AgentTask::Withdraw) sent.policy = std::nullopt;
-  }
   plan.policy = sent.policy;
   plan.insistsOnUid = sent.precondition == Precondition::Uid;
   return plan;

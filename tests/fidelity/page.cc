@@ -1,11 +1,16 @@
 #include "tests/fidelity/page.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "tests/fidelity/expected_differences.h"
 
 namespace lastout::fidelity {
 namespace {
+
+constexpr const char* kPage = "docs/fidelity.md";
+constexpr const char* kReviewsHeading = "\n## Reviews\n";
 
 constexpr const char* kHead = R"(# Fidelity
 
@@ -84,6 +89,22 @@ std::string pageOf(const std::vector<Replayed>& exchanges) {
             exchange.answer["status"].dump() + " | " + answerCell(one) + " |\n";
   }
   return page;
+}
+
+PageParts readPage() {
+  std::ifstream file(kPage, std::ios::binary);
+  std::stringstream written;
+  written << file.rdbuf();
+  const std::string text = written.str();
+  const size_t border = text.find(kReviewsHeading);
+  if (border == std::string::npos) return {text, ""};
+  return {text.substr(0, border), text.substr(border + 1)};
+}
+
+void writePage(const PageParts& parts) {
+  std::ofstream file(kPage, std::ios::binary);
+  file << parts.answers;
+  if (!parts.reviews.empty()) file << "\n" << parts.reviews;
 }
 
 }  // namespace lastout::fidelity

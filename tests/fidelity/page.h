@@ -1,4 +1,4 @@
-// Page: docs/fidelity.md, as the replayed recording gives it.
+// Page: docs/fidelity.md, as the replayed recording gives it: the answers, and after them the reviews.
 #pragma once
 
 #include <string>
@@ -10,5 +10,13 @@ namespace lastout::fidelity {
 
 // One row for each exchange: the same, or what differs and why.
 std::string pageOf(const std::vector<Replayed>& exchanges);
+
+// The file's two parts; each has a test that writes it when LASTOUT_UPDATE_DOCS is set.
+struct PageParts {
+  std::string answers;
+  std::string reviews;  // from its heading on
+};
+PageParts readPage();
+void writePage(const PageParts& parts);
 
 }  // namespace lastout::fidelity

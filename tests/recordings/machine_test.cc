@@ -9,16 +9,15 @@
 #include "scenarios/replay.h"
 #include "tests/recordings/happens_before.h"
 #include "tests/recordings/recorded_story.h"
+#include "tests/recordings/story_facts.h"
 
 namespace lastout::testing {
 namespace {
 
 using cluster::EventKind;
 using ::testing::AnyOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 #ifdef LASTOUT_SANITIZED
@@ -70,14 +69,6 @@ class Stage {
   scenarios::Compiled compiled_;
   scenarios::Replayer replayer_;
 };
-
-std::set<std::string> namesOf(const std::vector<Happened>& happened, EventKind kind) {
-  std::set<std::string> names;
-  for (const Happened& event : happened) {
-    if (event.kind == kind) names.insert(kube::toString(event.key));
-  }
-  return names;
-}
 
 class RecordedStories : public ::testing::TestWithParam<std::string> {
  protected:
@@ -152,45 +143,16 @@ TEST(RecordedEnds, AreWhatTheirDescriptionSays) {
                           StartsWith("replicasets.apps/finalizer-namespace/finalizer-deployment-")));
 }
 
-// Where an event of an object stands; past the end when it does not happen.
-size_t placeOf(const std::vector<Happened>& happened, const std::string& name, EventKind kind) {
-  const auto found = std::find_if(happened.begin(), happened.end(), [&](const Happened& event) {
-    return event.kind == kind && kube::toString(event.key) == name;
-  });
-  return static_cast<size_t>(found - happened.begin());
-}
-
-// The agent reports the provider's work gone while everything that it applied is still there.
-void expectGoneTooEarly(const std::vector<Happened>& happened) {
-  const size_t work =
-      placeOf(happened, "manifestworks.work.open-cluster-management.io/cluster1/finalizer", EventKind::Gone);
-  ASSERT_LT(work, happened.size());
-  for (const char* name :
-       {"deployments.apps/finalizer-namespace/finalizer-deployment", "namespaces/finalizer-namespace",
-        "criticalservices.lastout.dev/for-finalizer-deployment"}) {
-    EXPECT_LT(placeOf(happened, name, EventKind::Denied), work) << name;
-    EXPECT_LT(work, placeOf(happened, name, EventKind::Accepted)) << name;
-  }
-}
-
 TEST(RecordedGuarded, AWorkIsReportedGoneTooEarly) {
   Stage stage("guarded");
   expectGoneTooEarly(stage.story.happened);
   expectGoneTooEarly(stage.timed().happened);
 }
 
-// The deadlock's reason: every criterion holds, and nobody asks for the provider any more.
 TEST(RecordedDeadlock, TheProviderIsDeniedOnceAndNeverAskedForAgain) {
   Stage stage("deadlock");
-  for (const std::vector<Happened>& happened : {stage.story.happened, stage.timed().happened}) {
-    const std::string provider = "deployments.apps/finalizer-namespace/finalizer-deployment";
-    EXPECT_THAT(namesOf(happened, EventKind::Denied), Contains(provider));
-    EXPECT_THAT(namesOf(happened, EventKind::Accepted), Not(Contains(provider)));
-    EXPECT_THAT(namesOf(happened, EventKind::Accepted),
-                Contains("persistentvolumeclaims/finalizer-namespace/data"));
-    EXPECT_THAT(namesOf(happened, EventKind::Gone),
-                Contains("customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group"));
-  }
+  expectProviderForgotten(stage.story.happened);
+  expectProviderForgotten(stage.timed().happened);
 }
 
 }  // namespace

@@ -1,0 +1,237 @@
+// The recorded stories in the embedded cluster, at recorded speed: the same works are deleted by its clients,
+// a webhook guards them as the recorded one did, and it ends as recorded, in an order that the recordings
+// allow.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "criticalservice/critical_service.h"
+#include "tests/apiserver/cluster_fixture.h"
+#include "tests/fidelity/recorded_review.h"
+#include "tests/recordings/happens_before.h"
+#include "tests/recordings/recorded_story.h"
+#include "tests/recordings/story_facts.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using cluster::EventKind;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+constexpr const char* kCrd =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
+constexpr const char* kProvider =
+    "/apis/apps/v1/namespaces/finalizer-namespace/deployments/finalizer-deployment";
+
+// The webhook's answers come from the test, which is made after the cluster.
+using Verdict = std::shared_ptr<std::function<bool(const Json& request)>>;
+
+apiserver::EmbeddedOptions guardedBy(const Verdict& allows) {
+  apiserver::EmbeddedOptions options;
+  options.callWebhook =
+      [allows](const apiserver::Webhook&,
+               const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
+    const Json request = Json::parse(body)["request"];
+    const Json response = {{"uid", request["uid"]}, {"allowed", (*allows)(request)}};
+    return apiserver::WebhookResponse{
+        200, Json{{"kind", "AdmissionReview"}, {"apiVersion", "admission.k8s.io/v1"}, {"response", response}}
+                 .dump()};
+  };
+  return options;
+}
+
+// The ManifestWorks as clients wrote them before the story begins, by name.
+std::map<std::string, Json> worksOf(const std::string& story) {
+  std::ifstream file("tests/recordings/kubernetes-1.26/story-" + story + ".jsonl");
+  std::map<std::string, Json> works;
+  for (std::string line; std::getline(file, line);) {
+    const Json event = Json::parse(line);
+    if (event["kind"] == "marker" && event["note"] == "bulk delete starts") break;
+    if (event["kind"] != "watch" || event["resource"] != "manifestworks") continue;
+    const std::string name = event["name"];
+    works[name] = {{"apiVersion", event["object"]["apiVersion"]},
+                   {"kind", "ManifestWork"},
+                   {"metadata", {{"name", name}, {"namespace", "cluster1"}}},
+                   {"spec", event["object"]["spec"]}};
+  }
+  return works;
+}
+
+std::set<std::string> withoutGenerated(const std::set<std::string>& names) {
+  std::set<std::string> known;
+  for (const std::string& name : names) known.insert(withoutGeneratedNames(name));
+  return known;
+}
+
+class RecordedCluster : public ClusterTest {
+ protected:
+  RecordedCluster() : RecordedCluster(std::make_shared<std::function<bool(const Json&)>>()) {}
+  explicit RecordedCluster(const Verdict& verdict) : ClusterTest(guardedBy(verdict)) {
+    *verdict = [this](const Json& request) { return review(request); };
+  }
+
+  // Everything is applied, as it was when the recording began.
+  void prepare(const RecordedStory& story) {
+    createNamespace("cluster1");
+    std::map<std::string, Json> works = worksOf(story.name);
+    for (const char* name : {"crd", "cr", "finalizer"}) {
+      expect(201, "POST", kWorks, works[name]);
+      pass(seconds(60));
+    }
+    const std::scoped_lock lock(cluster.plane().mutex);
+    const auto added = cluster.plane().live.addController(
+        {.name = "finalizer-controller",
+         .runsIn = cluster::kNone,
+         .finalizer = "my.crd.group/super-important",
+         .from = {"my.crd.group", "coolresources"}},
+        kube::ObjectKey{{"apps", "deployments"}, "finalizer-namespace", "finalizer-deployment"});
+    ASSERT_TRUE(added);
+    cluster.plane().observe([this](const apiserver::Write& write) { take(write); });
+  }
+
+  void guard() {
+    const Json rule = {{"operations", Json::array({"DELETE"})},
+                       {"apiGroups", Json::array({"*"})},
+                       {"apiVersions", Json::array({"*"})},
+                       {"resources", Json::array({"*"})}};
+    const Json webhook = {{"name", "guards.test.dev"},
+                          {"rules", Json::array({rule})},
+                          {"sideEffects", "None"},
+                          {"admissionReviewVersions", Json::array({"v1"})},
+                          {"clientConfig", {{"url", "https://127.0.0.1:1/validate"}}}};
+    expect(201, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+           {{"apiVersion", "admissionregistration.k8s.io/v1"},
+            {"kind", "ValidatingWebhookConfiguration"},
+            {"metadata", {{"name", "guards"}}},
+            {"webhooks", Json::array({webhook})}});
+  }
+
+  void play(const RecordedStory& story) {
+    const milliseconds began = now;
+    for (const ClientDelete& request : story.deletes) {
+      passUntil(began + request.at);
+      expect(200, "DELETE", kWorks + ("/" + request.key.name));
+    }
+    passUntil(began + seconds(60));
+  }
+
+  // By milliseconds, so that `now` is when something happens.
+  void passUntil(milliseconds then) {
+    while (now < then) pass(milliseconds(1));
+  }
+
+  // As the recorded guard decided: the CriticalService's two criteria for the provider and its namespace, and
+  // the CriticalService after its provider.
+  bool review(const Json& request) {
+    const std::string resource = request["resource"]["resource"];
+    const Json& metadata = request["oldObject"]["metadata"];
+    const bool isProvider = resource == "deployments" || resource == "namespaces";
+    if (request["operation"] != "DELETE" || (!isProvider && resource != "criticalservices")) return true;
+    const bool denied = send("GET", isProvider ? kCrd : kProvider).status == 200;  // no CRD, no instance
+    const kube::ObjectKey key{
+        {request["resource"]["group"], resource}, metadata.value("namespace", ""), metadata["name"]};
+    if (!denied) return true;
+    happen(key, EventKind::Denied);
+    if (request["userInfo"]["username"] == "system:serviceaccount:kube-system:generic-garbage-collector")
+      collectorDenied[kube::toString(key)].push_back(now);
+    return false;
+  }
+
+  void take(const apiserver::Write& write) {
+    const kube::ObjectKey& key = write.record->key();
+    const bool isGone = write.kind == apiserver::Write::Kind::Deleted;
+    const Json* deletion = apiserver::at(write.record->object(), {"metadata", "deletionTimestamp"});
+    if (isGone || deletion != nullptr) happen(key, EventKind::Accepted);
+    if (isGone) happen(key, EventKind::Gone);
+  }
+
+  void happen(const kube::ObjectKey& key, EventKind kind) {
+    if (seen_.insert({key, kind}).second || kind == EventKind::Gone) happened.push_back({key, kind});
+  }
+
+  // Of what the recording knows, what is there now.
+  std::set<std::string> left(const RecordedStory& story) {
+    std::set<std::string> known;
+    for (const kube::Object& object : story.objects)
+      known.insert(withoutGeneratedNames(kube::toString(object.key)));
+    std::set<std::string> left;
+    const std::scoped_lock lock(cluster.plane().mutex);
+    for (const cluster::SlotInfo& slot : cluster.plane().live.model().slots) {
+      const std::string name = withoutGeneratedNames(kube::toString(slot.key));
+      if (cluster.plane().storage.find(slot.key) != nullptr && known.contains(name)) left.insert(name);
+    }
+    return left;
+  }
+
+  std::vector<Happened> happened;
+  std::map<std::string, std::vector<milliseconds>> collectorDenied;
+
+ private:
+  std::set<std::pair<kube::ObjectKey, EventKind>> seen_;
+};
+
+class RecordedClusterStories : public RecordedCluster, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(RecordedClusterStories, EndAsRecordedInARecordedOrder) {
+  const RecordedStory story = readStory(GetParam());
+  prepare(story);
+  if (story.guarded) guard();
+  play(story);
+  EXPECT_EQ(left(story), withoutGenerated(story.left));
+  EXPECT_EQ(contradictions(pairsOf(story), happened), "");
+  std::set<std::string> known;
+  for (const kube::Object& object : story.objects)
+    known.insert(withoutGeneratedNames(kube::toString(object.key)));
+  for (const EventKind kind : {EventKind::Accepted, EventKind::Denied, EventKind::Gone}) {
+    std::set<std::string> names = withoutGenerated(namesOf(happened, kind));
+    std::erase_if(names, [&](const std::string& name) { return !known.contains(name); });
+    EXPECT_EQ(names, withoutGenerated(namesOf(story.happened, kind)))
+        << "kind of event: " << static_cast<int>(kind);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Story, RecordedClusterStories, ::testing::Values("guarded", "unguarded", "deadlock"),
+                         [](const auto& info) { return info.param; });
+
+TEST_F(RecordedCluster, AWorkIsReportedGoneTooEarly) {
+  const RecordedStory story = readStory("guarded");
+  prepare(story);
+  guard();
+  play(story);
+  expectGoneTooEarly(happened);
+}
+
+// Recorded as 5, 10, 20 ms and so on, each after the webhook's answer; here that takes no time.
+TEST_F(RecordedCluster, TheCollectorAsksLessAndLessOften) {
+  const RecordedStory story = readStory("guarded");
+  prepare(story);
+  guard();
+  play(story);
+  for (const char* name :
+       {"deployments.apps/finalizer-namespace/finalizer-deployment", "namespaces/finalizer-namespace"}) {
+    const std::vector<milliseconds>& times = collectorDenied[name];
+    ASSERT_GT(times.size(), 5U) << name;
+    for (size_t i = 1; i < times.size(); ++i)
+      EXPECT_EQ(times[i] - times[i - 1], milliseconds(5) * (1 << (i - 1))) << name << " " << i;
+  }
+}
+
+TEST_F(RecordedCluster, TheDeadlockIsThatNobodyAsksForTheProviderAgain) {
+  const RecordedStory story = readStory("deadlock");
+  prepare(story);
+  guard();
+  play(story);
+  expectProviderForgotten(happened);
+  passUntil(now + seconds(60));
+  EXPECT_EQ(send("GET", kProvider).status, 200);
+}
+
+}  // namespace
+}  // namespace lastout::testing
