@@ -73,9 +73,8 @@ std::string_view verbOf(const HttpRequest& request, const Target& target) {
   if (request.method == "PATCH" && one) return "patch";
   if (request.method == "DELETE") return one ? "delete" : "deletecollection";
   if (request.method != "GET") return {};
-  const auto watch = request.query.find("watch");
-  const bool watches = watch != request.query.end() && (watch->second == "1" || watch->second == "true");
-  if (watches) return "watch";
+  const auto options = parseListOptions(request.query);
+  if (options && options->watch) return "watch";
   return one ? "get" : "list";
 }
 

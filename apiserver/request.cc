@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "kube/names.h"
+
 namespace lastout::apiserver {
 namespace {
 
@@ -59,7 +61,10 @@ ApiResult<std::optional<Number>> numberOf(const Query& query, std::string_view k
   return number;
 }
 
-bool isTrue(std::string_view text) { return text == "true" || text == "1" || text == "t" || text == "T"; }
+// As the API server reads a flag, and not as Go does: what is not false is true ("True" is Python's word).
+bool isTrue(std::string_view text) {
+  return !text.empty() && text != "0" && kube::lowerCase(text) != "false";
+}
 
 // One invalid parameter of some kind of options.
 ApiError invalidOption(std::string_view kind, std::string_view reason, std::string message,

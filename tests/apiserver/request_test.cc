@@ -47,7 +47,9 @@ TEST(ListOptions, AreReadFromTheQuery) {
   EXPECT_EQ(options->limit, 500U);
   EXPECT_EQ(options->timeout, std::chrono::seconds(9));
   EXPECT_FALSE(options->watch);
-  EXPECT_TRUE(parseListOptions({{"watch", "1"}})->watch);
+  for (const char* yes : {"1", "true", "True", "t"})
+    EXPECT_TRUE(parseListOptions({{"watch", yes}})->watch) << yes;
+  for (const char* no : {"0", "false", "False"}) EXPECT_FALSE(parseListOptions({{"watch", no}})->watch) << no;
 }
 
 TEST(ListOptions, AreRefusedAsTheApiServerDoes) {

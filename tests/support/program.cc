@@ -118,4 +118,42 @@ Ran shell(const std::string& line) {
   return run("/bin/sh", {{"-c", "PATH=\"" + folder + ":$PATH\"; " + line}, "", false, true});
 }
 
+Running::Running(std::vector<std::string> arguments, const std::string& greeting) {
+  arguments.insert(arguments.begin(), LASTOUT_PROGRAM);
+  std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  Pipe in, out, err;
+  process_ = fork();
+  if (process_ < 0) std::abort();
+  if (process_ == 0) child(Start{{}, "", false, true}, words, in, out, err);
+  output_ = std::exchange(out.read, -1);
+  Pipe::closeEnd(out.write);
+  std::array<char, 4096> buffer{};
+  while (printed_.find(greeting) == std::string::npos) {
+    const ssize_t count = read(output_, buffer.data(), buffer.size());
+    if (count <= 0) break;
+    printed_.append(buffer.data(), static_cast<size_t>(count));
+  }
+}
+
+Running::~Running() {
+  if (process_ > 0) kill(process_, SIGKILL);
+  if (process_ > 0) waitpid(process_, nullptr, 0);
+  Pipe::closeEnd(output_);
+}
+
+Ran Running::interrupt() {
+  kill(process_, SIGINT);
+  std::array<char, 4096> buffer{};
+  for (ssize_t count = 1; count > 0;) {
+    count = read(output_, buffer.data(), buffer.size());
+    if (count > 0) printed_.append(buffer.data(), static_cast<size_t>(count));
+  }
+  int status = 0;
+  waitpid(std::exchange(process_, -1), &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), printed_, "", 0};
+}
+
 }  // namespace lastout::testing

@@ -28,4 +28,21 @@ Ran lastout(std::vector<std::string> arguments);
 // A line of shell, in which `lastout` is the program under test.
 Ran shell(const std::string& line);
 
+// The program under test, running until it is told to end. Both its outputs are read together.
+class Running {
+ public:
+  // Starts it and waits until it has printed `greeting`, or has ended.
+  Running(std::vector<std::string> arguments, const std::string& greeting);
+  ~Running();  // ends it, whatever it says to that
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  // Sends SIGINT, as Ctrl-C does, and waits for its end. Once only.
+  Ran interrupt();
+
+ private:
+  int process_ = -1;
+  int output_ = -1;
+  std::string printed_;
+};
+
 }  // namespace lastout::testing

@@ -1,0 +1,93 @@
+// kubectl delete against `lastout up`, in all its ways, and what follows from it.
+#include <gmock/gmock.h>
+
+#include "tests/clients/cluster.h"
+
+namespace lastout::clients {
+namespace {
+
+using ::testing::HasSubstr;
+
+class KubectlDelete : public Cluster {
+ protected:
+  void SetUp() override {
+    Cluster::SetUp();
+    start({"--speed", "20"});
+    write("web.yaml",
+          "apiVersion: apps/v1\n"
+          "kind: Deployment\n"
+          "metadata: {name: web}\n"
+          "spec:\n"
+          "  replicas: 2\n"
+          "  selector: {matchLabels: {app: web}}\n"
+          "  template:\n"
+          "    metadata: {labels: {app: web}}\n"
+          "    spec: {containers: [{name: main, image: 'example.com/web:1'}]}\n");
+    kubectl("create -f $FOLDER/web.yaml");
+    kubectl("rollout status deployment/web --timeout=50s");
+  }
+  std::string left() const { return kubectl("get deployments,replicasets,pods -o name"); }
+};
+
+TEST_F(KubectlDelete, InTheBackground) {
+  EXPECT_THAT(kubectl("delete deployment web --cascade=background"),
+              HasSubstr("deployment.apps \"web\" deleted"));
+  kubectl("wait --for=delete pods -l app=web --timeout=50s");
+  EXPECT_EQ(left(), "");
+}
+
+TEST_F(KubectlDelete, InTheForegroundWaitsForDependents) {
+  EXPECT_THAT(kubectl("delete deployment web --cascade=foreground --timeout=50s"),
+              HasSubstr("deployment.apps \"web\" deleted"));
+  EXPECT_EQ(left(), "");
+}
+
+TEST_F(KubectlDelete, OrphansDependents) {
+  kubectl("delete deployment web --cascade=orphan --timeout=50s");
+  EXPECT_THAT(left(), HasSubstr("replicaset.apps/web-"));
+  EXPECT_EQ(kubectl("get replicasets -o jsonpath='{.items[*].metadata.ownerReferences}'"), "");
+  EXPECT_EQ(kubectl("get pods -l app=web -o jsonpath='{.items[*].metadata.ownerReferences[0].kind}'"),
+            "ReplicaSet ReplicaSet");
+}
+
+TEST_F(KubectlDelete, AllOfAKind) {
+  kubectl("create configmap one");
+  kubectl("create configmap two");
+  EXPECT_EQ(kubectl("delete configmaps --all --wait --timeout=50s"),
+            "configmap \"one\" deleted\nconfigmap \"two\" deleted");
+  EXPECT_EQ(kubectl("get configmaps -o name"), "");
+}
+
+TEST_F(KubectlDelete, OnlyAsATrial) {
+  EXPECT_THAT(kubectl("delete deployment web --dry-run=server"),
+              HasSubstr("deployment.apps \"web\" deleted (server dry run)"));
+  EXPECT_THAT(left(), HasSubstr("deployment.apps/web"));
+}
+
+TEST_F(KubectlDelete, ByForce) {
+  kubectl("delete deployment web --cascade=orphan --timeout=50s");
+  kubectl("delete replicasets --all --cascade=orphan --timeout=50s");
+  const std::string pod = kubectl("get pods -o jsonpath='{.items[0].metadata.name}'");
+  EXPECT_THAT(kubectl("delete pod " + pod + " --force --grace-period=0"),
+              HasSubstr("pod \"" + pod + "\" force deleted"));
+  EXPECT_THAT(kubectl("get pod " + pod, 1), HasSubstr("(NotFound)"));
+}
+
+TEST_F(KubectlDelete, OfANamespaceTakesItsContent) {
+  kubectl("create namespace shop");
+  kubectl("create configmap settings -n shop");
+  EXPECT_EQ(kubectl("delete namespace shop --timeout=50s"), "namespace \"shop\" deleted");
+  EXPECT_THAT(kubectl("get configmap settings -n shop", 1), HasSubstr("(NotFound)"));
+}
+
+TEST_F(KubectlDelete, WaitsForFinalizers) {
+  kubectl("create configmap kept");
+  kubectl("patch configmap kept --type=merge -p '{\"metadata\":{\"finalizers\":[\"example.com/keep\"]}}'");
+  EXPECT_EQ(kubectl("delete configmap kept --wait=false"), "configmap \"kept\" deleted");
+  EXPECT_THAT(kubectl("wait --for=delete configmap/kept --timeout=1s", 1), HasSubstr("timed out"));
+  kubectl("patch configmap kept --type=merge -p '{\"metadata\":{\"finalizers\":null}}'");
+  EXPECT_EQ(kubectl("get configmaps -o name"), "");
+}
+
+}  // namespace
+}  // namespace lastout::clients
