@@ -43,7 +43,8 @@ class CauseList {
   }
 
  private:
-  static constexpr size_t kMostParts = 2 * kMostCauses + kMostRoots + 1;  // blockers, replaced providers; more
+  static constexpr size_t kMostParts =
+      2 * kMostCauses + kMostRoots + 1;  // blockers, replaced providers; more
   static constexpr size_t kNoField = std::string_view::npos;
   struct Part {
     std::string_view reason;

@@ -36,7 +36,7 @@ struct Explanation {
   std::string message;        // one sentence: the object, what blocks it, how many more, and what to do
   std::vector<Cause> causes;  // of a denial: what blocks, at most kMostCauses; then roots; then how many more
   std::shared_ptr<const char[]> words;  // all texts of the causes
-  uint64_t revision = 0;                     // of the graph that was looked at
+  uint64_t revision = 0;                // of the graph that was looked at
 };
 
 std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause
