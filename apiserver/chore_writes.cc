@@ -243,6 +243,7 @@ std::optional<Mutation> workChore(const Subject& subject) {
   if (work.applied == cluster::kNone || !subject.plane.live.object(work.applied).present())
     return std::nullopt;
   std::vector<bool> available;
+  available.reserve(objects.size());
   for (const AppliedObject& object : objects) {
     available.push_back(subject.plane.storage.find(
                             {{object.group, object.resource}, object.namespaceName, object.name}) != nullptr);

@@ -124,7 +124,7 @@ void answer(httplib::Response& response, HttpResponse answer, const std::atomic<
   for (const std::string& warning : answer.warnings) response.set_header("Warning", warningHeader(warning));
   if (answer.retryAfter) response.set_header("Retry-After", std::to_string(*answer.retryAfter));
   if (answer.stream == nullptr) {
-    response.set_content(std::move(answer.body), answer.contentType.c_str());
+    response.set_content(answer.body, answer.contentType.c_str());
     return;
   }
   const std::shared_ptr<WatchStream> stream(std::move(answer.stream));

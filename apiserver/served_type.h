@@ -117,7 +117,7 @@ class TypeRegistry {
     std::string_view group;  // of the value
     std::string_view version;
     std::string_view resource;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   };
 
   void add(std::vector<ServedType> versions);

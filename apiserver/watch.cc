@@ -27,7 +27,7 @@ class Watch : public WatchStream {
   bool collect(std::chrono::milliseconds patience);
   void tell(const Write& write, std::string& text);
   void add(std::string_view kind, const Record& record, std::string& text);
-  std::string finish(ApiError error);
+  std::string finish(const ApiError& error);
 
   ControlPlane& plane_;
   WatchOptions options_;
@@ -113,7 +113,7 @@ void Watch::add(std::string_view kind, const Record& record, std::string& text) 
   toldAny_ = true;
 }
 
-std::string Watch::finish(ApiError error) {
+std::string Watch::finish(const ApiError& error) {
   over_ = true;
   return errorLine(error);
 }

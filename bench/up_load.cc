@@ -36,7 +36,7 @@ constexpr const char* kThings = "/apis/bench.lastout.dev/v1/namespaces/default/t
 }
 
 const Json& thingsCrd() {
-  static const Json crd = {
+  static const Json kCrd = {
       {"apiVersion", "apiextensions.k8s.io/v1"},
       {"kind", "CustomResourceDefinition"},
       {"metadata", {{"name", "things.bench.lastout.dev"}}},
@@ -51,7 +51,7 @@ const Json& thingsCrd() {
            {"schema",
             {{"openAPIV3Schema",
               {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}}}}}};
-  return crd;
+  return kCrd;
 }
 
 std::string nameOf(int number) { return "thing-" + std::to_string(number); }
@@ -113,6 +113,7 @@ class Up {
 
 void inThreads(int count, const std::function<void(int)>& work) {
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) threads.emplace_back(work, i);
   for (std::thread& thread : threads) thread.join();
 }

@@ -13,7 +13,7 @@ namespace lastout::testing {
 apiserver::CallWebhook noWebhook();
 
 class ClusterTest : public ::testing::Test {
- protected:
+ public:
   explicit ClusterTest(apiserver::EmbeddedOptions options = {});
 
   // A request of the admin; `body` null: none.

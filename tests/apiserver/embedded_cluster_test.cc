@@ -15,7 +15,7 @@ using std::chrono::seconds;
 constexpr const char* kMerge = "application/merge-patch+json";
 
 class EmbeddedClusterTest : public testing::ClusterTest {
- protected:
+ public:
   void createCrd() {
     const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
     const Json version = {

@@ -40,14 +40,14 @@ ListenerOptions withPatience(int seconds) {
 }
 
 class ListenerTest : public WireTest {
- protected:
+ public:
   ListenerTest() : WireTest(withPatience(30)) { create(kMaps, configMap("there")); }
   const std::string kThere = std::string(kMaps) + "/there";
 };
 
 // With a listener that drops a client soon.
 class ImpatientListenerTest : public WireTest {
- protected:
+ public:
   ImpatientListenerTest() : WireTest(withPatience(1)) { create(kMaps, configMap("there")); }
 };
 
@@ -274,6 +274,7 @@ TEST_F(ImpatientListenerTest, DropsAWatchWhoseClientDoesNotRead) {
 
 TEST_F(ListenerTest, ServesOthersWhileManyAreIdle) {
   std::vector<std::unique_ptr<WireConnection>> idle;
+  idle.reserve(100);
   for (int i = 0; i < 100; ++i) idle.push_back(std::make_unique<WireConnection>(port, &admin));
   expectStatus(200, {"GET", kMaps, "", {}});
   listener->stop();  // waits for none of them

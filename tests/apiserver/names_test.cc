@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 class Names : public testing::Test {
- protected:
+ public:
   Names() { EXPECT_TRUE(types.put(recordedRequest("010-create-crd"))); }
 
   const ServedType& cool() const { return *types.find("my.crd.group", "v1", "coolresources"); }

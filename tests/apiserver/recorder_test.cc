@@ -27,7 +27,7 @@ struct OpenRecorder {
 };
 
 class RecorderTest : private OpenRecorder, public testing::ClusterTest {
- protected:
+ public:
   RecorderTest() : ClusterTest(options()) {}
   ~RecorderTest() override { std::filesystem::remove(recordingPath()); }
 

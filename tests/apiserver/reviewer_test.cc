@@ -188,6 +188,7 @@ TEST_F(ReviewerTest, ManyReviewsAtOnceAllEnd) {
   for (const char* name : {"a", "b", "c", "d", "e"}) add(name, allowing());
   std::vector<std::thread> clients;
   std::atomic<int> allowed = 0;
+  clients.reserve(6);
   for (int i = 0; i < 6; ++i)
     clients.emplace_back([this, &allowed] {
       for (int k = 0; k < 20; ++k) allowed += review(deletionOf(kReviewedObject)).denial ? 0 : 1;

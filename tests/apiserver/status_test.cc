@@ -8,15 +8,14 @@
 namespace lastout::apiserver {
 namespace {
 
-const kube::GroupResource kCoolResources{"my.crd.group", "coolresources"};
+const kube::GroupResource kRecordedType{"my.crd.group", "coolresources"};
 
 TEST(Status, IsTheRecordedOne) {
-  EXPECT_EQ(statusOf(notFound(kCoolResources, "nope")), recordedAnswer("060-delete-not-found"));
+  EXPECT_EQ(statusOf(notFound(kRecordedType, "nope")), recordedAnswer("060-delete-not-found"));
   EXPECT_EQ(statusOf(notFound({"", "namespaces"}, "nope")),
             recordedAnswer("021-create-in-missing-namespace"));
-  EXPECT_EQ(statusOf(alreadyExists(kCoolResources, "plain")), recordedAnswer("015-create-already-exists"));
-  EXPECT_EQ(statusOf(modified(kCoolResources, "page-0")),
-            recordedAnswer("053-update-stale-resource-version"));
+  EXPECT_EQ(statusOf(alreadyExists(kRecordedType, "plain")), recordedAnswer("015-create-already-exists"));
+  EXPECT_EQ(statusOf(modified(kRecordedType, "page-0")), recordedAnswer("053-update-stale-resource-version"));
   EXPECT_EQ(statusOf(futureVersion(999999999, 760)), recordedAnswer("071-list-future-resource-version"));
   EXPECT_EQ(statusOf(unsupportedMediaType("application/json, application/yaml, "
                                           "application/vnd.kubernetes.protobuf")),
@@ -44,7 +43,7 @@ TEST(Status, InvalidNamesEachFieldAndSaysTheSameThingOnce) {
 
 TEST(Status, OfADeletedObjectHasItsUid) {
   const Json recorded = recordedAnswer("055-delete-plain");
-  EXPECT_EQ(statusOfDeleted(kCoolResources, "plain", std::string(recorded["details"]["uid"])), recorded);
+  EXPECT_EQ(statusOfDeleted(kRecordedType, "plain", std::string(recorded["details"]["uid"])), recorded);
 }
 
 TEST(Status, OfAFailedWebhookRepeatsWhyInItsCause) {

@@ -21,6 +21,7 @@ Json objectNamed(std::string_view name, int size) {
 
 std::vector<std::string> namesOf(const std::vector<RecordRef>& records) {
   std::vector<std::string> names;
+  names.reserve(records.size());
   for (const RecordRef& record : records)
     names.push_back(record->key().namespaceName + "/" + record->key().name + "=" +
                     record->object()["spec"]["size"].dump());
@@ -28,7 +29,7 @@ std::vector<std::string> namesOf(const std::vector<RecordRef>& records) {
 }
 
 class StorageTest : public ::testing::Test {
- protected:
+ public:
   RecordRef put(std::string space, const std::string& name, int size) {
     return storage.put(keyOf(std::move(space), name), objectNamed(name, size));
   }

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 class VirtualClockTest : public ::testing::Test {
- protected:
+ public:
   void pass(milliseconds time) { real += time; }
   std::chrono::steady_clock::time_point real{};
   VirtualClock clock{1, [this] { return real; }};

@@ -193,6 +193,7 @@ TEST(WebhookClient, IsUsedByManyThreads) {
   WebhookClient client({});
   const Webhook webhook = webhookAt(server.port(), server.authority());
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&client, &webhook, body = std::to_string(i)] {
       for (int k = 0; k < 5; ++k)

@@ -57,7 +57,7 @@ struct WireRequest {
 std::string toText(const WireRequest& request);
 
 class WireTest : public ::testing::Test {
- protected:
+ public:
   explicit WireTest(apiserver::ListenerOptions options = {});
   ~WireTest() override;
 

@@ -26,7 +26,8 @@ def reads_and_writes(maps):
     assert created.metadata.uid and created.data.colour == "blue", created
     must_raise(ConflictError, lambda: maps.create(body=config_map("settings"), namespace="default"))
     assert maps.get(name="settings", namespace="default").metadata.uid == created.metadata.uid
-    assert [item.metadata.name for item in maps.get(namespace="default").items] == ["settings"]
+    listed = [item.metadata.name for item in maps.get(namespace="default").items]
+    assert listed == ["kube-root-ca.crt", "settings"], listed
     patched = maps.patch(
         body={"data": {"size": "9"}},
         name="settings",

@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 
 class KubectlDelete : public Cluster {
- protected:
+ public:
   void SetUp() override {
     Cluster::SetUp();
     start({"--speed", "20"});
@@ -51,11 +51,11 @@ TEST_F(KubectlDelete, OrphansDependents) {
 }
 
 TEST_F(KubectlDelete, AllOfAKind) {
-  kubectl("create configmap one");
-  kubectl("create configmap two");
-  EXPECT_EQ(kubectl("delete configmaps --all --wait --timeout=50s"),
-            "configmap \"one\" deleted\nconfigmap \"two\" deleted");
-  EXPECT_EQ(kubectl("get configmaps -o name"), "");
+  kubectl("create secret generic one");
+  kubectl("create secret generic two");
+  EXPECT_EQ(kubectl("delete secrets --all --wait --timeout=50s"),
+            "secret \"one\" deleted\nsecret \"two\" deleted");
+  EXPECT_EQ(kubectl("get secrets -o name"), "");
 }
 
 TEST_F(KubectlDelete, OnlyAsATrial) {
@@ -86,7 +86,7 @@ TEST_F(KubectlDelete, WaitsForFinalizers) {
   EXPECT_EQ(kubectl("delete configmap kept --wait=false"), "configmap \"kept\" deleted");
   EXPECT_THAT(kubectl("wait --for=delete configmap/kept --timeout=1s", 1), HasSubstr("timed out"));
   kubectl("patch configmap kept --type=merge -p '{\"metadata\":{\"finalizers\":null}}'");
-  EXPECT_EQ(kubectl("get configmaps -o name"), "");
+  EXPECT_THAT(kubectl("get configmap kept", 1), HasSubstr("(NotFound)"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ spec:
 )";
 
 class Kubectl : public Cluster {
- protected:
+ public:
   void SetUp() override {
     Cluster::SetUp();
     start({"--speed", "20"});
@@ -105,7 +105,7 @@ TEST_F(KubectlGet, PrintsObjectsInEveryForm) {
               AllOf(HasSubstr("\ndata:\n  colour: blue\n"), HasSubstr("\nkind: ConfigMap\n")));
   EXPECT_THAT(kubectl("get configmap settings -n shop -o json"), HasSubstr("\"colour\": \"blue\""));
   EXPECT_EQ(kubectl("get configmap settings -n shop -o name"), "configmap/settings");
-  EXPECT_THAT(kubectl("get configmaps -n shop -o custom-columns=N:.metadata.name,C:.data.colour"),
+  EXPECT_THAT(kubectl("get configmap settings -n shop -o custom-columns=N:.metadata.name,C:.data.colour"),
               ContainsRegex("N +C\nsettings +blue"));
 }
 

@@ -84,7 +84,7 @@ metadata:
 )";
 
 class Story : public Cluster {
- protected:
+ public:
   void begin(const std::string& guard) {
     write("controller.yaml", std::string(kCrd) + kController);
     start({"--speed", "20", "--guard", guard, "--load", (folder_ / "controller.yaml").string()});

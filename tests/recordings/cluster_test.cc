@@ -71,7 +71,7 @@ std::set<std::string> withoutGenerated(const std::set<std::string>& names) {
 }
 
 class RecordedCluster : public ClusterTest {
- protected:
+ public:
   RecordedCluster() : RecordedCluster(std::make_shared<std::function<bool(const Json&)>>()) {}
   explicit RecordedCluster(const Verdict& verdict) : ClusterTest(guardedBy(verdict)) {
     *verdict = [this](const Json& request) { return review(request); };

@@ -79,12 +79,15 @@ const known = new Set();
 const added = new Set();
 const deleted = new Set();
 let check = () => {};
+const isOurs = (metadata) => metadata.name.startsWith('object-'); // every namespace has kube-root-ca.crt
 informer.on('add', ({ metadata }) => {
+  if (!isOurs(metadata)) return;
   known.add(metadata.name);
   added.add(metadata.name);
   check();
 });
 informer.on('delete', ({ metadata }) => {
+  if (!isOurs(metadata)) return;
   known.delete(metadata.name);
   deleted.add(metadata.name);
   check();
