@@ -14,16 +14,16 @@ namespace {
 
 class Fidelity : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { replayed_ = replayAll(); }
-  static std::vector<Replayed> replayed_;
+  static void SetUpTestSuite() { replayed = replayAll(); }
+  static std::vector<Replayed> replayed;
 };
 
-std::vector<Replayed> Fidelity::replayed_;
+std::vector<Replayed> Fidelity::replayed;
 
 std::string shown(const std::string& json) { return json.empty() ? "nothing" : json; }
 
 TEST_F(Fidelity, AnswersAsRecordedButForGivenReasons) {
-  for (const Replayed& one : replayed_) {
+  for (const Replayed& one : replayed) {
     for (const Difference& difference : one.differences) {
       EXPECT_NE(expectationOf(one.exchange.number(), difference), nullptr)
           << one.exchange.name << ": " << difference.path << " is\n  " << shown(difference.own)
@@ -34,7 +34,7 @@ TEST_F(Fidelity, AnswersAsRecordedButForGivenReasons) {
 
 TEST_F(Fidelity, GivesReasonsOnlyForWhatDiffers) {
   std::set<const ExpectedDifference*> met;
-  for (const Replayed& one : replayed_) {
+  for (const Replayed& one : replayed) {
     for (const Difference& difference : one.differences)
       met.insert(expectationOf(one.exchange.number(), difference));
   }
@@ -45,7 +45,7 @@ TEST_F(Fidelity, GivesReasonsOnlyForWhatDiffers) {
 }
 
 TEST_F(Fidelity, IsWhatThePageSays) {
-  const std::string answers = pageOf(replayed_);
+  const std::string answers = pageOf(replayed);
   PageParts page = readPage();
   if (std::getenv("LASTOUT_UPDATE_DOCS") != nullptr) {
     page.answers = answers;

@@ -163,45 +163,45 @@ class RecordedReviews : public ClusterTest {
   void collection();
   void story();
 
-  const std::string kDeployments = "/apis/apps/v1/namespaces/demo/deployments";
-  const std::string kCreated = "?fieldManager=kubectl-create&fieldValidation=Strict";
-  const std::string kApplied = "?fieldManager=kubectl-client-side-apply&fieldValidation=Strict";
+  const std::string deployments_ = "/apis/apps/v1/namespaces/demo/deployments";
+  const std::string created_ = "?fieldManager=kubectl-create&fieldValidation=Strict";
+  const std::string applied_ = "?fieldManager=kubectl-client-side-apply&fieldValidation=Strict";
 };
 
 void RecordedReviews::workload() {
-  expect(201, "POST", "/api/v1/namespaces" + kCreated, asWritten(recorded(1)["object"]));
+  expect(201, "POST", "/api/v1/namespaces" + created_, asWritten(recorded(1)["object"]));
   settle();
-  expect(201, "POST", kDeployments + kCreated, asWritten(recorded(3)["object"]));
+  expect(201, "POST", deployments_ + created_, asWritten(recorded(3)["object"]));
   settle();
   reviewed(1, 7);
   const auto label = [&](const Json& value) {
-    expect(200, "PATCH", kDeployments + "/web?fieldManager=kubectl-label",
+    expect(200, "PATCH", deployments_ + "/web?fieldManager=kubectl-label",
            {{"metadata", {{"labels", {{"orkestra.io/deletion-protection", value}}}}}}, kMerge);
   };
   label("true");
   label(nullptr);
-  expect(200, "PATCH", kDeployments + "/web", {{"metadata", {{"annotations", {{"a", "b"}}}}}}, kMerge);
+  expect(200, "PATCH", deployments_ + "/web", {{"metadata", {{"annotations", {{"a", "b"}}}}}}, kMerge);
   settle();
   reviewed(9, 10);
   const auto scale = [&](int replicas) {
-    expect(200, "PATCH", kDeployments + "/web/scale", {{"spec", {{"replicas", replicas}}}}, kMerge);
+    expect(200, "PATCH", deployments_ + "/web/scale", {{"spec", {{"replicas", replicas}}}}, kMerge);
   };
   scale(0);
   pass(milliseconds(110));  // nobody has noticed yet that this is done
   scale(1);
   settle();
   reviewed(11, 12);
-  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Background"}, {"dryRun", {"All"}}});
+  expect(200, "DELETE", deployments_ + "/web", {{"propagationPolicy", "Background"}, {"dryRun", {"All"}}});
   reviewed(13, 13);
-  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Foreground"}});
+  expect(200, "DELETE", deployments_ + "/web", {{"propagationPolicy", "Foreground"}});
   pass(seconds(2));
   reviewed(14, 18);
 }
 
 void RecordedReviews::orphans() {
-  expect(201, "POST", kDeployments + kCreated, asWritten(recorded(3)["object"]));
+  expect(201, "POST", deployments_ + created_, asWritten(recorded(3)["object"]));
   settle();
-  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Orphan"}});
+  expect(200, "DELETE", deployments_ + "/web", {{"propagationPolicy", "Orphan"}});
   settle();
   reviewed(19, 19);
   const std::string sets = "/apis/apps/v1/namespaces/demo/replicasets";
@@ -215,7 +215,7 @@ void RecordedReviews::orphans() {
 
 void RecordedReviews::namespaceGoes() {
   const std::string maps = "/api/v1/namespaces/demo/configmaps";
-  expect(201, "POST", maps + kCreated, asWritten(recorded(21)["object"]));
+  expect(201, "POST", maps + created_, asWritten(recorded(21)["object"]));
   expect(200, "DELETE", maps + "/cm", {{"gracePeriodSeconds", 0}, {"propagationPolicy", "Background"}});
   reviewed(21, 22);
   const Json uid = expect(200, "GET", "/api/v1/namespaces/demo")["metadata"]["uid"];
@@ -227,7 +227,7 @@ void RecordedReviews::namespaceGoes() {
 
 void RecordedReviews::definition() {
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  const Json made = expect(201, "POST", definitions + kApplied, asWritten(recorded(28)["object"]));
+  const Json made = expect(201, "POST", definitions + applied_, asWritten(recorded(28)["object"]));
   settle();
   expect(200, "DELETE", definitions + "/coolresources.my.crd.group",
          {{"propagationPolicy", "Background"}, {"preconditions", {{"uid", made["metadata"]["uid"]}}}});
@@ -239,7 +239,7 @@ void RecordedReviews::collection() {
   createNamespace("finalizer-namespace");
   const std::string deployments = "/apis/apps/v1/namespaces/finalizer-namespace/deployments";
   const auto create = [&] {
-    expect(201, "POST", deployments + kApplied, asWritten(recorded(33)["oldObject"]));
+    expect(201, "POST", deployments + applied_, asWritten(recorded(33)["oldObject"]));
     settle();
   };
   create();
