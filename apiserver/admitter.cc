@@ -56,21 +56,21 @@ ReviewRequest reviewOf(const Mutation& mutation) {
 
 }  // namespace
 
-// Where there is nobody to ask there is no review either.
-ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
-  const bool isReviewed = observer_ && mayRefuse();
-  ApiResult<void> admitted = decide(mutation, warnings);
-  if (isReviewed) observer_(mutation, admitted ? nullptr : &admitted.error());
-  return admitted;
+ApiResult<void> Admitter::tell(const Mutation& mutation, std::optional<ApiError> denial) const {
+  if (observer_) observer_(mutation, denial ? &*denial : nullptr);
+  if (denial) return tl::unexpected(std::move(*denial));
+  return {};
 }
 
-ApiResult<void> Admitter::decide(Mutation& mutation, std::vector<std::string>& warnings) {
+// Where there is nobody to ask there is no review either.
+ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
+  if (!mayRefuse()) return {};
   ReviewRequest request = reviewOf(mutation);
   {
     const std::scoped_lock lock(plane_.mutex);
     if (guard_ != nullptr) {
-      if (std::optional<ApiError> refusal = guard_->refusal(mutation))
-        return tl::unexpected(std::move(*refusal));
+      std::optional<ApiError> refusal = guard_->refusal(mutation);
+      if (refusal || plane_.webhooks.snapshot()->empty()) return tell(mutation, std::move(refusal));
     }
     const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
     if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
@@ -78,9 +78,8 @@ ApiResult<void> Admitter::decide(Mutation& mutation, std::vector<std::string>& w
   ReviewOutcome outcome = reviewer_.review(std::move(request));
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
-  if (outcome.denial) return tl::unexpected(std::move(*outcome.denial));
-  if (outcome.object) mutation.after = std::move(*outcome.object);
-  return {};
+  if (!outcome.denial && outcome.object) mutation.after = std::move(*outcome.object);
+  return tell(mutation, std::move(outcome.denial));
 }
 
 }  // namespace lastout::apiserver

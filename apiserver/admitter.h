@@ -22,7 +22,8 @@ class Admitter {
   Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard)
       : plane_(plane), reviewer_(reviewer), guard_(guard) {}
 
-  // Is told each verdict, without the lock; null: allowed. Before anything is reviewed.
+  // Is told each verdict; null: allowed. Where the guard alone decides it is told under the lock, so that
+  // what was decided and what was written come in their order. To be called before anything is reviewed.
   using Observer = std::function<void(const Mutation&, const ApiError* denial)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
@@ -33,7 +34,7 @@ class Admitter {
   ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
 
  private:
-  ApiResult<void> decide(Mutation& mutation, std::vector<std::string>& warnings);
+  ApiResult<void> tell(const Mutation& mutation, std::optional<ApiError> denial) const;
 
   ControlPlane& plane_;
   Reviewer& reviewer_;

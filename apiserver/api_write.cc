@@ -15,8 +15,6 @@
 namespace lastout::apiserver {
 namespace {
 
-const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
-
 RequestTarget requestTargetOf(const Target& target) { return {target.namespaceName, target.name}; }
 
 // Fields that the type's schema does not know go, or are refused; what the schema says is checked.
@@ -37,7 +35,7 @@ ApiResult<void> fitToSchema(const ServedType& type, const WriteOptions& options,
 
 // What a type's own strategy checks beyond its fields.
 ApiResult<void> checkContent(const ServedType& type, const Json& object) {
-  if (type.type == kCrds) {
+  if (type.type == kube::crdType()) {
     if (auto served = servedTypesOf(object); !served) return tl::unexpected(std::move(served.error()));
   } else if (type.type.group == "admissionregistration.k8s.io") {
     if (auto webhooks = checkConfiguration(object); !webhooks)

@@ -12,7 +12,6 @@
 namespace lastout::apiserver {
 namespace {
 
-const kube::GroupResource kCrdType{"apiextensions.k8s.io", "customresourcedefinitions"};
 constexpr std::string_view kWebhookGroup = "admissionregistration.k8s.io";
 
 // The type that a CRD defines.
@@ -172,7 +171,7 @@ void ControlPlane::serve(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();
   const bool isGone = write.kind == Write::Kind::Deleted;
-  if (key.type == kCrdType) {
+  if (key.type == kube::crdType()) {
     if (isGone)
       types.remove(definedBy(object));
     else

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "admission/explain.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
 
@@ -36,49 +35,31 @@ std::optional<kube::ObjectMeta> metaOf(const Json& object) {
 
 }  // namespace
 
-Guard::Guard(ControlPlane& plane) : types_(plane.types), index_(graph_) {
-  know(criticalservice::criticalServiceType());
+Guard::Guard(ControlPlane& plane) : types_(plane.types), view_(plane.types.resources()) {
   plane.observe([this](const Write& write) { take(write); });
 }
 
-// The embedded cluster is known completely, whatever the type.
-graph::TypeId Guard::know(const kube::GroupResource& type) {
-  const graph::TypeId id = graph_.internType(type);
-  graph_.setKnowledge(id, graph::Knowledge::Synced);
-  return id;
-}
-
+// The plane serves what a CRD defines before it tells of the CRD. A CriticalService that cannot be understood
+// guards nothing.
 void Guard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
-  if (key.type == criticalservice::criticalServiceType()) takeService(write);
+  const Json& object = write.record->object();
   if (write.kind == Write::Kind::Deleted) {
-    graph_.remove(key);
-  } else if (const std::optional<kube::ObjectMeta> meta = metaOf(write.record->object())) {
-    graph_.upsert(know(key.type), *meta);
+    view_.remove(key);
+  } else if (key.type == criticalservice::criticalServiceType()) {
+    if (auto service = kube::parseObject(kube::fromJson(object), "", types_.resources()))
+      view_.guard(std::move(*service));
+  } else if (const std::optional<kube::ObjectMeta> meta = metaOf(object)) {
+    view_.upsert(key.type, *meta);
   }
-}
-
-void Guard::takeService(const Write& write) {
-  if (write.kind == Write::Kind::Deleted) {
-    index_.remove(graph_, write.record->key().name);
-    return;
-  }
-  const auto object = kube::parseObject(kube::fromJson(write.record->object()), "", types_.resources());
-  if (!object) return;
-  const auto service = criticalservice::parse(*object, types_.resources());
-  if (!service) return;  // it guards nothing, as it says nothing that can be understood
-  index_.put(graph_, *service, types_.resources());
-  know(service->provider.type);
-  for (const criticalservice::Criterion& criterion : service->criteria)
-    know(criticalservice::typeOf(criterion));
+  if (key.type == kube::crdType()) view_.typesChanged();
 }
 
 std::optional<ApiError> Guard::refusal(const Mutation& mutation) const {
   if (mutation.operation != Mutation::Operation::Delete) return std::nullopt;
-  const admission::Decision decision =
-      admission::decide(admission::GraphFacts(graph_, index_), index_.rules(), index_.stakes(mutation.key));
+  const admission::Decision decision = view_.decide(mutation.key);
   if (decision.allowed) return std::nullopt;
-  return refusalOf(admission::explain(graph_, index_, mutation.key, decision));
+  return refusalOf(view_.explain(mutation.key, decision));
 }
 
 }  // namespace lastout::apiserver

@@ -4,10 +4,9 @@
 
 #include <optional>
 
-#include "admission/guard_index.h"
+#include "admission/cluster_view.h"
 #include "apiserver/control_plane.h"
 #include "apiserver/mutation.h"
-#include "graph/graph.h"
 
 namespace lastout::apiserver {
 
@@ -25,12 +24,8 @@ class Guard {
 
  private:
   void take(const Write& write);
-  void takeService(const Write& write);
-  graph::TypeId know(const kube::GroupResource& type);
-
   const TypeRegistry& types_;
-  graph::Graph graph_;
-  admission::GuardIndex index_;
+  admission::ClusterView view_;
 };
 
 }  // namespace lastout::apiserver

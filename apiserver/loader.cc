@@ -11,10 +11,9 @@ namespace lastout::apiserver {
 namespace {
 
 const kube::GroupResource kNamespaces{"", "namespaces"};
-const kube::GroupResource kDefinitions{"apiextensions.k8s.io", "customresourcedefinitions"};
 
 int rankOf(const kube::Object& object) {
-  if (object.key.type == kDefinitions) return 0;
+  if (object.key.type == kube::crdType()) return 0;
   if (object.key.type == kNamespaces) return 1;
   return object.key.type == manifestwork::manifestWorkType() ? 3 : 2;
 }

@@ -21,7 +21,6 @@ constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.i
 const kube::GroupResource kNamespaceType{"", "namespaces"};
 const kube::GroupResource kPodType{"", "pods"};
 const kube::GroupResource kDeploymentType{"apps", "deployments"};
-const kube::GroupResource kCrdType{"apiextensions.k8s.io", "customresourcedefinitions"};
 
 // Kubernetes leaves empty fields of metadata out; managedFields are kept by nobody here.
 void tidyMetadata(Json& metadata) {
@@ -171,7 +170,7 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
     if (Json* status = objectIn(object, "status")) (*status)["phase"] = "Terminating";
     return object;
   }
-  if (rules.type == kCrdType) {
+  if (rules.type == kube::crdType()) {
     (*metadata)["deletionTimestamp"] = now;
     std::vector<std::string> finalizers = finalizersOf(object);
     finalizers.emplace_back(kCrdFinalizer);

@@ -93,6 +93,15 @@ Json reasonsOf(const ApiError* denial) {
   return why;
 }
 
+// The webhook that said no, as the API server quotes it; empty: none did, it could not be asked.
+std::string denierOf(const ApiError& denial) {
+  constexpr std::string_view kBefore = "admission webhook \"";
+  const std::string_view message = denial.message;
+  if (!message.starts_with(kBefore)) return {};
+  const std::string_view rest = message.substr(kBefore.size());
+  return std::string(rest.substr(0, rest.find('"')));
+}
+
 }  // namespace
 
 kube::Result<std::unique_ptr<Recorder>> Recorder::open(const std::string& path) {
@@ -134,6 +143,7 @@ void Recorder::review(Time when, const Mutation& mutation, const ApiError* denia
   Json line = {{"t", secondsAt(when)},
                {"kind", "admission"},
                {"operation", reviewedOperation(mutation.operation)},
+               {"group", mutation.key.type.group},
                {"resource", mutation.key.type.resource},
                {"namespace", textOrNull(mutation.key.namespaceName)},
                {"name", mutation.key.name},
@@ -145,6 +155,7 @@ void Recorder::review(Time when, const Mutation& mutation, const ApiError* denia
                {"allowed", denial == nullptr},
                {"why", reasonsOf(denial)}};
   if (!mutation.subresource.empty()) line["subresource"] = mutation.subresource;
+  if (denial != nullptr) line["webhook"] = denierOf(*denial);
   write(toText(line));
 }
 

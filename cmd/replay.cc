@@ -17,6 +17,7 @@
 #include "cmd/terminal.h"
 #include "scenarios/all_orders.h"
 #include "scenarios/output.h"
+#include "scenarios/recorded_verdicts.h"
 
 namespace lastout::cmd {
 
@@ -34,11 +35,15 @@ constexpr const char* kReplayExamples = R"(Examples:
   lastout replay --order all scenarios/                  what is expected, in every order that could happen
   lastout replay --order random --seed 17 --runs 1 --timeline scenarios/story-one-work.yaml
   lastout replay --junit report.xml scenarios/           for CI
+  lastout replay --from-recording tests/recordings/kubernetes-1.26/story-guarded.jsonl
+                                                         the verdicts of a recorded cluster, given again
 
-Exit codes: 0 all expectations held; 1 one failed; 2 bad input; 3 --order all met a bound.)";
+Exit codes: 0 all expectations held, all verdicts are as recorded; 1 one failed; 2 bad input; 3 --order all met a
+bound.)";
 
 struct ReplayFlags {
   std::vector<std::string> paths;
+  std::vector<std::string> recordings;
   std::string order = "written";
   std::optional<uint64_t> seed;
   std::optional<uint32_t> runs;
@@ -97,13 +102,26 @@ struct Outputs {
   std::optional<OutputFile> junit;
 };
 
+tl::expected<std::vector<ScenarioReport>, kube::Errors> replayRecordings(
+    const std::vector<std::string>& paths) {
+  std::vector<ScenarioReport> reports;
+  for (const std::string& path : paths) {
+    kube::Errors warnings;
+    auto report = scenarios::replayRecording(path, warnings);
+    if (!report) return tl::unexpected(std::move(report.error()));
+    printWarnings(warnings);
+    reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
 bool isSameFile(const std::string& a, const std::string& b) {
   std::error_code ignored;  // where one of them is not there yet
   return fs::equivalent(a, b, ignored) || fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
 }
 
 // What would be written over: a file that was read, or the other output.
-kube::Errors checkOutputs(const Scenarios& all, const ReplayFlags& options) {
+kube::Errors checkOutputs(const std::vector<std::string>& inputs, const ReplayFlags& options) {
   kube::Errors errors;
   const auto check = [&](const char* flag, const std::string& output) {
     if (output.empty()) return;
@@ -112,10 +130,7 @@ kube::Errors checkOutputs(const Scenarios& all, const ReplayFlags& options) {
         errors.push_back(
             {std::string(flag) + " would write over this file, which is read: choose another", output, {}});
     };
-    for (const auto& ready : all) {
-      refuse(ready->scenario.file);
-      for (const std::string& file : ready->scenario.moreFiles) refuse(file);
-    }
+    for (const std::string& input : inputs) refuse(input);
   };
   check("--trace", options.trace);
   check("--junit", options.junit);
@@ -164,13 +179,37 @@ int exitCodeOf(const std::vector<ScenarioReport>& reports) {
   return std::any_of(reports.begin(), reports.end(), open) ? kUndecided : kOk;
 }
 
+std::vector<std::string> filesOf(const Scenarios& all) {
+  std::vector<std::string> files;
+  for (const auto& ready : all) {
+    files.push_back(ready->scenario.file);
+    files.insert(files.end(), ready->scenario.moreFiles.begin(), ready->scenario.moreFiles.end());
+  }
+  return files;
+}
+
+int runRecordings(const ReplayFlags& options) {
+  if (auto errors = checkOutputs(options.recordings, options); !errors.empty()) return badInput(errors);
+  Outputs outputs;
+  if (auto opened = openOutput(options.junit, outputs.junit); !opened) return badInput(opened.error());
+  const auto reports = replayRecordings(options.recordings);
+  if (!reports) return badInput(reports.error());
+  if (auto written = finish(outputs, {}, *reports); !written) return badInput(written.error());
+  print(*reports, options);
+  return exitCodeOf(*reports);
+}
+
 int runReplay(const ReplayFlags& options) {
+  if (!options.recordings.empty()) return runRecordings(options);
+  if (options.paths.empty())
+    return badInput(
+        kube::Error{"name scenario files or folders of them, or a recording with --from-recording", {}, {}});
   if (options.order != "random" && (options.seed || options.runs))
     return badInput(
         kube::Error{"--seed and --runs are for --order random: other orders need only one run", {}, {}});
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
-  if (auto errors = checkOutputs(*all, options); !errors.empty()) return badInput(errors);
+  if (auto errors = checkOutputs(filesOf(*all), options); !errors.empty()) return badInput(errors);
   Outputs outputs;
   if (auto opened = openOutput(options.trace, outputs.trace); !opened) return badInput(opened.error());
   if (auto opened = openOutput(options.junit, outputs.junit); !opened) return badInput(opened.error());
@@ -184,26 +223,35 @@ int runReplay(const ReplayFlags& options) {
 
 void addReplay(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<ReplayFlags>();
-  CLI::App* command =
-      app.add_subcommand("replay", "Run scenarios in virtual time, and check what they expect");
+  CLI::App* command = app.add_subcommand(
+      "replay", "Run scenarios in virtual time, or a recording again, and check what comes of it");
   command->footer(kReplayExamples);
-  command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
-  command
-      ->add_option("--order", options->order,
-                   "written: as the files say, with recorded delays; random: any; all: every one")
-      ->check(CLI::IsMember({"written", "random", "all"}))
-      ->capture_default_str();
-  command
-      ->add_option("--seed", options->seed, "Of the first run in random order; the next one has the next [1]")
-      ->check(CLI::Validator(wholeNumber, "UINT64"));
-  command->add_option("--runs", options->runs, "How many runs in random order [100]")
-      ->check(CLI::Range(1u, 100'000'000u));
+  std::vector<CLI::Option*> ofScenarios;
+  ofScenarios.push_back(command->add_option("PATH", options->paths, "Scenario files, or folders of them"));
+  ofScenarios.push_back(
+      command
+          ->add_option("--order", options->order,
+                       "written: as the files say, with recorded delays; random: any; all: every one")
+          ->check(CLI::IsMember({"written", "random", "all"}))
+          ->capture_default_str());
+  ofScenarios.push_back(command
+                            ->add_option("--seed", options->seed,
+                                         "Of the first run in random order; the next one has the next [1]")
+                            ->check(CLI::Validator(wholeNumber, "UINT64")));
+  ofScenarios.push_back(command->add_option("--runs", options->runs, "How many runs in random order [100]")
+                            ->check(CLI::Range(1u, 100'000'000u)));
+  ofScenarios.push_back(
+      command->add_option("--trace", options->trace, "Write what happened to this file, as JSON lines"));
+  CLI::Option* recordings = command->add_option(
+      "--from-recording", options->recordings,
+      "Files that up --record or replay --trace wrote: is each verdict on a DELETE still the recorded one?");
+  recordings->type_name("FILE ...");
+  for (CLI::Option* option : ofScenarios) recordings->excludes(option);
   command->add_flag("--timeline", options->timeline,
                     "Tell everything that happened; the default for a single scenario");
   command->add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->add_option("--trace", options->trace, "Write what happened to this file, as JSON lines");
   command->add_option("--junit", options->junit, "Write the results to this file, as JUnit XML");
   command->callback([options, &exitCode] { exitCode = runReplay(*options); });
 }

@@ -21,9 +21,9 @@ std::string toString(const ObjectKey& key) {
 
 std::string crdName(const GroupResource& type) { return type.resource + "." + type.group; }
 
-ObjectKey crdKey(const GroupResource& type) {
-  return {{"apiextensions.k8s.io", "customresourcedefinitions"}, "", crdName(type)};
-}
+GroupResource crdType() { return {"apiextensions.k8s.io", "customresourcedefinitions"}; }
+
+ObjectKey crdKey(const GroupResource& type) { return {crdType(), "", crdName(type)}; }
 
 }  // namespace lastout::kube
 

@@ -24,16 +24,18 @@ std::string_view orderWord(Order order) {
       return "random";
     case Order::All:
       return "all";
+    case Order::Recorded:
+      return "recorded";
   }
   return {};
 }
 
-Json toldRun(const ScenarioReport& report, bool timeline) {
-  Json told = {{"seed", report.seed},
-               {"end", word(report.end)},
-               {"lastChangeAt", secondsOf(report.time)},
-               {"goalAt", timeOrNull(report.goalAt)},
-               {"actions", report.actions}};
+// What a model's run has, and a recording has not.
+void toldEnd(const ScenarioReport& report, Json& told) {
+  told["seed"] = report.seed;
+  told["end"] = word(report.end);
+  told["goalAt"] = timeOrNull(report.goalAt);
+  told["actions"] = report.actions;
   told["story"] = Json::array();
   for (const Moment& moment : report.story)
     told["story"].push_back(
@@ -42,6 +44,11 @@ Json toldRun(const ScenarioReport& report, bool timeline) {
   for (const Leftover& leftover : report.leftovers)
     told["stillThere"].push_back({{"object", leftover.object}, {"reasons", leftover.reasons}});
   told["ring"] = report.ring;
+}
+
+Json toldRun(const ScenarioReport& report, bool timeline) {
+  Json told = {{"lastChangeAt", secondsOf(report.time)}};
+  if (report.options.order != Order::Recorded) toldEnd(report, told);
   if (!timeline) return told;
   told["timeline"] = Json::array();
   for (const Line& line : report.timeline) {
@@ -57,14 +64,12 @@ Json toldRun(const ScenarioReport& report, bool timeline) {
 
 Json scenarioOf(const ScenarioReport& report, bool timeline) {
   Json result = {
-      {"file", report.file},
-      {"name", report.name},
-      {"description", report.description},
-      {"held", report.held},
-      {"decided", report.decided},
-      {"order", orderWord(report.options.order)},
-      {"runs", report.options.runs},
-      {"ended", {{"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}}}};
+      {"file", report.file},        {"name", report.name},       {"description", report.description},
+      {"held", report.held},        {"decided", report.decided}, {"order", orderWord(report.options.order)},
+      {"runs", report.options.runs}};
+  if (report.options.order != Order::Recorded)
+    result["ended"] = {
+        {"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}};
   if (report.states) result["states"] = *report.states;
   result["expectations"] = Json::array();
   for (const Outcome& outcome : report.outcomes) {

@@ -21,7 +21,9 @@ namespace lastout::scenarios {
 enum class Order : uint8_t {
   Written,
   Random,
-  All,  // of reports alone (scenarios/all_orders.h): a single run has one order
+  // Of reports alone: a single run has one order.
+  All,       // scenarios/all_orders.h
+  Recorded,  // of a recording, not of a scenario (scenarios/recorded_verdicts.h)
 };
 
 struct RunOptions {

@@ -1,5 +1,5 @@
-// report: what came of replaying one scenario, once or many times, as words and numbers for every kind of
-// output.
+// report: what came of replaying one scenario, once or many times, or a recording, as words and numbers for
+// every kind of output.
 #pragma once
 
 #include <array>
@@ -47,7 +47,8 @@ struct ScenarioReport {
   bool decided =
       true;  // false: a bound was met before everything was looked at, and nothing failed until then
   std::vector<Outcome> outcomes;
-  // The rest is of one run: the first that failed an expectation, else the first that showed the end.
+  // The rest is of one run: the first that failed an expectation, else the first that showed the end. Of a
+  // recording it is the time and the timeline.
   uint64_t seed = 1;
   End end = End::Undecided;
   std::chrono::milliseconds time{0};                // of its last change

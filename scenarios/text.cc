@@ -8,7 +8,17 @@ namespace lastout::scenarios {
 
 namespace {
 
+size_t countHeld(const std::vector<Outcome>& outcomes) {
+  return static_cast<size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return outcome.held; }));
+}
+
 std::string ending(const ScenarioReport& report) {
+  const bool recorded = report.options.order == Order::Recorded;
+  if (recorded && report.outcomes.empty()) return "nobody reviewed a DELETE: there is no verdict to compare";
+  if (recorded)
+    return std::to_string(countHeld(report.outcomes)) + " of " + std::to_string(report.outcomes.size()) +
+           " verdicts as recorded";
   if (report.states) return "every order, in " + std::to_string(*report.states) + " states";
   if (report.options.runs > 1) {
     std::string text = std::to_string(report.options.runs) + " runs: ";
@@ -107,9 +117,11 @@ std::string summary(std::span<const ScenarioReport> reports, const TextStyle& st
   const Writer writer(style);
   const auto held = static_cast<size_t>(std::count_if(
       reports.begin(), reports.end(), [](const ScenarioReport& report) { return report.held; }));
-  const std::string all =
-      std::to_string(reports.size()) + (reports.size() == 1 ? " scenario: " : " scenarios: ");
-  if (held == reports.size()) return all + writer.green("all expectations held") + "\n";
+  const bool recorded = !reports.empty() && reports.front().options.order == Order::Recorded;
+  const std::string all = std::to_string(reports.size()) + (recorded ? " recording" : " scenario") +
+                          (reports.size() == 1 ? ": " : "s: ");
+  if (held == reports.size())
+    return all + writer.green(recorded ? "all verdicts as recorded" : "all expectations held") + "\n";
   const auto open = static_cast<size_t>(std::count_if(
       reports.begin(), reports.end(), [](const ScenarioReport& report) { return !report.decided; }));
   std::string text = all + std::to_string(held) + " held";

@@ -1,13 +1,15 @@
 // The told run as JSON lines, in the form of the recordings in tests/recordings.
 //
-// What the machine does not hold is left out or made up from what it does: objects are their metadata, and a
-// uid is the object's number and how many of its name there were before. The virtual clock starts with the
-// year 2000.
+// What the machine does not hold is left out or made up from what it does: objects are their metadata and, of
+// CriticalServices and CRDs, what counts of their spec; a uid is the object's number and how many of its name
+// there were before. The virtual clock starts with the year 2000.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cluster/transition.h"
+#include "criticalservice/critical_service.h"
 #include "scenarios/blockers.h"
 #include "scenarios/output.h"
 
@@ -163,6 +165,7 @@ class Tracer {
     if (!model_.guarded) return;  // nobody reviews
     const Slot slot = happening.event.slot;
     Json json = {{"kind", "admission"}, {"operation", "DELETE"}};
+    json["group"] = model_.slots[slot].key.type.group;
     json.update(place(slot));
     json["uid"] = uid(slot, born_[slot]);
     json["propagationPolicy"] = policy(happening);
@@ -308,12 +311,35 @@ class Tracer {
     Json object = typeOf(info.key.type);
     object["metadata"] = std::move(metadata);
 
+    if (info.role == Role::CriticalService) addService(slot, object);
+    if (info.role == Role::Crd) addDefinition(info.key.name, object);
+
     Json json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};
     json.update(place(slot));
     json["terminating"] = known_[slot].terminating();
     json["finalizers"] = finalizers(slot);
     json["object"] = std::move(object);
     line(at, json);
+  }
+
+  // What it guards, and under which intent by now.
+  void addService(Slot slot, Json& object) const {
+    const auto number =
+        std::find(model_.services.begin(), model_.services.end(), slot) - model_.services.begin();
+    criticalservice::CriticalService service = model_.serviceSpecs[static_cast<size_t>(number)];
+    service.intent = static_cast<criticalservice::DeletionIntent>(known_[slot].value);
+    object["spec"] = kube::toJson(*criticalservice::toManifest(service).find("spec"));
+  }
+
+  void addDefinition(const std::string& name, Json& object) const {
+    for (const kube::ResourceType& type : ready_.scenario.types.types()) {
+      if (type.builtIn || kube::crdName(type.type) != name) continue;
+      object["spec"] = {
+          {"group", type.type.group},
+          {"scope", type.namespaced ? "Namespaced" : "Cluster"},
+          {"names", {{"plural", type.type.resource}, {"singular", type.singular}, {"kind", type.kind}}},
+          {"versions", Json::array({{{"name", type.version}, {"served", true}, {"storage", true}}})}};
+    }
   }
 
   const Ready& ready_;

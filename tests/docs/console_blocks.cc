@@ -60,7 +60,8 @@ std::vector<Shown> shownIn(std::string_view markdown) {
 
 bool isRun(std::string_view command) {
   return beginsWithProgram(command) || command == "echo $?" || command.starts_with("kubectl ") ||
-         command.starts_with("export KUBECONFIG=") || command.starts_with("echo '{");
+         command.starts_with("export KUBECONFIG=") || command.starts_with("echo '{") ||
+         command == "kill $! && wait";
 }
 
 std::vector<std::string> commandsElsewhere(std::string_view markdown) {

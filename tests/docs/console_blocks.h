@@ -19,7 +19,8 @@ std::vector<std::string> splitLines(std::string_view text);
 
 std::vector<Shown> shownIn(std::string_view markdown);
 
-// Whether a command is run by the tests: those of the program, `echo $?` behind one, and kubectl's.
+// Whether a command is run by the tests: those of the program, what ends it or asks for its exit
+// code, and kubectl's.
 bool isRun(std::string_view command);
 
 // Lines in code blocks of other kinds that begin like a command of the program. There should be none: nobody

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,6 +14,7 @@
 #include "tests/recordings/happens_before.h"
 #include "tests/recordings/recorded_story.h"
 #include "tests/recordings/story_facts.h"
+#include "tests/recordings/works.h"
 
 namespace lastout::testing {
 namespace {
@@ -24,11 +24,8 @@ using cluster::EventKind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
 constexpr const char* kCrd =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
-constexpr const char* kProvider =
-    "/apis/apps/v1/namespaces/finalizer-namespace/deployments/finalizer-deployment";
 
 // The webhook's answers come from the test, which is made after the cluster.
 using Verdict = std::shared_ptr<std::function<bool(const Json& request)>>;
@@ -47,23 +44,6 @@ apiserver::EmbeddedOptions guardedBy(const Verdict& allows) {
   return options;
 }
 
-// The ManifestWorks as clients wrote them before the story begins, by name.
-std::map<std::string, Json> worksOf(const std::string& story) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/story-" + story + ".jsonl");
-  std::map<std::string, Json> works;
-  for (std::string line; std::getline(file, line);) {
-    const Json event = Json::parse(line);
-    if (event["kind"] == "marker" && event["note"] == "bulk delete starts") break;
-    if (event["kind"] != "watch" || event["resource"] != "manifestworks") continue;
-    const std::string name = event["name"];
-    works[name] = {{"apiVersion", event["object"]["apiVersion"]},
-                   {"kind", "ManifestWork"},
-                   {"metadata", {{"name", name}, {"namespace", "cluster1"}}},
-                   {"spec", event["object"]["spec"]}};
-  }
-  return works;
-}
-
 std::set<std::string> withoutGenerated(const std::set<std::string>& names) {
   std::set<std::string> known;
   for (const std::string& name : names) known.insert(withoutGeneratedNames(name));
@@ -80,9 +60,8 @@ class RecordedCluster : public ClusterTest {
   // Everything is applied, as it was when the recording began.
   void prepare(const RecordedStory& story) {
     createNamespace("cluster1");
-    std::map<std::string, Json> works = worksOf(story.name);
-    for (const char* name : {"crd", "cr", "finalizer"}) {
-      expect(201, "POST", kWorks, works[name]);
+    for (const Json& work : worksOf(story.name)) {
+      expect(201, "POST", kWorks, work);
       pass(seconds(60));
     }
     const std::scoped_lock lock(cluster.plane().mutex);

@@ -1,12 +1,12 @@
 #include "tests/recordings/recorded_story.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "cluster/build.h"
 #include "criticalservice/critical_service.h"
 #include "manifestwork/manifest_work.h"
+#include "scenarios/recording.h"
 #include "tests/support/manifests.h"
 #include "tests/support/stop.h"
 
@@ -15,6 +15,7 @@ namespace lastout::testing {
 namespace {
 
 using cluster::EventKind;
+using scenarios::RecordedEvent;
 
 // Adds events up to the marker to the beginning, and those after it to the story.
 class Reader {
@@ -22,7 +23,14 @@ class Reader {
   explicit Reader(const std::string& name) {
     story_.name = name;
     const std::string path = "tests/recordings/kubernetes-1.26/story-" + name + ".jsonl";
-    for (const RecordedEvent& event : readRecording(path, story_.types)) read(event);
+    auto reader = scenarios::RecordingReader::open(path);
+    if (!reader) stop(kube::toString(reader.error()));
+    for (;;) {
+      auto event = reader->next();
+      if (!event) stop(lines(event.error()));
+      if (!*event) break;
+      read(**event);
+    }
     for (const auto& [key, object] : present_) story_.left.insert(kube::toString(key));
   }
 
@@ -32,11 +40,11 @@ class Reader {
   void read(const RecordedEvent& event) {
     switch (event.kind) {
       case RecordedEvent::Kind::Marker:
-        if (event.text == "bulk delete starts") begin(event.seconds);
+        if (event.text == "bulk delete starts") begin(event.at);
         break;
       case RecordedEvent::Kind::Client:
         if (event.text != "DELETE manifestwork") stop("tests/recordings: a client did " + event.text);
-        story_.deletes.push_back({.key = workCalled(event.key.name), .at = sinceBeginning(event.seconds)});
+        story_.deletes.push_back({.key = workCalled(event.key.name), .at = event.at - beginning_});
         break;
       case RecordedEvent::Kind::Admission:
         story_.guarded = true;
@@ -50,13 +58,9 @@ class Reader {
     }
   }
 
-  void begin(double seconds) {
-    beginning_ = seconds;
+  void begin(std::chrono::milliseconds at) {
+    beginning_ = at;
     for (const auto& [key, object] : present_) story_.objects.push_back(object);
-  }
-
-  std::chrono::milliseconds sinceBeginning(double seconds) const {
-    return std::chrono::milliseconds(std::llround((seconds - beginning_) * 1000));
   }
 
   kube::ObjectKey workCalled(const std::string& name) const {
@@ -67,6 +71,10 @@ class Reader {
   }
 
   void watch(const RecordedEvent& event) {
+    if (event.key.type == kube::crdType() && !event.deleted) {
+      const auto added = story_.types.addCrd(event.object.content, event.object.file);
+      if (!added) stop(kube::toString(added.error()));
+    }
     if (event.deleted || event.object.meta.deletionTimestamp) happen(event.key, EventKind::Accepted);
     if (event.deleted) {
       happen(event.key, EventKind::Gone);
@@ -82,7 +90,7 @@ class Reader {
   }
 
   RecordedStory story_;
-  double beginning_ = 0;
+  std::chrono::milliseconds beginning_{0};
   std::map<kube::ObjectKey, kube::Object> present_;
   std::set<std::pair<kube::ObjectKey, EventKind>> seen_;
 };

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "cluster/model.h"
+#include "kube/object.h"
+#include "kube/resource_map.h"
 #include "scenarios/compile.h"
-#include "tests/support/recording.h"
 
 namespace lastout::testing {
 

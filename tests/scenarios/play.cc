@@ -1,6 +1,8 @@
 #include "tests/scenarios/play.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "scenarios/names.h"
@@ -71,6 +73,15 @@ const std::string_view kController = R"(
 std::string scenario(std::string_view spec, std::string_view documents) {
   return "apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nspec:\n" + std::string(spec) + "\n" +
          std::string(documents);
+}
+
+std::vector<std::string> shippedFiles() {
+  std::vector<std::string> result;
+  for (const auto& entry : std::filesystem::directory_iterator("scenarios")) {
+    if (entry.path().extension() == ".yaml") result.push_back(entry.path().string());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
 }
 
 std::vector<std::string> mistakes(const std::string& yaml) {

@@ -21,6 +21,9 @@ extern const std::string_view kController;
 // A Scenario document whose spec is this text, and then the documents. The spec begins in line 4.
 std::string scenario(std::string_view spec, std::string_view documents = kOperator);
 
+// Of the scenarios that are shipped, in the order of their names.
+std::vector<std::string> shippedFiles();
+
 // What is wrong with it, one line each: "s.yaml:5:3: message". Empty: nothing.
 std::vector<std::string> mistakes(const std::string& yaml);
 // A scenario without mistakes.

@@ -55,6 +55,52 @@ std::string scenario(const std::string& spec, const std::string& documents = kMa
 const std::string kHolds = scenario("  steps: [{ delete: configmaps/d/c }]\n  expect: { ends: empty }");
 const std::string kFails = scenario("  steps: [{ delete: configmaps/d/c }]\n  expect: { ends: stuck }");
 
+const std::string kStory = "tests/recordings/kubernetes-1.26/story-deadlock.jsonl";
+
+TEST_F(ReplayProgram, GivesTheVerdictsOfARecordingAgain) {
+  const Ran ran = lastout({"replay", "--from-recording", kStory});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, HasSubstr("held    story-deadlock  12 of 12 verdicts as recorded"));
+  EXPECT_THAT(ran.out, HasSubstr("1 recording: all verdicts as recorded\n"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(ReplayProgram, GivesOneWhenAVerdictIsAnother) {
+  std::string text = read(kStory);
+  const std::string denied = R"("allowed": false)";
+  text.replace(text.find(denied), denied.size(), R"("allowed": true)");
+  const std::string junit = path("report.xml");
+  const Ran ran =
+      lastout({"replay", "--from-recording", kStory, write("other.jsonl", text), "--junit", junit});
+  EXPECT_EQ(ran.exitCode, 1);
+  EXPECT_THAT(ran.out, HasSubstr("FAILED  other  11 of 12 verdicts as recorded"));
+  EXPECT_THAT(ran.out, HasSubstr("lastout denies it: "));
+  EXPECT_THAT(ran.out, HasSubstr("2 recordings: 1 held, 1 failed\n"));
+  EXPECT_THAT(read(junit), HasSubstr(R"(tests="24" failures="1")"));
+}
+
+TEST_F(ReplayProgram, GivesTwoForARecordingThatIsNone) {
+  const Ran ran = lastout({"replay", "--from-recording", write("a.jsonl", kHolds), "-o", "json"});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("a.jsonl:1:"));
+}
+
+TEST_F(ReplayProgram, TakesScenariosOrRecordings) {
+  EXPECT_THAT(lastout({"replay"}).err, HasSubstr("or a recording with --from-recording"));
+  EXPECT_EQ(lastout({"replay"}).exitCode, 2);
+  for (const std::vector<std::string>& both : {std::vector<std::string>{"--order", "all"},
+                                               {"--trace", path("t")},
+                                               {"--runs", "2"},
+                                               {"--seed", "2"}}) {
+    std::vector<std::string> arguments = {"replay", "--from-recording", kStory};
+    arguments.insert(arguments.end(), both.begin(), both.end());
+    const Ran ran = lastout(arguments);
+    EXPECT_EQ(ran.exitCode, 2) << both.front();
+    EXPECT_THAT(ran.err, HasSubstr(both.front()));
+  }
+}
+
 TEST_F(ReplayProgram, GivesZeroWhenEverythingHolds) {
   const Ran ran = lastout({"replay", write("a.yaml", kHolds)});
   EXPECT_EQ(ran.exitCode, 0);

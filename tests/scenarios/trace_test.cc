@@ -74,13 +74,14 @@ TEST(Trace, BeginsWithWhatIsThereAndEndsWithHowItEnded) {
                       {"finalizers", {"example.com/cleanup"}}}}}}}));
 }
 
-// The same keys as tests/recordings' story-guarded.jsonl has on its lines of each kind.
+// The same keys as tests/recordings' story-guarded.jsonl has on its lines of each kind; and the group, which
+// tells types apart.
 TEST(Trace, HasTheKeysOfTheRecordings) {
   const std::vector<json> lines = trace(teardown());
   EXPECT_THAT(keys(find(lines, {{"kind", "admission"}})),
-              ::testing::UnorderedElementsAre("t", "kind", "operation", "resource", "namespace", "name",
-                                              "uid", "propagationPolicy", "dryRun", "requestName", "user",
-                                              "allowed", "why"));
+              ::testing::UnorderedElementsAre("t", "kind", "operation", "group", "resource", "namespace",
+                                              "name", "uid", "propagationPolicy", "dryRun", "requestName",
+                                              "user", "allowed", "why"));
   EXPECT_THAT(keys(find(lines, {{"kind", "watch"}})),
               ::testing::UnorderedElementsAre("t", "kind", "resource", "type", "namespace", "name",
                                               "terminating", "finalizers", "object"));

@@ -1,0 +1,87 @@
+// A session in the embedded cluster, guarded from inside and recorded, is a test of the same verdicts
+// afterwards.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "apiserver/recorder.h"
+#include "scenarios/recorded_verdicts.h"
+#include "tests/apiserver/cluster_fixture.h"
+#include "tests/recordings/works.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using std::chrono::seconds;
+
+constexpr const char* kInstance = "/apis/my.crd.group/v1/coolresources/some-instance";
+
+std::string recordingPath() {
+  return (std::filesystem::temp_directory_path() / ("lastout-session-" + std::to_string(getpid()) + ".jsonl"))
+      .string();
+}
+
+struct OpenRecorder {
+  std::unique_ptr<apiserver::Recorder> recorder = apiserver::Recorder::open(recordingPath()).value();
+};
+
+class RecordedSession : private OpenRecorder, public ClusterTest {
+ public:
+  RecordedSession() : ClusterTest(options()) {}
+  ~RecordedSession() override { std::filesystem::remove(recordingPath()); }
+
+  apiserver::EmbeddedOptions options() const {
+    apiserver::EmbeddedOptions options;
+    options.guardInside = true;
+    options.recorder = recorder.get();
+    return options;
+  }
+
+  // The recorded story's works, all applied; nobody takes the instance's finalizer away.
+  void createWorks() {
+    createNamespace("cluster1");
+    for (const Json& work : worksOf("guarded")) {
+      expect(201, "POST", kWorks, work);
+      pass(seconds(60));
+    }
+  }
+
+  scenarios::ScenarioReport replayed() {
+    EXPECT_TRUE(recorder->finish());
+    kube::Errors warnings;
+    auto report = scenarios::replayRecording(recordingPath(), warnings);
+    EXPECT_EQ(lines(warnings), "");
+    EXPECT_TRUE(report) << lines(report.error());
+    return report ? std::move(*report) : scenarios::ScenarioReport();
+  }
+};
+
+TEST_F(RecordedSession, GivesItsVerdictsAgain) {
+  createWorks();
+  expect(403, "DELETE", kProvider);
+  for (const char* name : {"crd", "cr", "finalizer"})
+    expect(200, "DELETE", kWorks + ("/" + std::string(name)));
+  pass(seconds(30));
+  expect(403, "DELETE", kProvider);
+  expect(200, "PATCH", kInstance, {{"metadata", {{"finalizers", nullptr}}}}, "application/merge-patch+json");
+  pass(seconds(600));
+  expect(404, "GET", kProvider);
+
+  const scenarios::ScenarioReport report = replayed();
+  std::vector<std::string> differ;
+  size_t denied = 0;
+  for (const scenarios::Outcome& outcome : report.outcomes) {
+    if (!outcome.held) differ.push_back(outcome.text + ": " + outcome.whyNot);
+    denied += outcome.text.find(" is denied") == std::string::npos ? 0 : 1;
+  }
+  EXPECT_THAT(differ, ::testing::IsEmpty());
+  EXPECT_GT(denied, 4U);                            // both of the client's, and the controllers'
+  EXPECT_GT(report.outcomes.size() - denied, 10U);  // all that went
+}
+
+}  // namespace
+}  // namespace lastout::testing
