@@ -1,0 +1,44 @@
+// ApiServer: one exchange with a Kubernetes API server; the real one is in http.h, tests have their own.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/result.h"
+
+namespace lastout::client {
+
+struct ApiRequest {
+  std::string method = "GET";
+  std::string target;  // path and query, escaped
+  std::string accept = "application/json";
+  std::string body;                            // empty: none
+  std::string contentType;                     // of the body
+  std::chrono::milliseconds patience{30'000};  // the longest silence while the answer comes
+};
+
+struct ApiAnswer {
+  int status = 0;
+  std::optional<std::chrono::seconds> retryAfter;
+};
+
+class ApiServer {
+ public:
+  // A piece of the answer's body, as it comes; false: enough, end the exchange. The first piece is empty: it
+  // says that the answer has begun, which a quiet watch otherwise shows only with its first event.
+  using Take = std::function<bool(int status, std::string_view piece)>;
+
+  virtual ~ApiServer() = default;
+
+  // Returns when the answer is complete, or `take` had enough of it. Fails when there was no answer, or it
+  // was cut off before its end; what was taken before that was taken. Several threads may do so at once.
+  virtual kube::Result<ApiAnswer> exchange(const ApiRequest& request, const Take& take) = 0;
+
+  // Ends every exchange under way, from any thread; later ones fail at once.
+  virtual void stop() = 0;
+};
+
+}  // namespace lastout::client
