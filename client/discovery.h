@@ -1,0 +1,48 @@
+// discover: which types an API server serves now, under which versions, and what may be done with them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/api_server.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+
+namespace lastout::client {
+
+// A type that the server serves.
+struct ServedType {
+  kube::ResourceType type;            // its version: the one that the server prefers of those that serve it
+  std::vector<std::string> versions;  // all that serve it, that one first
+  bool canGet = false;
+  bool canList = false;
+  bool canWatch = false;
+  bool canDelete = false;
+  bool hasScale = false;  // the subresource "scale"
+};
+
+// A group and version, or something in it, that could not be read: what it serves is not known.
+struct DiscoveryGap {
+  std::string group;
+  std::string version;  // empty: any of the group
+  std::string why;      // for a person
+};
+
+struct Discovery {
+  // What kube::ResourceMap::builtIn() knows, and everything that is served; what only the former knows need
+  // not be there.
+  kube::ResourceMap types;
+  std::map<kube::GroupResource, ServedType> served;
+  std::vector<DiscoveryGap> gaps;
+
+  const ServedType* find(const kube::GroupResource& type) const;  // nullptr: not served, or in a gap
+  const DiscoveryGap* gapIn(std::string_view group) const;        // nullptr: the whole group is known
+};
+
+// Asks for /api, /apis, and each version of each group. One that fails, as aggregated APIs do whose server is
+// away, becomes a gap; the others count. Fails when /api or /apis cannot be read.
+kube::Result<Discovery> discover(ApiServer& server);
+
+}  // namespace lastout::client

@@ -1,0 +1,163 @@
+#include "client/metadata_stream.h"
+
+#include <utility>
+
+#include "client/value_picker.h"
+#include "kube/quoting.h"
+
+namespace lastout::client {
+namespace {
+
+constexpr std::string_view kPartial = "PartialObjectMetadata";
+
+kube::Error streamError(std::string message) { return {std::move(message), {}, {}}; }
+
+std::string textIn(const kube::Value& map, std::string_view key) {
+  const kube::Value* value = map.find(key);
+  const std::string* text = value == nullptr ? nullptr : value->asString();
+  return text == nullptr ? std::string() : *text;
+}
+
+// `object` is moved from where its content is wanted.
+kube::Result<StreamedObject> readObject(kube::Value object, Content content) {
+  const kube::Value* metadata = object.find("metadata");
+  if (metadata == nullptr || metadata->asMap() == nullptr)
+    return tl::unexpected(streamError("it is no object with metadata"));
+  auto meta = kube::parseMeta(*metadata, {});
+  if (!meta) return tl::unexpected(std::move(meta.error()));
+  StreamedObject result;
+  result.apiVersion = textIn(object, "apiVersion");
+  result.kind = textIn(object, "kind");
+  result.meta = std::move(*meta);
+  if (content == Content::Whole) result.content = std::move(object);
+  return result;
+}
+
+std::optional<EventType> eventType(std::string_view word) {
+  if (word == "ADDED") return EventType::Added;
+  if (word == "MODIFIED") return EventType::Modified;
+  if (word == "DELETED") return EventType::Deleted;
+  if (word == "BOOKMARK") return EventType::Bookmark;
+  if (word == "ERROR") return EventType::Error;
+  return std::nullopt;
+}
+
+void setMember(kube::Value& object, std::string_view key, const std::string& text) {
+  auto* map = std::get_if<kube::Value::Map>(&object.data);
+  if (map == nullptr) return;
+  for (kube::Member& member : *map) {
+    if (member.key != key) continue;
+    member.value.data = text;
+    return;
+  }
+  map->insert(map->begin(), {std::string(key), {}, {text, {}}});
+}
+
+}  // namespace
+
+kube::Result<StreamedObject> decodeObject(std::string_view json, Content content,
+                                          const StreamLimits& limits) {
+  auto value = pickValue(json, content == Content::Whole ? Pick::All : Pick::Object, limits);
+  if (!value) return tl::unexpected(std::move(value.error()));
+  auto object = readObject(std::move(*value), content);
+  if (object && object->meta.name.empty()) return tl::unexpected(streamError("it has no name"));
+  return object;
+}
+
+kube::Object toObject(StreamedObject streamed, const kube::ResourceType& type) {
+  kube::Object object;
+  const bool partial = streamed.kind == kPartial;
+  object.kind = partial || streamed.kind.empty() ? type.kind : std::move(streamed.kind);
+  object.apiVersion = std::move(streamed.apiVersion);
+  if (partial || object.apiVersion.empty())
+    object.apiVersion = type.type.group.empty() ? type.version : type.type.group + "/" + type.version;
+  object.key = {type.type, streamed.meta.namespaceName, streamed.meta.name};
+  object.meta = std::move(streamed.meta);
+  object.content = std::move(streamed.content);
+  setMember(object.content, "kind", object.kind);
+  setMember(object.content, "apiVersion", object.apiVersion);
+  return object;
+}
+
+ListStream::ListStream(Content content, TakeObject take, const StreamLimits& limits)
+    : limits_(limits),
+      splitter_(
+          [content, take = std::move(take), limits](std::string_view text) -> kube::Result<void> {
+            StreamLimits itemLimits = limits;
+            itemLimits.depth = limits.depth < 2 ? 0 : limits.depth - 2;
+            auto object = decodeObject(text, content, itemLimits);
+            if (!object) return tl::unexpected(std::move(object.error()));
+            take(std::move(*object));
+            return {};
+          },
+          limits) {}
+
+kube::Result<ListEnd> ListStream::finish() {
+  const auto text = splitter_.finish();
+  if (!text) return tl::unexpected(text.error());
+  const auto frame = pickValue(*text, Pick::All, limits_);
+  if (!frame) return tl::unexpected(streamError("the list is " + frame.error().message));
+  ListEnd end;
+  end.apiVersion = textIn(*frame, "apiVersion");
+  end.kind = textIn(*frame, "kind");
+  const kube::Value* items = frame->find("items");
+  // Go writes a list without items as null where it was never filled.
+  const bool empty =
+      items != nullptr && (items->isNull() || (items->asList() != nullptr && items->asList()->empty()));
+  if (!empty || !end.kind.ends_with("List"))
+    return tl::unexpected(streamError("the answer is no list, but " + kube::inQuotes(end.kind)));
+  const kube::Value* metadata = frame->find("metadata");
+  if (metadata == nullptr || metadata->asMap() == nullptr)
+    return tl::unexpected(streamError("the list has no metadata"));
+  end.resourceVersion = textIn(*metadata, "resourceVersion");
+  end.continueToken = textIn(*metadata, "continue");
+  const kube::Value* remaining = metadata->find("remainingItemCount");
+  if (remaining != nullptr && remaining->asInteger() != nullptr) end.remaining = *remaining->asInteger();
+  return end;
+}
+
+kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, const StreamLimits& limits) {
+  auto value = pickValue(line, content == Content::Whole ? Pick::WholeEvent : Pick::Event, limits);
+  if (!value)
+    return tl::unexpected(streamError("an event of the watch cannot be read: " + value.error().message));
+  const std::string word = textIn(*value, "type");
+  const auto type = eventType(word);
+  if (!type) return tl::unexpected(streamError("the watch has an event of type " + kube::inQuotes(word)));
+  auto* members = std::get_if<kube::Value::Map>(&value->data);
+  kube::Value object;
+  for (kube::Member& member : *members) {
+    if (member.key == "object") object = std::move(member.value);
+  }
+  const auto unusable = [&word](const kube::Error& error) {
+    return tl::unexpected(
+        streamError("the object of an event " + word + " cannot be read: " + error.message));
+  };
+
+  WatchEvent event;
+  event.type = *type;
+  if (event.type == EventType::Error) {
+    auto status = statusOf(object);
+    if (!status) return unusable(status.error());
+    event.status = std::move(*status);
+    return event;
+  }
+  auto read = readObject(std::move(object), content);
+  if (!read) return unusable(read.error());
+  event.object = std::move(*read);
+  if (event.type != EventType::Bookmark && event.object.meta.name.empty())
+    return unusable(streamError("it has no name"));
+  if (event.object.meta.resourceVersion.empty()) return unusable(streamError("it has no resourceVersion"));
+  return event;
+}
+
+WatchStream::WatchStream(Content content, TakeEvent take, const StreamLimits& limits)
+    : splitter_(
+          [content, take = std::move(take), limits](std::string_view line) -> kube::Result<void> {
+            auto event = decodeEvent(line, content, limits);
+            if (!event) return tl::unexpected(std::move(event.error()));
+            take(std::move(*event));
+            return {};
+          },
+          limits) {}
+
+}  // namespace lastout::client

@@ -1,0 +1,98 @@
+// ListStream and WatchStream: what an API server answers to a list and to a watch, into objects while it
+// comes. Memory does not grow with the length of either.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "client/item_splitter.h"
+#include "client/status.h"
+#include "kube/object.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+#include "kube/value.h"
+
+namespace lastout::client {
+
+// Values of ApiRequest::accept: metadata alone, where the server can
+// (tests/recordings/kubernetes-1.26/rest/030, 081).
+inline constexpr std::string_view kAcceptMetadataList =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+inline constexpr std::string_view kAcceptMetadata =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
+// What to keep of each object.
+enum class Content : uint8_t { Metadata, Whole };
+
+struct StreamedObject {
+  std::string apiVersion;  // as the object says; empty in many lists of whole objects
+  std::string kind;        // likewise; "PartialObjectMetadata" where metadata alone was sent
+  kube::ObjectMeta meta;   // has a name
+  kube::Value content;     // with Content::Whole all of it, managedFields too; otherwise null
+};
+
+// One object as it stands in an answer. Fails on what is no object with metadata as kube::parseMeta wants it,
+// and on a missing name.
+kube::Result<StreamedObject> decodeObject(std::string_view json, Content content,
+                                          const StreamLimits& limits = {});
+
+// The object of a type that was asked for; apiVersion and kind, where they are missing or are those of
+// PartialObjectMetadata, are the type's.
+kube::Object toObject(StreamedObject object, const kube::ResourceType& type);
+
+// What stands around the items of a list.
+struct ListEnd {
+  std::string apiVersion;
+  std::string kind;                  // "PodList", "PartialObjectMetadataList"
+  std::string resourceVersion;       // empty: the server gave none, and no watch can go on from it
+  std::string continueToken;         // empty: that was the last page
+  std::optional<int64_t> remaining;  // items on the pages to come; a guess, where the server makes one
+};
+
+class ListStream {
+ public:
+  using TakeObject = std::function<void(StreamedObject object)>;
+
+  ListStream(Content content, TakeObject take, const StreamLimits& limits = {});
+
+  // Fails on the first thing that is wrong; what was taken before it was taken, and the rest is not known.
+  kube::Result<void> push(std::string_view piece) { return splitter_.push(piece); }
+  // Fails unless it was a whole list: only then is what it does not name not there.
+  kube::Result<ListEnd> finish();
+
+ private:
+  StreamLimits limits_;
+  ItemSplitter splitter_;
+};
+
+enum class EventType : uint8_t { Added, Modified, Deleted, Bookmark, Error };
+
+struct WatchEvent {
+  EventType type = EventType::Error;
+  StreamedObject object;  // of a Bookmark, its resourceVersion and annotations; of an Error nothing
+  ServerStatus status;    // of an Error
+};
+
+// One line of a watch. Fails on unknown types of events, on an object without a name or resourceVersion, on a
+// bookmark without a resourceVersion, on an ERROR without a Status.
+kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, const StreamLimits& limits = {});
+
+class WatchStream {
+ public:
+  using TakeEvent = std::function<void(WatchEvent event)>;
+
+  WatchStream(Content content, TakeEvent take, const StreamLimits& limits = {});
+
+  // Fails on the first line that is wrong; what was taken before it was taken.
+  kube::Result<void> push(std::string_view piece) { return splitter_.push(piece); }
+  // Fails when the stream ended inside an event.
+  kube::Result<void> finish() { return splitter_.finish(); }
+
+ private:
+  LineSplitter splitter_;
+};
+
+}  // namespace lastout::client

@@ -1,0 +1,62 @@
+#include "client/status.h"
+
+#include "client/value_picker.h"
+#include "kube/quoting.h"
+
+namespace lastout::client {
+namespace {
+
+constexpr int64_t kLongestRetryAfter = 86'400;  // seconds
+
+std::string stringIn(const kube::Value& map, std::string_view key) {
+  const kube::Value* value = map.find(key);
+  const std::string* text = value == nullptr ? nullptr : value->asString();
+  return text == nullptr ? std::string() : kube::printable(*text);
+}
+
+}  // namespace
+
+bool isExpired(const ServerStatus& status) {
+  return status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
+}
+
+kube::Result<ServerStatus> statusOf(const kube::Value& object) {
+  if (stringIn(object, "kind") != "Status") return tl::unexpected(kube::Error{"it is no Status", {}, {}});
+  ServerStatus status;
+  status.reason = stringIn(object, "reason");
+  status.message = stringIn(object, "message");
+  const kube::Value* code = object.find("code");
+  if (code != nullptr && code->asInteger() != nullptr) {
+    const int64_t number = *code->asInteger();
+    if (number > 0 && number < 1000) status.code = static_cast<int>(number);
+  }
+  const kube::Value* seconds = object.at({"details", "retryAfterSeconds"});
+  if (seconds != nullptr && seconds->asInteger() != nullptr) {
+    const int64_t number = *seconds->asInteger();
+    if (number >= 0 && number <= kLongestRetryAfter) status.retryAfter = std::chrono::seconds(number);
+  }
+  return status;
+}
+
+ServerStatus statusOfAnswer(int code, std::string_view body) {
+  ServerStatus status;
+  const auto object = pickValue(body, Pick::Object, {});
+  auto read = object ? statusOf(*object) : tl::unexpected(object.error());
+  if (read) {
+    status = std::move(*read);
+  } else {
+    while (!body.empty() && (body.back() == '\n' || body.back() == '\r')) body.remove_suffix(1);
+    status.message = kube::printable(body);
+  }
+  status.code = code;
+  return status;
+}
+
+std::string toString(const ServerStatus& status) {
+  std::string text = std::to_string(status.code);
+  if (!status.reason.empty()) text += " " + status.reason;
+  if (!status.message.empty()) text += ": " + status.message;
+  return text;
+}
+
+}  // namespace lastout::client

@@ -1,0 +1,35 @@
+// ServerStatus: how an API server says no, in an answer's body or in a watch.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "client/item_splitter.h"
+#include "kube/result.h"
+#include "kube/value.h"
+
+namespace lastout::client {
+
+struct ServerStatus {
+  int code = 0;         // as of HTTP; 0: it has none
+  std::string reason;   // "Forbidden", "Expired"; empty: it has none
+  std::string message;  // for people; printable
+  std::optional<std::chrono::seconds> retryAfter;
+};
+
+// The resourceVersion or the continue token that was sent is too old: 410, reasons Expired and Gone.
+bool isExpired(const ServerStatus& status);
+
+// A Status object; fails when it is none.
+kube::Result<ServerStatus> statusOf(const kube::Value& object);
+
+// What an answer that is no success says: its Status; where the body is none, its beginning as the message.
+// The answer's own code counts.
+ServerStatus statusOfAnswer(int code, std::string_view body);
+
+// "403 Forbidden: pods is forbidden: ...", in one line.
+std::string toString(const ServerStatus& status);
+
+}  // namespace lastout::client

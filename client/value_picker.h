@@ -1,0 +1,27 @@
+// pickValue: one JSON text into a kube::Value of what is wanted of it, in one pass. Internal to client/.
+#pragma once
+
+#include <string_view>
+
+#include "client/item_splitter.h"
+#include "kube/result.h"
+#include "kube/value.h"
+
+namespace lastout::client {
+
+// What a text is, and so what is kept of it.
+enum class Pick : uint8_t {
+  All,
+  // apiVersion, kind, metadata without managedFields, and what a Status has: code, reason, message, details.
+  Object,
+  // type, and of `object` what Object keeps.
+  Event,
+  // type, and the whole `object`.
+  WholeEvent,
+};
+
+// Places are left out: there is no file. Fails on what is no JSON (RFC 8259), not UTF-8, nested deeper or
+// larger than the limits, and on a key that a kept map has twice.
+kube::Result<kube::Value> pickValue(std::string_view text, Pick pick, const StreamLimits& limits);
+
+}  // namespace lastout::client

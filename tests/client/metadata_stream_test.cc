@@ -1,0 +1,319 @@
+#include "client/metadata_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "tests/client/recorded_answers.h"
+
+namespace lastout::client {
+namespace {
+
+using lastout::testing::OrderedJson;
+using lastout::testing::pushInPieces;
+using lastout::testing::recordedBody;
+using lastout::testing::recordedEvents;
+using lastout::testing::recordedWatch;
+
+// What is compared of an object: by the recording itself, or by what was streamed.
+OrderedJson summary(const OrderedJson& metadata) {
+  OrderedJson summary;
+  for (const char* key : {"namespace", "name", "uid", "resourceVersion"})
+    summary[key] = metadata.value(key, "");
+  summary["generation"] = metadata.value("generation", 0);
+  summary["finalizers"] = metadata.value("finalizers", OrderedJson::array());
+  summary["terminating"] = metadata.contains("deletionTimestamp");
+  summary["labels"] = nlohmann::json(metadata.value("labels", OrderedJson::object()));
+  return summary;
+}
+
+OrderedJson summary(const kube::ObjectMeta& meta) {
+  OrderedJson summary;
+  summary["namespace"] = meta.namespaceName;
+  summary["name"] = meta.name;
+  summary["uid"] = meta.uid;
+  summary["resourceVersion"] = meta.resourceVersion;
+  summary["generation"] = meta.generation;
+  summary["finalizers"] = meta.finalizers;
+  summary["terminating"] = meta.deletionTimestamp.has_value();
+  summary["labels"] = nlohmann::json::object();
+  for (const auto& [key, value] : meta.labels) summary["labels"][key] = value;
+  return summary;
+}
+
+struct Listed {
+  std::vector<StreamedObject> objects;
+  ListEnd end;
+  std::string error;
+};
+
+Listed list(std::string_view text, size_t size, Content content = Content::Metadata,
+            const StreamLimits& limits = {}) {
+  Listed listed;
+  ListStream stream(
+      content, [&](StreamedObject object) { listed.objects.push_back(std::move(object)); }, limits);
+  const auto pushed = pushInPieces(stream, text, size);
+  const auto end = stream.finish();
+  if (end) {
+    listed.end = *end;
+  } else {
+    listed.error = end.error().message;
+  }
+  EXPECT_TRUE(pushed || pushed.error().message == listed.error);
+  return listed;
+}
+
+TEST(ListStream, ReadsRecordedLists) {
+  for (const char* name : {"029-list-all-namespaces", "030-list-metadata-only", "033-list-page-1",
+                           "034-list-page-2-with-continue-of-page-1", "035-list-label-selector",
+                           "040-list-from-cache", "073-list-replicasets-of-deployment",
+                           "074-list-pods-of-deployment", "078-list-metadata-deployments"}) {
+    const OrderedJson body = recordedBody(name);
+    const std::string text = body.dump();
+    for (const size_t size : {size_t{1}, size_t{7}, size_t{100}, text.size()}) {
+      const Listed listed = list(text, size);
+      EXPECT_EQ(listed.error, "") << name;
+      ASSERT_EQ(listed.objects.size(), body["items"].size()) << name;
+      for (size_t i = 0; i < listed.objects.size(); ++i) {
+        EXPECT_EQ(summary(listed.objects[i].meta), summary(body["items"][i]["metadata"])) << name;
+        EXPECT_TRUE(listed.objects[i].content.isNull());
+      }
+      EXPECT_EQ(listed.end.kind, body["kind"]);
+      EXPECT_EQ(listed.end.resourceVersion, body["metadata"]["resourceVersion"]);
+      EXPECT_EQ(listed.end.continueToken, body["metadata"].value("continue", ""));
+      EXPECT_EQ(listed.end.remaining.value_or(0), body["metadata"].value("remainingItemCount", 0));
+    }
+  }
+}
+
+TEST(ListStream, KeepsWholeObjectsWhereTheyAreWanted) {
+  const OrderedJson body = recordedBody("029-list-all-namespaces");
+  const Listed listed = list(body.dump(), 50, Content::Whole);
+  ASSERT_EQ(listed.objects.size(), body["items"].size()) << listed.error;
+  for (size_t i = 0; i < listed.objects.size(); ++i) {
+    EXPECT_EQ(listed.objects[i].kind, "CoolResource");
+    EXPECT_EQ(kube::toJson(listed.objects[i].content), body["items"][i]);
+  }
+}
+
+TEST(ListStream, ObjectsThatSayNotWhatTheyAreGetTheKindOfTheirType) {
+  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  auto streamed = decodeObject(R"({"metadata":{"name":"web","namespace":"app"},"spec":{}})", Content::Whole);
+  const kube::Object pod = toObject(std::move(streamed.value()), *types.find({"", "pods"}));
+  EXPECT_EQ(toString(pod.key), "pods/app/web");
+  EXPECT_EQ(pod.apiVersion + " " + pod.kind, "v1 Pod");
+  EXPECT_EQ(kube::toJson(pod.content).dump(),
+            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"app"},"spec":{}})");
+}
+
+TEST(ListStream, MetadataAloneGetsTheKindOfItsType) {
+  const Listed listed = list(recordedBody("078-list-metadata-deployments").dump(), 100);
+  ASSERT_FALSE(listed.objects.empty());
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::Object object = toObject(listed.objects[0], *types.find({"apps", "deployments"}));
+  EXPECT_EQ(object.apiVersion + " " + object.kind, "apps/v1 Deployment");
+}
+
+TEST(ListStream, IsNoListBeforeItsEnd) {
+  const std::string text = recordedBody("030-list-metadata-only").dump();
+  const size_t all = list(text, text.size()).objects.size();
+  for (size_t cut = 0; cut < text.size(); ++cut) {
+    const Listed listed = list(std::string_view(text).substr(0, cut), 1'000);
+    ASSERT_EQ(listed.error, "the list ended before it was whole") << cut;
+    ASSERT_LE(listed.objects.size(), all);
+  }
+}
+
+TEST(ListStream, RefusesWhatIsNoListOfObjects) {
+  const std::pair<std::string, const char*> mistakes[] = {
+      {recordedBody("043-get-not-found").dump(), "the answer is no list, but \"Status\""},
+      {recordedBody("031-list-table").dump(), "the answer is no list, but \"Table\""},
+      {recordedBody("041-get").dump(), "the answer is no list, but \"CoolResource\""},
+      {R"({"kind":"PodList","items":[]})", "the list has no metadata"},
+      {R"({"kind":"PodList","metadata":[],"items":[]})", "the list has no metadata"},
+      {R"({"kind":"PodList","metadata":{}})", "the answer is no list, but \"PodList\""},
+      {R"({"kind":"PodList","metadata":{},"items":{}})", "the answer is no list, but \"PodList\""},
+      {R"({"kind":"PodList","metadata":{},"\u0069tems":[{"metadata":{"name":"a"}}]})",
+       "the answer is no list, but \"PodList\""},
+      {R"({"kind":7,"metadata":{},"items":[]})", "the answer is no list, but \"\""},
+      {R"({"kind":"PodList","kind":"PodList","metadata":{},"items":[]})",
+       "the list is it has the key \"kind\" twice in one map"},
+      {R"({"items":[{}]})", "item 1 of the list cannot be read: it is no object with metadata"},
+      {R"({"items":[{"metadata":{}}]})", "item 1 of the list cannot be read: it has no name"},
+      {R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"name":["a"]}}]})",
+       "item 2 of the list cannot be read: metadata.name must be a string, not a list"},
+  };
+  for (const auto& [text, error] : mistakes) EXPECT_EQ(list(text, 9).error, error) << text.substr(0, 200);
+}
+
+TEST(ListStream, RefusesHostileItems) {
+  const auto inItem = [](const std::string& item) { return R"({"items":[{"metadata":{"name":"a"},)" + item; };
+  StreamLimits limits;
+  limits.values = 50;
+  const std::pair<std::string, const char*> mistakes[] = {
+      {inItem("\"a\":\"\xff\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":\"\xc0\x80\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":\"\\ud800\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem(std::string("\"a\":\"\0\"}]}", 11)), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":[}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":1e999}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":NaN}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":" + std::string(80, '[')), "item 1 of the list is nested too deep"},
+      {inItem("\"kind\":\"b\",\"kind\":\"b\"}]}"), "item 1 of the list cannot be read: it has the key"},
+      {inItem("\"metadata\":{\"name\":\"b\"}}]}"), "item 1 of the list cannot be read: it has the key"},
+      {R"({"items":[{"metadata":{"name":"a","finalizers":[)" + std::string(100, '1'), "the list ended"},
+      {R"({"items":[{"metadata":{"name":"a","x":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,)"
+       R"(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}}]})",
+       "item 1 of the list cannot be read: larger than 50 values"},
+  };
+  for (const auto& [text, error] : mistakes)
+    EXPECT_EQ(list(text, 9, Content::Metadata, limits).error.rfind(error, 0), 0U)
+        << list(text, 9, Content::Metadata, limits).error << "\n"
+        << text.substr(0, 200);
+}
+
+struct Watched {
+  std::vector<WatchEvent> events;
+  std::string error;
+};
+
+Watched watch(std::string_view text, size_t size, Content content = Content::Metadata) {
+  Watched watched;
+  WatchStream stream(content, [&](WatchEvent event) { watched.events.push_back(std::move(event)); });
+  const auto pushed = pushInPieces(stream, text, size);
+  const auto finished = stream.finish();
+  EXPECT_TRUE(pushed || !finished);
+  if (!finished) watched.error = finished.error().message;
+  return watched;
+}
+
+constexpr const char* kWords[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
+
+TEST(WatchStream, ReadsRecordedWatches) {
+  for (const char* name : {"080-watch-full-objects", "081-watch-metadata-only"}) {
+    const std::vector<OrderedJson> recorded = recordedEvents(name);
+    const std::string text = recordedWatch(name);
+    for (const size_t size : {size_t{1}, size_t{13}, size_t{4'096}, text.size()}) {
+      const Watched watched = watch(text, size);
+      EXPECT_EQ(watched.error, "") << name;
+      ASSERT_EQ(watched.events.size(), recorded.size()) << name;
+      for (size_t i = 0; i < recorded.size(); ++i) {
+        EXPECT_EQ(kWords[static_cast<size_t>(watched.events[i].type)], recorded[i]["type"]);
+        EXPECT_EQ(summary(watched.events[i].object.meta), summary(recorded[i]["object"]["metadata"]));
+      }
+      EXPECT_EQ(watched.events.back().type, EventType::Bookmark);
+    }
+  }
+}
+
+TEST(WatchStream, KeepsWholeObjectsWhereTheyAreWanted) {
+  const std::vector<OrderedJson> recorded = recordedEvents("080-watch-full-objects");
+  const Watched watched = watch(recordedWatch("080-watch-full-objects"), 100, Content::Whole);
+  ASSERT_EQ(watched.events.size(), recorded.size());
+  for (size_t i = 0; i < recorded.size(); ++i)
+    EXPECT_EQ(kube::toJson(watched.events[i].object.content), recorded[i]["object"]);
+}
+
+TEST(WatchStream, SaysThatAVersionIsTooOld) {
+  const Watched watched = watch(recordedBody("070-watch-too-old").dump() + "\n", 10);
+  ASSERT_EQ(watched.events.size(), 1U) << watched.error;
+  EXPECT_EQ(watched.events[0].type, EventType::Error);
+  EXPECT_TRUE(isExpired(watched.events[0].status));
+  EXPECT_EQ(toString(watched.events[0].status), "410 Expired: too old resource version: 1 (740)");
+}
+
+TEST(WatchStream, CutAnywhereHasTheEventsBefore) {
+  const std::string text = recordedWatch("081-watch-metadata-only");
+  size_t before = 0;
+  for (size_t cut = 0; cut < text.size(); ++cut) {
+    if (cut > 0 && text[cut - 1] == '\n') ++before;
+    const bool between = cut == 0 || text[cut - 1] == '\n';
+    const Watched watched = watch(std::string_view(text).substr(0, cut), 4'096);
+    ASSERT_EQ(watched.events.size(), before) << cut;
+    ASSERT_EQ(watched.error, between ? "" : "the watch was cut off inside an event") << cut;
+  }
+}
+
+TEST(WatchStream, RefusesWhatIsNoEvent) {
+  const std::string named = R"({"metadata":{"name":"a","resourceVersion":"1"}})";
+  const std::string deep(70, '[');
+  const std::pair<std::string, std::string> mistakes[] = {
+      {"5", "the watch has an event of type \"\""},
+      {"[]", "the watch has an event of type \"\""},
+      {"{}", "the watch has an event of type \"\""},
+      {R"({"type":["ADDED"],"object":)" + named + "}", "the watch has an event of type \"\""},
+      {R"({"type":"added","object":)" + named + "}", "the watch has an event of type \"added\""},
+      {R"({"type":"ADDED"})", "the object of an event ADDED cannot be read: it is no object with metadata"},
+      {R"({"type":"ADDED","object":7})",
+       "the object of an event ADDED cannot be read: it is no object with metadata"},
+      {R"({"type":"ADDED","object":{"metadata":{"resourceVersion":"1"}}})",
+       "the object of an event ADDED cannot be read: it has no name"},
+      {R"({"type":"DELETED","object":{"metadata":{"name":"a"}}})",
+       "the object of an event DELETED cannot be read: it has no resourceVersion"},
+      {R"({"type":"BOOKMARK","object":{"metadata":{}}})",
+       "the object of an event BOOKMARK cannot be read: it has no resourceVersion"},
+      {R"({"type":"ERROR","object":)" + named + "}",
+       "the object of an event ERROR cannot be read: it is no Status"},
+      {R"({"type":"ADDED","object":)" + named + "} {}",
+       "an event of the watch cannot be read: no valid JSON"},
+      {R"({"type":"ADDED","object":)" + named, "an event of the watch cannot be read: no valid JSON"},
+      {R"({"type":"ADDED","type":"DELETED","object":)" + named + "}",
+       "an event of the watch cannot be read: it has the key \"type\" twice in one map"},
+      {R"({"type":"ADDED","object":{"metadata":{"managedFields":)" + deep,
+       "an event of the watch cannot be read: nested deeper than 64"},
+      {R"({"type":"ADDED","x":)" + deep, "an event of the watch cannot be read: nested deeper than 64"},
+      {"{\"type\":\"ADDED\xfe\"}", "an event of the watch cannot be read: no valid JSON"},
+  };
+  for (const auto& [text, error] : mistakes) {
+    for (const Content content : {Content::Metadata, Content::Whole}) {
+      const Watched watched = watch(text + "\n", 9, content);
+      EXPECT_EQ(watched.error.rfind(error, 0), 0U) << text << "\n" << watched.error;
+      EXPECT_TRUE(watched.events.empty());
+    }
+  }
+}
+
+// Whatever bytes come, the size of their pieces changes nothing.
+TEST(WatchStream, ReadsBrokenTextTheSameInAnyPieces) {
+  std::mt19937 random(20'261'121);  // NOLINT(cert-msc51-cpp): the same each time
+  const std::string listed = recordedBody("030-list-metadata-only").dump();
+  const std::string watched = recordedWatch("081-watch-metadata-only").substr(0, 6'000);
+  const std::string bytes = "{}[]\",:\\ \n\xff\xc3x0";
+  for (int round = 0; round < 300; ++round) {
+    std::string listText = listed;
+    std::string watchText = watched;
+    for (int change = 0; change < 1 + round % 3; ++change) {
+      listText[random() % listText.size()] = bytes[random() % bytes.size()];
+      watchText[random() % watchText.size()] = bytes[random() % bytes.size()];
+    }
+    const size_t size = 1 + random() % 700;
+    const Listed a = list(listText, listText.size());
+    const Listed b = list(listText, size);
+    EXPECT_EQ(a.error, b.error);
+    EXPECT_EQ(a.objects.size(), b.objects.size());
+    const Watched c = watch(watchText, watchText.size());
+    const Watched d = watch(watchText, size);
+    EXPECT_EQ(c.error, d.error);
+    EXPECT_EQ(c.events.size(), d.events.size());
+  }
+}
+
+TEST(Status, IsReadFromAnAnswer) {
+  const ServerStatus future = statusOfAnswer(504, recordedBody("071-list-future-resource-version").dump());
+  EXPECT_EQ(future.code, 504);
+  EXPECT_EQ(future.reason, "Timeout");
+  EXPECT_EQ(future.retryAfter, std::chrono::seconds(1));
+  EXPECT_EQ(toString(statusOfAnswer(404, "404 page not found\n")), "404: 404 page not found");
+  EXPECT_EQ(toString(statusOfAnswer(502, "")), "502");
+  EXPECT_EQ(toString(statusOfAnswer(500, "\xff{")), "500: \\xff{");
+  const ServerStatus strange =
+      statusOfAnswer(403, R"({"kind":"Status","code":"x","reason":[],"details":{"retryAfterSeconds":-1}})");
+  EXPECT_EQ(toString(strange), "403");
+  EXPECT_FALSE(strange.retryAfter);
+  EXPECT_FALSE(isExpired(strange));
+  EXPECT_TRUE(isExpired(statusOfAnswer(410, "gone")));
+}
+
+}  // namespace
+}  // namespace lastout::client
