@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "apiserver/base64.h"
+#include "kube/base64.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
 
@@ -193,7 +193,7 @@ tl::expected<Json, std::string> patchOf(const Json& response, bool mutating) {
   if (patch.empty()) return invalidAnswer("webhook returned response.patchType but not response.patch");
   if (type != "JSONPatch")
     return invalidAnswer("invalid response.patchType " + kube::inQuotes(type) + ", expected \"JSONPatch\"");
-  const auto text = fromBase64(patch);
+  const auto text = kube::fromBase64(patch);
   if (!text) return notCalled("illegal base64 data in response.patch");
   auto parsed = kube::parseJson(*text, "");
   if (!parsed) return invalidAnswer("response.patch is no JSON: " + parsed.error().message);

@@ -10,9 +10,9 @@
 #include <initializer_list>
 #include <utility>
 
-#include "apiserver/base64.h"
 #include "apiserver/json.h"
 #include "apiserver/openssl.h"
+#include "kube/base64.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 
@@ -214,13 +214,13 @@ kube::Result<UserInfo> userOf(const x509_st* certificate) {
 
 std::string kubeconfig(std::string_view server, std::string_view authority, const Credentials& credentials) {
   Json cluster = {{"server", server}};
-  if (!authority.empty()) cluster["certificate-authority-data"] = toBase64(authority);
+  if (!authority.empty()) cluster["certificate-authority-data"] = kube::toBase64(authority);
   Json user = Json::object();
   if (!credentials.token.empty()) {
     user["token"] = credentials.token;
   } else if (!credentials.client.certificate.empty()) {
-    user["client-certificate-data"] = toBase64(credentials.client.certificate);
-    user["client-key-data"] = toBase64(credentials.client.key);
+    user["client-certificate-data"] = kube::toBase64(credentials.client.certificate);
+    user["client-key-data"] = kube::toBase64(credentials.client.key);
   }
   const Json config = {
       {"apiVersion", "v1"},

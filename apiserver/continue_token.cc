@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "apiserver/base64.h"
 #include "apiserver/decode.h"
 #include "apiserver/json.h"
+#include "kube/base64.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 constexpr size_t kLongestToken = 4096;  // names are at most 253 bytes
 // Tokens are written with the alphabet for URLs and without padding.
 std::string toBase64Url(std::string_view bytes) {
-  std::string text = toBase64(bytes);
+  std::string text = kube::toBase64(bytes);
   text.resize(text.find_last_not_of('=') + 1);
   std::ranges::replace(text, '+', '-');
   std::ranges::replace(text, '/', '_');
@@ -29,7 +29,7 @@ tl::expected<std::string, size_t> fromBase64Url(std::string_view text) {
   padded.append((4 - text.size() % 4) % 4, '=');
   std::ranges::replace(padded, '-', '+');
   std::ranges::replace(padded, '_', '/');
-  auto bytes = fromBase64(padded);
+  auto bytes = kube::fromBase64(padded);
   if (!bytes) return tl::unexpected(text.size());
   return std::move(*bytes);
 }

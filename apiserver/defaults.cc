@@ -4,11 +4,11 @@
 #include <map>
 #include <utility>
 
-#include "apiserver/base64.h"
 #include "apiserver/conditions.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/pod_defaults.h"
 #include "apiserver/service_defaults.h"
+#include "kube/base64.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -144,7 +144,7 @@ void fillSecret(Json& object) {
   Json* data = objectIn(object, "data");
   if (data == nullptr) return;
   for (const auto& [key, text] : texts.items()) {
-    if (text.is_string()) (*data)[key] = toBase64(text.get_ref<const std::string&>());
+    if (text.is_string()) (*data)[key] = kube::toBase64(text.get_ref<const std::string&>());
   }
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/base64.h"
 #include "apiserver/decode.h"
+#include "kube/base64.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
 
@@ -322,7 +322,7 @@ bool ProtobufReader::addEntry(const MessageField& known, std::string_view bytes,
   const bool isText = known.shape == Shape::TextMap;
   if (!isUtf8(key) || (isText && !isUtf8(value)))
     return fail(notProtobuf("the map " + std::string(known.name) + " is not UTF-8"));
-  object[known.name][std::string(key)] = isText ? std::string(value) : toBase64(value);
+  object[known.name][std::string(key)] = isText ? std::string(value) : kube::toBase64(value);
   return true;
 }
 

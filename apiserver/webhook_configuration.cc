@@ -3,9 +3,9 @@
 #include <optional>
 #include <set>
 
-#include "apiserver/base64.h"
 #include "apiserver/webhook_url.h"
 #include "apiserver/webhooks.h"
+#include "kube/base64.h"
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
@@ -171,7 +171,7 @@ void WebhookReader::readService(WebhookAddress& address, kube::Fields& service) 
 void WebhookReader::readAuthorities(WebhookAddress& address, kube::Fields& client) {
   const auto encoded = client.string("caBundle");
   if (!encoded || encoded->empty()) return;
-  const auto decoded = fromBase64(*encoded);
+  const auto decoded = kube::fromBase64(*encoded);
   if (!decoded) {
     client.fail("caBundle", client.pathOf("caBundle") + ": illegal base64 data");
   } else if (decoded->find("-----BEGIN CERTIFICATE-----") == std::string::npos) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apiserver/base64.h"
+#include "kube/base64.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -150,7 +150,8 @@ TEST(WebhookAnswer, WithACodeOfSuccessIsStillADenial) {
 
 TEST(WebhookAnswer, PatchesOnlyWhereItMay) {
   const Json patch = Json::parse(R"([{"op": "add", "path": "/a", "value": 1}])");
-  const Json allowed = {{"allowed", true}, {"patchType", "JSONPatch"}, {"patch", toBase64(patch.dump())}};
+  const Json allowed = {
+      {"allowed", true}, {"patchType", "JSONPatch"}, {"patch", kube::toBase64(patch.dump())}};
   EXPECT_EQ(answerTo(answering(allowed), true)->patch, patch);
   EXPECT_FALSE(answerTo(answering(allowed), false)) << "a validating one may not";
   for (const char* key : {"patch", "patchType"}) {
@@ -161,24 +162,6 @@ TEST(WebhookAnswer, PatchesOnlyWhereItMay) {
     other[key] = "***";
     EXPECT_FALSE(answerTo(answering(other), true)) << key;
   }
-}
-
-TEST(Base64, IsThatOfTheStandard) {
-  // RFC 4648, section 10.
-  const std::vector<std::pair<std::string, std::string>> vectors = {{"", ""},
-                                                                    {"f", "Zg=="},
-                                                                    {"fo", "Zm8="},
-                                                                    {"foo", "Zm9v"},
-                                                                    {"foob", "Zm9vYg=="},
-                                                                    {"fooba", "Zm9vYmE="},
-                                                                    {"foobar", "Zm9vYmFy"},
-                                                                    {"\xff\xfe", "//4="}};
-  for (const auto& [bytes, text] : vectors) {
-    EXPECT_EQ(toBase64(bytes), text);
-    EXPECT_EQ(fromBase64(text), bytes);
-  }
-  for (const char* bad : {"Z", "Zg", "Zg=", "Zg===", "Z===", "=", "Zm9v!", "Zg==Zg==", "Zm-v"})
-    EXPECT_FALSE(fromBase64(bad)) << bad;
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
 
-#include "apiserver/base64.h"
 #include "apiserver/json.h"
 #include "apiserver/openssl.h"
+#include "kube/base64.h"
 #include "tests/apiserver/https_server.h"
 
 namespace lastout::apiserver {

@@ -8,7 +8,7 @@
 #include <future>
 #include <map>
 
-#include "apiserver/base64.h"
+#include "kube/base64.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -86,7 +86,7 @@ Asked failing(const std::string& why) {
 }
 Asked patching(const std::string& operations) {
   return [operations](const Json&) {
-    return Json{{"allowed", true}, {"patchType", "JSONPatch"}, {"patch", toBase64(operations)}};
+    return Json{{"allowed", true}, {"patchType", "JSONPatch"}, {"patch", kube::toBase64(operations)}};
   };
 }
 

@@ -1,8 +1,8 @@
-#include "apiserver/base64.h"
+#include "kube/base64.h"
 
 #include <cstdint>
 
-namespace lastout::apiserver {
+namespace lastout::kube {
 namespace {
 
 constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -54,4 +54,4 @@ std::optional<std::string> fromBase64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace lastout::apiserver
+}  // namespace lastout::kube
