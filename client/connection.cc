@@ -1,0 +1,89 @@
+#include "client/connection.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "kube/ascii.h"
+#include "kube/names.h"
+
+namespace lastout::client {
+namespace {
+
+constexpr uint16_t kHttpsPort = 443;
+constexpr uint16_t kHttpPort = 80;
+
+tl::unexpected<kube::Error> noAddress(std::string_view why) {
+  return tl::unexpected(
+      kube::Error{"is no server's address: " + std::string(why) + "; write it as https://HOST:PORT", {}, {}});
+}
+
+bool isHexOrColon(char c) {
+  return kube::isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
+}
+
+bool isHostName(std::string_view host) {
+  // As DNS has them, and with the "_" that some have nevertheless.
+  std::string name = kube::lowerCase(host);
+  std::ranges::replace(name, '_', '-');
+  if (name.ends_with('.')) name.pop_back();
+  return kube::isDnsSubdomain(name);
+}
+
+bool isPathCharacter(char c) {
+  constexpr std::string_view kElsewhere = "?#\\\"<>^`{|}";
+  return c > ' ' && c < '\x7f' && kElsewhere.find(c) == std::string_view::npos;
+}
+
+}  // namespace
+
+kube::Result<ServerAddress> parseServerAddress(std::string_view text) {
+  ServerAddress server;
+  const size_t schemeEnd = text.find("://");
+  if (schemeEnd == std::string_view::npos) return noAddress("it does not begin with https://");
+  const std::string scheme = kube::lowerCase(text.substr(0, schemeEnd));
+  if (scheme != "https" && scheme != "http") return noAddress("it does not begin with https://");
+  server.tls = scheme == "https";
+  server.port = server.tls ? kHttpsPort : kHttpPort;
+
+  text.remove_prefix(schemeEnd + 3);
+  const size_t pathBegin = std::min(text.find_first_of("/?#"), text.size());
+  std::string_view authority = text.substr(0, pathBegin);
+  std::string_view path = text.substr(pathBegin);
+  if (authority.find('@') != std::string_view::npos)
+    return noAddress("a user name does not belong in it");  // it would be a secret in every message
+  if (!std::ranges::all_of(path, isPathCharacter)) return noAddress("its path holds what no path may");
+  while (path.ends_with('/')) path.remove_suffix(1);
+  server.path = path;
+
+  std::string_view port;
+  if (authority.starts_with('[')) {
+    const size_t end = authority.find(']');
+    if (end == std::string_view::npos) return noAddress("a \"[\" is not closed");
+    server.host = authority.substr(1, end - 1);
+    port = authority.substr(end + 1);
+    if (server.host.find(':') == std::string::npos || !std::ranges::all_of(server.host, isHexOrColon))
+      return noAddress("what stands in brackets is no IPv6 address");
+    if (!port.empty() && !port.starts_with(':')) return noAddress("after the \"]\" comes the port");
+  } else {
+    const size_t colon = std::min(authority.find(':'), authority.size());
+    server.host = authority.substr(0, colon);
+    port = authority.substr(colon);
+    if (server.host.empty()) return noAddress("it names no host");
+    if (!isHostName(server.host)) return noAddress("its host is no host's name");
+  }
+  if (port.empty()) return server;
+  port.remove_prefix(1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), server.port);
+  if (error != std::errc() || end != port.data() + port.size() || server.port == 0)
+    return noAddress("its port is no number from 1 to 65535");
+  return server;
+}
+
+std::string toString(const ServerAddress& server) {
+  const bool brackets = server.host.find(':') != std::string::npos;
+  std::string text = server.tls ? "https://" : "http://";
+  text += brackets ? "[" + server.host + "]" : server.host;
+  return text + ":" + std::to_string(server.port) + server.path;
+}
+
+}  // namespace lastout::client
