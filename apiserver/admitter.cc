@@ -6,18 +6,6 @@
 namespace lastout::apiserver {
 namespace {
 
-std::string_view operationName(Mutation::Operation operation) {
-  switch (operation) {
-    case Mutation::Operation::Create:
-      return "CREATE";
-    case Mutation::Operation::Update:
-      return "UPDATE";
-    case Mutation::Operation::Delete:
-      break;
-  }
-  return "DELETE";
-}
-
 kube::Labels labelsOf(const Json& object) {
   kube::Labels labels;
   const Json* found = at(object, {"metadata", "labels"});
@@ -30,7 +18,7 @@ kube::Labels labelsOf(const Json& object) {
 
 ReviewRequest reviewOf(const Mutation& mutation) {
   ReviewRequest request;
-  request.operation = operationName(mutation.operation);
+  request.operation = toString(mutation.operation);
   request.type = mutation.key.type;
   request.version = mutation.type->version;
   request.subresource = mutation.subresource;

@@ -151,10 +151,12 @@ ApiResult<HttpResponse> Api::createObject(Call& call, Json object, const WriteOp
 
 ApiResult<HttpResponse> Api::answerReview(Call& call, Json review) {
   const std::string& resource = call.type->type.resource;
-  auto answer = resource == "tokenreviews" ? answerTokenReview(users_, std::move(review))
-                : resource == "subjectaccessreviews"
-                    ? answerSubjectAccessReview(users_, std::move(review))
-                    : answerSelfSubjectAccessReview(users_, call.http.user, std::move(review));
+  const UserInfo& asking = call.http.user;
+  auto answer = resource == "tokenreviews"           ? answerTokenReview(users_, std::move(review))
+                : resource == "subjectaccessreviews" ? answerSubjectAccessReview(users_, std::move(review))
+                : resource == "selfsubjectrulesreviews"
+                    ? answerSelfSubjectRulesReview(users_, asking, std::move(review))
+                    : answerSelfSubjectAccessReview(users_, asking, std::move(review));
   if (!answer) return tl::unexpected(std::move(answer.error()));
   return answerWith(201, *call.type, *answer, call.view);
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apiserver/json.h"
 #include "apiserver/served_type.h"
@@ -36,5 +37,8 @@ struct Mutation {
   bool dryRun = false;
   UserInfo user;
 };
+
+// As reviews call it: "CREATE", ...
+std::string_view toString(Mutation::Operation operation);
 
 }  // namespace lastout::apiserver

@@ -70,18 +70,6 @@ const char* changeName(Write::Kind kind) {
   return "DELETED";
 }
 
-const char* reviewedOperation(Mutation::Operation operation) {
-  switch (operation) {
-    case Mutation::Operation::Create:
-      return "CREATE";
-    case Mutation::Operation::Update:
-      return "UPDATE";
-    case Mutation::Operation::Delete:
-      break;
-  }
-  return "DELETE";
-}
-
 // Why it was denied: the causes that a webhook gave, or its message.
 Json reasonsOf(const ApiError* denial) {
   Json why = Json::array();
@@ -142,7 +130,7 @@ void Recorder::review(Time when, const Mutation& mutation, const ApiError* denia
   const Json* policy = at(mutation.options, {"propagationPolicy"});
   Json line = {{"t", secondsAt(when)},
                {"kind", "admission"},
-               {"operation", reviewedOperation(mutation.operation)},
+               {"operation", toString(mutation.operation)},
                {"group", mutation.key.type.group},
                {"resource", mutation.key.type.resource},
                {"namespace", textOrNull(mutation.key.namespaceName)},

@@ -163,6 +163,21 @@ std::vector<Cause> problemsOfQuestion(const Json& spec, bool asksForAnother) {
   return causes;
 }
 
+bool mayDoEverything(const Users& users, const UserInfo& user) {
+  return everybodyIsAdmin(users) || hasWord(user.groups, kMasters);
+}
+
+// Adds the rule as a SelfSubjectRulesReview lists it, to the one list or the other.
+void addRule(Json& status, const AccessRule& rule) {
+  if (!rule.paths.empty()) {
+    status["nonResourceRules"].push_back({{"verbs", rule.verbs}, {"nonResourceURLs", rule.paths}});
+    return;
+  }
+  Json listed = {{"verbs", rule.verbs}, {"apiGroups", rule.groups}, {"resources", rule.resources}};
+  if (!rule.names.empty()) listed["resourceNames"] = rule.names;
+  status["resourceRules"].push_back(std::move(listed));
+}
+
 Json accessStatus(bool allowed) {
   if (allowed) return {{"allowed", true}};
   return {{"allowed", false}, {"reason", "no rule of the tokens file allows it"}};
@@ -236,7 +251,7 @@ std::optional<UserInfo> userWithToken(const Users& users, std::string_view token
 }
 
 bool mayDo(const Users& users, const UserInfo& user, const AccessAttributes& wanted) {
-  if (everybodyIsAdmin(users) || hasWord(user.groups, kMasters)) return true;
+  if (mayDoEverything(users, user)) return true;
   return std::ranges::any_of(users.known, [&user, &wanted](const KnownUser& known) {
     return known.user.username == user.username && allows(known.rights, wanted);
   });
@@ -272,6 +287,31 @@ ApiResult<Json> answerSelfSubjectAccessReview(const Users& users, const UserInfo
   if (const auto causes = problemsOfQuestion(**spec, false); !causes.empty())
     return tl::unexpected(invalid("SelfSubjectAccessReview", "authorization.k8s.io", "", causes));
   review["status"] = accessStatus(mayDo(users, asking, accessAttributesOf(**spec)));
+  return review;
+}
+
+ApiResult<Json> answerSelfSubjectRulesReview(const Users& users, const UserInfo& asking, Json review) {
+  const auto spec = questionOf(review, "SelfSubjectRulesReview");
+  if (!spec) return tl::unexpected(spec.error());
+  const std::string_view space = stringAt(**spec, {"namespace"});
+  if (space.empty()) return tl::unexpected(badRequest("no namespace on request"));
+  Json status = {
+      {"resourceRules", Json::array()}, {"nonResourceRules", Json::array()}, {"incomplete", false}};
+  if (mayDoEverything(users, asking)) {
+    addRule(
+        status,
+        {.verbs = {"*"}, .groups = {"*"}, .resources = {"*"}, .names = {}, .namespaces = {}, .paths = {}});
+    addRule(status,
+            {.verbs = {"*"}, .groups = {}, .resources = {}, .names = {}, .namespaces = {}, .paths = {"*"}});
+  } else {
+    for (const KnownUser& known : users.known) {
+      if (known.user.username != asking.username) continue;
+      for (const AccessRule& rule : known.rights) {
+        if (rule.namespaces.empty() || hasWord(rule.namespaces, space)) addRule(status, rule);
+      }
+    }
+  }
+  review["status"] = std::move(status);
   return review;
 }
 

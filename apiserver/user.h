@@ -1,5 +1,5 @@
 // Who asks: users as reviews show them, the tokens file that names them and says what they may do, and the
-// answers about both (TokenReview, SubjectAccessReview, SelfSubjectAccessReview).
+// answers about both (TokenReview, SubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview).
 #pragma once
 
 #include <map>
@@ -82,5 +82,7 @@ bool mayDo(const Users& users, const UserInfo& user, const AccessAttributes& wan
 ApiResult<Json> answerTokenReview(const Users& users, Json review);
 ApiResult<Json> answerSubjectAccessReview(const Users& users, Json review);
 ApiResult<Json> answerSelfSubjectAccessReview(const Users& users, const UserInfo& asking, Json review);
+// Everything that the one who asks may do in a namespace.
+ApiResult<Json> answerSelfSubjectRulesReview(const Users& users, const UserInfo& asking, Json review);
 
 }  // namespace lastout::apiserver

@@ -138,5 +138,28 @@ TEST(Reviews, OfAccessSayWhatIsAllowed) {
             2U);
 }
 
+TEST(SelfSubjectRulesReview, ListsWhatCountsInTheNamespace) {
+  const auto users = parseUsers(R"(
+users:
+- token: t
+  username: jane
+  rights:
+  - { verbs: [get], groups: [apps], resources: [deployments], names: [web], namespaces: [demo] }
+  - { verbs: [delete], groups: [""], resources: [pods], namespaces: [other] }
+  - { verbs: [get], paths: [/healthz] }
+)",
+                                "tokens.yaml");
+  ASSERT_TRUE(users);
+  const Json review = {{"spec", {{"namespace", "demo"}}}};
+  const Json status = answerSelfSubjectRulesReview(*users, {"jane", "", {}, {}}, review).value()["status"];
+  EXPECT_EQ(status, Json::parse(R"({
+    "resourceRules": [{"verbs": ["get"], "apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["web"]}],
+    "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/healthz"]}],
+    "incomplete": false})"));
+  const Json all = answerSelfSubjectRulesReview(*users, adminUser(), review).value()["status"];
+  EXPECT_EQ(all["resourceRules"][0]["verbs"], Json::array({"*"}));
+  EXPECT_EQ(answerSelfSubjectRulesReview(*users, adminUser(), {{"spec", Json::object()}}).error().code, 400);
+}
+
 }  // namespace
 }  // namespace lastout::apiserver

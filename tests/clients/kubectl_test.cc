@@ -198,6 +198,7 @@ TEST_F(KubectlAuth, MayDoWhatTheTokensFileSays) {
       "--user=ann");
   EXPECT_EQ(kubectl("auth can-i get pods"), "yes");
   EXPECT_THAT(kubectl("auth can-i delete pods", 1), HasSubstr("no"));
+  EXPECT_THAT(kubectl("auth can-i --list"), ContainsRegex("pods +\\[\\] +\\[\\] +\\[get list\\]"));
 }
 
 }  // namespace
