@@ -7,7 +7,7 @@
 #include "apiserver/contents.h"
 #include "apiserver/live_object.h"
 #include "apiserver/metadata.h"
-#include "apiserver/timestamp.h"
+#include "kube/timestamp.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -30,7 +30,7 @@ ApiError notHeld(const Mutation& mutation, const kube::Error& error) {
 ControlPlane::ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings)
     : storage(history), live(timing), surroundings_(std::move(surroundings)) {}
 
-std::string ControlPlane::now() const { return timestampText(surroundings_.wallClock()); }
+std::string ControlPlane::now() const { return kube::timestampText(surroundings_.wallClock()); }
 
 int64_t ControlPlane::seconds() const { return surroundings_.wallClock().time_since_epoch().count(); }
 

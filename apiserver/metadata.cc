@@ -8,7 +8,7 @@
 #include "apiserver/defaults.h"
 #include "apiserver/immutable.h"
 #include "apiserver/json_edit.h"
-#include "apiserver/timestamp.h"
+#include "kube/timestamp.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -100,7 +100,7 @@ void shortenGracePeriod(Json& metadata, int64_t seconds) {
   const int64_t before = integerAt(metadata, {"deletionGracePeriodSeconds"});
   if (seconds < 0 || seconds >= before) return;
   metadata["deletionTimestamp"] =
-      timestampAfter(stringAt(metadata, {"deletionTimestamp"}), std::chrono::seconds(seconds - before));
+      kube::timestampAfter(stringAt(metadata, {"deletionTimestamp"}), std::chrono::seconds(seconds - before));
   metadata["deletionGracePeriodSeconds"] = seconds;
 }
 
@@ -183,7 +183,7 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
     return object;
   }
   const int64_t grace = rules.type == kPodType ? gracePeriodOf(object, gracePeriodSeconds) : 0;
-  (*metadata)["deletionTimestamp"] = timestampAfter(now, std::chrono::seconds(grace));
+  (*metadata)["deletionTimestamp"] = kube::timestampAfter(now, std::chrono::seconds(grace));
   (*metadata)["deletionGracePeriodSeconds"] = grace;
   if (const int64_t generation = integerAt(*metadata, {"generation"}); generation > 0)
     (*metadata)["generation"] = generation + 1;

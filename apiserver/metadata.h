@@ -1,5 +1,5 @@
 // The life of an object's metadata: what the API server writes there when the object is created, updated and
-// deleted, and what of a client's it keeps. Times are texts as in apiserver/timestamp.h.
+// deleted, and what of a client's it keeps. Times are texts as in kube/timestamp.h.
 #pragma once
 
 #include <cstdint>

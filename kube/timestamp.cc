@@ -1,7 +1,8 @@
 #include "kube/timestamp.h"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <cstdio>
 
 namespace lastout::kube {
 namespace {
@@ -53,6 +54,25 @@ std::optional<int64_t> parseTimestamp(std::string_view text) {
   if (!zone) return std::nullopt;
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   return days * 86400 + hour * 3600 + minute * 60 + second - *zone;
+}
+
+std::string timestampText(std::chrono::sys_seconds time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  std::array<char, 64> text{};
+  const int length =
+      std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                    static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                    static_cast<int>(clock.seconds().count()));
+  return {text.data(), static_cast<size_t>(length)};
+}
+
+std::string timestampAfter(std::string_view text, std::chrono::seconds delay) {
+  const auto time = parseTimestamp(text);
+  return time ? timestampText(std::chrono::sys_seconds(std::chrono::seconds(*time)) + delay)
+              : std::string(text);
 }
 
 }  // namespace lastout::kube

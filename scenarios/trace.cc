@@ -10,6 +10,7 @@
 
 #include "cluster/transition.h"
 #include "criticalservice/critical_service.h"
+#include "kube/timestamp.h"
 #include "scenarios/blockers.h"
 #include "scenarios/output.h"
 
@@ -26,16 +27,7 @@ using Json = nlohmann::ordered_json;
 
 std::string wallTime(std::chrono::milliseconds at) {
   constexpr auto kStart = std::chrono::sys_days{std::chrono::year{2000} / 1 / 1};
-  const auto time = kStart + std::chrono::floor<std::chrono::seconds>(at);
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss clock{time - day};
-  char text[40];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  return text;
+  return kube::timestampText(kStart + std::chrono::floor<std::chrono::seconds>(at));
 }
 
 class Tracer {

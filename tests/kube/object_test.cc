@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/timestamp.h"
 #include "tests/kube/reading.h"
 
 namespace lastout::kube {
@@ -240,6 +241,14 @@ TEST(Meta, OfANewerServerMayHaveMoreFields) {
 TEST(Object, GroupIsWhatStandsBeforeTheVersion) {
   EXPECT_EQ(groupOf("apps/v1"), "apps");
   EXPECT_EQ(groupOf("v1"), "");
+}
+
+TEST(Timestamps, AreWhatTheyWere) {
+  EXPECT_EQ(timestampAfter("2026-11-21T02:39:56Z", std::chrono::seconds(30)), "2026-11-21T02:40:26Z");
+  EXPECT_EQ(timestampAfter("2027-01-01T00:00:00Z", std::chrono::seconds(-1)), "2026-12-31T23:59:59Z");
+  EXPECT_EQ(timestampText(std::chrono::sys_seconds(std::chrono::seconds(951782400))), "2000-02-29T00:00:00Z");
+  for (const char* text : {"", "now", "2026-02-30T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21 02:39:56Z"})
+    EXPECT_FALSE(parseTimestamp(text)) << text;
 }
 
 }  // namespace
