@@ -16,7 +16,8 @@ OrderedJson recordedBody(const std::string& name) { return recordedResponse(name
 
 std::vector<OrderedJson> recordedEvents(const std::string& name) {
   std::vector<OrderedJson> events;
-  for (const OrderedJson& entry : recordedResponse(name).at("stream")) events.push_back(entry.at("event"));
+  const OrderedJson response = recordedResponse(name);
+  for (const OrderedJson& entry : response.at("stream")) events.push_back(entry.at("event"));
   return events;
 }
 
