@@ -1,0 +1,288 @@
+#include "client/reflector.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lastout::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLongestRetryAfter{120};  // whatever a server wishes
+
+constexpr int kMisbehaved = 200;  // an answer that is none, though it is called one
+constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
+constexpr int kTooManyRequests = 429;
+constexpr int kServerErrors = 500;
+
+bool isDecimal(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::string_view withoutLeadingZeros(std::string_view digits) {
+  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+}
+
+ServerStatus misbehaved(const std::string& what) {
+  return {kMisbehaved, "", "the API server cannot be followed: " + what, std::nullopt};
+}
+
+std::string reason(const ServerStatus& status) {
+  return status.code >= 300 ? toString(status) : status.message;
+}
+
+// After such a failure of a watch the next one may begin where it stopped.
+bool mayResume(const ServerStatus& status) {
+  if (isExpired(status)) return false;
+  return status.code == 0 || status.code == kUnauthorized || status.code == kForbidden ||
+         status.code == kTooManyRequests || status.code >= kServerErrors;
+}
+
+// Namespaces' names hold no slash.
+std::string keyOf(const kube::ObjectMeta& meta) { return meta.namespaceName + "/" + meta.name; }
+
+Removed removed(const std::string& key, std::string uid) {
+  const size_t slash = key.find('/');
+  return {key.substr(0, slash), key.substr(slash + 1), std::move(uid)};
+}
+
+}  // namespace
+
+bool isOlder(std::string_view version, std::string_view than) {
+  if (!isDecimal(version) || !isDecimal(than)) return false;
+  version = withoutLeadingZeros(version);
+  than = withoutLeadingZeros(than);
+  return version.size() != than.size() ? version.size() < than.size() : version < than;
+}
+
+Reflector::Reflector(ReflectorOptions options, RandomFraction random, Audience audience)
+    : options_(options),
+      random_(std::move(random)),
+      audience_(std::move(audience)),
+      backoff_(options.backoff, random_) {}
+
+Next Reflector::next(TimePoint now) {
+  if (notBefore_ && now < *notBefore_) return WaitUntil{*notBefore_};
+  notBefore_.reset();
+  if (now - heard_ >= options_.outage) {
+    doubted_ = true;
+    listNext();
+  }
+  underWay_ = true;
+  asked_ = now;
+  watching_.reset();
+  progressed_ = false;
+  if (phase_ == Phase::Watch) {
+    const double factor = 1 + random_();
+    return WatchFrom{
+        latest_,
+        seconds(static_cast<int64_t>(factor * std::chrono::duration<double>(options_.watchFor).count()))};
+  }
+  const size_t limit = inPages_ ? options_.page : 0;
+  if (!continueToken_.empty()) return ListPage{"", continueToken_, limit};
+  ++list_;
+  listBegan_ = now;
+  listVersion_.clear();
+  return ListPage{fromCache_ ? "0" : "", "", limit};
+}
+
+bool Reflector::item(StreamedObject object, TimePoint now) {
+  if (!underWay_ || phase_ != Phase::List) return false;
+  heard(now);
+  fromCache_ = false;
+  const auto known = known_.find(keyOf(object.meta));
+  if (known != known_.end()) {
+    const std::string& version = known->second.version;
+    const bool twice = known->second.list == list_;  // pages of different versions may overlap
+    const bool same = object.meta.resourceVersion == version && object.meta.uid == known->second.uid;
+    if (twice && isOlder(object.meta.resourceVersion, version)) return true;
+    known->second.list = list_;
+    if (same && (twice || !doubted_)) return true;
+  }
+  upsert(std::move(object));
+  return true;
+}
+
+void Reflector::endOfPage(const std::string& resourceVersion, const std::string& continueToken,
+                          TimePoint now) {
+  if (!underWay_ || phase_ != Phase::List) return;
+  heard(now);
+  // Where later pages are of a later version, a watch from the first one's tells some changes again, and no
+  // harm is done.
+  if (listVersion_.empty()) listVersion_ = resourceVersion;
+  if (listVersion_.empty() || listVersion_ == "0")
+    return failed(misbehaved("its list has no resourceVersion"), now);
+  if (!continueToken.empty()) {
+    if (continueToken == continueToken_)
+      return failed(misbehaved("it gave the same continue token twice"), now);
+    continueToken_ = continueToken;
+    underWay_ = false;
+    return;
+  }
+  for (auto known = known_.begin(); known != known_.end();) {
+    const auto here = known++;
+    if (here->second.list != list_) remove(here);
+  }
+  fromCache_ = false;
+  inPages_ = true;
+  doubted_ = false;
+  continueToken_.clear();
+  latest_ = listVersion_;
+  phase_ = Phase::Watch;
+  underWay_ = false;
+  knowledge_ = {Knowledge::State::Stale, true, listBegan_, ""};
+  audience_.knowledge(knowledge_);
+}
+
+void Reflector::watching(TimePoint now) {
+  if (!underWay_ || phase_ != Phase::Watch || watching_) return;
+  watching_ = now;
+  know(Knowledge::State::Synced, "");
+}
+
+bool Reflector::event(WatchEvent event, TimePoint now) {
+  if (!underWay_ || phase_ != Phase::Watch) return false;
+  watching(now);
+  if (event.type == EventType::Error) {
+    if (event.status.code == 0) event.status.code = kServerErrors;
+    failed(event.status, now);
+    return false;
+  }
+  const std::string version = event.object.meta.resourceVersion;
+  if (event.type == EventType::Bookmark || isNews(event)) {
+    // A server tells events in their order. What it tells too late may be followed by what it does not tell,
+    // and by its version alone it cannot be told from what was overtaken by a removal.
+    if (isOlder(version, latest_)) {
+      failed(misbehaved("it told version " + version + " after version " + latest_), now);
+      return false;
+    }
+    if (event.type == EventType::Deleted)
+      remove(known_.find(keyOf(event.object.meta)));
+    else if (event.type != EventType::Bookmark)
+      upsert(std::move(event.object));
+  }
+  advance(version);
+  heard(now);
+  return true;
+}
+
+// What is older than what is known of that object, or the same, was told twice.
+bool Reflector::isNews(const WatchEvent& event) const {
+  const bool deleted = event.type == EventType::Deleted;
+  const kube::ObjectMeta& meta = event.object.meta;
+  const auto known = known_.find(keyOf(meta));
+  if (known == known_.end()) return !deleted;
+  if (isOlder(meta.resourceVersion, known->second.version)) return false;
+  return deleted || meta.resourceVersion != known->second.version || meta.uid != known->second.uid;
+}
+
+void Reflector::advance(const std::string& version) {
+  if (version.empty() || version == latest_ || isOlder(version, latest_)) return;
+  latest_ = version;
+  progressed_ = true;
+}
+
+void Reflector::ended(TimePoint now) {
+  if (!underWay_) return;
+  if (phase_ == Phase::List) return failed(misbehaved("its list stopped before its end"), now);
+  watching(now);
+  underWay_ = false;
+  if (progressed_ || isSteady(now)) {
+    heard(now);
+    backoff_.reset();
+    know(Knowledge::State::Stale, "");
+  } else {
+    know(Knowledge::State::Stale, "the API server ended the watch as soon as it had begun");
+    wait({}, now);
+  }
+}
+
+bool Reflector::isSteady(TimePoint now) const { return watching_ && now - *watching_ >= options_.steady; }
+
+void Reflector::failed(const ServerStatus& status, TimePoint now) {
+  if (!underWay_) return;
+  underWay_ = false;
+  if (phase_ == Phase::List)
+    listFailed(status);
+  else
+    watchFailed(status, now);
+  wait(status, now);
+}
+
+// Only who is told to be slower goes on in the middle of a list: after everything else the rest might be from
+// another history.
+void Reflector::listFailed(const ServerStatus& status) {
+  if (isExpired(status) && !continueToken_.empty()) inPages_ = false;
+  if (status.code != kTooManyRequests) listNext();
+  if (status.code == kForbidden)
+    know(Knowledge::State::Forbidden, reason(status));
+  else if (status.code == kNotFound)
+    know(Knowledge::State::NotServed, reason(status));
+  else
+    know(knowledge_.listed ? Knowledge::State::Stale : Knowledge::State::NeverSynced, reason(status));
+}
+
+void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
+  const bool cutOff = status.code == 0;
+  const bool stalled = cutOff && now >= stallsAt();  // as is a watch from a version that is still to come
+  if (isSteady(now) || (cutOff && progressed_)) backoff_.reset();
+  if (isSteady(now) && !stalled) heard_ = now;
+  doubted_ = doubted_ || stalled || status.code == kMisbehaved;
+  if (stalled || !mayResume(status)) listNext();
+  know(status.code == kForbidden ? Knowledge::State::Forbidden : Knowledge::State::Stale, reason(status));
+}
+
+void Reflector::listNext() {
+  phase_ = Phase::List;
+  underWay_ = false;
+  continueToken_.clear();
+}
+
+void Reflector::wait(const ServerStatus& status, TimePoint now) {
+  const milliseconds wish =
+      std::clamp(status.retryAfter.value_or(seconds(0)), seconds(0), kLongestRetryAfter);
+  notBefore_ = now + std::max(backoff_.next(), wish);
+}
+
+void Reflector::hurry() {
+  notBefore_.reset();
+  backoff_.reset();
+}
+
+void Reflector::clear() {
+  listNext();
+  while (!known_.empty()) remove(known_.begin());
+  knowledge_.listed = false;
+  know(Knowledge::State::NotServed, "the type is gone");
+}
+
+void Reflector::upsert(StreamedObject object) {
+  const auto [known, isNew] = known_.try_emplace(keyOf(object.meta));
+  if (!isNew && known->second.uid != object.meta.uid)
+    audience_.remove(removed(known->first, std::move(known->second.uid)));
+  known->second = {object.meta.resourceVersion, object.meta.uid, list_};
+  audience_.upsert(std::move(object));
+}
+
+void Reflector::remove(KnownObjects::iterator known) {
+  const Removed object = removed(known->first, std::move(known->second.uid));
+  known_.erase(known);
+  audience_.remove(object);
+}
+
+void Reflector::heard(TimePoint now) {
+  heard_ = now;
+  if (knowledge_.state == Knowledge::State::Synced) knowledge_.asOf = now;
+}
+
+void Reflector::know(Knowledge::State state, std::string why) {
+  if (state == knowledge_.state && why == knowledge_.why) return;
+  knowledge_.state = state;
+  knowledge_.why = std::move(why);
+  audience_.knowledge(knowledge_);
+}
+
+}  // namespace lastout::client
