@@ -1,0 +1,77 @@
+// HttpServer: HTTPS for admission reviews. One thread reads and writes all connections, a few workers decide;
+// nobody who merely opens connections, or is slow, keeps others from being answered
+// (docs/decisions/admission-listener.md).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admission/http_message.h"
+#include "admission/request_reader.h"
+#include "admission/tls_context.h"
+#include "kube/result.h"
+
+namespace lastout::admission {
+
+struct HttpServerOptions {
+  std::string address = "127.0.0.1";  // an IP address; "::" is every address of this machine
+  int port = 0;                       // 0: any that is free
+  TlsIdentity identity;
+  size_t workers = 16;
+  size_t waiting = 256;  // requests that wait for a worker; more are answered 503
+  RequestLimits request;
+  // Of all requests under way together, in bytes. Beyond it the request that has been coming for longest is
+  // given up.
+  size_t heldBytes = size_t{256} << 20;
+  // At the same time. One more takes the place of that which has kept us waiting for longest.
+  size_t connections = 4096;
+  // For the TLS handshake; for a request from its first byte to its last; for the client to take an answer.
+  std::chrono::milliseconds requestTime{10'000};
+  // Between requests. An API server closes its own end after 90 s; if we were first, a review could meet a
+  // connection that is just being closed.
+  std::chrono::milliseconds idleTime{180'000};
+};
+
+// Something went wrong with a connection or a request; one for each.
+struct HttpEvent {
+  std::string peer;     // "10.1.2.3:41234"; empty: of no client
+  int status = 0;       // what it was answered; 0: nothing, the connection was closed
+  std::string message;  // for a log: one line, with nothing secret
+};
+using HttpLog = std::function<void(const HttpEvent&)>;
+
+class HttpServer {
+ public:
+  // Listens, and answers from now on. `log` is called by the server's own thread, and must not wait. Makes
+  // the program ignore SIGPIPE. Fails when the address cannot be had or the identity is unusable.
+  static kube::Result<std::unique_ptr<HttpServer>> open(const HttpServerOptions& options,
+                                                        std::vector<HttpRoute> routes, HttpLog log);
+  ~HttpServer();  // as stop(0)
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // These four from any thread.
+  // New connections get this identity; those that there are go on undisturbed. Fails, and changes nothing,
+  // when it is unusable.
+  kube::Result<void> use(const TlsIdentity& identity);
+  // Every answer ends its connection from now on, so that clients go elsewhere; new connections are still
+  // answered.
+  void drain();
+  int port() const;
+  size_t connections() const;  // that are open
+
+  // No new connections; idle ones end; requests under way are answered. After `grace` what is left is closed.
+  // Returns when all is done; a handler that is running is waited for, whatever the grace. Not from a
+  // handler.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  class Loop;
+  explicit HttpServer(std::unique_ptr<Loop> loop);
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace lastout::admission

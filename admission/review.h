@@ -1,0 +1,99 @@
+// AdmissionReview v1, from a webhook's side: what the API server asks, and the answer that it accepts
+// (tests/recordings/kubernetes-1.26/admission and rest/098 to 110).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "admission/explain.h"
+#include "kube/object_key.h"
+#include "kube/value.h"
+
+namespace lastout::admission {
+
+inline constexpr size_t kMostReviewBytes = size_t{8} << 20;  // an object and its old form, 3 MiB each at most
+
+enum class Operation : uint8_t { Create, Update, Delete, Connect };
+
+struct ReviewKind {
+  std::string group;
+  std::string version;
+  std::string kind;
+};
+
+struct ReviewType {
+  kube::GroupResource type;
+  std::string version;
+  std::string subresource;  // "status", "scale", "finalize"; empty: the object itself
+};
+
+struct ReviewUser {
+  std::string name;
+  std::string uid;  // empty: none
+  std::vector<std::string> groups;
+  std::map<std::string, std::vector<std::string>, std::less<>> extra;
+};
+
+// One request of the API server's. Texts of objects are parts of the body that was read, and checked to be
+// JSON nested at most 64 deep; kube::parseJson makes values of them where they are needed.
+struct Review {
+  std::string uid;  // of this review, to be repeated in the answer
+  Operation operation = Operation::Delete;
+  ReviewType resource;  // as the webhook's rule names it
+  ReviewKind kind;      // of the objects: Scale of autoscaling for deployments/scale (admission/11)
+  ReviewType asked;     // as the client named it, where matchPolicy Equivalent made it another
+  ReviewKind askedKind;
+  // Of the object that is to change. The name is the old or new object's where the request has none, as for
+  // each object of a collection (admission/24, 33); empty only for a CREATE whose name is still to be made.
+  // A Namespace is in no namespace here, although the request says that it is in itself (admission/23).
+  kube::ObjectKey object;
+  std::string objectUid;  // of the old object, else of the new; empty: not known
+  ReviewUser user;
+  bool dryRun = false;
+  kube::Value options;         // CreateOptions, UpdateOptions, DeleteOptions; null: none
+  std::string_view newObject;  // "": none, as for DELETE
+  std::string_view oldObject;  // "": none, as for CREATE
+};
+
+// Why a body is no review. The message is for the log and for the answer; it holds no more of the body than
+// the few hundred bytes of one word.
+struct ReviewError {
+  int status = 400;  // to answer with: 400, or 413 for a body that is too large
+  std::string message;
+};
+
+// Fails for each of these in words of its own: too many bytes, no JSON, not UTF-8, nested too deep, the same
+// key twice, no AdmissionReview, a version other than v1, no uid, a field that is missing or has the wrong
+// type, an operation that is not known, a DELETE or UPDATE of nobody knows what. Fields that are not known
+// are passed over: newer API servers send more. `body` must outlive the result.
+tl::expected<Review, ReviewError> parseReview(std::string_view body);
+
+// Why a request is denied. The texts must outlive this; those of an Explanation's causes live in its `words`.
+struct Refusal {
+  // 403, 429, 409, 422 or another error of HTTP; the reason follows from it. What is no error becomes 403.
+  int code = 403;
+  std::string_view message;   // what kubectl prints behind `admission webhook "..." denied the request: `
+  std::vector<Cause> causes;  // details.causes; a text that is empty is left out
+  // details.retryAfterSeconds: with code 429 client-go waits for so long and asks again, up to ten times.
+  std::optional<int> retryAfterSeconds;
+};
+
+// What is told: allowed, unless there is a refusal.
+struct ReviewAnswer {
+  std::optional<Refusal> refusal;
+  // Shown to the user by kubectl. An API server drops what is too long: 16 are passed on, cut at 256 bytes.
+  std::vector<std::string> warnings;
+};
+
+// The AdmissionReview that answers the review with that uid. A refusal always has a status with a message:
+// without one the client would read "denied without explanation" (rest/105).
+std::string answerText(std::string_view uid, const ReviewAnswer& answer);
+
+std::string_view toString(Operation operation);  // "DELETE"
+
+}  // namespace lastout::admission

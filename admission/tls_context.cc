@@ -1,0 +1,204 @@
+#include "admission/tls_context.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "kube/quoting.h"
+
+namespace lastout::admission {
+namespace {
+
+struct FreeOpenSsl {
+  void operator()(BIO* bytes) const { BIO_free(bytes); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+using BytesPointer = std::unique_ptr<BIO, FreeOpenSsl>;
+using CertificatePointer = std::unique_ptr<X509, FreeOpenSsl>;
+using KeyPointer = std::unique_ptr<EVP_PKEY, FreeOpenSsl>;
+
+// OpenSSL's words for the first thing that went wrong.
+std::string openSslWords() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  if (code == 0) return "nothing is known about why";
+  if (const char* reason = ERR_reason_error_string(code); reason != nullptr) return reason;
+  std::array<char, 256> words{};
+  ERR_error_string_n(code, words.data(), words.size());
+  return words.data();
+}
+
+tl::unexpected<kube::Error> unusablePart(std::string_view what) {
+  return tl::unexpected(kube::Error{"cannot use the " + std::string(what) + ": " + openSslWords(), {}, {}});
+}
+
+BytesPointer bytesOf(const std::string& text) {
+  constexpr size_t kMost = std::numeric_limits<int>::max();
+  return BytesPointer(BIO_new_mem_buf(text.data(), static_cast<int>(std::min(text.size(), kMost))));
+}
+
+// Never asks at the terminal.
+int noPassphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
+
+CertificatePointer nextCertificate(BIO* bytes) {
+  return CertificatePointer(PEM_read_bio_X509(bytes, nullptr, noPassphrase, nullptr));
+}
+
+bool useCertificates(SSL_CTX& context, const std::string& pem) {
+  const BytesPointer bytes = bytesOf(pem);
+  const CertificatePointer own = nextCertificate(bytes.get());
+  if (own == nullptr || SSL_CTX_use_certificate(&context, own.get()) != 1) return false;
+  while (CertificatePointer between = nextCertificate(bytes.get())) {
+    if (SSL_CTX_add0_chain_cert(&context, between.get()) != 1) return false;
+    static_cast<void>(between.release());  // the context's now
+  }
+  ERR_clear_error();  // the end of the text
+  return true;
+}
+
+bool useKey(SSL_CTX& context, const std::string& pem) {
+  const BytesPointer bytes = bytesOf(pem);
+  const KeyPointer key(PEM_read_bio_PrivateKey(bytes.get(), nullptr, noPassphrase, nullptr));
+  return key != nullptr && SSL_CTX_use_PrivateKey(&context, key.get()) == 1 &&
+         SSL_CTX_check_private_key(&context) == 1;
+}
+
+bool useClientCa(SSL_CTX& context, const std::string& pem) {
+  const BytesPointer bytes = bytesOf(pem);
+  size_t count = 0;
+  while (const CertificatePointer authority = nextCertificate(bytes.get())) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), authority.get()) != 1 ||
+        SSL_CTX_add_client_CA(&context, authority.get()) != 1)
+      return false;
+    ++count;
+  }
+  if (count > 0) ERR_clear_error();
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+  return count > 0;
+}
+
+void configure(SSL_CTX& context) {
+  SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
+  // A connection is kept, not resumed: nothing to remember, and a client is verified by the authority of now.
+  SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(&context, 0);
+  SSL_CTX_set_options(&context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // An idle connection holds no buffers.
+  SSL_CTX_set_mode(&context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+
+}  // namespace
+
+kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity) {
+  ERR_clear_error();
+  const TlsContext context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  if (context == nullptr) return unusablePart("TLS library");
+  configure(*context);
+  if (!useCertificates(*context, identity.certificate)) return unusablePart("server's certificate");
+  if (!useKey(*context, identity.privateKey)) return unusablePart("server's private key");
+  if (!identity.clientCa.empty() && !useClientCa(*context, identity.clientCa))
+    return unusablePart("authority of clients");
+  return context;
+}
+
+void TlsStream::Free::operator()(SSL* connection) const { SSL_free(connection); }
+
+TlsStream::TlsStream(const TlsContext& context, int socket) : connection_(SSL_new(context.get())) {
+  usable_ = connection_ != nullptr && SSL_set_fd(connection_.get(), socket) == 1;
+  if (!usable_) problem_ = openSslWords();
+}
+
+TlsStream::~TlsStream() = default;
+
+TlsStep TlsStream::afterwards(int result) {
+  const int systemError = errno;
+  switch (SSL_get_error(connection_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return TlsStep::WantsRead;
+    case SSL_ERROR_WANT_WRITE:
+      return TlsStep::WantsWrite;
+    case SSL_ERROR_ZERO_RETURN:
+      return TlsStep::Ended;
+    case SSL_ERROR_SYSCALL:
+      usable_ = false;
+      problem_ = systemError == 0 ? "the client is gone" : std::strerror(systemError);
+      ERR_clear_error();
+      return TlsStep::Failed;
+    default:
+      break;
+  }
+  usable_ = false;
+  const unsigned long code = ERR_peek_error();
+  plainHttp_ = ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) == SSL_R_HTTP_REQUEST;
+  // The client hung up without a word of TLS, as most do.
+  const bool cut =
+      ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+  problem_ = openSslWords();
+  return cut ? TlsStep::Ended : TlsStep::Failed;
+}
+
+TlsStep TlsStream::handshake() {
+  if (!usable_) return TlsStep::Failed;
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_accept(connection_.get());
+  return result == 1 ? TlsStep::Done : afterwards(result);
+}
+
+TlsStep TlsStream::read(char* to, size_t room, size_t& got) {
+  got = 0;
+  if (!usable_) return TlsStep::Failed;
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_read_ex(connection_.get(), to, room, &got);
+  return result == 1 ? TlsStep::Done : afterwards(result);
+}
+
+TlsStep TlsStream::write(std::string_view text, size_t& written) {
+  written = 0;
+  if (!usable_) return TlsStep::Failed;
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_write_ex(connection_.get(), text.data(), text.size(), &written);
+  return result == 1 ? TlsStep::Done : afterwards(result);
+}
+
+void TlsStream::end() {
+  if (!usable_ || SSL_is_init_finished(connection_.get()) == 0) return;
+  ERR_clear_error();
+  SSL_shutdown(connection_.get());
+  ERR_clear_error();
+}
+
+bool TlsStream::hasHeard() const {
+  return connection_ != nullptr && BIO_number_read(SSL_get_rbio(connection_.get())) > 0;
+}
+
+bool TlsStream::hasVerifiedClient() const {
+  return connection_ != nullptr && SSL_get0_peer_certificate(connection_.get()) != nullptr &&
+         SSL_get_verify_result(connection_.get()) == X509_V_OK;
+}
+
+std::string TlsStream::client() const {
+  if (!hasVerifiedClient()) return {};
+  const X509_NAME* subject = X509_get_subject_name(SSL_get0_peer_certificate(connection_.get()));
+  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at < 0) return {};
+  unsigned char* text = nullptr;
+  const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+  if (length < 0) return {};
+  std::string name(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
+  OPENSSL_free(text);
+  return name;
+}
+
+}  // namespace lastout::admission

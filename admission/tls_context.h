@@ -1,0 +1,73 @@
+// TLS of the admission listener: its certificate, whose clients it believes, and one connection's encryption
+// over a socket that never waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kube/result.h"
+
+// OpenSSL's SSL_CTX and SSL.
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace lastout::admission {
+
+// All in PEM.
+struct TlsIdentity {
+  std::string certificate;  // the server's, and those between it and its authority
+  std::string privateKey;   // without a passphrase
+  std::string clientCa;     // who vouches for clients, one certificate or more; empty: clients are not asked
+};
+
+using TlsContext = std::shared_ptr<ssl_ctx_st>;
+
+// What new connections are made with; those that there are keep theirs. TLS 1.2 and 1.3. Fails with what is
+// wrong: a part that cannot be read, a key that is not the certificate's.
+kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity);
+
+// What has to happen before a call can be repeated.
+enum class TlsStep : uint8_t {
+  Done,
+  WantsRead,   // bytes of the client
+  WantsWrite,  // room for bytes to it
+  Ended,       // the client sends nothing more
+  Failed       // problem() says why; nothing can be sent any more
+};
+
+// For one thread at a time. No call waits.
+class TlsStream {
+ public:
+  // `socket` must outlive this, and not block.
+  TlsStream(const TlsContext& context, int socket);
+  ~TlsStream();
+  TlsStream(const TlsStream&) = delete;
+  TlsStream& operator=(const TlsStream&) = delete;
+
+  TlsStep handshake();
+  TlsStep read(char* to, size_t room, size_t& got);
+  TlsStep write(std::string_view text, size_t& written);
+  // Tells the client that nothing more comes, if there is room for that.
+  void end();
+
+  bool hasHeard() const;  // anything at all came from the client
+  const std::string& problem() const { return problem_; }
+  bool isPlainHttp() const { return plainHttp_; }  // what the client began with is HTTP without TLS
+  // The common name in the certificate that the client has shown and that was verified; "": none.
+  std::string client() const;
+  bool hasVerifiedClient() const;
+
+ private:
+  TlsStep afterwards(int result);
+  struct Free {
+    void operator()(ssl_st* connection) const;
+  };
+  std::unique_ptr<ssl_st, Free> connection_;
+  bool usable_ = false;
+  bool plainHttp_ = false;
+  std::string problem_;
+};
+
+}  // namespace lastout::admission

@@ -1,0 +1,198 @@
+// AdmissionReviews as they were recorded, and bodies that are none.
+#include "admission/review.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/admission/recorded_reviews.h"
+
+namespace lastout::admission {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::recordedReview;
+
+json groupVersionResource(const ReviewType& type) {
+  return {{"group", type.type.group}, {"version", type.version}, {"resource", type.type.resource}};
+}
+json groupVersionKind(const ReviewKind& kind) {
+  return {{"group", kind.group}, {"version", kind.version}, {"kind", kind.kind}};
+}
+json parsedOrNull(std::string_view text) { return text.empty() ? json() : json::parse(text); }
+json valueOrNull(const kube::Value& value) { return json::parse(kube::toJson(value).dump()); }
+
+json userOf(const ReviewUser& user) {
+  json result = {{"username", user.name}};
+  if (!user.uid.empty()) result["uid"] = user.uid;
+  if (!user.groups.empty()) result["groups"] = user.groups;
+  if (!user.extra.empty()) result["extra"] = user.extra;
+  return result;
+}
+
+void expectSaysWhatItsBodySays(const Review& review, const json& request) {
+  EXPECT_EQ(review.uid, request["uid"]);
+  EXPECT_EQ(toString(review.operation), request["operation"]);
+  EXPECT_EQ(groupVersionResource(review.resource), request["resource"]);
+  EXPECT_EQ(groupVersionResource(review.asked), request["requestResource"]);
+  EXPECT_EQ(groupVersionKind(review.kind), request["kind"]);
+  EXPECT_EQ(groupVersionKind(review.askedKind), request["requestKind"]);
+  EXPECT_EQ(review.resource.subresource, request.value("subResource", ""));
+  EXPECT_EQ(review.asked.subresource, request.value("requestSubResource", ""));
+  EXPECT_EQ(userOf(review.user), request["userInfo"]);
+  EXPECT_EQ(review.dryRun, request["dryRun"]);
+  EXPECT_EQ(valueOrNull(review.options), request["options"]);
+  EXPECT_EQ(parsedOrNull(review.newObject), request["object"]);
+  EXPECT_EQ(parsedOrNull(review.oldObject), request["oldObject"]);
+  EXPECT_EQ(review.object.type, review.resource.type);
+  const json& object = request["oldObject"].is_null() ? request["object"] : request["oldObject"];
+  EXPECT_EQ(review.object.name, object["metadata"]["name"]);
+  EXPECT_EQ(review.objectUid, object["metadata"].value("uid", ""));
+  const bool isNamespace = request["resource"]["resource"] == "namespaces";
+  EXPECT_EQ(review.object.namespaceName, isNamespace ? "" : request.value("namespace", ""));
+}
+
+TEST(Review, SaysWhatTheRecordedOnesSay) {
+  size_t count = 0;
+  for (const auto& [name, body] : testing::recordedReviews()) {
+    SCOPED_TRACE(name);
+    for (const int indent : {-1, 1}) {
+      const std::string text = body.dump(indent);
+      const auto review = parseReview(text);
+      ASSERT_TRUE(review) << review.error().message;
+      expectSaysWhatItsBodySays(*review, body["request"]);
+    }
+    ++count;
+  }
+  EXPECT_EQ(count, 46U);
+}
+
+TEST(Review, OfACollectionHasTheNameOfTheOldObject) {
+  const json body = recordedReview("33-delete-deployments-collection-admin");
+  ASSERT_FALSE(body["request"].contains("name"));
+  const std::string text = body.dump();
+  EXPECT_EQ(parseReview(text)->object.name, "finalizer-deployment");
+}
+
+TEST(Review, OfANamespaceIsInNone) {
+  const std::string text = recordedReview("23-delete-namespaces-admin-background").dump();
+  const auto review = parseReview(text);
+  EXPECT_EQ(review->object, (kube::ObjectKey{{"", "namespaces"}, "", "demo"}));
+}
+
+// A DELETE by kubectl, to be spoilt.
+json deletion() { return recordedReview("14-delete-deployments-admin-foreground"); }
+
+ReviewError errorOf(const std::string& body) {
+  const auto review = parseReview(body);
+  return review ? ReviewError{0, "it is understood"} : review.error();
+}
+
+TEST(BadReview, IsSaidByWhatIsWrongWithIt) {
+  const auto expectError = [](const std::string& body, const char* words) {
+    const ReviewError error = errorOf(body);
+    EXPECT_EQ(error.status, 400) << body.substr(0, 100);
+    EXPECT_THAT(error.message, HasSubstr(words)) << body.substr(0, 100);
+  };
+  const auto spoilt = [](const std::function<void(json&)>& spoil) {
+    json body = deletion();
+    spoil(body);
+    return body.dump();
+  };
+  expectError("", "ends too early");
+  expectError("GET / HTTP/1.1", "no JSON");
+  expectError("[]", "it is no map");
+  expectError("null", "it is no map");
+  expectError("{}", "kind is missing");
+  expectError(R"({"kind":"Pod","apiVersion":"v1"})", R"(kind is "Pod")");
+  expectError(spoilt([](json& body) { body["apiVersion"] = "admission.k8s.io/v1beta1"; }), "v1beta1");
+  expectError(spoilt([](json& body) { body.erase("request"); }), "has no request");
+  expectError(spoilt([](json& body) { body["request"] = nullptr; }), "has no request");
+  expectError(spoilt([](json& body) { body["request"] = 1; }), "request must be a map");
+  expectError(spoilt([](json& body) { body["request"].erase("uid"); }), "no request.uid");
+  expectError(spoilt([](json& body) { body["request"]["uid"] = ""; }), "no request.uid");
+  expectError(spoilt([](json& body) { body["request"]["operation"] = "PATCH"; }), R"("PATCH" is not known)");
+  expectError(spoilt([](json& body) { body["request"]["operation"] = 3; }), "request.operation must be");
+  expectError(spoilt([](json& body) { body["request"]["dryRun"] = "true"; }), "request.dryRun must be");
+  expectError(spoilt([](json& body) { body["request"].erase("resource"); }), "request.resource is missing");
+  expectError(spoilt([](json& body) { body["request"]["resource"].erase("resource"); }),
+              "request.resource.resource is missing");
+  expectError(spoilt([](json& body) { body["request"].erase("userInfo"); }), "request.userInfo is missing");
+  expectError(spoilt([](json& body) { body["request"]["userInfo"]["groups"] = "system:masters"; }),
+              "request.userInfo.groups must be");
+  expectError(spoilt([](json& body) { body["request"]["oldObject"] = "web"; }), "oldObject must be a map");
+  expectError(spoilt([](json& body) { body["request"]["oldObject"]["metadata"] = {1}; }), "must be a map");
+  expectError(spoilt([](json& body) { body["request"]["oldObject"]["metadata"]["name"] = 1; }),
+              "metadata.name of an object must be a string");
+  expectError(spoilt([](json& body) {
+                body["request"].erase("name");
+                body["request"]["oldObject"] = nullptr;
+              }),
+              "neither request.name nor");
+}
+
+TEST(BadReview, IsOneThatIsCutOffAnywhere) {
+  const std::string body = deletion().dump();
+  for (size_t length = 0; length < body.size(); ++length)
+    ASSERT_EQ(errorOf(body.substr(0, length)).status, 400) << length;
+}
+
+TEST(BadReview, HasAKeyTwiceWhereItCounts) {
+  const std::string body = deletion().dump();
+  const auto twice = [&body](const std::string& after, const std::string& member) {
+    std::string text = body;
+    return text.insert(text.find(after) + after.size(), member);
+  };
+  for (const std::string& text :
+       {twice("{", R"("kind":"AdmissionReview",)"), twice("{", R"("request":null,)"),
+        twice(R"("request":{)", R"("oldObject":null,)"), twice(R"("request":{)", R"("uid":"2",)"),
+        twice(R"("request":{)", R"("u\u0069d":"2",)"), twice(R"("oldObject":{)", R"("metadata":{},)"),
+        twice(R"("metadata":{)", R"("name":"other",)"), twice(R"("metadata":{)", R"("n\u0061me":"other",)")})
+    EXPECT_THAT(errorOf(text).message, HasSubstr("there twice")) << text.substr(0, 120);
+}
+
+TEST(BadReview, IsNestedTooDeep) {
+  const auto nested = [](size_t depth) {
+    json body = deletion();
+    body["request"]["oldObject"]["spec"] = "HERE";
+    std::string text = body.dump();
+    text.replace(text.find("\"HERE\""), 6, std::string(depth, '[') + std::string(depth, ']'));
+    return text;
+  };
+  EXPECT_EQ(errorOf(nested(61)).status, 0);  // in the body, request and oldObject
+  EXPECT_THAT(errorOf(nested(62)).message, HasSubstr("nested more than 64 deep"));
+  EXPECT_THAT(errorOf(std::string(1'000'000, '[')).message, HasSubstr("nested more than 64 deep"));
+}
+
+TEST(BadReview, IsNotUtf8) {
+  std::string body = deletion().dump();
+  body.replace(body.find("admin"), 1, "\xff");
+  EXPECT_THAT(errorOf(body).message, HasSubstr("not UTF-8"));
+}
+
+TEST(BadReview, IsTooLong) {
+  const ReviewError error = errorOf(std::string(kMostReviewBytes + 1, ' '));
+  EXPECT_EQ(error.status, 413);
+  EXPECT_THAT(error.message, HasSubstr("8388608"));
+}
+
+TEST(Review, MayHaveFieldsThatAreNotKnown) {
+  json body = deletion();
+  body["request"]["new"] = {{"in", 1.37}};
+  body["other"] = {1, 2};
+  EXPECT_EQ(errorOf(body.dump()).status, 0);
+}
+
+TEST(Review, OfACreateMayHaveNoName) {
+  json body = recordedReview("06-create-pods-replicaset-controller");
+  body["request"].erase("name");
+  body["request"]["object"]["metadata"].erase("name");
+  const std::string text = body.dump();
+  const auto review = parseReview(text);
+  ASSERT_TRUE(review);
+  EXPECT_THAT(review->object.name, IsEmpty());
+}
+
+}  // namespace
+}  // namespace lastout::admission

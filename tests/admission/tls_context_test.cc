@@ -1,0 +1,60 @@
+// Identities that cannot be used, and why.
+#include "admission/tls_context.h"
+
+#include <gmock/gmock.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include "tests/admission/http_world.h"
+
+namespace lastout::admission {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string problemOf(const TlsIdentity& identity) {
+  const auto context = makeTlsContext(identity);
+  return context ? "" : context.error().message;
+}
+
+class TlsContextTest : public ::testing::Test {
+ public:
+  apiserver::CertifiedKey authority = testing::testAuthority("test");
+  TlsIdentity identity = testing::testIdentity(authority);
+};
+
+TEST_F(TlsContextTest, IsMadeOfACertificateWithItsChain) {
+  identity.certificate += authority.certificate;
+  identity.clientCa = authority.certificate + testing::testAuthority("other").certificate;
+  EXPECT_EQ(problemOf(identity), "");
+}
+
+TEST_F(TlsContextTest, SaysWhichPartIsWrong) {
+  TlsIdentity bad = identity;
+  bad.certificate = "no PEM";
+  EXPECT_THAT(problemOf(bad), HasSubstr("the server's certificate"));
+  bad = identity;
+  bad.privateKey = "";
+  EXPECT_THAT(problemOf(bad), HasSubstr("the server's private key"));
+  bad.privateKey = authority.key;
+  EXPECT_THAT(problemOf(bad), HasSubstr("the server's private key"));
+  bad = identity;
+  bad.clientCa = "no PEM";
+  EXPECT_THAT(problemOf(bad), HasSubstr("the authority of clients"));
+}
+
+TEST_F(TlsContextTest, AsksNobodyForAPassphrase) {
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  BIO* bytes = BIO_new(BIO_s_mem());
+  char passphrase[] = "secret";
+  PEM_write_bio_PrivateKey(bytes, key, EVP_aes_256_cbc(), nullptr, 0, nullptr, passphrase);
+  char* text = nullptr;
+  const long length = BIO_get_mem_data(bytes, &text);
+  identity.privateKey.assign(text, static_cast<size_t>(length));
+  BIO_free(bytes);
+  EVP_PKEY_free(key);
+  EXPECT_THAT(problemOf(identity), HasSubstr("the server's private key"));
+}
+
+}  // namespace
+}  // namespace lastout::admission
