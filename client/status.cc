@@ -6,7 +6,7 @@
 namespace lastout::client {
 namespace {
 
-constexpr int64_t kLongestRetryAfter = 86'400;  // seconds
+constexpr int64_t kMostRetrySeconds = 86'400;  // seconds
 
 std::string stringIn(const kube::Value& map, std::string_view key) {
   const kube::Value* value = map.find(key);
@@ -33,7 +33,7 @@ kube::Result<ServerStatus> statusOf(const kube::Value& object) {
   const kube::Value* seconds = object.at({"details", "retryAfterSeconds"});
   if (seconds != nullptr && seconds->asInteger() != nullptr) {
     const int64_t number = *seconds->asInteger();
-    if (number >= 0 && number <= kLongestRetryAfter) status.retryAfter = std::chrono::seconds(number);
+    if (number >= 0 && number <= kMostRetrySeconds) status.retryAfter = std::chrono::seconds(number);
   }
   return status;
 }

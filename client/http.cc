@@ -1,0 +1,352 @@
+#include "client/http.h"
+
+#include <httplib.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "client/cutter.h"
+#include "client/dial.h"
+#include "client/tls.h"
+#include "client/tls_stream.h"
+#include "kube/quoting.h"
+
+namespace lastout::client {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr Milliseconds kLongestPatience{86'400'000};
+// The library's own timeouts come after ours, which are exact.
+constexpr Milliseconds kLibraryPatience{5'000};
+constexpr int64_t kLongestRetry = 86'400;  // seconds
+
+kube::Error httpError(std::string message) { return {std::move(message), {}, {}}; }
+
+// Without what would end a line of the header.
+bool isHeaderText(std::string_view text) {
+  return std::ranges::none_of(text, [](char byte) {
+    const auto value = static_cast<unsigned char>(byte);
+    return (value < 0x20 && value != '\t') || value == 0x7f;
+  });
+}
+
+bool isHeaderName(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char byte) {
+    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') ||
+           std::string_view("!#$%&'*+-.^_`|~").find(byte) != std::string_view::npos;
+  });
+}
+
+// "/path?query", printable ASCII without blanks.
+bool isTarget(std::string_view text) {
+  return text.starts_with('/') &&
+         std::ranges::all_of(text, [](char byte) { return byte > ' ' && byte < 0x7f; });
+}
+
+bool isMethod(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
+}
+
+std::string hostAndPort(const HttpOptions& options) {
+  const bool bare = options.host.find(':') == std::string::npos;
+  return (bare ? options.host : "[" + options.host + "]") + ":" + std::to_string(options.port);
+}
+
+// The header Retry-After in seconds; a date, as proxies may send, is left out.
+std::optional<std::chrono::seconds> retryAfterIn(const httplib::Response& response) {
+  const std::string text = response.get_header_value("Retry-After");
+  int64_t seconds = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (failed != std::errc() || end != text.data() + text.size() || seconds < 0) return std::nullopt;
+  return std::chrono::seconds(std::min(seconds, kLongestRetry));
+}
+
+std::string afterColon(const std::string& words) { return words.empty() ? "" : ": " + words; }
+
+std::string wordsOfVerification(long result, const std::string& name) {
+  switch (result) {
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      return "the server's certificate is not signed by the given certificate authority";
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+    case X509_V_OK:  // by the library's own look at the name
+      return "the server's certificate does not name " + kube::inQuotes(name);
+    default:
+      return std::string("the server's certificate is not believed: ") +
+             X509_verify_cert_error_string(result);
+  }
+}
+
+std::string wordsOfCut(Cut why, Milliseconds patience) {
+  switch (why) {
+    case Cut::Stopped:
+      return "it was stopped";
+    case Cut::Silence:
+      return "the server said nothing for " + std::to_string(patience.count()) + " ms";
+    case Cut::No:
+      break;
+  }
+  return "it was cut";
+}
+
+}  // namespace
+
+// A TLS connection that is dialled and read by us.
+class HttpApiServer::Connection final : public httplib::SSLClient {
+ public:
+  Connection(const HttpOptions& options, const std::string& serverName)
+      : SSLClient(serverName, options.port),
+        host_(options.host),
+        dialledPort_(options.port),
+        patience_(options.connectPatience) {
+    set_keep_alive(true);
+    set_follow_location(false);
+    set_url_encode(false);
+    set_decompress(false);
+    enable_server_certificate_verification(options.verify);
+    // A folder that is none: otherwise the system's authorities are read again, into the given ones.
+    if (!options.authorities.empty()) set_ca_cert_path("", "/dev/null");
+  }
+
+  // What follows is for one exchange at a time.
+  // False when no descriptor is left.
+  bool begin(Cutter::Line& line) {
+    line_ = &line;
+    endless_ = false;
+    connected_ = false;
+    problem_.clear();
+    return is_socket_open() == 0 || line.hold(socket());
+  }
+  void end() { line_ = nullptr; }
+  void heard() {
+    if (stream_ != nullptr) stream_->heard();
+  }
+  bool endless() const { return endless_; }  // more came than an answer may have
+  bool mayBeKept() const { return is_socket_open() != 0 && !hasMore_; }
+  // Why there is no connection; of one that there was, OpenSSL's words, where it has some.
+  const std::string& problem() const { return problem_; }
+  bool connected() const { return connected_; }
+
+ private:
+  bool create_and_connect_socket(Socket& socket, httplib::Error& error) override {
+    error = httplib::Error::Connection;
+    if (line_ == nullptr) return false;
+    auto made = dial(host_, dialledPort_, patience_, *line_);
+    if (!made) {
+      problem_ = std::move(made.error().message);
+      return false;
+    }
+    error = httplib::Error::Success;
+    socket.sock = *made;
+    return true;
+  }
+
+  bool process_socket(const Socket& socket, std::function<bool(httplib::Stream&)> callback) override {
+    TlsStream stream(socket.ssl, socket.sock);
+    stream_ = &stream;
+    connected_ = true;
+    const bool done = callback(stream);
+    stream_ = nullptr;
+    endless_ = stream.endless();
+    hasMore_ = stream.hasMore();
+    problem_ = stream.problem();
+    return done;
+  }
+
+  const std::string host_;
+  const uint16_t dialledPort_;
+  const Milliseconds patience_;
+  Cutter::Line* line_ = nullptr;
+  TlsStream* stream_ = nullptr;
+  bool endless_ = false;
+  bool hasMore_ = false;
+  bool connected_ = false;
+  std::string problem_;
+};
+
+// One call of exchange(), which may be tried twice.
+struct HttpApiServer::Exchange {
+  httplib::Request request;
+  Milliseconds patience;
+  const Take& take;
+  ApiAnswer answer = {};
+  bool begun = false;   // there is an answer
+  bool enough = false;  // for `take`
+  bool cut = false;     // by us
+};
+
+struct HttpApiServer::State {
+  HttpOptions options;
+  std::string serverName;
+  std::string address;  // host:port
+  Cutter cutter;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Connection>> idle;  // guarded by the mutex
+
+  std::unique_ptr<Connection> takeIdle() {
+    const std::lock_guard lock(mutex);
+    if (idle.empty()) return nullptr;
+    auto connection = std::move(idle.back());
+    idle.pop_back();
+    return connection;
+  }
+  void keep(std::unique_ptr<Connection> connection) {
+    const std::lock_guard lock(mutex);
+    if (idle.size() < options.idleConnections) idle.push_back(std::move(connection));
+  }
+};
+
+HttpApiServer::HttpApiServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+HttpApiServer::~HttpApiServer() = default;
+
+kube::Result<std::unique_ptr<HttpApiServer>> HttpApiServer::open(HttpOptions options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::string& prefix = options.pathPrefix;
+  if (options.host.empty() || !isTarget("/" + options.host))
+    return tl::unexpected(httpError(kube::inQuotes(options.host) + " is no host of an API server"));
+  if (!prefix.empty() &&
+      (!isTarget(prefix) || prefix.ends_with('/') || prefix.find_first_of("?#") != std::string::npos)) {
+    return tl::unexpected(httpError(kube::inQuotes(prefix) + " is no path of an API server"));
+  }
+  if (!isHeaderText(options.userAgent))
+    return tl::unexpected(httpError(kube::inQuotes(options.userAgent) + " is no name of a client"));
+  for (const auto& [name, value] : options.headers) {
+    if (!isHeaderName(name) || !isHeaderText(value))
+      return tl::unexpected(httpError("the header " + kube::inQuotes(name) + " cannot be sent"));
+  }
+  auto state = std::make_unique<State>();
+  state->serverName = options.serverName.empty() ? options.host : options.serverName;
+  state->address = hostAndPort(options);
+  state->options = std::move(options);
+  std::unique_ptr<HttpApiServer> server(new HttpApiServer(std::move(state)));
+  if (auto tried = server->newConnection(); !tried) return tl::unexpected(std::move(tried.error()));
+  return server;
+}
+
+kube::Result<std::unique_ptr<HttpApiServer::Connection>> HttpApiServer::newConnection() const {
+  const HttpOptions& options = state_->options;
+  auto connection = std::make_unique<Connection>(options, state_->serverName);
+  if (!connection->is_valid()) return tl::unexpected(httpError("no TLS client can be made"));
+  auto configured =
+      configureClient(*connection->ssl_context(), {options.authorities, state_->serverName, options.verify,
+                                                   options.clientCertificate, options.clientKey});
+  if (!configured)
+    return tl::unexpected(httpError("https://" + state_->address + ": " + configured.error().message));
+  return connection;
+}
+
+kube::Result<void> HttpApiServer::once(Connection& connection, Exchange& exchange) {
+  const Milliseconds patience = exchange.patience;
+  Cutter::Line line(state_->cutter);
+  exchange.cut = line.why() != Cut::No;
+  if (exchange.cut) return tl::unexpected(httpError(wordsOfCut(line.why(), patience)));
+  const auto tell = [&](std::string_view piece) {
+    connection.heard();
+    line.rest();
+    exchange.enough = !exchange.take(exchange.answer.status, piece);
+    line.expect(patience);
+    return !exchange.enough;
+  };
+  const auto begun = [&](const httplib::Response& response) {
+    exchange.begun = true;
+    exchange.answer = {response.status, retryAfterIn(response)};
+    return tell({});
+  };
+  httplib::Request request = exchange.request;
+  request.response_handler = begun;
+  request.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
+    return tell({data, size});
+  };
+  connection.set_connection_timeout(patience + kLibraryPatience);
+  connection.set_read_timeout(patience + kLibraryPatience);
+  connection.set_write_timeout(patience + kLibraryPatience);
+  ERR_clear_error();
+  if (!connection.begin(line)) return tl::unexpected(httpError("too many files are open"));
+  line.expect(patience);
+  const httplib::Result result = connection.send(request);
+  line.rest();
+  connection.end();
+  if (exchange.enough) return {};
+  if (result && !exchange.begun) {  // an answer without a body
+    begun(*result);
+    line.rest();
+    return {};
+  }
+  if (result) return {};
+  if (connection.endless()) return tl::unexpected(httpError("the header of the answer does not end"));
+  exchange.cut = line.why() != Cut::No;
+  if (exchange.cut) return tl::unexpected(httpError(wordsOfCut(line.why(), patience)));
+  if (exchange.begun) return tl::unexpected(httpError("the answer was cut off before its end"));
+  if (connection.connected())
+    return tl::unexpected(
+        httpError("the connection ended without an answer" + afterColon(connection.problem())));
+  if (!connection.problem().empty())
+    return tl::unexpected(httpError("no connection" + afterColon(connection.problem())));
+  if (result.error() == httplib::Error::SSLServerVerification)
+    return tl::unexpected(
+        httpError(wordsOfVerification(connection.get_openssl_verify_result(), state_->serverName)));
+  const auto code = ERR_peek_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return tl::unexpected(httpError("the TLS handshake failed" + afterColon(reason == nullptr ? "" : reason)));
+}
+
+kube::Result<ApiAnswer> HttpApiServer::exchange(const ApiRequest& request, const Take& take) {
+  const std::string url = "https://" + state_->address + state_->options.pathPrefix + request.target;
+  const auto failed = [&](const kube::Error& error) {
+    return tl::unexpected(httpError(request.method + " " + kube::printable(url) + ": " + error.message));
+  };
+  if (!isMethod(request.method) || !isTarget(request.target) || !isHeaderText(request.accept) ||
+      !isHeaderText(request.contentType))
+    return failed(httpError("the request cannot be sent"));
+  kube::Result<std::string> authorization;
+  if (state_->options.authorization) authorization = state_->options.authorization();
+  if (!authorization) return failed(authorization.error());
+  if (!isHeaderText(*authorization)) return failed(httpError("the credentials cannot be sent"));
+
+  Exchange exchange{{}, std::clamp(request.patience, Milliseconds(1), kLongestPatience), take};
+  exchange.request.method = request.method;
+  exchange.request.path = state_->options.pathPrefix + request.target;
+  exchange.request.body = request.body;
+  exchange.request.headers = {{"Host", state_->address},
+                              {"User-Agent", state_->options.userAgent},
+                              {"Accept", request.accept},
+                              {"Accept-Encoding", "identity"}};
+  for (const auto& [name, value] : state_->options.headers) exchange.request.headers.emplace(name, value);
+  if (!authorization->empty()) exchange.request.set_header("Authorization", *authorization);
+  if (!request.contentType.empty()) exchange.request.set_header("Content-Type", request.contentType);
+
+  std::unique_ptr<Connection> connection;
+  kube::Result<void> done;
+  bool again = true;
+  if (request.method == "GET") connection = state_->takeIdle();
+  if (connection != nullptr) {  // the server may have closed it meanwhile
+    done = once(*connection, exchange);
+    again = !done && !exchange.begun && !exchange.cut;
+  }
+  if (again) {
+    auto made = newConnection();
+    if (!made) return failed(made.error());
+    connection = std::move(*made);
+    done = once(*connection, exchange);
+  }
+  if (!done) return failed(done.error());
+  if (connection->mayBeKept()) state_->keep(std::move(connection));
+  return exchange.answer;
+}
+
+void HttpApiServer::stop() { state_->cutter.stop(); }
+
+}  // namespace lastout::client
