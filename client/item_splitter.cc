@@ -154,11 +154,13 @@ kube::Result<void> ItemSplitter::item(std::string_view piece, size_t& offset) {
   const size_t begin = offset;
   // The scanner stands at depth 2 before the item's first bracket, which is a part of the first piece of it.
   if (begun_.empty()) scanner_.step(piece[offset++]);
-  const size_t end = scanner_.skip(piece, offset, 2, limits_.depth);
+  // No further than the item may go, so that the first thing that is wrong does not depend on the pieces.
+  const std::string_view allowed = piece.substr(0, begin + (limits_.itemBytes - begun_.size()));
+  const size_t end = scanner_.skip(allowed, offset, 2, limits_.depth);
   if (!scanner_.ok()) return tl::unexpected(itemError("is nested too deep"));
-  offset = end == std::string_view::npos ? piece.size() : end;
-  if (begun_.size() + (offset - begin) > limits_.itemBytes)
+  if (end == std::string_view::npos && allowed.size() < piece.size())
     return tl::unexpected(itemError("is longer than " + std::to_string(limits_.itemBytes) + " bytes"));
+  offset = end == std::string_view::npos ? piece.size() : end;
   std::string_view text = piece.substr(begin, offset - begin);
   if (end == std::string_view::npos || !begun_.empty()) {
     begun_ += text;

@@ -127,6 +127,12 @@ TEST(ItemSplitter, HoldsNoMoreThanItsLimits) {
             "item 2 of the list is nested too deep");
   EXPECT_EQ(splitAnyhow(begin + R"({"a":")" + std::string(1'000, 'x'), limits).error,
             "item 1 of the list is longer than 40 bytes");
+  EXPECT_EQ(splitAnyhow(begin + R"({"a":")" + std::string(32, 'x') + R"("}]})", limits).error, "");
+  EXPECT_EQ(splitAnyhow(begin + R"({"a":")" + std::string(33, 'x') + R"("}]})", limits).error,
+            "item 1 of the list is longer than 40 bytes");
+  EXPECT_EQ(
+      splitAnyhow(begin + R"({"a":")" + std::string(50, 'x') + "\"," + std::string(9, '['), limits).error,
+      "item 1 of the list is longer than 40 bytes");
   EXPECT_EQ(splitAnyhow(begin + "{}" + std::string(1'000, ' ') + "]}", limits).error, "");
   EXPECT_EQ(splitAnyhow(R"({"kind":")" + std::string(1'000, 'x'), limits).error,
             "the list has too much besides its items");
