@@ -203,8 +203,12 @@ class LoadClient {
   std::unique_ptr<SSL, FreeSsl> connection_;
 };
 
-// Milliseconds of each answer.
-std::vector<double> askForAWhile(int port) {
+struct Answers {
+  std::vector<double> milliseconds;  // of each, sorted
+  double unanswered = 0;             // connections that got none
+};
+
+Answers askForAWhile(int port) {
   static const std::string kRequest =
       "POST /validate?timeout=5s HTTP/1.1\r\nHost: lastout\r\nUser-Agent: kube-apiserver-admission\r\n"
       "Accept: application/json, */*\r\nContent-Type: application/json\r\nContent-Length: " +
@@ -222,12 +226,13 @@ std::vector<double> askForAWhile(int port) {
       }
     });
   }
-  std::vector<double> all;
+  Answers all;
   for (size_t i = 0; i < kConnections; ++i) {
     threads[i].join();
-    all.insert(all.end(), times[i].begin(), times[i].end());
+    all.milliseconds.insert(all.milliseconds.end(), times[i].begin(), times[i].end());
+    if (times[i].empty()) ++all.unanswered;
   }
-  std::ranges::sort(all);
+  std::ranges::sort(all.milliseconds);
   return all;
 }
 
@@ -251,9 +256,10 @@ void serveReviews(benchmark::State& state) {
     std::this_thread::sleep_for(kRest);
     state.counters["idle%core"] = 100 * (server.used() - used) / static_cast<double>(kRest.count());
     used = server.used();
-    const std::vector<double> times = askForAWhile(server.port);
+    const auto [times, unanswered] = askForAWhile(server.port);
     const auto answered = static_cast<double>(times.size());
     state.counters["answers/s"] = answered / static_cast<double>(kLoad.count());
+    state.counters["unanswered"] = unanswered;
     state.counters["p50ms"] = percentile(times, 0.5);
     state.counters["p99ms"] = percentile(times, 0.99);
     state.counters["serverUs"] = times.empty() ? 0 : 1e6 * (server.used() - used) / answered;
