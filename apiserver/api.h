@@ -46,8 +46,7 @@ class Api {
   // api_read.cc
   ApiResult<HttpResponse> get(Call& call);
   ApiResult<HttpResponse> list(Call& call, const ListOptions& options);
-  ApiResult<std::vector<RecordRef>> listed(const Call& call, const ListOptions& options,
-                                           const Selection& selection, uint64_t& version);
+  ApiResult<Page> listed(const Call& call, const ListOptions& options, const Part& part, uint64_t& version);
   ApiResult<HttpResponse> watch(Call& call, const ListOptions& options);
 
   // api_write.cc

@@ -15,16 +15,11 @@ namespace {
 constexpr std::chrono::milliseconds kWaitForVersion{3000};  // for a version that is not there yet
 constexpr std::chrono::minutes kLongestWatch{60};
 
-std::string pathName(const kube::ObjectKey& key) {
-  return key.namespaceName.empty() ? key.name : key.namespaceName + "/" + key.name;
-}
-
-// Leaves the records behind `token`'s.
-void skipTo(const ContinueToken& token, std::vector<RecordRef>& records) {
-  const auto isToldAlready = [&](const RecordRef& record) {
-    return pathName(record->key()) <= token.lastName;
-  };
-  records.erase(std::remove_if(records.begin(), records.end(), isToldAlready), records.end());
+// A page of a list at a version that is given is of exactly that one, as it was before there was a
+// resourceVersionMatch.
+bool isExact(const ListOptions& options) {
+  return options.match == VersionMatch::Exact ||
+         (options.match == VersionMatch::Unset && options.limit != 0 && options.continueToken.empty());
 }
 
 }  // namespace
@@ -40,26 +35,23 @@ ApiResult<HttpResponse> Api::get(Call& call) {
   return answerWith(200, *call.type, record->object(), call.view);
 }
 
-// The objects that a list begins with: as they are, or as they were at a version. `version` becomes the one
-// that they are of.
-ApiResult<std::vector<RecordRef>> Api::listed(const Call& call, const ListOptions& options,
-                                              const Selection& selection, uint64_t& version) {
+// A part of a list: as it is, or as it was at a version. `version` becomes the one that it is of.
+ApiResult<Page> Api::listed(const Call& call, const ListOptions& options, const Part& part,
+                            uint64_t& version) {
   std::unique_lock lock(plane_.mutex);
   const Storage& storage = plane_.storage;
   const uint64_t wanted = options.resourceVersion.value_or(0);
+  const bool exact = wanted != 0 && isExact(options);
   auto patience =
       std::min<std::chrono::milliseconds>(kWaitForVersion, options.timeout.value_or(std::chrono::hours(1)));
-  if (options.match == VersionMatch::Exact) patience = {};  // only what is newer is waited for
+  if (exact) patience = {};  // only what is newer is waited for
   if (!plane_.changed.wait_for(lock, patience,
                                [&] { return storage.version() >= std::max(wanted, version); }))
     return tl::unexpected(futureVersion(std::max(wanted, version), storage.version()));
-  if (options.match == VersionMatch::Exact) version = wanted;
-  if (version == 0) {
-    version = storage.version();
-    return storage.list(call.type->type, selection.namespaceName);
-  }
-  auto then = storage.listAt(call.type->type, selection.namespaceName, version);
-  if (then) return std::move(*then);
+  if (exact) version = wanted;
+  if (version == 0) version = storage.version();
+  auto page = storage.listAt(call.type->type, version, part);
+  if (page) return std::move(*page);
   return tl::unexpected(expired(options.continueToken.empty()
                                     ? "The resourceVersion for the provided list is too old."
                                     : "The provided continue parameter is too old to display a consistent "
@@ -76,26 +68,29 @@ ApiResult<HttpResponse> Api::list(Call& call, const ListOptions& options) {
     if (!parsed) return tl::unexpected(std::move(parsed.error()));
     token = std::move(*parsed);
   }
-  uint64_t version = token.resourceVersion;
-  auto records = listed(call, options, *selection, version);
-  if (!records) return tl::unexpected(std::move(records.error()));
-  if (!token.lastName.empty()) skipTo(token, *records);
+  Part part{selection->namespaceName, token.lastName};
+  // Version 0 is answered from the API server's cache, which knows no pages (rest/040).
+  const bool paged =
+      options.limit != 0 && (options.resourceVersion != uint64_t{0} || !token.lastName.empty());
   const bool selects = !selection->labels.requirements.empty() || !selection->fields.requirements.empty();
+  if (paged && !selects) part.most = options.limit;
+  uint64_t version = token.resourceVersion;
+  auto page = listed(call, options, part, version);
+  if (!page) return tl::unexpected(std::move(page.error()));
+  std::vector<RecordRef>& records = page->records;
   if (selects) {
-    records->erase(std::remove_if(records->begin(), records->end(),
-                                  [&](const RecordRef& record) { return !selection->contains(*record); }),
-                   records->end());
+    std::erase_if(records, [&](const RecordRef& record) { return !selection->contains(*record); });
+    if (paged && records.size() > options.limit) {
+      page->left = records.size() - options.limit;
+      records.resize(options.limit);
+    }
   }
   Json metadata = {{"resourceVersion", std::to_string(version)}};
-  // Version 0 is answered from the API server's cache, which knows no pages (rest/040).
-  const bool paged = options.limit != 0 && options.resourceVersion != uint64_t{0};
-  if (paged && records->size() > options.limit) {
-    const size_t left = records->size() - options.limit;
-    records->resize(options.limit);
-    metadata["continue"] = toString(ContinueToken{version, pathName(records->back()->key())});
-    if (!selects) metadata["remainingItemCount"] = left;
+  if (page->left != 0) {
+    metadata["continue"] = toString(ContinueToken{version, pathName(records.back()->key())});
+    if (!selects) metadata["remainingItemCount"] = page->left;
   }
-  return answerWithList(*call.type, *records, metadata, call.view);
+  return answerWithList(*call.type, records, metadata, call.view);
 }
 
 ApiResult<HttpResponse> Api::watch(Call& call, const ListOptions& options) {

@@ -166,6 +166,12 @@ void ControlPlane::noticed(const Write& write) {
   changed.notify_all();
 }
 
+void ControlPlane::unserve(const kube::GroupResource& type) {
+  types.remove(type);
+  // It is still served when the CRD's names were those of a built-in type.
+  if (types.findPreferred(type) == nullptr) storage.drop(type);
+}
+
 // Objects that tell the API server itself what to do.
 void ControlPlane::serve(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
@@ -173,7 +179,7 @@ void ControlPlane::serve(const Write& write) {
   const bool isGone = write.kind == Write::Kind::Deleted;
   if (key.type == kube::crdType()) {
     if (isGone)
-      types.remove(definedBy(object));
+      unserve(definedBy(object));
     else
       static_cast<void>(types.put(object));  // names that are taken: its status says so
   } else if (key.type.group == kWebhookGroup) {

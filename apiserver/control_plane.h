@@ -74,6 +74,7 @@ class ControlPlane {
   void align(cluster::Slot slot);
   void noticed(const Write& write);
   void serve(const Write& write);
+  void unserve(const kube::GroupResource& type);
 
   Surroundings surroundings_;
   std::vector<Observer> observers_;

@@ -26,7 +26,7 @@ struct EmbeddedOptions {
   double speed = 1;          // of the controllers' time
   uint64_t seed = 1;         // of uids and generated names
   bool guardInside = false;  // the engine's verdicts are applied in process
-  size_t history = 20'000;   // writes of each type that watches and pages can go back
+  size_t history = 20'000;   // writes of each type that watches and pages can go back; Storage bounds bytes
   std::string authority;     // PEM, for the ConfigMap kube-root-ca.crt
   Users users;
   CallWebhook callWebhook;

@@ -218,7 +218,7 @@ ApiResult<ListOptions> parseListOptions(const Query& query) {
   options.limit = limit->value_or(0);
   const auto timeout = numberOf<uint32_t>(query, "timeoutSeconds");
   if (!timeout) return tl::unexpected(timeout.error());
-  if (*timeout) options.timeout = std::chrono::seconds(**timeout);
+  if (timeout->value_or(0) != 0) options.timeout = std::chrono::seconds(**timeout);
   const auto match = versionMatchOf(options, valueOf(query, "resourceVersionMatch"));
   if (!match) return tl::unexpected(match.error());
   options.match = *match;

@@ -6,23 +6,63 @@
 namespace lastout::apiserver {
 namespace {
 
-std::pair<std::string, std::string> nameOf(const kube::ObjectKey& key) {
-  return {key.namespaceName, key.name};
+// About what a value takes with its share of the map that it is in; of large arrays too much.
+constexpr size_t kValueBytes = 100;
+
+// Decoded objects are bounded in depth.
+// NOLINTNEXTLINE(misc-no-recursion)
+size_t bytesOf(const Json& json) {
+  size_t bytes = kValueBytes;
+  if (json.is_string()) bytes += json.get_ref<const std::string&>().size();
+  if (json.is_array()) {
+    for (const Json& item : json) bytes += bytesOf(item);
+  }
+  if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) bytes += key.size() + bytesOf(value);
+  }
+  return bytes;
 }
 
-// Half of the range of one namespace's names: all of them when it is "".
-template <class Objects>
-auto rangeOf(Objects& objects, std::string_view namespaceName) {
-  if (namespaceName.empty()) return std::pair(objects.begin(), objects.end());
-  const std::string space(namespaceName);
-  return std::pair(objects.lower_bound({space, ""}), objects.lower_bound({space + '\0', ""}));
+// What only the history still holds: the state that a write replaced, and the one of a removal. So each
+// content is counted once, and what is stored now is not.
+size_t keptBytes(const Write& write) {
+  return (write.before == nullptr ? 0 : write.before->bytes()) +
+         (write.kind == Write::Kind::Deleted ? write.record->bytes() : 0);
+}
+
+std::shared_ptr<History> historySince(uint64_t version) {
+  auto history = std::make_shared<History>();
+  history->knownSince = version;
+  return history;
+}
+
+bool isBefore(uint64_t version, const Write& write) { return version < write.version(); }
+
+using Records = std::map<std::string, RecordRef, std::less<>>;
+
+// By path name what was there at a version of all that was written since, in one namespace and behind a name;
+// null: nothing. The first write since then knows.
+Records undoneSince(const History& history, uint64_t version, const std::string& space,
+                    std::string_view behind) {
+  Records undone;
+  auto write = std::upper_bound(history.writes.begin(), history.writes.end(), version, isBefore);
+  for (; write != history.writes.end(); ++write) {
+    std::string name = pathName(write->record->key());
+    if (name > behind && name.starts_with(space)) undone.emplace(std::move(name), write->before);
+  }
+  return undone;
 }
 
 }  // namespace
 
+std::string pathName(const kube::ObjectKey& key) {
+  return key.namespaceName.empty() ? key.name : key.namespaceName + "/" + key.name;
+}
+
 Record::Record(kube::ObjectKey key, Json object, uint64_t version)
     : key_(std::move(key)), object_(std::move(object)), version_(version) {
   object_["metadata"]["resourceVersion"] = std::to_string(version_);
+  bytes_ = bytesOf(object_);
 }
 
 const std::string& Record::text() const {
@@ -39,97 +79,104 @@ const std::string& Record::metadataText() const {
   return metadataText_;
 }
 
+bool History::after(uint64_t version, size_t most, std::vector<Write>& out) const {
+  if (version < knownSince) return false;
+  auto at = std::upper_bound(writes.begin(), writes.end(), version, isBefore);
+  for (; at != writes.end() && most > 0; ++at, --most) out.push_back(*at);
+  return true;
+}
+
 const Storage::Collection* Storage::collection(const kube::GroupResource& type) const {
   const auto found = collections_.find(type);
   return found == collections_.end() ? nullptr : &found->second;
 }
 
+Storage::Collection& Storage::madeCollection(const kube::GroupResource& type) {
+  Collection& all = collections_[type];
+  if (all.history == nullptr) all.history = historySince(kFirstVersion);
+  return all;
+}
+
+// A name with a slash could be another object's path.
 RecordRef Storage::find(const kube::ObjectKey& key) const {
   const Collection* all = collection(key.type);
   if (all == nullptr) return nullptr;
-  const auto found = all->objects.find(nameOf(key));
-  return found == all->objects.end() ? nullptr : found->second;
+  const auto found = all->objects.find(pathName(key));
+  return found == all->objects.end() || found->second->key() != key ? nullptr : found->second;
 }
 
 RecordRef Storage::put(const kube::ObjectKey& key, Json object) {
-  Collection& all = collections_[key.type];
-  RecordRef& place = all.objects[nameOf(key)];
-  const RecordRef before = place;
-  place = std::make_shared<const Record>(key, std::move(object), ++version_);
-  count_ += before == nullptr ? 1 : 0;
-  remember(all, {before == nullptr ? Write::Kind::Added : Write::Kind::Modified, place, before});
-  return place;
+  auto record = std::make_shared<const Record>(key, std::move(object), version_ + 1);
+  Collection& all = madeCollection(key.type);
+  RecordRef& place = all.objects[pathName(key)];
+  const RecordRef before = std::exchange(place, record);
+  version_ = record->version();
+  remember(*all.history, {before == nullptr ? Write::Kind::Added : Write::Kind::Modified, record, before});
+  return record;
 }
 
 RecordRef Storage::erase(const kube::ObjectKey& key) {
-  const auto found = collections_.find(key.type);
-  if (found == collections_.end()) return nullptr;
-  Collection& all = found->second;
-  const auto place = all.objects.find(nameOf(key));
-  if (place == all.objects.end()) return nullptr;
-  const RecordRef before = place->second;
-  all.objects.erase(place);
-  --count_;
-  const auto last = std::make_shared<const Record>(key, before->object(), ++version_);
-  remember(all, {Write::Kind::Deleted, last, before});
+  const RecordRef before = find(key);
+  if (before == nullptr) return nullptr;
+  const auto last = std::make_shared<const Record>(key, before->object(), version_ + 1);
+  Collection& all = madeCollection(key.type);
+  all.objects.erase(pathName(key));
+  version_ = last->version();
+  remember(*all.history, {Write::Kind::Deleted, last, before});
   return last;
 }
 
-void Storage::remember(Collection& collection, Write write) {
-  collection.writes.push_back(std::move(write));
-  if (collection.writes.size() <= history_) return;
-  collection.knownSince = collection.writes.front().version();
-  collection.writes.pop_front();
+void Storage::remember(History& history, Write write) const {
+  history.bytes += keptBytes(write);
+  history.writes.push_back(std::move(write));
+  while (history.writes.size() > mostWrites_ || (history.bytes > mostBytes_ && history.writes.size() > 1)) {
+    const Write& oldest = history.writes.front();
+    history.knownSince = oldest.version();
+    history.bytes -= keptBytes(oldest);
+    history.writes.pop_front();
+  }
+}
+
+// The name stays, and since when it means something else.
+void Storage::drop(const kube::GroupResource& type) {
+  const auto found = collections_.find(type);
+  if (found == collections_.end()) return;
+  found->second.history->ended = true;
+  found->second = {{}, historySince(version_)};
 }
 
 std::vector<RecordRef> Storage::list(const kube::GroupResource& type, std::string_view namespaceName) const {
-  std::vector<RecordRef> records;
-  const Collection* all = collection(type);
-  if (all == nullptr) return records;
-  const auto [begin, end] = rangeOf(all->objects, namespaceName);
-  if (namespaceName.empty()) records.reserve(all->objects.size());
-  for (auto at = begin; at != end; ++at) records.push_back(at->second);
-  return records;
+  return std::move(*listAt(type, version_, {namespaceName, {}})).records;
 }
 
-// What is there now, with the writes since then undone, the last one first.
-std::optional<std::vector<RecordRef>> Storage::listAt(const kube::GroupResource& type,
-                                                      std::string_view namespaceName,
-                                                      uint64_t version) const {
-  if (version < knownSince(type) || version > version_) return std::nullopt;
+// What is there now, with the writes since then undone.
+std::optional<Page> Storage::listAt(const kube::GroupResource& type, uint64_t version,
+                                    const Part& part) const {
   const Collection* all = collection(type);
-  if (all == nullptr) return std::vector<RecordRef>();
-  const auto [begin, end] = rangeOf(all->objects, namespaceName);
-  std::map<Name, RecordRef> then(begin, end);
-  for (auto write = all->writes.rbegin(); write != all->writes.rend() && write->version() > version;
-       ++write) {
-    const kube::ObjectKey& key = write->record->key();
-    if (!namespaceName.empty() && key.namespaceName != namespaceName) continue;
-    if (write->before == nullptr)
-      then.erase(nameOf(key));
+  if (version > version_ || version < (all == nullptr ? kFirstVersion : all->history->knownSince))
+    return std::nullopt;
+  Page page;
+  if (all == nullptr) return page;
+  const std::string space = part.namespaceName.empty() ? "" : std::string(part.namespaceName) + "/";
+  const std::string_view behind = std::max<std::string_view>(part.after, space);
+  const Records undone = undoneSince(*all->history, version, space, behind);
+  auto now = all->objects.upper_bound(behind);
+  for (auto then = undone.begin();;) {
+    const bool isNow = now != all->objects.end() && now->first.starts_with(space);
+    const bool isThen = then != undone.end() && (!isNow || then->first <= now->first);
+    if (!isNow && !isThen) return page;
+    if (isThen && isNow && then->first == now->first) ++now;
+    const RecordRef& record = isThen ? (then++)->second : (now++)->second;
+    if (record == nullptr) continue;
+    if (page.records.size() < part.most)
+      page.records.push_back(record);
     else
-      then[nameOf(key)] = write->before;
+      ++page.left;
   }
-  std::vector<RecordRef> records;
-  records.reserve(then.size());
-  for (auto& [name, record] : then) records.push_back(std::move(record));
-  return records;
 }
 
-uint64_t Storage::knownSince(const kube::GroupResource& type) const {
-  const Collection* all = collection(type);
-  return all == nullptr ? kFirstVersion : all->knownSince;
-}
-
-bool Storage::writesAfter(const kube::GroupResource& type, uint64_t version, size_t most,
-                          std::vector<Write>& out) const {
-  if (version < knownSince(type)) return false;
-  const Collection* all = collection(type);
-  if (all == nullptr) return true;
-  auto at = std::upper_bound(all->writes.begin(), all->writes.end(), version,
-                             [](uint64_t than, const Write& write) { return than < write.version(); });
-  for (; at != all->writes.end() && most > 0; ++at, --most) out.push_back(*at);
-  return true;
+std::shared_ptr<const History> Storage::history(const kube::GroupResource& type) {
+  return madeCollection(type).history;
 }
 
 }  // namespace lastout::apiserver

@@ -1,5 +1,5 @@
 // Storage: every object by type and name, each write under a resource version of its own, and a bounded
-// history of writes, which watches follow and pages of a list are cut from.
+// history of writes of each type, which watches follow and pages of a list are cut from.
 //
 // Threading: not synchronized; whoever owns it guards it with one lock. Records never change, and may be read
 // by any thread that holds one.
@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,9 @@
 
 namespace lastout::apiserver {
 
+// The name of an object among those of its type: "<namespace>/<name>", or "<name>".
+std::string pathName(const kube::ObjectKey& key);
+
 // One object at one resource version.
 class Record {
  public:
@@ -28,6 +32,7 @@ class Record {
   const kube::ObjectKey& key() const { return key_; }
   const Json& object() const { return object_; }
   uint64_t version() const { return version_; }
+  size_t bytes() const { return bytes_; }  // about what it takes in memory
   // The object, and its metadata alone, as text: made once, for all that watch it.
   const std::string& text() const;
   const std::string& metadataText() const;
@@ -36,6 +41,7 @@ class Record {
   kube::ObjectKey key_;
   Json object_;
   uint64_t version_;
+  size_t bytes_;
   mutable std::once_flag textMade_;
   mutable std::once_flag metadataTextMade_;
   mutable std::string text_;
@@ -52,46 +58,67 @@ struct Write {
   uint64_t version() const { return record->version(); }
 };
 
+// The last writes of one type.
+struct History {
+  std::deque<Write> writes;
+  uint64_t knownSince = 0;  // the oldest version that all writes after it are known of
+  size_t bytes = 0;         // of the contents that are kept for these writes alone
+  bool ended = false;       // the type is gone; one that comes later under its name has another history
+
+  // Appends to `out` up to `most` writes after a version; false when some of them are forgotten.
+  bool after(uint64_t version, size_t most, std::vector<Write>& out) const;
+};
+
+// A part of a list: where it begins and ends.
+struct Part {
+  std::string_view namespaceName;  // empty: all
+  std::string_view after;          // a path name: only what comes behind it
+  size_t most = std::numeric_limits<size_t>::max();
+};
+struct Page {
+  std::vector<RecordRef> records;
+  size_t left = 0;  // how many come behind them
+};
+
 class Storage {
  public:
   // The first write gets version kFirstVersion + 1. It is no small number: a client that still knows a
   // version from an earlier run is told that it is too old.
   static constexpr uint64_t kFirstVersion = 1000;
+  // Objects can be large (kMostBodyBytes) and need no more than a PATCH of a few bytes to be stored once
+  // more, so a number of writes alone bounds no memory. This much is some thousand states of a Pod.
+  static constexpr size_t kHistoryBytes = size_t{64} << 20;
 
-  // Keeps the last `history` writes of each type.
-  explicit Storage(size_t history) : history_(history) {}
+  // Keeps the last `writes` of each type, or fewer when the contents that they replaced take more than
+  // `bytes`; always the last one.
+  explicit Storage(size_t writes, size_t bytes = kHistoryBytes) : mostWrites_(writes), mostBytes_(bytes) {}
 
   uint64_t version() const { return version_; }  // of the last write
-  size_t count() const { return count_; }        // objects
 
   RecordRef find(const kube::ObjectKey& key) const;  // null: there is none
   RecordRef put(const kube::ObjectKey& key, Json object);
   RecordRef erase(const kube::ObjectKey& key);  // what watches are told; null: there was none
+  // Forgets a type that is gone, and ends its history: what was known of it before is too old from now on.
+  void drop(const kube::GroupResource& type);
 
-  // All objects of a type, or those in one namespace, in the order of namespace and name.
+  // The objects of a type, or those in one namespace, in the order of their path names, which is etcd's.
   std::vector<RecordRef> list(const kube::GroupResource& type, std::string_view namespaceName) const;
-  // The same as it was at a version; nothing when the history does not reach back that far.
-  std::optional<std::vector<RecordRef>> listAt(const kube::GroupResource& type,
-                                               std::string_view namespaceName, uint64_t version) const;
-  // The oldest version that writes of this type are known since.
-  uint64_t knownSince(const kube::GroupResource& type) const;
-  // Appends to `out` up to `most` writes of a type after a version; false when some of them are forgotten.
-  bool writesAfter(const kube::GroupResource& type, uint64_t version, size_t most,
-                   std::vector<Write>& out) const;
+  // A part of them as they were at a version; nothing when the history does not reach back that far.
+  std::optional<Page> listAt(const kube::GroupResource& type, uint64_t version, const Part& part) const;
+  std::shared_ptr<const History> history(const kube::GroupResource& type);
 
  private:
-  using Name = std::pair<std::string, std::string>;  // namespace, name
   struct Collection {
-    std::map<Name, RecordRef> objects;
-    std::deque<Write> writes;
-    uint64_t knownSince = kFirstVersion;
+    std::map<std::string, RecordRef, std::less<>> objects;  // by path name
+    std::shared_ptr<History> history;
   };
   const Collection* collection(const kube::GroupResource& type) const;
-  void remember(Collection& collection, Write write);
+  Collection& madeCollection(const kube::GroupResource& type);
+  void remember(History& history, Write write) const;
 
-  size_t history_;
+  size_t mostWrites_;
+  size_t mostBytes_;
   uint64_t version_ = kFirstVersion;
-  size_t count_ = 0;
   std::unordered_map<kube::GroupResource, Collection> collections_;
 };
 

@@ -14,16 +14,12 @@ constexpr std::chrono::seconds kBookmarkEvery{10};  // rest/080
 
 class Watch : public WatchStream {
  public:
-  Watch(ControlPlane& plane, WatchOptions options)
-      : plane_(plane),
-        options_(std::move(options)),
-        end_(plane.stopwatch() + options_.timeout),
-        nextBookmark_(plane.stopwatch() + kBookmarkEvery) {}
-
+  Watch(ControlPlane& plane, WatchOptions options);
   std::optional<std::string> next(std::chrono::milliseconds patience) override;
 
  private:
-  bool start(std::string& text);
+  std::string start();
+  bool isServed() const;
   bool collect(std::chrono::milliseconds patience);
   void tell(const Write& write, std::string& text);
   void add(std::string_view kind, const Record& record, std::string& text);
@@ -33,6 +29,9 @@ class Watch : public WatchStream {
   WatchOptions options_;
   Clock::time_point end_;
   Clock::time_point nextBookmark_;
+  std::shared_ptr<const History> history_;
+  std::vector<RecordRef> there_;     // when it began
+  std::optional<ApiError> refusal_;  // likewise
   bool started_ = false;
   bool over_ = false;
   bool toldAny_ = false;
@@ -40,64 +39,72 @@ class Watch : public WatchStream {
   std::vector<Write> writes_;
 };
 
-// What is there when the watch begins; nothing to tell when it begins at a version.
-bool Watch::start(std::string& text) {
-  started_ = true;
-  std::vector<RecordRef> records;
-  {
-    const std::scoped_lock lock(plane_.mutex);
-    seen_ = options_.from.value_or(plane_.storage.version());
-    if (seen_ > plane_.storage.version()) {
-      text = finish(futureVersion(seen_, plane_.storage.version()));
-      return false;
-    }
-    if (options_.from) return true;
-    records = plane_.storage.list(options_.selection.type, options_.selection.namespaceName);
-  }
-  for (const RecordRef& record : records) {
-    if (options_.selection.contains(*record)) add("ADDED", *record, text);
-  }
-  return true;
+Watch::Watch(ControlPlane& plane, WatchOptions options)
+    : plane_(plane),
+      options_(std::move(options)),
+      end_(plane.stopwatch() + options_.timeout),
+      nextBookmark_(plane.stopwatch() + kBookmarkEvery) {
+  const std::scoped_lock lock(plane_.mutex);
+  const Storage& storage = plane_.storage;
+  history_ = plane_.storage.history(options_.selection.type);
+  seen_ = options_.from.value_or(storage.version());
+  if (!options_.from) there_ = storage.list(options_.selection.type, options_.selection.namespaceName);
+  if (seen_ > storage.version()) refusal_ = futureVersion(seen_, storage.version());
 }
 
-// Fills writes_ with what comes next, waiting for it if need be. False when the history does not go back to
-// what this watch saw last.
+// What was there when the watch began; nothing to tell when it began at a version.
+std::string Watch::start() {
+  started_ = true;
+  if (refusal_) return finish(*refusal_);
+  std::string text;
+  for (const RecordRef& record : there_) {
+    if (options_.selection.contains(*record)) add("ADDED", *record, text);
+  }
+  there_.clear();
+  return text;
+}
+
+bool Watch::isServed() const {
+  const ServedType& type = *options_.type;
+  return !history_->ended && plane_.types.find(type.type.group, type.version, type.type.resource) != nullptr;
+}
+
+// Fills writes_ with what comes next, waiting for it if need be; when nothing can come any more, the watch is
+// over. False when the history does not go back to what this watch saw last.
 bool Watch::collect(std::chrono::milliseconds patience) {
   writes_.clear();
   std::unique_lock lock(plane_.mutex);
-  const auto read = [&] {
-    return plane_.storage.writesAfter(options_.selection.type, seen_, kMostAtOnce, writes_);
-  };
-  if (!read()) return false;
-  const Clock::time_point began = plane_.stopwatch();
-  const Clock::time_point until = std::min(end_, began + patience);
-  for (Clock::time_point now = began; writes_.empty(); now = plane_.stopwatch()) {
-    if (now >= until || plane_.changed.wait_for(lock, until - now) == std::cv_status::timeout) return read();
-    if (!read()) return false;
+  const Clock::time_point until = std::min(end_, plane_.stopwatch() + patience);
+  for (bool isLast = false;;) {
+    if (!history_->after(seen_, kMostAtOnce, writes_)) return false;
+    over_ = writes_.size() < kMostAtOnce && !isServed();
+    if (over_ || isLast || !writes_.empty()) return true;
+    const Clock::time_point now = plane_.stopwatch();
+    isLast = now >= until || plane_.changed.wait_for(lock, until - now) == std::cv_status::timeout;
   }
-  return true;
 }
 
 std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
   if (over_) return std::nullopt;
-  std::string text;
-  if (!started_ && (!start(text) || !text.empty())) return text;
+  std::string text = started_ ? "" : start();
+  if (!text.empty()) return text;
   if (!collect(patience)) {
     const std::scoped_lock lock(plane_.mutex);
     return finish(expired("too old resource version: " + std::to_string(seen_) + " (" +
-                          std::to_string(plane_.storage.knownSince(options_.selection.type)) + ")"));
+                          std::to_string(history_->knownSince) + ")"));
   }
   for (const Write& write : writes_) tell(write, text);
   const Clock::time_point now = plane_.stopwatch();
-  over_ = now >= end_;
-  if (options_.bookmarks && (over_ || now >= nextBookmark_)) {
+  over_ = over_ || now >= end_;
+  if (options_.bookmarks && now >= std::min(end_, nextBookmark_)) {
     text += bookmarkLine(*options_.type, seen_, options_.view);
     nextBookmark_ = now + kBookmarkEvery;
   }
   return text;
 }
 
-// An object that comes into the selection is told as added, one that leaves it as deleted.
+// An object that comes into the selection is told as added, one that leaves it as deleted: as it was when it
+// was in it, so that whoever selects by labels knows it by them.
 void Watch::tell(const Write& write, std::string& text) {
   seen_ = write.version();
   const bool was = write.before != nullptr && options_.selection.contains(*write.before);
@@ -105,7 +112,7 @@ void Watch::tell(const Write& write, std::string& text) {
   if (is)
     add(was ? "MODIFIED" : "ADDED", *write.record, text);
   else if (was)
-    add("DELETED", *write.record, text);
+    add("DELETED", Record(write.record->key(), write.before->object(), seen_), text);
 }
 
 void Watch::add(std::string_view kind, const Record& record, std::string& text) {

@@ -25,7 +25,8 @@ struct WatchOptions {
 };
 
 // The plane must outlive it. A watch whose client does not keep up until the history is trimmed ends with
-// 410, as does one from a version that is too old.
+// 410, as does one from a version that is too old. It just ends, once it has told all, when its type is no
+// longer served; what a CRD of the same name brings later is another's.
 std::unique_ptr<WatchStream> openWatch(ControlPlane& plane, WatchOptions options);
 
 }  // namespace lastout::apiserver
