@@ -227,11 +227,13 @@ void Reflector::listFailed(const ServerStatus& status) {
 
 void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   const bool cutOff = status.code == 0;
-  const bool stalled = cutOff && now >= stallsAt();  // as is a watch from a version that is still to come
+  const bool stalled = cutOff && now >= stallsAt();
   if (isSteady(now) || (cutOff && progressed_)) backoff_.reset();
+  // One that was silent for so long may be from a version that is still to come in another history: it says
+  // nothing of the server, which is out of reach since before.
   if (isSteady(now) && !stalled) heard_ = now;
-  doubted_ = doubted_ || stalled || status.code == kMisbehaved;
-  if (stalled || !mayResume(status)) listNext();
+  doubted_ = doubted_ || status.code == kMisbehaved;
+  if (!mayResume(status)) listNext();
   know(status.code == kForbidden ? Knowledge::State::Forbidden : Knowledge::State::Stale, reason(status));
 }
 

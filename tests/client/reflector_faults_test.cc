@@ -1,0 +1,186 @@
+#include <gmock/gmock.h>
+
+#include "tests/client/reflector_fixture.h"
+
+namespace lastout::testing {
+namespace {
+
+using client::ListPage;
+using State = client::Knowledge::State;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST_F(ReflectorTest, ResumesAfterACutWhereItWas) {
+  follow();
+  bookmark("30");
+  fail(0);
+  EXPECT_EQ(state(), State::Stale);
+  EXPECT_EQ(nextIsWatch(), "30");
+  EXPECT_EQ(state(), State::Synced);
+}
+
+TEST_F(ReflectorTest, BeginsAListAgainThatWasCut) {
+  nextIsList();
+  answer({objectAt("a", "5")}, "10", "first");
+  nextIsList();
+  fail(0);
+  const ListPage page = nextIsList();
+  EXPECT_EQ(page.continueToken, "");
+  EXPECT_EQ(page.resourceVersion, "");
+  EXPECT_EQ(page.limit, 500U);
+}
+
+TEST_F(ReflectorTest, ResumesAQuietWatchThatRanForLong) {
+  follow();
+  pass(minutes(2));
+  fail(0);
+  EXPECT_EQ(nextIsWatch(), "10");
+}
+
+TEST_F(ReflectorTest, ResumesWhenToldToBeSlowerOrWhoItIs) {
+  follow();
+  fail(429);
+  EXPECT_EQ(nextIsWatch(), "10");
+  fail(401);
+  EXPECT_EQ(nextIsWatch(), "10");
+}
+
+TEST_F(ReflectorTest, ListsAgainWhenErrorsDoNotEnd) {
+  follow();
+  const client::TimePoint began = now;
+  for (; now - began < seconds(9); error(504, "Timeout")) EXPECT_EQ(nextIsWatch(), "10");  // rest/071
+  EXPECT_EQ(nextIsList().resourceVersion, "");
+}
+
+TEST_F(ReflectorTest, WaitsShortlyAgainAfterAGoodWatch) {
+  follow();
+  for (int failures = 0; failures < 5; ++failures) {
+    fail(500);
+    nextIsWatch();
+  }
+  pass(seconds(20));
+  fail(500);
+  const client::TimePoint failed = now;
+  nextIsWatch();
+  EXPECT_EQ(now - failed, milliseconds(150));
+}
+
+TEST_F(ReflectorTest, ResumesAtOnceAfterTheServersOwnEnd) {
+  follow();
+  pass(minutes(1));
+  reflector.ended(now);
+  EXPECT_EQ(reflector.knowledge().asOf, now);
+  const client::TimePoint ended = now;
+  EXPECT_EQ(nextIsWatch(), "10");
+  EXPECT_EQ(now, ended);
+}
+
+TEST_F(ReflectorTest, WaitsWhenWatchesEndAsSoonAsTheyBegin) {
+  follow();
+  reflector.ended(now);
+  EXPECT_TRUE(std::holds_alternative<client::WaitUntil>(reflector.next(now)));
+}
+
+TEST_F(ReflectorTest, ListsAgainWhenABookmarkIsOfAnotherHistory) {
+  follow();
+  EXPECT_FALSE(bookmark("9"));
+  list({objectAt("a", "5"), objectAt("b", "7")}, "9");
+  EXPECT_THAT(told(), ElementsAre("a at 5", "b at 7"));  // 5 and 7 may mean something else now
+}
+
+TEST_F(ReflectorTest, BelievesAListOfANewHistoryThoughItIsOlder) {
+  follow();
+  pass(seconds(4));
+  fail(0);
+  nextIsWatch();
+  pass(seconds(7));
+  fail(0);
+  const ListPage page = nextIsList();
+  EXPECT_EQ(page.resourceVersion, "");
+  answer({objectAt("a", "3"), objectAt("b", "7")}, "8", "");
+  EXPECT_THAT(told(), ElementsAre("a at 3", "b at 7"));  // as may 7
+  EXPECT_EQ(nextIsWatch(), "8");
+}
+
+TEST_F(ReflectorTest, ListsAgainAfterSilence) {
+  follow();
+  const client::TimePoint stalls = reflector.stallsAt();
+  pass(seconds(100));
+  bookmark("11");
+  EXPECT_EQ(reflector.stallsAt(), stalls + seconds(100));
+  now = reflector.stallsAt();
+  fail(0);
+  EXPECT_EQ(nextIsList().resourceVersion, "");
+}
+
+TEST_F(ReflectorTest, IsToldToBeSlower) {
+  nextIsList();
+  answer({objectAt("a", "5")}, "10", "first");
+  nextIsList();
+  reflector.failed({429, "TooManyRequests", "", seconds(7)}, now);
+  const client::TimePoint failed = now;
+  EXPECT_EQ(nextIsList().continueToken, "first");
+  EXPECT_EQ(now, failed + seconds(7));
+}
+
+TEST_F(ReflectorTest, DoesNotWaitForEverBecauseAServerSaysSo) {
+  nextIsList();
+  reflector.failed({503, "", "", seconds(86'400)}, now);
+  const client::TimePoint failed = now;
+  nextIsList();
+  EXPECT_LE(now, failed + minutes(2));
+}
+
+TEST_F(ReflectorTest, WaitsLongerAfterEachFailure) {
+  std::vector<int64_t> waits;
+  while (waits.size() < 10) {
+    const client::TimePoint before = now;
+    nextIsList();
+    waits.push_back((now - before) / milliseconds(1));
+    fail(0);
+  }
+  EXPECT_THAT(waits, ElementsAre(0, 150, 300, 600, 1200, 2400, 4800, 9600, 19200, 22500));
+}
+
+TEST_F(ReflectorTest, KeepsItsObjectsWhileATypeIsForbiddenOrNotServed) {
+  follow();
+  fail(410);
+  nextIsList();
+  fail(403);
+  EXPECT_EQ(state(), State::Forbidden);
+  EXPECT_EQ(reflector.knowledge().why, "403: words");
+  nextIsList();
+  fail(404);
+  EXPECT_EQ(state(), State::NotServed);
+  EXPECT_TRUE(reflector.knowledge().listed);
+  EXPECT_THAT(told(), IsEmpty());
+  list({objectAt("a", "5"), objectAt("b", "7")}, "10");
+  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_EQ(state(), State::Stale);
+}
+
+TEST_F(ReflectorTest, CanBeHurried) {
+  nextIsList();
+  reflector.failed({404, "", "", seconds(60)}, now);
+  EXPECT_TRUE(std::holds_alternative<client::WaitUntil>(reflector.next(now)));
+  reflector.hurry();
+  EXPECT_TRUE(std::holds_alternative<ListPage>(reflector.next(now)));
+}
+
+TEST_F(ReflectorTest, SaysWhatIsWrongWithAList) {
+  nextIsList();
+  answer({}, "", "");
+  EXPECT_EQ(reflector.knowledge().why, "the API server cannot be followed: its list has no resourceVersion");
+  nextIsList();
+  answer({}, "10", "first");
+  nextIsList();
+  answer({}, "10", "first");
+  EXPECT_EQ(reflector.knowledge().why,
+            "the API server cannot be followed: it gave the same continue token twice");
+}
+
+}  // namespace
+}  // namespace lastout::testing
