@@ -8,6 +8,7 @@ namespace lastout::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using ::testing::HasSubstr;
 
 class HttpHostileTest : public HttpWorld {
@@ -29,7 +30,7 @@ std::string request(const std::string& line, const std::string& headers = "", co
 TEST_F(HttpHostileTest, RefusesWhatIsNoRequestForIt) {
   start();
   expectRefused(400, "this is not HTTP\r\n\r\n");
-  expectRefused(400, std::string("GET /live\0 HTTP/1.1\r\nHost: l\r\n\r\n", 34));
+  expectRefused(400, "GET /live\0 HTTP/1.1\r\nHost: l\r\n\r\n"s);
   expectRefused(400, "GET /live HTTP/1.1\r\n\r\n");
   expectRefused(400, "GET /live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
   expectRefused(400, "GET /live HTTP/3.7\r\nHost: a\r\n\r\n");
