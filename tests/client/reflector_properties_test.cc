@@ -10,7 +10,7 @@ namespace lastout::testing {
 namespace {
 
 #ifdef LASTOUT_SANITIZED
-constexpr uint64_t kPercent = 10;
+constexpr uint64_t kPercent = 5;
 #else
 constexpr uint64_t kPercent = 100;
 #endif
