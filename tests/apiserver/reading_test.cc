@@ -168,5 +168,21 @@ TEST_F(ReadingTest, NothingIsKnownOfATypeThatWentAndCameBack) {
   EXPECT_EQ(Json::parse(watch.stream->next(milliseconds(0)).value())["object"]["code"], 410);
 }
 
+// Its names are not accepted: the type is served all the same.
+TEST_F(ReadingTest, AWatchOfABuiltInTypeOutlastsADefinitionOfItsName) {
+  const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const HttpResponse response = send("GET", leases + "?watch=1");
+  crd["metadata"] = {{"name", "leases.coordination.k8s.io"},
+                     {"annotations", {{"api-approved.kubernetes.io", "unapproved"}}}};
+  crd["spec"]["group"] = "coordination.k8s.io";
+  crd["spec"]["names"] = {{"kind", "Lease"}, {"plural", "leases"}};
+  createCrd();
+  expect(200, "DELETE", std::string(kCrds) + "/leases.coordination.k8s.io");
+  pass(seconds(10));
+  expect(404, "GET", std::string(kCrds) + "/leases.coordination.k8s.io");
+  toldBy(*response.stream);
+  EXPECT_NE(response.stream->next(milliseconds(0)), std::nullopt);
+}
+
 }  // namespace
 }  // namespace lastout::apiserver
