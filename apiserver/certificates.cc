@@ -163,15 +163,19 @@ kube::Result<CertifiedKey> makeServerCertificate(const CertifiedKey& authority, 
   const auto add = [&alternatives](std::string_view kind, const std::string& name) {
     alternatives.append(alternatives.empty() ? "" : ",").append(kind).append(name);
   };
+  const auto addAddress = [&](const std::string& address) {
+    // OpenSSL's notation would take more after a comma.
+    if (address.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos) return false;
+    add("IP:", address);
+    return true;
+  };
   for (const std::string& host : names.hosts) {
+    if (host.starts_with('[') && host.ends_with(']') && addAddress(host.substr(1, host.size() - 2))) continue;
     if (!kube::isDnsSubdomain(host)) return certificateError(kube::inQuotes(host) + " is no host's name");
     add("DNS:", host);
   }
   for (const std::string& address : names.addresses) {
-    // OpenSSL's notation would take more after a comma.
-    if (address.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos)
-      return certificateError(kube::inQuotes(address) + " is no IP address");
-    add("IP:", address);
+    if (!addAddress(address)) return certificateError(kube::inQuotes(address) + " is no IP address");
   }
   if (alternatives.empty()) return certificateError("a server's certificate needs a host or an address");
   return makeCertificate({"lastout",
@@ -214,11 +218,15 @@ kube::Result<UserInfo> userOf(const x509_st* certificate) {
 
 std::string kubeconfig(std::string_view server, std::string_view authority, const Credentials& credentials) {
   Json cluster = {{"server", server}};
-  if (!authority.empty()) cluster["certificate-authority-data"] = kube::toBase64(authority);
+  if (!authority.empty()) {
+    cluster["certificate-authority-data"] = kube::toBase64(authority);
+  } else {
+    cluster["insecure-skip-tls-verify"] = true;  // @kubernetes/client-node takes no http:// without it
+  }
   Json user = Json::object();
   if (!credentials.token.empty()) {
     user["token"] = credentials.token;
-  } else if (!credentials.client.certificate.empty()) {
+  } else if (!authority.empty() && !credentials.client.certificate.empty()) {
     user["client-certificate-data"] = kube::toBase64(credentials.client.certificate);
     user["client-key-data"] = kube::toBase64(credentials.client.key);
   }

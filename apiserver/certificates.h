@@ -29,7 +29,7 @@ struct Validity {
 
 // Whom a server's certificate is for.
 struct ServerNames {
-  std::vector<std::string> hosts;      // "localhost", "hook.demo.svc"
+  std::vector<std::string> hosts;      // "localhost", "hook.demo.svc", "[::1]"
   std::vector<std::string> addresses;  // "127.0.0.1", "::1"
 };
 
@@ -53,7 +53,7 @@ struct Credentials {
 };
 
 // A kubeconfig in JSON, which is YAML, with everything inside: cluster, user and context "lastout".
-// `authority` (PEM) is empty for a server without TLS.
+// `authority` (PEM) is empty for a server without TLS, which is then shown no certificate.
 std::string kubeconfig(std::string_view server, std::string_view authority, const Credentials& credentials);
 
 }  // namespace lastout::apiserver

@@ -1,115 +1,69 @@
 #include "apiserver/listener.h"
 
 #include <httplib.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
-#include <condition_variable>
 #include <csignal>
-#include <deque>
-#include <filesystem>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "apiserver/admission_review.h"
+#include "apiserver/client_stream.h"
+#include "apiserver/connection.h"
+#include "apiserver/connection_threads.h"
+#include "apiserver/http_head.h"
+#include "apiserver/openssl.h"
+#include "apiserver/query.h"
 #include "apiserver/status.h"
 #include "apiserver/tls.h"
+#include "kube/names.h"
 
 namespace lastout::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{500};  // until a watch looks whether its client is still there
-constexpr std::chrono::milliseconds kEndingPause{10};
 
-// A thread for each connection, made when no other is free: idle connections and watches hold theirs.
-class ConnectionThreads : public httplib::TaskQueue {
- public:
-  explicit ConnectionThreads(size_t most) : most_(most) {}
+// Who asks without saying who it is (user/authentication of the API server).
+UserInfo anonymousUser() { return {"system:anonymous", "", {"system:unauthenticated"}, {}}; }
 
-  void enqueue(std::function<void()> connection) override {
-    {
-      const std::scoped_lock lock(mutex_);
-      waiting_.push_back(std::move(connection));
-      if (waiting_.size() > free_ && threads_.size() < most_) threads_.emplace_back([this] { work(); });
-    }
-    changed_.notify_one();
-  }
-
-  void shutdown() override {
-    {
-      const std::scoped_lock lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      ++free_;
-      changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
-      --free_;
-      if (waiting_.empty()) return;
-      const std::function<void()> connection = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      connection();
-      lock.lock();
-    }
-  }
-
-  const size_t most_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;
-  std::vector<std::thread> threads_;
-  size_t free_ = 0;
-  bool ending_ = false;
-};
-
-// The local port of a connection; nothing: the descriptor is none.
-std::optional<int> localPortOf(int descriptor) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return std::nullopt;
-  if (address.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
-  if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
-  return std::nullopt;
+// What the API server tells anybody (its ClusterRole system:public-info-viewer).
+bool isPublic(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kPublic{"/healthz", "/livez", "/readyz", "/version"};
+  return std::ranges::find(kPublic, path) != kPublic.end();
 }
 
-// Ends all connections to a port of this process. The library would wait for those that are idle to time out,
-// and does not tell which there are.
-void endConnections(int port) {
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", failed)) {
-    const std::string name = entry.path().filename().string();
-    int descriptor = -1;
-    std::from_chars(name.data(), name.data() + name.size(), descriptor);
-    if (descriptor >= 0 && localPortOf(descriptor) == port) ::shutdown(descriptor, SHUT_RDWR);
-  }
+// An IPv6 address stands in brackets where a port follows.
+std::string withoutBrackets(const std::string& host) {
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
 }
 
 std::string_view bearerToken(const httplib::Request& request) {
-  constexpr std::string_view kScheme = "Bearer ";
+  constexpr std::string_view kScheme = "bearer ";
   const auto header = request.headers.find("Authorization");
   if (header == request.headers.end()) return {};
   std::string_view value = header->second;
-  if (!value.starts_with(kScheme)) return {};
+  if (kube::lowerCase(value.substr(0, kScheme.size())) != kScheme) return {};
   return value.substr(kScheme.size());
 }
 
-HttpRequest toRequest(const httplib::Request& request, std::string body) {
+// The library's own reading of the query is not used: it ends a key at the last "=".
+ApiResult<HttpRequest> toRequest(const httplib::Request& request, std::string body) {
   HttpRequest result;
   result.method = request.method;
-  result.path = request.target.substr(0, request.target.find('?'));
-  for (const auto& [key, value] : request.params) result.query.emplace(key, value);
+  const size_t question = std::min(request.target.find('?'), request.target.size());
+  result.path = request.target.substr(0, question);
+  auto query = parseQuery(std::string_view(request.target)
+                              .substr(question)
+                              .substr(std::min<size_t>(1, request.target.size() - question)));
+  if (!query) return tl::unexpected(std::move(query.error()));
+  result.query = std::move(*query);
   result.host = request.get_header_value("Host");
   result.accept = request.get_header_value("Accept");
   result.contentType = request.get_header_value("Content-Type");
@@ -128,8 +82,7 @@ void answer(httplib::Response& response, HttpResponse answer, const std::atomic<
     return;
   }
   const std::shared_ptr<WatchStream> stream(std::move(answer.stream));
-  // The parameter is as in Kubernetes' OpenAPI; with it the library does not compress, which would hold
-  // events back.
+  // The parameter is as in Kubernetes' OpenAPI.
   response.set_chunked_content_provider(
       answer.contentType + ";stream=watch", [stream, &stopping](size_t, httplib::DataSink& sink) {
         const std::optional<std::string> piece = stopping ? std::nullopt : stream->next(kPatience);
@@ -172,33 +125,118 @@ ApiError libraryError(const httplib::Request& request, int status, size_t mostBo
   return error;
 }
 
+// Of a request that the library never sees; the connection ends with it.
+std::string refusal(const ApiError& error) {
+  const std::string_view phrase = error.code == 413   ? "Payload Too Large"
+                                  : error.code == 431 ? "Request Header Fields Too Large"
+                                                      : "Bad Request";
+  const std::string body = toText(statusOf(error));
+  return "HTTP/1.1 " + std::to_string(error.code) + " " + std::string(phrase) +
+         "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+// As the library is to see them.
+httplib::Headers headersOf(const RequestHead& head) {
+  httplib::Headers headers;
+  for (const auto& [name, value] : head.headers) {
+    const std::string known = kube::lowerCase(name);
+    if (known != "accept-encoding" && known != "range") headers.emplace(name, value);
+  }
+  // The library reads no DELETE's body but one with a length; where there are chunks, it goes by them.
+  if (head.chunked) headers.emplace("Content-Length", "0");
+  return headers;
+}
+
 }  // namespace
 
-struct Listener::Server {
+struct Listener::Server : httplib::Server {
   ListenerOptions options;
-  Handler handler;
+  apiserver::Handler handler;
   Authenticate authenticate;
-  std::unique_ptr<httplib::Server> http;
+  std::unique_ptr<SSL_CTX, openssl::Free<SSL_CTX_free>> tls;  // null: plain HTTP
   std::thread thread;
   std::atomic<bool> stopping{false};
   std::atomic<bool> ended{false};  // it listens no more
   int port = 0;
+  std::mutex mutex;
+  std::set<int> sockets;  // of connections that are served; guarded by the mutex
 
+  bool bind();
   void handle(const httplib::Request& request, httplib::Response& response, std::string body);
   void readAndHandle(const httplib::Request& request, httplib::Response& response,
                      const httplib::ContentReader& reader);
   void configure();
+  void serve(int socket);
+  void endConnections();
+
+ private:
+  bool process_and_close_socket(socket_t socket) override;
 };
+
+bool Listener::Server::bind() {
+  const std::string host = withoutBrackets(options.host);
+  port = options.port == 0 ? bind_to_any_port(host) : options.port;
+  if (port <= 0 || (options.port != 0 && !bind_to_port(host, port))) return false;
+  // The library lets five clients wait to be accepted, and others try again after seconds.
+  ::listen(svr_sock_, SOMAXCONN);
+  return true;
+}
+
+bool Listener::Server::process_and_close_socket(socket_t socket) {
+  bool served = false;
+  {
+    const std::scoped_lock lock(mutex);
+    served = !stopping && sockets.insert(socket).second;
+  }
+  if (served) serve(socket);
+  const std::scoped_lock lock(mutex);
+  sockets.erase(socket);
+  ::close(socket);
+  return served;
+}
+
+void Listener::Server::serve(int socket) {
+  const std::chrono::seconds slowest(options.slowestSeconds);
+  Connection connection(socket, tls.get());
+  if (!connection.shakeHands(std::chrono::steady_clock::now() + slowest)) return;
+  ClientStream stream(connection, {slowest, options.mostBody});
+  while (!stopping) {
+    const auto head = stream.nextHead();
+    if (!head) break;
+    if (!*head) {
+      const std::string text = refusal(head->error());
+      connection.write(text.data(), text.size(), slowest);
+      break;
+    }
+    const auto complete = [&](httplib::Request& request) {
+      request.headers = headersOf(**head);
+      request.ssl = connection.tls();
+    };
+    bool last = (*head)->endsConnection;
+    if (!process_request(stream, last, last, complete) || last || !stream.isRead()) break;
+  }
+  connection.finish();
+}
+
+void Listener::Server::endConnections() {
+  const std::scoped_lock lock(mutex);
+  stopping = true;
+  for (const int socket : sockets) ::shutdown(socket, SHUT_RDWR);
+}
 
 void Listener::Server::handle(const httplib::Request& request, httplib::Response& response,
                               std::string body) {
   std::optional<UserInfo> certificate;
   if (request.ssl != nullptr) certificate = clientOf(*request.ssl);
-  std::optional<UserInfo> user = authenticate(bearerToken(request), certificate ? &*certificate : nullptr);
+  const std::string_view token = bearerToken(request);
+  std::optional<UserInfo> user = authenticate(token, certificate ? &*certificate : nullptr);
+  auto plain = toRequest(request, std::move(body));
+  if (!user && token.empty() && plain && isPublic(plain->path)) user = anonymousUser();
   if (!user) return answerError(response, unauthorized());
-  HttpRequest plain = toRequest(request, std::move(body));
-  plain.user = std::move(*user);
-  answer(response, handler(plain), stopping);
+  if (!plain) return answerError(response, plain.error());
+  plain->user = std::move(*user);
+  answer(response, handler(*plain), stopping);
 }
 
 // The library bounds only bodies that say their length; one in chunks, or packed, is bounded here.
@@ -230,30 +268,28 @@ void Listener::Server::configure() {
                                const httplib::ContentReader& reader) {
     readAndHandle(request, response, reader);
   };
-  http->Get(".*", withoutBody);
-  http->Options(".*", withoutBody);
-  http->Post(".*", withBody);
-  http->Put(".*", withBody);
-  http->Patch(".*", withBody);
-  http->Delete(".*", withBody);
-  http->Delete(".*", withoutBody);  // one without a body is not given to the other
-  http->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+  Get(".*", withoutBody);
+  Options(".*", withoutBody);
+  Post(".*", withBody);
+  Put(".*", withBody);
+  Patch(".*", withBody);
+  Delete(".*", withBody);
+  Delete(".*", withoutBody);  // one without a body is not given to the other
+  set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     if (response.body.empty() && !response.content_provider_)
       answerAndEnd(response, libraryError(request, response.status, options.mostBody));
   });
-  http->set_payload_max_length(options.mostBody);
-  http->set_read_timeout(options.slowestSeconds);
-  http->set_write_timeout(options.slowestSeconds);
-  http->set_keep_alive_max_count(1'000'000);
-  http->set_keep_alive_timeout(60);
-  http->set_tcp_nodelay(true);
+  set_payload_max_length(options.mostBody);
+  set_keep_alive_max_count(1'000'000);  // what it tells clients
+  set_keep_alive_timeout(60);
+  set_tcp_nodelay(true);
   // Not the library's default, with which two programs can listen on one port, each getting half of the
   // clients.
-  http->set_socket_options([](socket_t socket) {
+  set_socket_options([](socket_t socket) {
     const int on = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   });
-  http->new_task_queue = [most = options.threads] { return new ConnectionThreads(most); };
+  new_task_queue = [most = options.threads] { return new ConnectionThreads(most); };
 }
 
 Listener::Listener(std::unique_ptr<Server> server) : server_(std::move(server)) {}
@@ -268,21 +304,15 @@ kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& op
   server->options = options;
   server->handler = std::move(handler);
   server->authenticate = std::move(authenticate);
-  if (options.certificate.empty()) {
-    server->http = std::make_unique<httplib::Server>();
-  } else {
-    kube::Result<void> configured;
-    server->http = std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) {
-      configured = configureServer(context, options.certificate, options.privateKey, options.clientCa);
-      return configured.has_value();
-    });
-    if (!configured) return tl::unexpected(std::move(configured.error()));
+  if (!options.certificate.empty()) {
+    server->tls.reset(SSL_CTX_new(TLS_server_method()));
+    if (auto configured =
+            configureServer(*server->tls, options.certificate, options.privateKey, options.clientCa);
+        !configured)
+      return tl::unexpected(std::move(configured.error()));
   }
   server->configure();
-  server->port = options.port == 0 ? server->http->bind_to_any_port(options.host) : options.port;
-  const bool bound =
-      options.port == 0 ? server->port > 0 : server->http->bind_to_port(options.host, options.port);
-  if (!bound) {
+  if (!server->bind()) {
     return tl::unexpected(kube::Error{"cannot listen on " + options.host + ":" +
                                           std::to_string(options.port) +
                                           "; is something else listening there?",
@@ -294,27 +324,25 @@ kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& op
 
 void Listener::start() {
   server_->thread = std::thread([server = server_.get()] {
-    server->http->listen_after_bind();
+    server->listen_after_bind();
     server->ended = true;
   });
 }
 
 void Listener::stop() {
   if (server_ == nullptr || !server_->thread.joinable()) return;
-  server_->stopping = true;
+  server_->endConnections();
   // Asked before it has begun, the library would go on listening for ever.
-  while (!server_->http->is_running() && !server_->ended) std::this_thread::yield();
-  server_->http->stop();
-  while (!server_->ended) {
-    endConnections(server_->port);
-    std::this_thread::sleep_for(kEndingPause);
-  }
+  while (!server_->is_running() && !server_->ended) std::this_thread::yield();
+  server_->stop();
   server_->thread.join();
 }
 
 std::string Listener::url() const {
-  const char* scheme = server_->options.certificate.empty() ? "http://" : "https://";
-  return scheme + server_->options.host + ":" + std::to_string(server_->port);
+  const char* scheme = server_->tls == nullptr ? "http://" : "https://";
+  const std::string host = withoutBrackets(server_->options.host);
+  return scheme + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+         std::to_string(server_->port);
 }
 
 }  // namespace lastout::apiserver

@@ -1,5 +1,5 @@
-// Listener: HTTP/1.1 over TCP, with or without TLS, for a Handler. The only file that knows the HTTP server
-// library.
+// Listener: HTTP/1.1 over TCP, with or without TLS, for a Handler. The HTTP server library is known to it and
+// to its parts alone: ClientStream and ConnectionThreads.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@ using Authenticate =
     std::function<std::optional<UserInfo>(std::string_view token, const UserInfo* certificate)>;
 
 struct ListenerOptions {
-  std::string host = "127.0.0.1";
-  int port = 0;                // 0: any that is free
-  size_t threads = 900;        // most connections at the same time, idle ones too; the others wait
-  size_t mostBody = 3u << 20;  // bytes of a request's body; more is answered 413
-  int slowestSeconds = 30;     // a client that sends or takes nothing for so long is dropped
+  std::string host = "127.0.0.1";  // or "::1", or "[::1]"
+  int port = 0;                    // 0: any that is free
+  size_t threads = 900;            // most connections at the same time, idle ones too; the others wait
+  size_t mostBody = 3u << 20;      // bytes of a request's body; more is answered 413
+  int slowestSeconds = 30;  // a client that sends no whole request, or takes nothing, in that time is dropped
   // PEM; without a certificate: plain HTTP.
   std::string certificate;
   std::string privateKey;

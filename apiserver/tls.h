@@ -17,7 +17,8 @@ namespace lastout::apiserver {
 kube::Result<void> configureServer(ssl_ctx_st& context, const std::string& certificate,
                                    const std::string& privateKey, const std::string& clientAuthority);
 
-// Who the client's certificate says it is; nothing when it has shown none.
+// Who the client's certificate says it is; nothing when it has shown none, or one that its
+// authority did not sign.
 std::optional<UserInfo> clientOf(const ssl_st& connection);
 
 }  // namespace lastout::apiserver

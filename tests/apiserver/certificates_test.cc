@@ -90,9 +90,16 @@ TEST(Kubeconfig, HoldsWhatKubectlNeeds) {
             (Json{{"server", "https://127.0.0.1:6443"}, {"certificate-authority-data", "Q0E="}}));
   EXPECT_EQ(byCertificate["users"][0]["user"],
             (Json{{"client-certificate-data", "Q0VSVA=="}, {"client-key-data", "S0VZ"}}));
-  const Json byToken = Json::parse(kubeconfig("http://127.0.0.1:8080", "", {{}, "s3cret"}));
-  EXPECT_EQ(byToken["clusters"][0]["cluster"], (Json{{"server", "http://127.0.0.1:8080"}}));
+  const Json byToken = Json::parse(kubeconfig("https://127.0.0.1:8080", "CA", {{}, "s3cret"}));
   EXPECT_EQ(byToken["users"][0]["user"], (Json{{"token", "s3cret"}}));
+}
+
+// @kubernetes/client-node refuses a server without TLS that is not said to be insecure.
+TEST(Kubeconfig, OfAServerWithoutTlsShowsItNoCertificate) {
+  const Json config = Json::parse(kubeconfig("http://127.0.0.1:8080", "", {{"CERT", "KEY"}, ""}));
+  EXPECT_EQ(config["clusters"][0]["cluster"],
+            (Json{{"server", "http://127.0.0.1:8080"}, {"insecure-skip-tls-verify", true}}));
+  EXPECT_EQ(config["users"][0]["user"], Json::object());
 }
 
 }  // namespace

@@ -146,25 +146,6 @@ TEST_F(ListenerTest, GivesNoFormThatItDoesNotHave) {
   expectStatus(406, {"GET", kMaps, "", {"Accept: application/json;as=Table;v=v9;g=meta.k8s.io"}});
 }
 
-TEST_F(ListenerTest, KnowsWhoAsks) {
-  WireConnection nobody(port, nullptr);
-  nobody.send(toText(WireRequest{"GET", kMaps, "", {}}));
-  EXPECT_EQ(nobody.readToEnd().json()["reason"], "Unauthorized");
-  expectStatus(401, {"GET", kMaps, "", {"Authorization: Bearer nobody's"}});
-  WireConnection byToken(port, nullptr);
-  byToken.send(toText(WireRequest{"GET", kMaps, "", {"Authorization: Bearer the-token"}}));
-  EXPECT_EQ(byToken.readToEnd().status, 200);
-}
-
-TEST_F(ListenerTest, TakesNoCertificateOfAnotherAuthority) {
-  const Validity always{0, 4'102'444'800};
-  const CertifiedKey other = makeAuthority("another", always).value();
-  const CertifiedKey stranger = makeClientCertificate(other, adminUser(), always).value();
-  WireConnection connection(port, &stranger);
-  connection.send(toText(WireRequest{"GET", kMaps, "", {}}));
-  EXPECT_EQ(connection.readToEnd().status, 0);
-}
-
 TEST_F(ListenerTest, RefusesWhatIsNoRequest) {
   for (const std::string text :
        {"\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/7.0\r\n\r\n", "\x01\x02\x03\r\n\r\n"}) {

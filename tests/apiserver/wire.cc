@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <openssl/pem.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -70,7 +71,8 @@ class CountedWatch : public apiserver::WatchStream {
 
 }  // namespace
 
-WireConnection::WireConnection(int port, const apiserver::CertifiedKey* identity, int receiveBuffer)
+WireConnection::WireConnection(int port, const apiserver::CertifiedKey* identity, int receiveBuffer,
+                               SSL_SESSION* session)
     : socket_(::socket(AF_INET, SOCK_STREAM, 0)), context_(SSL_CTX_new(TLS_client_method())) {
   if (receiveBuffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, sizeof(receiveBuffer));
   sockaddr_in address{};
@@ -81,6 +83,7 @@ WireConnection::WireConnection(int port, const apiserver::CertifiedKey* identity
   if (identity != nullptr) identify(*context_, *identity);
   connection_.reset(SSL_new(context_.get()));
   SSL_set_fd(connection_.get(), socket_);
+  if (session != nullptr) SSL_set_session(connection_.get(), session);
   SSL_connect(connection_.get());
 }
 
@@ -99,6 +102,11 @@ std::string WireConnection::readUntil(const std::string& last) {
     text.append(piece, static_cast<size_t>(size));
   }
   return text;
+}
+
+bool WireConnection::hasSomethingToRead(int milliseconds) const {
+  pollfd wanted{socket_, POLLIN, 0};
+  return poll(&wanted, 1, milliseconds) > 0;
 }
 
 WireAnswer WireConnection::readToEnd() {

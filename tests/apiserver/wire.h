@@ -26,7 +26,9 @@ struct WireAnswer {
 // One TLS connection, byte by byte. `receiveBuffer`: of the socket, in bytes; 0: as usual.
 class WireConnection {
  public:
-  WireConnection(int port, const apiserver::CertifiedKey* identity, int receiveBuffer = 0);
+  // `session`: of an earlier connection, to be resumed; null: a new one.
+  WireConnection(int port, const apiserver::CertifiedKey* identity, int receiveBuffer = 0,
+                 SSL_SESSION* session = nullptr);
   ~WireConnection();
   WireConnection(const WireConnection&) = delete;
   WireConnection& operator=(const WireConnection&) = delete;
@@ -35,6 +37,9 @@ class WireConnection {
   // What comes until a text that ends with that, or until the end.
   std::string readUntil(const std::string& last);
   WireAnswer readToEnd();
+  // Whether within that time anything came, or the end.
+  bool hasSomethingToRead(int milliseconds) const;
+  SSL& tls() { return *connection_; }
 
  private:
   struct Free {

@@ -1,0 +1,49 @@
+#include "apiserver/query.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kube/quoting.h"
+
+namespace lastout::apiserver {
+namespace {
+
+std::optional<std::string> formDecoded(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      const std::string_view digits = text.substr(i + 1, 2);
+      unsigned char byte = 0;
+      const char* const end = digits.data() + digits.size();
+      if (digits.size() < 2 || std::from_chars(digits.data(), end, byte, 16).ptr != end) return std::nullopt;
+      result += static_cast<char>(byte);
+      i += 2;
+    } else {
+      result += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+ApiResult<Query> parseQuery(std::string_view text) {
+  Query query;
+  while (!text.empty()) {
+    const std::string_view piece = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), piece.size() + 1));
+    if (piece.empty()) continue;
+    const size_t equals = std::min(piece.find('='), piece.size());
+    auto key = formDecoded(piece.substr(0, equals));
+    auto value = formDecoded(piece.substr(std::min(piece.size(), equals + 1)));
+    if (!key || !value)
+      return tl::unexpected(
+          badRequest("the query parameter " + kube::inQuotes(piece) + " has an escape that is none"));
+    query.emplace(std::move(*key), std::move(*value));
+  }
+  return query;
+}
+
+}  // namespace lastout::apiserver
