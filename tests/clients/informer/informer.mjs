@@ -1,6 +1,7 @@
 // An informer of @kubernetes/client-node against `lastout up`: informer.mjs KUBECONFIG. It follows 5,000 ConfigMaps
 // through creation, connections that are cut on the way, and deletion, and must miss none.
 import { Buffer } from 'node:buffer';
+import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import process from 'node:process';
@@ -47,7 +48,7 @@ const config = new KubeConfig();
 config.loadFromFile(process.argv[2]);
 const server = new URL(config.getCurrentCluster().server);
 const proxy = await openProxy(server);
-config.clusters = config.clusters.map((cluster) => ({ ...cluster, server: `https://127.0.0.1:${proxy.port}` }));
+config.clusters = config.clusters.map((cluster) => ({ ...cluster, server: `${server.protocol}//127.0.0.1:${proxy.port}` }));
 
 const path = `/api/v1/namespaces/${namespace}/configmaps`;
 const api = config.makeApiClient(CoreV1Api);
@@ -55,18 +56,19 @@ const informer = makeInformer(config, path, () => api.listNamespacedConfigMap({ 
 
 // Not with the library, which opens a connection for each request.
 const decoded = (text) => Buffer.from(text, 'base64');
-const agent = new https.Agent({
+const client = server.protocol === 'https:' ? https : http;
+const agent = new client.Agent({
   keepAlive: true,
   maxSockets: atOnce,
-  ca: decoded(config.getCurrentCluster().caData),
-  cert: decoded(config.getCurrentUser().certData),
-  key: decoded(config.getCurrentUser().keyData),
+  ca: decoded(config.getCurrentCluster().caData ?? ''),
+  cert: decoded(config.getCurrentUser().certData ?? ''),
+  key: decoded(config.getCurrentUser().keyData ?? ''),
 });
 function send(method, url, body) {
   return new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-    const request = https.request(new URL(url, server), { method, agent, headers }, (answer) => {
+    const request = client.request(new URL(url, server), { method, agent, headers }, (answer) => {
       answer.resume();
       answer.on('end', () => (answer.statusCode < 300 ? resolve() : reject(new Error(`${answer.statusCode}`))));
     });
