@@ -1,6 +1,7 @@
 #include "apiserver/contents.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "apiserver/defaults.h"
@@ -105,11 +106,11 @@ Json withNextGeneration(Json object) {
 Json withOwnersOf(const std::vector<cluster::LiveOwner>& owners, Json object) {
   const Json* references = at(object, {"metadata", "ownerReferences"});
   if (references == nullptr || !references->is_array()) return object;
-  std::vector<std::string> dropped;
+  std::set<std::string, std::less<>> dropped;
   for (const Json& reference : *references) {
     const std::string_view uid = stringAt(reference, {"uid"});
     if (std::ranges::none_of(owners, [&](const cluster::LiveOwner& owner) { return owner.uid == uid; }))
-      dropped.emplace_back(uid);
+      dropped.emplace(uid);
   }
   for (const std::string& uid : dropped) object = removeOwner(std::move(object), uid);
   return object;

@@ -39,6 +39,21 @@ std::string withValue(std::string_view what, const Json& value) {
 
 }  // namespace
 
+std::string_view goKind(const Json& value) {
+  if (value.is_string()) return "string";
+  if (value.is_boolean()) return "bool";
+  if (value.is_array()) return "array";
+  return value.is_object() ? "object" : "number";
+}
+
+ApiError undecodable(std::string_view kind, std::string_view version, std::string_view found,
+                     std::string_view field, std::string_view wanted) {
+  const std::string what(kind);
+  return badRequest(what + " in version \"" + std::string(version) + "\" cannot be handled as a " + what +
+                    ": json: cannot unmarshal " + std::string(found) + " into Go struct field " +
+                    std::string(field) + " of type " + std::string(wanted));
+}
+
 std::string goQuoted(std::string_view text) { return dumped(Json(std::string(text))); }
 
 Cause requiredField(std::string field, std::string_view why) {

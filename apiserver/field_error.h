@@ -22,6 +22,13 @@ Cause duplicateField(std::string field, const Json& value);
 Cause tooLong(std::string field, std::string_view why);  // "Too long: <why>"
 Cause tooMany(std::string field, size_t count, int64_t most);
 
+// What Go, the API server's language, calls a JSON value: "string", "number", "bool", "array", "object".
+std::string_view goKind(const Json& value);
+// 400 for a body that cannot be decoded: a `found` (goKind) stands in a field ("ConfigMap.data") whose type
+// in Go is `wanted`.
+ApiError undecodable(std::string_view kind, std::string_view version, std::string_view found,
+                     std::string_view field, std::string_view wanted);
+
 // In double quotes, as JSON has it; bytes that are not UTF-8 are replaced.
 std::string goQuoted(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "cluster/build.h"
 #include "manifestwork/manifest_work.h"
@@ -9,11 +10,12 @@
 namespace lastout::apiserver {
 namespace {
 
-void addStrings(const Json* list, std::vector<std::string>& out) {
+// Each once; a list may be as long as a body.
+void addFinalizers(const Json* list, std::vector<std::string>& out) {
   if (list == nullptr || !list->is_array()) return;
+  std::set<std::string, std::less<>> known(out.begin(), out.end());
   for (const Json& item : *list) {
-    if (item.is_string() && std::ranges::find(out, item.get_ref<const std::string&>()) == out.end())
-      out.push_back(item);
+    if (item.is_string() && known.insert(item.get_ref<const std::string&>()).second) out.push_back(item);
   }
 }
 
@@ -25,7 +27,9 @@ bool isTrueAt(const Json& json, std::string_view key) {
 void addOwners(const Json& object, std::vector<cluster::LiveOwner>& out) {
   const Json* references = at(object, {"metadata", "ownerReferences"});
   if (references == nullptr || !references->is_array()) return;
+  std::set<std::string_view> known;
   for (const Json& reference : *references) {
+    if (!known.insert(stringAt(reference, {"uid"})).second) continue;
     out.push_back({std::string(stringAt(reference, {"uid"})), isTrueAt(reference, "controller"),
                    isTrueAt(reference, "blockOwnerDeletion")});
   }
@@ -73,9 +77,9 @@ cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
   cluster::LiveObject live;
   live.key = key;
   live.uid = stringAt(object, {"metadata", "uid"});
-  addStrings(at(object, {"metadata", "finalizers"}), live.finalizers);
+  addFinalizers(at(object, {"metadata", "finalizers"}), live.finalizers);
   if (key.type == kube::GroupResource{"", "namespaces"})
-    addStrings(at(object, {"spec", "finalizers"}), live.finalizers);
+    addFinalizers(at(object, {"spec", "finalizers"}), live.finalizers);
   addOwners(object, live.owners);
   if (key.type.group == "apps") {
     live.replicas = replicasOf(object);

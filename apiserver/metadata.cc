@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "apiserver/conditions.h"
@@ -216,11 +217,11 @@ Json setFinalizers(Json object, const std::vector<std::string>& finalizers) {
   Json* metadata = objectIn(object, "metadata");
   if (metadata == nullptr) return object;
   std::vector<std::string> kept = finalizersOf(object);
-  std::erase_if(kept, [&finalizers](const std::string& finalizer) {
-    return std::ranges::find(finalizers, finalizer) == finalizers.end();
-  });
+  const std::set<std::string_view> wanted(finalizers.begin(), finalizers.end());
+  std::erase_if(kept, [&wanted](const std::string& finalizer) { return !wanted.contains(finalizer); });
+  std::set<std::string> known(kept.begin(), kept.end());
   for (const std::string& finalizer : finalizers) {
-    if (std::ranges::find(kept, finalizer) == kept.end()) kept.push_back(finalizer);
+    if (known.insert(finalizer).second) kept.push_back(finalizer);
   }
   (*metadata)["finalizers"] = kept;
   dropEmpty(*metadata, {"finalizers"});

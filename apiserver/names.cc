@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "apiserver/field_error.h"
 #include "apiserver/name_words.h"
+#include "cluster/model.h"
 #include "kube/names.h"
 
 namespace lastout::apiserver {
@@ -32,14 +34,6 @@ constexpr std::array<std::pair<std::string_view, Form>, 14> kForms = {{
     {"selfLink", Form::Text},
     {"uid", Form::Text},
 }};
-
-// What the API server's language calls a JSON value and the form of a field.
-std::string_view goKind(const Json& value) {
-  if (value.is_string()) return "string";
-  if (value.is_boolean()) return "bool";
-  if (value.is_array()) return "array";
-  return value.is_object() ? "object" : "number";
-}
 
 std::string_view goType(Form form) {
   switch (form) {
@@ -103,10 +97,8 @@ std::optional<Mismatch> mismatch(const Json& value, Form form) {
 
 ApiResult<void> checkForm(const ServedType& type, const Json& metadata) {
   const auto fail = [&type](const Mismatch& wrong, const std::string& field) {
-    return tl::unexpected(badRequest(type.kind + " in version \"" + type.version +
-                                     "\" cannot be handled as a " + type.kind + ": json: cannot unmarshal " +
-                                     std::string(wrong.found) + " into Go struct field ObjectMeta." + field +
-                                     " of type " + std::string(wrong.wanted)));
+    return tl::unexpected(
+        undecodable(type.kind, type.version, wrong.found, "ObjectMeta." + field, wrong.wanted));
   };
   if (!metadata.is_object()) return fail({goKind(metadata), "v1.ObjectMeta"}, "metadata");
   for (const auto& [key, form] : kForms) {
@@ -269,6 +261,29 @@ void checkOwners(const Json& metadata, Causes& causes) {
   }
 }
 
+// What the machine refuses at its commit, refused before anybody walks through all of it.
+void checkCounts(const ServedType& type, const Json& metadata, Causes& causes) {
+  const auto refuse = [&](size_t most, const char* what) {
+    const kube::ObjectKey key{type.type, std::string(stringAt(metadata, {"namespace"})),
+                              std::string(stringAt(metadata, {"name"}))};
+    causes.push_back({"FieldValueInvalid",
+                      kube::toString(key) + " has more than " + std::to_string(most) + " " + what, ""});
+  };
+  const auto distinct = [&metadata](const char* list, auto textOf) {
+    std::set<std::string_view> texts;
+    if (const Json* items = at(metadata, {list}); items != nullptr && items->is_array())
+      for (const Json& item : *items) texts.insert(textOf(item));
+    return texts;
+  };
+  std::set<std::string_view> finalizers =
+      distinct("finalizers", [](const Json& item) { return stringAt(item, {}); });
+  finalizers.erase("foregroundDeletion");
+  finalizers.erase("orphan");
+  const auto owners = distinct("ownerReferences", [](const Json& item) { return stringAt(item, {"uid"}); });
+  if (finalizers.size() > cluster::kMaxFinalizers) refuse(cluster::kMaxFinalizers, "finalizers");
+  if (owners.size() > cluster::kMaxOwners) refuse(cluster::kMaxOwners, "owners");
+}
+
 ApiResult<void> matchNames(const ServedType& type, const RequestTarget& target, Json& metadata) {
   const std::string name(stringAt(metadata, {"name"}));
   const std::string space(type.namespaced ? stringAt(metadata, {"namespace"}) : "");
@@ -316,6 +331,8 @@ std::vector<Cause> metadataProblems(const ServedType& type, const Json& object, 
   const Json none = Json::object();
   const Json* found = at(object, {"metadata"});
   const Json& metadata = found == nullptr ? none : *found;
+  checkCounts(type, metadata, causes);
+  if (!causes.empty()) return causes;
   checkNames(type, metadata, named, causes);
   checkLabels(metadata, causes);
   checkAnnotations(metadata, causes);

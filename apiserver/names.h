@@ -27,7 +27,8 @@ ApiResult<void> matchTarget(const ServedType& type, const RequestTarget& target,
 // A new object has no resourceVersion: fails with the API server's 500 (it has no reason).
 ApiResult<void> refuseResourceVersion(const Json& object);
 
-// What is wrong with metadata, for invalid(); empty when nothing is. Wants what matchTarget() let pass, and a
+// What is wrong with metadata, for invalid(); empty when nothing is: also more finalizers and owners than the
+// machine holds (cluster/model.h), however many a body names. Wants what matchTarget() let pass, and a
 // name unless `named` is false (then generateName will make one). Rules that compare with the stored object
 // are not here.
 std::vector<Cause> metadataProblems(const ServedType& type, const Json& object, bool named = true);

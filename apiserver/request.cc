@@ -1,15 +1,21 @@
 #include "apiserver/request.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "apiserver/field_error.h"
 #include "kube/names.h"
+#include "kube/quoting.h"
 
 namespace lastout::apiserver {
 namespace {
 
 constexpr size_t kLongestPath = 2048;
+constexpr int64_t kLongestTimeout = std::numeric_limits<uint32_t>::max();  // seconds
 
 std::optional<std::string> percentDecoded(std::string_view text) {
   std::string result;
@@ -48,22 +54,26 @@ std::string_view valueOf(const Query& query, std::string_view key) {
   return found == query.end() ? std::string_view() : std::string_view(found->second);
 }
 
+// What Go's strconv.ParseInt (here: from_chars) makes of it; an empty value is no number.
 template <class Number>
 ApiResult<std::optional<Number>> numberOf(const Query& query, std::string_view key) {
-  const std::string_view text = valueOf(query, key);
-  if (text.empty()) return std::nullopt;
+  const auto found = query.find(key);
+  if (found == query.end()) return std::nullopt;
+  std::string_view text = found->second;
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return tl::unexpected(badRequest("unable to parse query parameter " + std::string(key) + ": \"" +
-                                     std::string(text) + "\" is not a number that is possible here"));
-  }
-  return number;
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  const bool tooBig = error == std::errc::result_out_of_range && end == text.data() + text.size();
+  return tl::unexpected(badRequest("strconv.ParseInt: parsing " + kube::inQuotes(found->second) +
+                                   (tooBig ? ": value out of range" : ": invalid syntax")));
 }
 
-// As the API server reads a flag, and not as Go does: what is not false is true ("True" is Python's word).
-bool isTrue(std::string_view text) {
-  return !text.empty() && text != "0" && kube::lowerCase(text) != "false";
+// As the API server reads a flag, and not as Go does: what is there and not false is true, also without a
+// value ("True" is Python's word).
+bool isFlagSet(const Query& query, std::string_view key) {
+  const auto found = query.find(key);
+  return found != query.end() && found->second != "0" && kube::lowerCase(found->second) != "false";
 }
 
 // One invalid parameter of some kind of options.
@@ -72,12 +82,20 @@ ApiError invalidOption(std::string_view kind, std::string_view reason, std::stri
   return invalid(kind, "meta.k8s.io", "", {{std::string(reason), std::move(message), std::string(field)}});
 }
 
-ApiResult<bool> dryRunOf(std::string_view kind, std::string_view text) {
-  if (text.empty()) return false;
-  if (text == "All") return true;
-  return tl::unexpected(invalidOption(
-      kind, "FieldValueNotSupported",
-      "Unsupported value: [\"" + std::string(text) + "\"]: supported values: \"All\"", "dryRun"));
+// "All" is the one word that there is; a dry run must not become a real one for another.
+ApiResult<bool> dryRunOf(std::string_view kind, const std::vector<std::string>& words) {
+  const bool isKnown = std::ranges::all_of(words, [](const std::string& word) { return word == "All"; });
+  if (isKnown) return !words.empty();
+  std::string listed;
+  for (const std::string& word : words) listed += (listed.empty() ? "" : ", ") + kube::inQuotes(word);
+  return tl::unexpected(
+      invalidOption(kind, "FieldValueNotSupported",
+                    "Unsupported value: []string{" + listed + "}: supported values: \"All\"", "dryRun"));
+}
+
+ApiResult<bool> dryRunOf(std::string_view kind, const Query& query) {
+  const auto found = query.find("dryRun");
+  return dryRunOf(kind, found == query.end() ? std::vector<std::string>() : std::vector{found->second});
 }
 
 ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_view text) {
@@ -102,14 +120,13 @@ ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_v
       kField));
 }
 
-ApiResult<std::optional<cluster::PropagationPolicy>> policyOf(std::string_view text) {
-  if (text.empty()) return std::nullopt;
+ApiResult<cluster::PropagationPolicy> policyOf(std::string_view text) {
   if (text == "Background") return cluster::PropagationPolicy::Background;
   if (text == "Foreground") return cluster::PropagationPolicy::Foreground;
   if (text == "Orphan") return cluster::PropagationPolicy::Orphan;
   return tl::unexpected(invalidOption("DeleteOptions", "FieldValueNotSupported",
-                                      "Unsupported value: \"" + std::string(text) +
-                                          "\": supported values: \"Foreground\", \"Background\", \"Orphan\", "
+                                      "Unsupported value: " + kube::inQuotes(text) +
+                                          ": supported values: \"Foreground\", \"Background\", \"Orphan\", "
                                           "\"nil\"",
                                       "propagationPolicy"));
 }
@@ -126,47 +143,89 @@ std::string_view nameOf(cluster::PropagationPolicy policy) {
   return "Orphan";
 }
 
-ApiError unreadable(std::string_view field) {
-  return badRequest("the body of the request is no DeleteOptions: " + std::string(field) +
-                    " has the wrong type");
+// What a DeleteOptions may hold, as Go's decoder tells types apart; null stands for an absent field.
+struct OptionField {
+  std::string_view parent;  // empty: none
+  std::string_view name;
+  Json::value_t form;
+  std::string_view goType;
+};
+constexpr std::array<OptionField, 9> kDeleteFields = {{
+    {"", "kind", Json::value_t::string, "string"},
+    {"", "apiVersion", Json::value_t::string, "string"},
+    {"", "dryRun", Json::value_t::array, "[]string"},
+    {"", "gracePeriodSeconds", Json::value_t::number_integer, "int64"},
+    {"", "orphanDependents", Json::value_t::boolean, "bool"},
+    {"", "preconditions", Json::value_t::object, "v1.Preconditions"},
+    {"", "propagationPolicy", Json::value_t::string, "v1.DeletionPropagation"},
+    {"preconditions", "uid", Json::value_t::string, "types.UID"},
+    {"preconditions", "resourceVersion", Json::value_t::string, "string"},
+}};
+
+ApiResult<void> checkFields(const Json& body) {
+  const auto failed = [](const Json& value, const std::string& field, std::string_view goType) {
+    return tl::unexpected(
+        undecodable("DeleteOptions", "v1", goKind(value), "DeleteOptions." + field, goType));
+  };
+  for (const OptionField& field : kDeleteFields) {
+    const Json* value = field.parent.empty() ? at(body, {field.name}) : at(body, {field.parent, field.name});
+    if (value == nullptr || value->is_null() || value->type() == field.form) continue;
+    if (field.form == Json::value_t::number_integer && value->is_number_integer()) continue;
+    const std::string parent(field.parent);
+    return failed(*value, (parent.empty() ? "" : parent + ".") + std::string(field.name), field.goType);
+  }
+  if (const Json* words = at(body, {"dryRun"}); words != nullptr && words->is_array()) {
+    for (const Json& word : *words) {
+      if (!word.is_string() && !word.is_null()) return failed(word, "dryRun", "string");
+    }
+  }
+  const std::string kind(stringAt(body, {"kind"}));
+  if (kind.empty() || kind == "DeleteOptions") return {};
+  return tl::unexpected(badRequest(kind + " cannot be handled as a DeleteOptions: the body of a DELETE is "
+                                          "nothing else"));
+}
+
+// The text there; nothing when it is absent, or null.
+std::optional<std::string> givenText(const Json& body, std::initializer_list<std::string_view> path) {
+  const Json* found = at(body, path);
+  if (found == nullptr || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+ApiResult<void> readPolicy(const Json& body, DeleteOptions& options) {
+  const auto policy = givenText(body, {"propagationPolicy"});
+  const Json* orphan = at(body, {"orphanDependents"});
+  const bool orphans = orphan != nullptr && orphan->is_boolean();
+  if (policy && orphans) {
+    return tl::unexpected(invalidOption("DeleteOptions", "FieldValueInvalid",
+                                        "Invalid value: " + kube::inQuotes(*policy) +
+                                            ": orphanDependents and deletionPropagation cannot be both set",
+                                        "propagationPolicy"));
+  }
+  if (orphans)
+    options.policy = *orphan ? cluster::PropagationPolicy::Orphan : cluster::PropagationPolicy::Background;
+  if (!policy) return {};
+  const auto read = policyOf(*policy);
+  if (!read) return tl::unexpected(read.error());
+  options.policy = *read;
+  return {};
 }
 
 // What the body of a DELETE says, over what the query said.
 ApiResult<void> readBody(const Json& body, DeleteOptions& options) {
-  const auto wrongType = [&](std::initializer_list<std::string_view> path, Json::value_t wanted) {
-    const Json* found = at(body, path);
-    if (found == nullptr || found->is_null() || found->type() == wanted) return false;
-    return wanted != Json::value_t::number_integer || !found->is_number_integer();
-  };
-  for (const std::string_view field : {"kind", "apiVersion", "propagationPolicy"}) {
-    if (wrongType({field}, Json::value_t::string)) return tl::unexpected(unreadable(field));
-  }
-  if (wrongType({"gracePeriodSeconds"}, Json::value_t::number_integer))
-    return tl::unexpected(unreadable("gracePeriodSeconds"));
-  if (wrongType({"orphanDependents"}, Json::value_t::boolean))
-    return tl::unexpected(unreadable("orphanDependents"));
-  for (const std::string_view field : {"uid", "resourceVersion"}) {
-    if (wrongType({"preconditions", field}, Json::value_t::string))
-      return tl::unexpected(unreadable("preconditions"));
-  }
-  if (const std::string_view text = stringAt(body, {"propagationPolicy"}); !text.empty()) {
-    auto policy = policyOf(text);
-    if (!policy) return tl::unexpected(std::move(policy.error()));
-    options.policy = *policy;
-  }
-  if (const Json* orphan = at(body, {"orphanDependents"}); orphan != nullptr && orphan->is_boolean())
-    options.policy = *orphan ? cluster::PropagationPolicy::Orphan : cluster::PropagationPolicy::Background;
-  if (const Json* grace = at(body, {"gracePeriodSeconds"}); grace != nullptr && grace->is_number_integer())
+  if (auto formed = checkFields(body); !formed) return formed;
+  if (auto policy = readPolicy(body, options); !policy) return policy;
+  if (const Json* grace = at(body, {"gracePeriodSeconds"}); grace != nullptr && !grace->is_null())
     options.gracePeriodSeconds = grace->get<int64_t>();
-  if (at(body, {"preconditions", "uid"}) != nullptr) options.uid = stringAt(body, {"preconditions", "uid"});
-  if (at(body, {"preconditions", "resourceVersion"}) != nullptr)
-    options.resourceVersion = stringAt(body, {"preconditions", "resourceVersion"});
-  const Json* dryRun = at(body, {"dryRun"});
-  if (dryRun == nullptr || !dryRun->is_array() || dryRun->empty()) return {};
-  const auto dry =
-      dryRunOf("DeleteOptions", (*dryRun)[0].is_string() ? (*dryRun)[0].get<std::string>() : "?");
-  if (!dry) return tl::unexpected(dry.error());
-  options.dryRun = true;
+  options.uid = givenText(body, {"preconditions", "uid"});
+  options.resourceVersion = givenText(body, {"preconditions", "resourceVersion"});
+  const Json* words = at(body, {"dryRun"});
+  if (words == nullptr || !words->is_array()) return {};
+  std::vector<std::string> given;
+  for (const Json& word : *words) given.push_back(word.is_string() ? word.get<std::string>() : "");
+  const auto dryRun = dryRunOf("DeleteOptions", given);
+  if (!dryRun) return tl::unexpected(dryRun.error());
+  options.dryRun = options.dryRun || *dryRun;
   return {};
 }
 
@@ -208,17 +267,20 @@ ApiResult<ListOptions> parseListOptions(const Query& query) {
   options.labelSelector = valueOf(query, "labelSelector");
   options.fieldSelector = valueOf(query, "fieldSelector");
   options.continueToken = valueOf(query, "continue");
-  options.watch = isTrue(valueOf(query, "watch"));
-  options.bookmarks = isTrue(valueOf(query, "allowWatchBookmarks"));
-  const auto version = numberOf<uint64_t>(query, "resourceVersion");
-  if (!version) return tl::unexpected(version.error());
-  options.resourceVersion = *version;
-  const auto limit = numberOf<uint64_t>(query, "limit");
+  options.watch = isFlagSet(query, "watch");
+  options.bookmarks = isFlagSet(query, "allowWatchBookmarks");
+  if (!valueOf(query, "resourceVersion").empty()) {
+    const auto version = numberOf<uint64_t>(query, "resourceVersion");
+    if (!version) return tl::unexpected(version.error());
+    options.resourceVersion = *version;
+  }
+  const auto limit = numberOf<int64_t>(query, "limit");
   if (!limit) return tl::unexpected(limit.error());
-  options.limit = limit->value_or(0);
-  const auto timeout = numberOf<uint32_t>(query, "timeoutSeconds");
+  options.limit = static_cast<uint64_t>(std::max<int64_t>(limit->value_or(0), 0));
+  const auto timeout = numberOf<int64_t>(query, "timeoutSeconds");
   if (!timeout) return tl::unexpected(timeout.error());
-  if (timeout->value_or(0) != 0) options.timeout = std::chrono::seconds(**timeout);
+  if (timeout->value_or(0) != 0)
+    options.timeout = std::chrono::seconds(std::clamp<int64_t>(**timeout, 0, kLongestTimeout));
   const auto match = versionMatchOf(options, valueOf(query, "resourceVersionMatch"));
   if (!match) return tl::unexpected(match.error());
   options.match = *match;
@@ -229,11 +291,10 @@ ApiResult<ListOptions> parseListOptions(const Query& query) {
 
 ApiResult<WriteOptions> parseWriteOptions(const Query& query) {
   WriteOptions options;
-  const auto dryRun = dryRunOf("CreateOptions", valueOf(query, "dryRun"));
+  const auto dryRun = dryRunOf("CreateOptions", query);
   if (!dryRun) return tl::unexpected(dryRun.error());
   options.dryRun = *dryRun;
   options.fieldManager = valueOf(query, "fieldManager");
-  options.force = isTrue(valueOf(query, "force"));
   options.fieldValidation = valueOf(query, "fieldValidation");
   const std::string& validation = options.fieldValidation;
   if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
@@ -247,12 +308,14 @@ ApiResult<WriteOptions> parseWriteOptions(const Query& query) {
 
 ApiResult<DeleteOptions> parseDeleteOptions(const Query& query, const Json& body) {
   DeleteOptions options;
-  const auto dryRun = dryRunOf("DeleteOptions", valueOf(query, "dryRun"));
+  const auto dryRun = dryRunOf("DeleteOptions", query);
   if (!dryRun) return tl::unexpected(dryRun.error());
   options.dryRun = *dryRun;
-  const auto policy = policyOf(valueOf(query, "propagationPolicy"));
-  if (!policy) return tl::unexpected(policy.error());
-  options.policy = *policy;
+  if (query.contains("propagationPolicy")) {
+    const auto policy = policyOf(valueOf(query, "propagationPolicy"));
+    if (!policy) return tl::unexpected(policy.error());
+    options.policy = *policy;
+  }
   const auto grace = numberOf<int64_t>(query, "gracePeriodSeconds");
   if (!grace) return tl::unexpected(grace.error());
   options.gracePeriodSeconds = *grace;

@@ -51,7 +51,6 @@ struct WriteOptions {
   bool dryRun = false;
   std::string fieldManager;
   std::string fieldValidation;  // "Ignore", "Warn" or "Strict"; empty: not given
-  bool force = false;           // of an apply
   // As reviews carry them; `kind` is "CreateOptions" or "UpdateOptions".
   Json asGiven(std::string_view kind) const;
 };
@@ -67,7 +66,9 @@ struct DeleteOptions {
   // given.
   Json asGiven() const;
 };
-// From the query, and from the body where there is one (null: none), which counts first.
+// From the query, and from the body where there is one (null: none), which counts first. Fails with 400 for a
+// body that is no DeleteOptions, with 422 for values that are none of theirs: nothing that was asked for is
+// passed over.
 ApiResult<DeleteOptions> parseDeleteOptions(const Query& query, const Json& body);
 
 }  // namespace lastout::apiserver

@@ -1,6 +1,6 @@
 #include "apiserver/status.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace lastout::apiserver {
@@ -81,9 +81,8 @@ ApiError modified(const kube::GroupResource& type, std::string_view name) {
 }
 
 ApiError forbidden(const kube::GroupResource& type, std::string_view name, std::string_view why) {
-  return {403, "Forbidden",
-          kube::toString(type) + " " + inQuotes(name) + " is forbidden: " + std::string(why),
-          detailsOf(type, name)};
+  const std::string what = kube::toString(type) + (name.empty() ? "" : " " + inQuotes(name));
+  return {403, "Forbidden", what + " is forbidden: " + std::string(why), detailsOf(type, name)};
 }
 
 ApiError invalid(std::string_view kind, std::string_view group, std::string_view name,
@@ -91,10 +90,11 @@ ApiError invalid(std::string_view kind, std::string_view group, std::string_view
   std::string message(kind);
   if (!group.empty()) message.append(".").append(group);
   message += " " + inQuotes(name) + " is invalid: ";
-  std::vector<std::string> words;  // each is said once (recorded: rest/065)
+  std::vector<std::string> words;
+  std::set<std::string> said;  // each is said once (recorded: rest/065)
   for (const Cause& cause : causes) {
     std::string one = inWords(cause);
-    if (std::find(words.begin(), words.end(), one) == words.end()) words.push_back(std::move(one));
+    if (said.insert(one).second) words.push_back(std::move(one));
   }
   message += words.size() > 1 ? "[" : "";
   for (size_t i = 0; i < words.size(); ++i) message += (i > 0 ? ", " : "") + words[i];

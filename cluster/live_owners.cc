@@ -28,7 +28,8 @@ kube::Result<void> LiveModel::check(Slot slot, const LiveObject& object) const {
   for (const std::string& name : object.finalizers) {
     if (!finalizerBit(trial, name)) return fail(tooManyFinalizers(trial));
   }
-  if (planOwners(slot, object.owners).links.size() > kMaxOwners)
+  // Of very many no plan is made.
+  if (object.owners.size() > kMaxOwners || planOwners(slot, object.owners).links.size() > kMaxOwners)
     return fail("more than " + std::to_string(kMaxOwners) + " owners");
   if (isWorkload(trial.role) && object.replicas > kMaxReplicas)
     return fail("more than " + std::to_string(kMaxReplicas) + " replicas");

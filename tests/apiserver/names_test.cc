@@ -39,6 +39,18 @@ TEST_F(Names, ABadNameIsRefusedAsRecorded) {
             recordedAnswer("018-create-bad-name"));
 }
 
+// A body of legal size that names 100,000 of them would hold up everybody else.
+TEST_F(Names, MoreFinalizersAndOwnersThanTheMachineHoldsAreRefusedAtOnce) {
+  Json metadata = {{"name", "x"}, {"namespace", "app"}};
+  for (int i = 0; i < 100'000; ++i) {
+    metadata["finalizers"].push_back("e.com/" + std::to_string(i));
+    metadata["ownerReferences"].push_back({{"uid", std::to_string(i)}});
+  }
+  EXPECT_THAT(problems(core("configmaps"), metadata.dump().c_str()),
+              ElementsAre(": configmaps/app/x has more than 14 finalizers",
+                          ": configmaps/app/x has more than 8 owners"));
+}
+
 TEST_F(Names, ABodyOfAnotherNamespaceIsRefusedAsRecorded) {
   Json object = recordedRequest("020-create-wrong-namespace-in-body");
   EXPECT_EQ(statusOf(matchTarget(cool(), {"app", ""}, object).error()),

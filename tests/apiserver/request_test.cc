@@ -47,7 +47,7 @@ TEST(ListOptions, AreReadFromTheQuery) {
   EXPECT_EQ(options->limit, 500U);
   EXPECT_EQ(options->timeout, std::chrono::seconds(9));
   EXPECT_FALSE(options->watch);
-  for (const char* yes : {"1", "true", "True", "t"})
+  for (const char* yes : {"1", "true", "True", "t", ""})
     EXPECT_TRUE(parseListOptions({{"watch", yes}})->watch) << yes;
   for (const char* no : {"0", "false", "False"}) EXPECT_FALSE(parseListOptions({{"watch", no}})->watch) << no;
 }
@@ -57,8 +57,9 @@ TEST(ListOptions, AreRefusedAsTheApiServerDoes) {
     const auto options = parseListOptions(query);
     return options ? 200 : options.error().code;
   };
-  EXPECT_EQ(codeOf({{"limit", "-1"}}), 400);
   EXPECT_EQ(codeOf({{"limit", "many"}}), 400);
+  EXPECT_EQ(codeOf({{"limit", ""}}), 400);
+  EXPECT_EQ(codeOf({{"limit", "+-1"}}), 400);
   EXPECT_EQ(codeOf({{"resourceVersion", "x"}}), 400);
   EXPECT_EQ(codeOf({{"resourceVersion", "99999999999999999999999"}}), 400);
   EXPECT_EQ(codeOf({{"timeoutSeconds", "1.5"}}), 400);
@@ -69,17 +70,29 @@ TEST(ListOptions, AreRefusedAsTheApiServerDoes) {
   EXPECT_EQ(codeOf({{"resourceVersionMatch", "Exact"}, {"resourceVersion", "5"}, {"watch", "1"}}), 422);
 }
 
+// As strconv.ParseInt takes them.
+TEST(ListOptions, TakeNumbersWithTheirSigns) {
+  EXPECT_EQ(parseListOptions({{"limit", "+5"}})->limit, 5U);
+  EXPECT_EQ(parseListOptions({{"limit", "-1"}})->limit, 0U) << "no limit";
+  EXPECT_EQ(parseListOptions({{"timeoutSeconds", "0"}})->timeout, std::nullopt);
+  EXPECT_EQ(parseListOptions({{"timeoutSeconds", "-3"}})->timeout, std::chrono::seconds(0));
+  EXPECT_EQ(parseListOptions({{"resourceVersion", ""}})->resourceVersion, std::nullopt);
+  EXPECT_EQ(parseListOptions({{"limit", "many"}}).error().message,
+            "strconv.ParseInt: parsing \"many\": invalid syntax");
+  EXPECT_EQ(parseListOptions({{"limit", "9223372036854775808"}}).error().message,
+            "strconv.ParseInt: parsing \"9223372036854775808\": value out of range");
+}
+
 TEST(WriteOptions, KnowDryRunsAndFieldValidation) {
-  const auto options =
-      parseWriteOptions({{"dryRun", "All"}, {"fieldValidation", "Strict"}, {"force", "true"}});
+  const auto options = parseWriteOptions({{"dryRun", "All"}, {"fieldValidation", "Strict"}});
   ASSERT_TRUE(options);
   EXPECT_TRUE(options->dryRun);
-  EXPECT_TRUE(options->force);
   EXPECT_EQ(options->asGiven("CreateOptions"), Json({{"kind", "CreateOptions"},
                                                      {"apiVersion", "meta.k8s.io/v1"},
                                                      {"dryRun", {"All"}},
                                                      {"fieldValidation", "Strict"}}));
   EXPECT_EQ(parseWriteOptions({{"dryRun", "Some"}}).error().code, 422);
+  EXPECT_EQ(parseWriteOptions({{"dryRun", ""}}).error().code, 422);
   EXPECT_EQ(parseWriteOptions({{"fieldValidation", "strict"}}).error().code, 422);
 }
 
@@ -119,7 +132,38 @@ TEST(DeleteOptions, AreRefusedAsTheApiServerDoes) {
   EXPECT_EQ(codeOf({{"gracePeriodSeconds", "soon"}}), 400);
   EXPECT_EQ(codeOf({{"preconditions", {{"uid", 7}}}}), 400);
   EXPECT_EQ(codeOf({{"dryRun", {"Sometimes"}}}), 422);
-  EXPECT_EQ(codeOf({{"dryRun", {7}}}), 422);
+  EXPECT_EQ(codeOf({{"dryRun", {"All", "Sometimes"}}}), 422);
+  EXPECT_EQ(codeOf({{"orphanDependents", true}, {"propagationPolicy", "Orphan"}}), 422);
+}
+
+// Otherwise a dry run, or a deletion under a condition, would become a real one.
+TEST(DeleteOptions, AreRefusedWhenTheyAreMalformed) {
+  const auto messageOf = [](const Json& body) {
+    const auto options = parseDeleteOptions({}, body);
+    return options ? "none" : std::to_string(options.error().code) + " " + options.error().message;
+  };
+  const std::string prefix =
+      "400 DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: json: cannot unmarshal ";
+  EXPECT_EQ(messageOf({{"dryRun", "All"}}),
+            prefix + "string into Go struct field DeleteOptions.dryRun of type []string");
+  EXPECT_EQ(messageOf({{"dryRun", {7}}}),
+            prefix + "number into Go struct field DeleteOptions.dryRun of type string");
+  EXPECT_EQ(messageOf({{"preconditions", "x"}}),
+            prefix + "string into Go struct field DeleteOptions.preconditions of type v1.Preconditions");
+  EXPECT_EQ(messageOf({{"preconditions", {{"uid", 7}}}}),
+            prefix + "number into Go struct field DeleteOptions.preconditions.uid of type types.UID");
+  EXPECT_EQ(messageOf({{"kind", "Pod"}, {"apiVersion", "v1"}}).substr(0, 7), "400 Pod");
+  for (const char* query : {"dryRun", "propagationPolicy"})
+    EXPECT_EQ(parseDeleteOptions({{query, ""}}, nullptr).error().code, 422) << query;
+}
+
+TEST(DeleteOptions, TakeNullForWhatIsAbsent) {
+  const auto options = parseDeleteOptions({}, {{"preconditions", {{"uid", nullptr}}},
+                                               {"propagationPolicy", nullptr},
+                                               {"gracePeriodSeconds", nullptr},
+                                               {"dryRun", nullptr}});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->asGiven(), parseDeleteOptions({}, nullptr)->asGiven());
 }
 
 }  // namespace
