@@ -140,14 +140,7 @@ ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
                                 .name = call.target.name,
                                 .path = {}};
   if (mayDo(users_, call.http.user, wanted)) return {};
-  const std::string where = call.target.namespaceName.empty()
-                                ? "at the cluster scope"
-                                : "in the namespace \"" + call.target.namespaceName + "\"";
-  const std::string resource = type.resource + (wanted.subresource.empty() ? "" : "/" + wanted.subresource);
-  return tl::unexpected(forbidden(type, call.target.name,
-                                  "User \"" + call.http.user.username + "\" cannot " + wanted.verb +
-                                      " resource \"" + resource + "\" in API group \"" + type.group + "\" " +
-                                      where));
+  return tl::unexpected(accessDenied(call.http.user, wanted));
 }
 
 ApiResult<Json> Api::perform(Call& call, const Prepare& prepare) {

@@ -64,6 +64,15 @@ uint64_t EmbeddedCluster::random() {
 }
 
 HttpResponse EmbeddedCluster::handle(const HttpRequest& request) {
+  if (!request.impersonation.isAsked()) return handleAsUser(request);
+  auto user = impersonated(options_.users, request.user, request.impersonation);
+  if (!user) return answerWith(user.error());
+  HttpRequest asThem = request;
+  asThem.user = std::move(*user);
+  return handleAsUser(asThem);
+}
+
+HttpResponse EmbeddedCluster::handleAsUser(const HttpRequest& request) {
   if (request.path == kClockPath) return handleClock(request);
   HttpResponse response = api_.handle(request);
   if (options_.recorder != nullptr) options_.recorder->client(clock_.now(), request, response);

@@ -43,7 +43,7 @@ class EmbeddedCluster {
   EmbeddedCluster(const EmbeddedCluster&) = delete;
   EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
 
-  // Safe for any number of threads.
+  // As the user of the request, or whom that one impersonates. Safe for any number of threads.
   HttpResponse handle(const HttpRequest& request);
   ControlPlane& plane() { return plane_; }
   VirtualClock& clock() { return clock_; }
@@ -55,6 +55,7 @@ class EmbeddedCluster {
   void runUntil(std::chrono::milliseconds then);
 
  private:
+  HttpResponse handleAsUser(const HttpRequest& request);
   HttpResponse handleClock(const HttpRequest& request);
   void work();
   uint64_t version();

@@ -20,9 +20,9 @@ struct HttpRequest {
   std::string host;    // that the client asked: "127.0.0.1:6443"
   std::string accept;
   std::string contentType;
-  std::string userAgent;
   std::string body;
   UserInfo user;
+  Impersonation impersonation;
 };
 
 // What a watch sends, piece by piece. For the one thread that answers the request.

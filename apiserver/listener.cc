@@ -67,7 +67,10 @@ ApiResult<HttpRequest> toRequest(const httplib::Request& request, std::string bo
   result.host = request.get_header_value("Host");
   result.accept = request.get_header_value("Accept");
   result.contentType = request.get_header_value("Content-Type");
-  result.userAgent = request.get_header_value("User-Agent");
+  result.impersonation.username = request.get_header_value("Impersonate-User");
+  result.impersonation.uid = request.get_header_value("Impersonate-Uid");
+  const auto [first, last] = request.headers.equal_range("Impersonate-Group");
+  for (auto group = first; group != last; ++group) result.impersonation.groups.push_back(group->second);
   result.body = std::move(body);
   return result;
 }

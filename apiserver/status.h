@@ -40,7 +40,7 @@ ApiError alreadyExists(const kube::GroupResource& type, std::string_view name);
 // "Operation cannot be fulfilled on <type> "<name>": <why>"
 ApiError conflict(const kube::GroupResource& type, std::string_view name, std::string_view why);
 ApiError modified(const kube::GroupResource& type, std::string_view name);  // a stale resourceVersion
-// `<type> "<name>" is forbidden: <why>`
+// `<type> "<name>" is forbidden: <why>`; without a name `<type> is forbidden: <why>`
 ApiError forbidden(const kube::GroupResource& type, std::string_view name, std::string_view why);
 // `<Kind>.<group> "<name>" is invalid: <field>: <message>`; a list where causes have different words.
 ApiError invalid(std::string_view kind, std::string_view group, std::string_view name,

@@ -85,7 +85,10 @@ AccessRule readAccessRule(kube::Fields& fields) {
 
 KnownUser readKnownUser(kube::Fields& fields) {
   KnownUser known;
-  known.token = fields.string("token").value_or("");
+  const std::optional<std::string> token = fields.string("token");
+  if (token && token->empty())
+    fields.fail("token", fields.pathOf("token") + " is empty; leave it out for one without a token");
+  known.token = token.value_or("");
   known.user.username = fields.requiredString("username");
   known.user.uid = fields.string("uid").value_or("");
   known.user.groups = fields.strings("groups");
@@ -99,6 +102,33 @@ KnownUser readKnownUser(kube::Fields& fields) {
   if (known.token.size() > kLongestUserToken)
     fields.fail("token", fields.pathOf("token") + " is longer than 4096 bytes");
   return known;
+}
+
+// What everybody may do.
+const AccessRule& ownQuestions() {
+  static const AccessRule kRule{.verbs = {"create"},
+                                .groups = {"authorization.k8s.io"},
+                                .resources = {"selfsubjectaccessreviews", "selfsubjectrulesreviews"},
+                                .names = {},
+                                .namespaces = {},
+                                .paths = {}};
+  return kRule;
+}
+
+// A service account's name, "system:serviceaccount:<namespace>:<name>", in its parts.
+std::optional<std::pair<std::string, std::string>> serviceAccountIn(std::string_view username) {
+  constexpr std::string_view kPrefix = "system:serviceaccount:";
+  if (!username.starts_with(kPrefix)) return std::nullopt;
+  username.remove_prefix(kPrefix.size());
+  const size_t colon = username.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == username.size() ||
+      username.find(':', colon + 1) != std::string_view::npos)
+    return std::nullopt;
+  return std::pair(std::string(username.substr(0, colon)), std::string(username.substr(colon + 1)));
+}
+
+AccessAttributes toImpersonate(std::string group, std::string resource, std::string space, std::string name) {
+  return {"impersonate", std::move(group), std::move(resource), "", std::move(space), std::move(name), ""};
 }
 
 bool everybodyIsAdmin(const Users& users) { return users.known.empty(); }
@@ -251,10 +281,40 @@ std::optional<UserInfo> userWithToken(const Users& users, std::string_view token
 }
 
 bool mayDo(const Users& users, const UserInfo& user, const AccessAttributes& wanted) {
-  if (mayDoEverything(users, user)) return true;
+  if (mayDoEverything(users, user) || allowsOne(ownQuestions(), wanted)) return true;
   return std::ranges::any_of(users.known, [&user, &wanted](const KnownUser& known) {
     return known.user.username == user.username && allows(known.rights, wanted);
   });
+}
+
+ApiError accessDenied(const UserInfo& user, const AccessAttributes& wanted) {
+  const std::string resource = wanted.resource + (wanted.subresource.empty() ? "" : "/" + wanted.subresource);
+  const std::string where = wanted.namespaceName.empty()
+                                ? "at the cluster scope"
+                                : "in the namespace \"" + wanted.namespaceName + "\"";
+  return forbidden({wanted.group, wanted.resource}, wanted.name,
+                   "User \"" + user.username + "\" cannot " + wanted.verb + " resource \"" + resource +
+                       "\" in API group \"" + wanted.group + "\" " + where);
+}
+
+ApiResult<UserInfo> impersonated(const Users& users, const UserInfo& asking, const Impersonation& wanted) {
+  if (wanted.username.empty()) return tl::unexpected(internalError("requested without impersonating a user"));
+  const auto account = serviceAccountIn(wanted.username);
+  std::vector<AccessAttributes> needed = {
+      account ? toImpersonate("", "serviceaccounts", account->first, account->second)
+              : toImpersonate("", "users", "", wanted.username)};
+  for (const std::string& group : wanted.groups) needed.push_back(toImpersonate("", "groups", "", group));
+  if (!wanted.uid.empty()) needed.push_back(toImpersonate("authentication.k8s.io", "uids", "", wanted.uid));
+  for (const AccessAttributes& one : needed) {
+    if (!mayDo(users, asking, one)) return tl::unexpected(accessDenied(asking, one));
+  }
+  UserInfo user{wanted.username, wanted.uid, wanted.groups, {}};
+  if (account && user.groups.empty())
+    user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + account->first};
+  const std::string_view everyone =
+      wanted.username == "system:anonymous" ? "system:unauthenticated" : kAuthenticated;
+  if (!hasWord(user.groups, everyone)) user.groups.emplace_back(everyone);
+  return user;
 }
 
 ApiResult<Json> answerTokenReview(const Users& users, Json review) {
@@ -304,6 +364,7 @@ ApiResult<Json> answerSelfSubjectRulesReview(const Users& users, const UserInfo&
     addRule(status,
             {.verbs = {"*"}, .groups = {}, .resources = {}, .names = {}, .namespaces = {}, .paths = {"*"}});
   } else {
+    addRule(status, ownQuestions());
     for (const KnownUser& known : users.known) {
       if (known.user.username != asking.username) continue;
       for (const AccessRule& rule : known.rights) {

@@ -74,8 +74,22 @@ tl::expected<Users, kube::Errors> parseUsers(std::string_view text, std::string_
 
 // Whose token it is; nullopt: nobody's (401).
 std::optional<UserInfo> userWithToken(const Users& users, std::string_view token);
-// Whether `user` may do that: members of system:masters and, without a tokens file, all may do everything.
+// Whether `user` may do that: members of system:masters and, without a tokens file, all may do everything;
+// anybody may ask what he may do, as Kubernetes' role system:basic-user has it.
 bool mayDo(const Users& users, const UserInfo& user, const AccessAttributes& wanted);
+// 403: `<type> "<name>" is forbidden: User "<user>" cannot <verb> resource "<resource>" ...`.
+ApiError accessDenied(const UserInfo& user, const AccessAttributes& wanted);
+
+// Who a client wants to be instead (kubectl --as): the headers Impersonate-User, -Uid and -Group.
+struct Impersonation {
+  std::string username;
+  std::string uid;
+  std::vector<std::string> groups;
+  bool isAsked() const { return !username.empty() || !uid.empty() || !groups.empty(); }
+};
+// Him, when `asking` has the right to impersonate the user and each group; 403 otherwise, and 500 for groups
+// without a user, as Kubernetes answers them.
+ApiResult<UserInfo> impersonated(const Users& users, const UserInfo& asking, const Impersonation& wanted);
 
 // The request with its status filled in. Fails as the API server does: 400 for a body that is none, 422 for
 // one that does not say what it asks.

@@ -210,5 +210,44 @@ TEST_F(EmbeddedClusterTest, AWatchTellsWhatFollows) {
   EXPECT_EQ(deleted["object"]["metadata"]["name"], "a");
 }
 
+// A body of legal size; what the machine cannot hold is refused at once.
+TEST_F(EmbeddedClusterTest, ManyFinalizersAreRefusedWhereverTheyStand) {
+  Json finalizers = Json::array();
+  for (int i = 0; i < 100'000; ++i) finalizers.push_back("e.com/" + std::to_string(i));
+  const Json refused = expect(422, "POST", "/api/v1/namespaces/default/configmaps",
+                              {{"apiVersion", "v1"},
+                               {"kind", "ConfigMap"},
+                               {"metadata", {{"name", "m"}, {"finalizers", finalizers}}}});
+  EXPECT_EQ(refused["message"],
+            "ConfigMap \"m\" is invalid: configmaps/default/m has more than 14 finalizers");
+  expect(422, "POST", "/api/v1/namespaces",
+         {{"apiVersion", "v1"},
+          {"kind", "Namespace"},
+          {"metadata", {{"name", "n"}}},
+          {"spec", {{"finalizers", finalizers}}}});
+}
+
+TEST(EmbeddedCluster, ActsAsWhomItsUserImpersonates) {
+  EmbeddedOptions options;
+  options.callWebhook = testing::noWebhook();
+  options.users = parseUsers(R"(
+users:
+- {username: helper, token: t, rights: [{verbs: [impersonate], groups: [""], resources: [users], names: [jane]}]}
+- {username: jane, rights: [{verbs: [get], groups: [""], resources: [namespaces]}]}
+)",
+                             "tokens.yaml")
+                      .value();
+  EmbeddedCluster cluster(std::move(options));
+  HttpRequest request;
+  request.method = "GET";
+  request.path = "/api/v1/namespaces/default";
+  request.user = userWithToken(parseUsers("users: [{username: helper, token: t}]", "").value(), "t").value();
+  EXPECT_EQ(cluster.handle(request).status, 403);
+  request.impersonation.username = "jane";
+  EXPECT_EQ(cluster.handle(request).status, 200);
+  request.impersonation.username = "root";
+  EXPECT_EQ(cluster.handle(request).status, 403);
+}
+
 }  // namespace
 }  // namespace lastout::apiserver

@@ -41,6 +41,13 @@ TEST(Status, InvalidNamesEachFieldAndSaysTheSameThingOnce) {
       "Pod \"p\" is invalid: [spec.size: Required value, metadata.finalizers: " + finalizer.message + "]");
 }
 
+// As kubectl shows it to somebody who may not list: "pods is forbidden: User ...".
+TEST(Status, OfWhatIsForbiddenNamesTheObjectWhereThereIsOne) {
+  EXPECT_EQ(forbidden({"", "pods"}, "", "no").message, "pods is forbidden: no");
+  EXPECT_EQ(forbidden({"apps", "deployments"}, "web", "no").message,
+            "deployments.apps \"web\" is forbidden: no");
+}
+
 TEST(Status, OfADeletedObjectHasItsUid) {
   const Json recorded = recordedAnswer("055-delete-plain");
   EXPECT_EQ(statusOfDeleted(kRecordedType, "plain", std::string(recorded["details"]["uid"])), recorded);

@@ -81,6 +81,8 @@ TEST(TokensFile, MistakesAreReportedWithTheirPlaces) {
     return users ? std::string("none") : kube::toString(users.error().front());
   };
   EXPECT_EQ(messageOf("users: []").find("t:1:8: "), 0U) << messageOf("users: []");
+  EXPECT_NE(messageOf("users: [{username: a, token: ''}]").find("users[0].token is empty"),
+            std::string::npos);
   EXPECT_NE(messageOf("users: [{token: a}]").find("users[0].username"), std::string::npos);
   EXPECT_NE(messageOf("users: [{username: a, tokn: b}]").find("tokn"), std::string::npos);
   EXPECT_NE(messageOf("users:\n- {username: a, token: x}\n- {username: b, token: x}\n")
@@ -108,6 +110,46 @@ TEST(Rights, AreThoseOfTheRules) {
   EXPECT_FALSE(may({"get", "", "", "", "", "", "/metrics"})) << "another path";
   EXPECT_TRUE(mayDo(users, {"root", "", {"system:masters"}, {}}, {"delete", "", "nodes", "", "", "", ""}));
   EXPECT_FALSE(mayDo(users, {"nobody", "", {}, {}}, {"get", "apps", "deployments", "", "demo", "web", ""}));
+}
+
+// Kubernetes' role system:basic-user, without which `kubectl auth can-i` cannot even ask.
+TEST(Rights, ToAskWhatOneMayDoAreEverybodys) {
+  const auto may = [](const char* resource) {
+    return mayDo(someUsers(), {"nobody", "", {}, {}},
+                 {"create", "authorization.k8s.io", resource, "", "", "", ""});
+  };
+  EXPECT_TRUE(may("selfsubjectaccessreviews"));
+  EXPECT_TRUE(may("selfsubjectrulesreviews"));
+  EXPECT_FALSE(may("subjectaccessreviews"));
+}
+
+TEST(Impersonation, NeedsTheRightTo) {
+  const Users users = parseUsers(R"(
+users:
+- token: t
+  username: helper
+  rights:
+  - {verbs: [impersonate], groups: [""], resources: [users], names: [jane]}
+  - {verbs: [impersonate], groups: [""], resources: [groups], names: [ops]}
+  - {verbs: [impersonate], groups: [""], resources: [serviceaccounts], namespaces: [demo]}
+)",
+                                 "tokens.yaml")
+                          .value();
+  const UserInfo helper = userWithToken(users, "t").value();
+  const auto as = [&](const Impersonation& wanted) { return impersonated(users, helper, wanted); };
+  EXPECT_EQ(as({"jane", "", {"ops"}}), (UserInfo{"jane", "", {"ops", "system:authenticated"}, {}}));
+  EXPECT_EQ(as({"system:serviceaccount:demo:default", "", {}})->groups,
+            (std::vector<std::string>{"system:serviceaccounts", "system:serviceaccounts:demo",
+                                      "system:authenticated"}));
+  EXPECT_EQ(as({"bob", "", {}}).error().message,
+            "users \"bob\" is forbidden: User \"helper\" cannot impersonate resource \"users\" in API group "
+            "\"\" at the cluster scope");
+  EXPECT_EQ(as({"jane", "", {"system:masters"}}).error().code, 403);
+  EXPECT_EQ(as({"system:serviceaccount:other:default", "", {}}).error().message,
+            "serviceaccounts \"default\" is forbidden: User \"helper\" cannot impersonate resource "
+            "\"serviceaccounts\" in API group \"\" in the namespace \"other\"");
+  EXPECT_EQ(as({"jane", "7", {}}).error().code, 403);
+  EXPECT_EQ(as({"", "", {"ops"}}).error().code, 500);
 }
 
 TEST(Reviews, OfTokensSayWhoseTheyAre) {
@@ -153,7 +195,9 @@ users:
   const Json review = {{"spec", {{"namespace", "demo"}}}};
   const Json status = answerSelfSubjectRulesReview(*users, {"jane", "", {}, {}}, review).value()["status"];
   EXPECT_EQ(status, Json::parse(R"({
-    "resourceRules": [{"verbs": ["get"], "apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["web"]}],
+    "resourceRules": [{"verbs": ["create"], "apiGroups": ["authorization.k8s.io"],
+                       "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]},
+                      {"verbs": ["get"], "apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["web"]}],
     "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/healthz"]}],
     "incomplete": false})"));
   const Json all = answerSelfSubjectRulesReview(*users, adminUser(), review).value()["status"];
