@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/api.h"
+#include "apiserver/builtin_checks.h"
 #include "apiserver/contents.h"
 #include "apiserver/decode.h"
 #include "apiserver/defaults.h"
@@ -17,10 +18,10 @@ namespace {
 
 RequestTarget requestTargetOf(const Target& target) { return {target.namespaceName, target.name}; }
 
-// Fields that the type's schema does not know go, or are refused; what the schema says is checked.
+// Fields that a custom type's schema does not know go, or are refused; what the schema says is checked.
 ApiResult<void> fitToSchema(const ServedType& type, const WriteOptions& options, std::string_view name,
                             Json& object, std::vector<std::string>& warnings) {
-  if (type.builtIn) return {};
+  if (type.builtIn) return checkBuiltIn(type, name, object);
   const FieldValidation mode =
       options.fieldValidation.empty()
           ? FieldValidation::Warn  // rest/052

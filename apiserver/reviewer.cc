@@ -78,9 +78,6 @@ ReviewOutcome Reviewer::review(ReviewRequest request) {
 
 tl::expected<WebhookAnswer, ApiError> Reviewer::ask(const Webhook& webhook,
                                                     const ReviewRequest& request) const {
-  if (request.dryRun && !webhook.dryRunIsSafe)
-    return tl::unexpected(
-        badRequest("admission webhook " + kube::inQuotes(webhook.name) + " does not support dry run"));
   const std::string uid = newUid_();
   tl::expected<WebhookAnswer, std::string> answer;
   if (const auto response = call_(webhook, reviewBody(request, uid).dump())) {

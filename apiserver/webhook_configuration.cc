@@ -126,9 +126,9 @@ kube::LabelSelector WebhookReader::readSelector(std::string_view key) {
 void WebhookReader::readPolicies(Webhook& webhook) {
   webhook.failureIsIgnored = word(*fields_, "failurePolicy", {"Fail", "Ignore"}, "Fail") == "Ignore";
   word(*fields_, "matchPolicy", {"Equivalent", "Exact"}, "Equivalent");
-  const std::string effects = word(*fields_, "sideEffects", {"None", "NoneOnDryRun", "Some", "Unknown"}, "");
-  if (effects.empty()) required(fields_->pathOf("sideEffects"), "must specify one of None, NoneOnDryRun");
-  webhook.dryRunIsSafe = effects == "None" || effects == "NoneOnDryRun";
+  // In v1 there are no others, and so any webhook can be asked in a dry run.
+  if (word(*fields_, "sideEffects", {"None", "NoneOnDryRun"}, "").empty())
+    required(fields_->pathOf("sideEffects"), "must specify one of None, NoneOnDryRun");
   if (webhook.mutating) word(*fields_, "reinvocationPolicy", {"IfNeeded", "Never"}, "Never");
 }
 

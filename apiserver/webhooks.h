@@ -43,9 +43,6 @@ struct Webhook {
   kube::LabelSelector namespaceSelector;
   kube::LabelSelector objectSelector;
   bool failureIsIgnored = false;
-  // sideEffects is None or NoneOnDryRun. The others are read, too: v1 no longer lets them in, but clusters
-  // that were upgraded still have them.
-  bool dryRunIsSafe = true;
   std::chrono::milliseconds timeout{10'000};  // for the whole call
   WebhookAddress address;
 };

@@ -156,20 +156,6 @@ TEST_F(ReviewerTest, AFailedCallMayBeIgnored) {
   EXPECT_TRUE(review(creationOf(kReviewedObject)).denial) << "a denial is no failure";
 }
 
-TEST_F(ReviewerTest, ADryRunAsksOnlyThoseThatSupportIt) {
-  ReviewRequest request = deletionOf(kReviewedObject);
-  request.dryRun = true;
-  add("a", allowing(), R"({"sideEffects": "NoneOnDryRun"})");
-  EXPECT_FALSE(review(request).denial);
-  add("b", allowing(), R"({"sideEffects": "Some", "failurePolicy": "Ignore"})");
-  const auto denial = review(request).denial;
-  ASSERT_TRUE(denial);
-  EXPECT_EQ(denial->code, 400);
-  EXPECT_EQ(denial->reason, "BadRequest");
-  EXPECT_EQ(denial->message, "admission webhook \"b.test.dev\" does not support dry run");
-  EXPECT_FALSE(review(deletionOf(kReviewedObject)).denial) << "what is no dry run may have effects";
-}
-
 TEST_F(ReviewerTest, APatchThatCannotBeAppliedIs500) {
   addMutating("a", patching(R"([{"op": "remove", "path": "/none"}])"), R"({"failurePolicy": "Ignore"})");
   EXPECT_EQ(review(creationOf(kReviewedObject)).denial->code, 500);

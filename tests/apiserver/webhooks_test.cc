@@ -64,6 +64,8 @@ TEST(WebhookConfiguration, MistakesAreTheCausesOf422) {
       {R"({"timeoutSeconds": 0})", "timeoutSeconds", "the timeout value must be between 1 and 30 seconds"},
       {R"({"timeoutSeconds": 31})", "timeoutSeconds", "Invalid value: 31: "},
       {R"({"sideEffects": null})", "sideEffects", "must specify one of None, NoneOnDryRun"},
+      {R"({"sideEffects": "Some"})", "sideEffects",
+       R"(Unsupported value: "Some": supported values: "None", "NoneOnDryRun")"},
       {R"({"failurePolicy": "Maybe"})", "failurePolicy", R"(supported values: "Fail", "Ignore")"},
       {R"({"clientConfig": null})", "clientConfig", "exactly one of url or service is required"},
       {R"({"clientConfig": {"service": {}}})", "clientConfig", "exactly one of url or service is required"},
