@@ -53,6 +53,11 @@ Decision ClusterView::decide(const kube::ObjectKey& key) const {
   return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key));
 }
 
+bool ClusterView::isMet(const criticalservice::Criterion& criterion) const {
+  const auto condition = graph_.findCondition(criticalservice::conditionOf(criterion));
+  return !condition || graph_.holders(*condition) == 0;
+}
+
 Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& decision) const {
   return admission::explain(graph_, index_, key, decision);
 }

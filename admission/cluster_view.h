@@ -37,6 +37,8 @@ class ClusterView {
   void typesChanged();
 
   Decision decide(const kube::ObjectKey& key) const;
+  // Nothing keeps the criterion from holding now.
+  bool isMet(const criticalservice::Criterion& criterion) const;
   Explanation explain(const kube::ObjectKey& key, const Decision& decision) const;
 
  private:

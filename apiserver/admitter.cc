@@ -44,21 +44,21 @@ ReviewRequest reviewOf(const Mutation& mutation) {
 
 }  // namespace
 
-ApiResult<void> Admitter::tell(const Mutation& mutation, std::optional<ApiError> denial) const {
-  if (observer_) observer_(mutation, denial ? &*denial : nullptr);
-  if (denial) return tl::unexpected(std::move(*denial));
+ApiResult<void> Admitter::tell(const Mutation& mutation, Verdict verdict) const {
+  if (observer_ && !verdict.webhooks.empty()) observer_(mutation, verdict);
+  if (verdict.denial) return tl::unexpected(std::move(*verdict.denial));
   return {};
 }
 
-// Where there is nobody to ask there is no review either.
+// Where nobody is asked there is no review either. The guard is asked about what it decides.
 ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
   if (!mayRefuse()) return {};
   ReviewRequest request = reviewOf(mutation);
   {
     const std::scoped_lock lock(plane_.mutex);
-    if (guard_ != nullptr) {
-      std::optional<ApiError> refusal = guard_->refusal(mutation);
-      if (refusal || plane_.webhooks.snapshot()->empty()) return tell(mutation, std::move(refusal));
+    if (guard_ != nullptr && Guard::decides(mutation)) {
+      auto decided = tell(mutation, {{kGuardName}, guard_->refusal(mutation)});
+      if (!decided) return decided;
     }
     const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
     if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
@@ -67,7 +67,7 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
   if (!outcome.denial && outcome.object) mutation.after = std::move(*outcome.object);
-  return tell(mutation, std::move(outcome.denial));
+  return tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});
 }
 
 }  // namespace lastout::apiserver

@@ -22,9 +22,13 @@ class Admitter {
   Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard)
       : plane_(plane), reviewer_(reviewer), guard_(guard) {}
 
-  // Is told each verdict; null: allowed. Where the guard alone decides it is told under the lock, so that
-  // what was decided and what was written come in their order. To be called before anything is reviewed.
-  using Observer = std::function<void(const Mutation&, const ApiError* denial)>;
+  struct Verdict {
+    std::vector<std::string> webhooks;  // who was asked
+    std::optional<ApiError> denial;     // nothing: allowed
+  };
+  // Is told each verdict: the guard's under the lock, so that what was decided and what was written come in
+  // their order; that of webhooks when all have answered. To be called before anything is reviewed.
+  using Observer = std::function<void(const Mutation&, const Verdict&)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   // Whether there is anybody who could refuse anything.
@@ -34,7 +38,7 @@ class Admitter {
   ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
 
  private:
-  ApiResult<void> tell(const Mutation& mutation, std::optional<ApiError> denial) const;
+  ApiResult<void> tell(const Mutation& mutation, Verdict verdict) const;
 
   ControlPlane& plane_;
   Reviewer& reviewer_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "apiserver/conditions.h"
 #include "apiserver/contents.h"
 #include "apiserver/derived_cluster.h"
 #include "apiserver/derived_workloads.h"
@@ -165,12 +166,19 @@ std::optional<Mutation> namespaceChore(const Subject& subject) {
 
 // --- CustomResourceDefinitions
 
+bool areNamesAccepted(const Json& crd) {
+  const Json* status = at(crd, {"status"});
+  const Json* accepted = status == nullptr ? nullptr : findCondition(*status, "NamesAccepted");
+  return accepted != nullptr && stringAt(*accepted, {"status"}) == "True";
+}
+
 std::optional<Mutation> crdChore(const Subject& subject) {
   const std::string now = subject.plane.now();
   if (isTerminating(subject.object()))
     return updateTo(subject, crdInCleanup(subject.object(), now), "status", apiserverUser());
-  const Json* conditions = at(subject.object(), {"status", "conditions"});
-  if (conditions == nullptr || conditions->is_null())
+  if (const auto taken = subject.plane.types.takenName(subject.object()))
+    return updateTo(subject, crdWithTakenName(subject.object(), *taken, now), "status", apiserverUser());
+  if (!areNamesAccepted(subject.object()))
     return updateTo(subject, acceptedCrd(subject.object(), now), "status", apiserverUser());
   if (auto established = updateTo(subject, establishedCrd(subject.object(), now), "status", apiserverUser()))
     return established;
@@ -185,9 +193,23 @@ std::optional<Mutation> crdChore(const Subject& subject) {
   return std::nullopt;
 }
 
+// A CRD whose names another one had, and that may have them now.
+std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view group) {
+  for (const RecordRef& record : plane.storage.list(kube::crdType(), "")) {
+    const Json& crd = record->object();
+    const std::optional<Slot> slot = plane.live.find(record->key());
+    if (!slot || stringAt(crd, {"spec", "group"}) != group || isTerminating(crd) || areNamesAccepted(crd) ||
+        plane.types.takenName(crd))
+      continue;
+    return updateTo({plane, record, *slot}, acceptedCrd(crd, plane.now()), "status", apiserverUser());
+  }
+  return std::nullopt;
+}
+
 // The APIServices of a CRD that is gone go, unless another one has the same group and version.
 std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey& crd) {
   const std::string group = crd.name.substr(std::min(crd.name.find('.'), crd.name.size() - 1) + 1);
+  if (auto accepted = waitingCrdChore(plane, group)) return accepted;
   for (const RecordRef& record : plane.storage.list(kApiServices, "")) {
     const std::string_view version = stringAt(record->object(), {"spec", "version"});
     if (stringAt(record->object(), {"spec", "group"}) != group ||

@@ -118,6 +118,12 @@ Json acceptedCrd(Json crd, std::string_view now) {
                           {"Established", false, "Installing", "the initial names have been accepted"}, now);
 }
 
+Json crdWithTakenName(Json crd, const Cause& taken, std::string_view now) {
+  crd = withCrdCondition(std::move(crd), {"NamesAccepted", false, taken.reason, taken.message}, now);
+  return withCrdCondition(std::move(crd), {"Established", false, "NotAccepted", "not all names are accepted"},
+                          now);
+}
+
 Json establishedCrd(Json crd, std::string_view now) {
   return withCrdCondition(
       std::move(crd), {"Established", true, "InitialNamesAccepted", "the initial names have been accepted"},
@@ -136,12 +142,6 @@ Json crdAfterCleanup(Json crd, std::string_view now) {
   crd = setFinalizers(std::move(crd), finalizers);
   return withCrdCondition(std::move(crd),
                           {"Terminating", false, "InstanceDeletionCompleted", "removed all instances"}, now);
-}
-
-Json crdWithFailedCleanup(Json crd, std::string_view why, std::string_view now) {
-  return withCrdCondition(
-      std::move(crd),
-      {"Terminating", true, "InstanceDeletionFailed", "could not list instances: " + std::string(why)}, now);
 }
 
 Json apiServiceOf(std::string_view group, std::string_view version) {

@@ -1,10 +1,11 @@
 #include "apiserver/embedded_cluster.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
+#include "apiserver/clock_change.h"
 #include "apiserver/decode.h"
-#include "kube/fields.h"
+#include "kube/quoting.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -12,10 +13,18 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kClockPath = "/lastout/clock";
-constexpr milliseconds kLongestSleep{200};  // real: until somebody has changed the clock
+constexpr std::chrono::seconds kLongestAdvance{60};  // real: until a client is answered
+constexpr milliseconds kLongestSleep{200};           // real: until somebody has changed the clock
 
 std::chrono::sys_seconds wallClock() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+AccessAttributes accessToClock(const std::string& method) {
+  AccessAttributes wanted;
+  wanted.verb = method == "PUT" ? "put" : "get";
+  wanted.path = kClockPath;
+  return wanted;
 }
 
 Json namespaceNamed(const char* name) {
@@ -42,8 +51,8 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
   plane_.certificates = options_.authority;
   if (Recorder* recorder = options_.recorder; recorder != nullptr) {
     plane_.observe([this, recorder](const Write& write) { recorder->change(clock_.now(), write); });
-    admitter_.observe([this, recorder](const Mutation& mutation, const ApiError* denial) {
-      recorder->review(clock_.now(), mutation, denial);
+    admitter_.observe([this, recorder](const Mutation& mutation, const Admitter::Verdict& verdict) {
+      recorder->review(clock_.now(), mutation, verdict.webhooks, verdict.denial ? &*verdict.denial : nullptr);
     });
   }
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
@@ -73,29 +82,28 @@ HttpResponse EmbeddedCluster::handle(const HttpRequest& request) {
 }
 
 HttpResponse EmbeddedCluster::handleAsUser(const HttpRequest& request) {
-  if (request.path == kClockPath) return handleClock(request);
-  HttpResponse response = api_.handle(request);
+  HttpResponse response = request.path == kClockPath ? handleClock(request) : api_.handle(request);
   if (options_.recorder != nullptr) options_.recorder->client(clock_.now(), request, response);
   return response;
 }
 
 // GET tells the time; PUT changes it: {"paused": true}, {"speed": 100}, {"advance": "5s"}, or several.
 HttpResponse EmbeddedCluster::handleClock(const HttpRequest& request) {
+  const AccessAttributes wanted = accessToClock(request.method);
+  if (!mayDo(options_.users, request.user, wanted))
+    return answerWith({403, "Forbidden",
+                       "forbidden: User " + kube::inQuotes(request.user.username) + " cannot " + wanted.verb +
+                           " path " + kube::inQuotes(wanted.path),
+                       nullptr});
   if (request.method == "PUT") {
     const auto body = decodeBody(request.body, request.contentType, "Clock");
     if (!body) return answerWith(body.error());
-    const Json* speed = at(*body, {"speed"});
-    const Json* paused = at(*body, {"paused"});
-    const std::string_view advance = stringAt(*body, {"advance"});
-    const auto by = advance.empty() ? kube::Result<milliseconds>(0) : kube::parseDuration(advance);
-    if (!by || (paused != nullptr && !paused->is_boolean()) ||
-        (speed != nullptr && (!speed->is_number() || speed->get<double>() <= 0)))
-      return answerWith(badRequest(
-          R"(a clock takes {"paused": true or false, "speed": more than 0, "advance": "5s"}, any of them)"));
-    if (speed != nullptr) clock_.setSpeed(speed->get<double>());
-    if (paused != nullptr && paused->get<bool>()) clock_.pause();
-    if (paused != nullptr && !paused->get<bool>()) clock_.resume();
-    clock_.advance(*by);
+    const auto change = parseClockChange(*body);
+    if (!change) return answerWith(change.error());
+    if (change->speed) clock_.setSpeed(*change->speed);
+    if (change->paused && *change->paused) clock_.pause();
+    if (change->paused && !*change->paused) clock_.resume();
+    advance(change->advance);
     plane_.changed.notify_all();
   } else if (request.method != "GET") {
     return answerWith(methodNotAllowed({"", "clock"}, request.method));
@@ -103,6 +111,42 @@ HttpResponse EmbeddedCluster::handleClock(const HttpRequest& request) {
   return answerWith(200, {{"now", std::to_string(clock_.now().count()) + "ms"},
                           {"speed", clock_.speed()},
                           {"paused", clock_.isPaused()}});
+}
+
+// Whoever works does it, and all that is due on the way at its own time; it is waited for, but not for ever:
+// a webhook may hang.
+void EmbeddedCluster::advance(milliseconds by) {
+  std::unique_lock lock(plane_.mutex);
+  ahead_ += by;
+  if (!thread_.joinable()) {
+    lock.unlock();
+    while (moveOn()) {
+    }
+    return;
+  }
+  plane_.changed.notify_all();
+  plane_.changed.wait_for(lock, kLongestAdvance, [this] { return ahead_ == milliseconds(0) || stopping_; });
+}
+
+// Goes on to the next thing that is due, or to the end of what the clock is to be advanced by, and does what
+// is due then. False: it is not to be advanced.
+bool EmbeddedCluster::moveOn() {
+  const std::optional<milliseconds> next = controllers_.nextAt();
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    if (ahead_ == milliseconds(0)) return false;
+    const milliseconds step = next ? std::clamp(*next - clock_.now(), milliseconds(0), ahead_) : ahead_;
+    ahead_ -= step;
+    clock_.advance(step);
+  }
+  plane_.changed.notify_all();
+  if (controllers_.step(clock_.now())) return true;
+  // What is due and cannot be done yet is passed by.
+  const std::scoped_lock lock(plane_.mutex);
+  const milliseconds least = std::min(ahead_, milliseconds(1));
+  ahead_ -= least;
+  clock_.advance(least);
+  return true;
 }
 
 void EmbeddedCluster::runUntil(milliseconds then) {
@@ -128,13 +172,16 @@ uint64_t EmbeddedCluster::version() {
 
 void EmbeddedCluster::work() {
   while (!stopping_) {
+    if (moveOn()) continue;
     const uint64_t seen = version();
     if (controllers_.step(clock_.now())) continue;
     const std::optional<milliseconds> next = controllers_.nextAt();
     std::chrono::nanoseconds sleep = kLongestSleep;
     if (next) sleep = std::min<std::chrono::nanoseconds>(sleep, clock_.until(*next).value_or(sleep));
     std::unique_lock lock(plane_.mutex);
-    plane_.changed.wait_for(lock, sleep, [&] { return stopping_ || plane_.storage.version() != seen; });
+    plane_.changed.wait_for(lock, sleep, [&] {
+      return stopping_ || ahead_ > milliseconds(0) || plane_.storage.version() != seen;
+    });
   }
 }
 

@@ -57,6 +57,8 @@ class EmbeddedCluster {
  private:
   HttpResponse handleAsUser(const HttpRequest& request);
   HttpResponse handleClock(const HttpRequest& request);
+  void advance(std::chrono::milliseconds by);
+  bool moveOn();
   void work();
   uint64_t version();
   uint64_t random();
@@ -71,6 +73,7 @@ class EmbeddedCluster {
   Admitter admitter_;
   Controllers controllers_;
   Api api_;
+  std::chrono::milliseconds ahead_{0};  // that the clock is still to be advanced by; under the plane's lock
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

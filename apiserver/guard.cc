@@ -3,25 +3,44 @@
 #include <utility>
 
 #include "criticalservice/critical_service.h"
+#include "criticalservice/validation.h"
 #include "kube/object.h"
 
 namespace lastout::apiserver {
 namespace {
 
-constexpr const char* kWebhookName = "deletions.lastout.dev";
+ApiError denialBecause(const std::string& why, Json causes) {
+  return {403,
+          "Forbidden",
+          std::string("admission webhook \"") + kGuardName + "\" denied the request: " + why,
+          {{"causes", std::move(causes)}}};
+}
 
-ApiError refusalOf(const admission::Explanation& explanation) {
+ApiError denialOf(const admission::Explanation& explanation) {
   Json causes = Json::array();
   for (const admission::Cause& cause : explanation.causes) {
     Json item = {{"reason", cause.reason}, {"message", cause.message}};
     if (!cause.field.empty()) item["field"] = cause.field;
     causes.push_back(std::move(item));
   }
-  return {
-      403,
-      "Forbidden",
-      std::string("admission webhook \"") + kWebhookName + "\" denied the request: " + explanation.message,
-      {{"causes", std::move(causes)}}};
+  return denialBecause(explanation.message, std::move(causes));
+}
+
+ApiError denialOf(const kube::Errors& errors) {
+  Json causes = Json::array();
+  std::string why;
+  for (const kube::Error& error : errors) {
+    (why += why.empty() ? "" : "; ") += error.message;
+    causes.push_back({{"reason", "FieldValueInvalid"}, {"message", error.message}});
+  }
+  return denialBecause(why, std::move(causes));
+}
+
+tl::expected<criticalservice::CriticalService, kube::Errors> serviceOf(const Json& json,
+                                                                       const kube::ResourceMap& types) {
+  const auto object = kube::parseObject(kube::fromJson(json), "", types);
+  if (!object) return tl::unexpected(kube::Errors{object.error()});
+  return criticalservice::parse(*object, types);
 }
 
 // What is stored was checked before: metadata that cannot be read is none that orders anything.
@@ -40,7 +59,7 @@ Guard::Guard(ControlPlane& plane) : types_(plane.types), view_(plane.types.resou
 }
 
 // The plane serves what a CRD defines before it tells of the CRD. A CriticalService that cannot be understood
-// guards nothing.
+// guards what it guarded before.
 void Guard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();
@@ -55,11 +74,37 @@ void Guard::take(const Write& write) {
   if (key.type == kube::crdType()) view_.typesChanged();
 }
 
+bool Guard::decides(const Mutation& mutation) {
+  if (mutation.operation == Mutation::Operation::Delete) return true;
+  if (mutation.key.type != criticalservice::criticalServiceType() || !mutation.subresource.empty())
+    return false;
+  // What stands there already may lose its finalizers.
+  const Json* former = mutation.before == nullptr ? nullptr : at(mutation.before->object(), {"spec"});
+  const Json* spec = at(mutation.after, {"spec"});
+  return former == nullptr || spec == nullptr || *former != *spec;
+}
+
+// What is wrong with a CriticalService, or with what becomes of it.
+kube::Errors Guard::problemsOf(const Mutation& mutation) const {
+  const auto after = serviceOf(mutation.after, types_.resources());
+  if (!after) return after.error();
+  if (mutation.before == nullptr) return {};
+  const auto before = serviceOf(mutation.before->object(), types_.resources());
+  if (!before) return {};  // it can only become better
+  return criticalservice::validateChange(
+      *before, *after,
+      [this](const criticalservice::Criterion& criterion) { return view_.isMet(criterion); });
+}
+
 std::optional<ApiError> Guard::refusal(const Mutation& mutation) const {
-  if (mutation.operation != Mutation::Operation::Delete) return std::nullopt;
+  if (!decides(mutation)) return std::nullopt;
+  if (mutation.operation != Mutation::Operation::Delete) {
+    const kube::Errors problems = problemsOf(mutation);
+    return problems.empty() ? std::nullopt : std::optional(denialOf(problems));
+  }
   const admission::Decision decision = view_.decide(mutation.key);
   if (decision.allowed) return std::nullopt;
-  return refusalOf(view_.explain(mutation.key, decision));
+  return denialOf(view_.explain(mutation.key, decision));
 }
 
 }  // namespace lastout::apiserver

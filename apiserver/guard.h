@@ -10,6 +10,9 @@
 
 namespace lastout::apiserver {
 
+// What it calls itself where a webhook has its name.
+inline constexpr const char* kGuardName = "deletions.lastout.dev";
+
 // Threading: as ControlPlane: its lock is held whenever this is called.
 class Guard {
  public:
@@ -18,12 +21,15 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
+  // Whether it is for the guard to say: a DELETE, or what a CriticalService says.
+  static bool decides(const Mutation& mutation);
   // Why the mutation may not be: a DELETE that the engine denies, in the words and with the causes that a
-  // webhook would answer with (403).
+  // webhook would answer with (403), or a CriticalService that cannot be understood, or must not become so.
   std::optional<ApiError> refusal(const Mutation& mutation) const;
 
  private:
   void take(const Write& write);
+  kube::Errors problemsOf(const Mutation& mutation) const;
   const TypeRegistry& types_;
   admission::ClusterView view_;
 };

@@ -58,10 +58,18 @@ void Load::run(std::vector<kube::Object> objects) {
   std::ranges::stable_sort(objects, {}, rankOf);
   for (const kube::Object& object : objects) awaited_.insert(ownerNameOf(object));
   while (!objects.empty()) {
-    auto next = std::ranges::find_if(objects, [this](const kube::Object& object) { return isReady(object); });
-    if (next == objects.end()) next = objects.begin();  // they own each other
-    create(*next);
-    objects.erase(next);
+    std::vector<kube::Object> later;
+    for (kube::Object& object : objects) {
+      if (isReady(object))
+        create(object);
+      else
+        later.push_back(std::move(object));
+    }
+    if (later.size() == objects.size()) {  // they own each other
+      create(later.front());
+      later.erase(later.begin());
+    }
+    objects = std::move(later);
   }
 }
 

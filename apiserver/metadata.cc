@@ -89,11 +89,13 @@ int64_t defaultGracePeriod(const Json& pod) {
   return runs ? integerAt(pod, {"spec", "terminationGracePeriodSeconds"}, 30) : 0;
 }
 
-// What a Pod is given, whatever was asked: nothing runs that could need the time, or a second at least.
+// What a Pod is given, whatever was asked: nothing runs that could need the time, or a second at least. The
+// end has to be a time that can be written.
 int64_t gracePeriodOf(const Json& pod, std::optional<int64_t> asked) {
+  constexpr int64_t kLongest = 1'000'000'000;  // seconds: 31 years
   const int64_t own = defaultGracePeriod(pod);
-  if (!asked || own == 0) return std::max<int64_t>(own, 0);
-  return *asked < 0 ? 1 : *asked;
+  if (!asked || own == 0) return std::clamp<int64_t>(own, 0, kLongest);
+  return *asked < 0 ? 1 : std::min(*asked, kLongest);
 }
 
 // A grace period may become shorter, never longer, counted from the first DELETE.

@@ -30,7 +30,7 @@ void withhold(Json& json) {
 }
 
 bool mayHoldSecrets(const Record& record) {
-  return record.key().type.resource == "secrets" || record.key().type.resource == "manifestworks" ||
+  return record.text().find("\"Secret\"") != std::string::npos ||
          at(record.object(), {"metadata", "annotations", kLastApplied}) != nullptr;
 }
 
@@ -53,9 +53,24 @@ Json recordableBody(const std::string& body) {
   return std::move(*json);
 }
 
-// A patch of these may hold a piece of a Secret that does not say so.
-bool isRecordablePatch(const HttpRequest& request, std::string_view resource) {
-  return request.method != "PATCH" || resource != "manifestworks";
+// What it does to metadata: of anything else nobody knows whether it is a piece of a Secret.
+Json recordablePatch(const std::string& body) {
+  auto json = parseJsonText(body);
+  if (!json) return nullptr;
+  if (json->is_array()) {
+    Json operations = Json::array();
+    for (Json& operation : *json) {
+      const std::string_view path = stringAt(operation, {"path"});
+      if (path.starts_with("/metadata/") && path.find("last-applied") == std::string_view::npos)
+        operations.push_back(std::move(operation));
+    }
+    *json = std::move(operations);
+  } else if (json->is_object()) {
+    const Json* metadata = at(*json, {"metadata"});
+    *json = metadata == nullptr ? Json::object() : Json{{"metadata", *metadata}};
+  }
+  withhold(*json);
+  return std::move(*json);
 }
 
 const char* changeName(Write::Kind kind) {
@@ -116,16 +131,19 @@ void Recorder::client(Time when, const HttpRequest& request, const HttpResponse&
                {"user", request.user.username},
                {"status", response.status}};
   if (target && !target->subresource.empty()) line["subresource"] = target->subresource;
-  if (!isConfidential(resource)) {
+  // Nobody knows what a body is about that was sent to no resource.
+  if (target && !isConfidential(resource)) {
     const bool reads = request.method == "GET";
-    if (!request.body.empty() && isRecordablePatch(request, resource))
-      line["request"] = recordableBody(request.body);
+    if (!request.body.empty())
+      line["request"] =
+          request.method == "PATCH" ? recordablePatch(request.body) : recordableBody(request.body);
     if (!reads || response.status >= 400) line["answer"] = recordableBody(response.body);
   }
   write(toText(line));
 }
 
-void Recorder::review(Time when, const Mutation& mutation, const ApiError* denial) {
+void Recorder::review(Time when, const Mutation& mutation, const std::vector<std::string>& webhooks,
+                      const ApiError* denial) {
   const Json& object = mutation.before == nullptr ? mutation.after : mutation.before->object();
   const Json* policy = at(mutation.options, {"propagationPolicy"});
   Json line = {{"t", secondsAt(when)},
@@ -141,7 +159,8 @@ void Recorder::review(Time when, const Mutation& mutation, const ApiError* denia
                {"requestName", mutation.nameIsKnown ? mutation.key.name : ""},
                {"user", mutation.user.username},
                {"allowed", denial == nullptr},
-               {"why", reasonsOf(denial)}};
+               {"why", reasonsOf(denial)},
+               {"webhooks", webhooks}};
   if (!mutation.subresource.empty()) line["subresource"] = mutation.subresource;
   if (denial != nullptr) line["webhook"] = denierOf(*denial);
   write(toText(line));

@@ -2,7 +2,8 @@
 // stories (tests/recordings/README.md): requests of clients, reviews and their verdicts, changes of objects.
 //
 // No secrets: Secrets are written without their data wherever they stand, requests for them and for reviews
-// of tokens without body and answer, and no credentials of a request at all.
+// of tokens without body and answer, of patches only what they do to metadata, and no credentials of a
+// request at all.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/exchange.h"
 #include "apiserver/mutation.h"
@@ -33,8 +35,9 @@ class Recorder {
 
   // What was asked and answered. Of what was read only the status; the bodies of writes and of refusals too.
   void client(Time when, const HttpRequest& request, const HttpResponse& response);
-  // The verdict of a review; null: it was allowed.
-  void review(Time when, const Mutation& mutation, const ApiError* denial);
+  // The verdict of a review by these webhooks; null: it was allowed.
+  void review(Time when, const Mutation& mutation, const std::vector<std::string>& webhooks,
+              const ApiError* denial);
   void change(Time when, const Write& write);
   void marker(Time when, std::string_view note);
 

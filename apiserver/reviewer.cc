@@ -94,6 +94,7 @@ tl::expected<WebhookAnswer, ApiError> Reviewer::ask(const Webhook& webhook,
 void Reviewer::mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const {
   for (const Webhook& webhook : webhooks) {
     if (!webhook.mutating || !concerns(webhook, request)) continue;
+    outcome.asked.push_back(webhook.name);
     AskedAnswer answer = ask(webhook, request);
     if (!takeAnswer(answer, outcome)) return;
     if (answer->patch.is_null()) continue;
@@ -113,6 +114,7 @@ void Reviewer::validate(const Webhooks::List& webhooks, const ReviewRequest& req
   batch->webhooks = matching(webhooks, false, request);
   batch->request = &request;
   batch->answers.resize(batch->webhooks.size());
+  for (const Webhook* webhook : batch->webhooks) outcome.asked.push_back(webhook->name);
   const size_t helpers = std::min(batch->webhooks.size(), threads_.size() + 1);
   if (helpers > 1) {
     {

@@ -28,6 +28,7 @@ struct ReviewOutcome {
   std::optional<ApiError> denial;     // nothing: go on
   std::optional<Json> object;         // what mutating webhooks made of the object; nothing: unchanged
   std::vector<std::string> warnings;  // for warningHeader(), with a denial, too
+  std::vector<std::string> asked;     // the names of the webhooks that were
 };
 
 // Safe for any number of threads; what is asked at once is bounded by `threads` and those that call review().

@@ -5,7 +5,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "cmd/load.h"
 #include "cmd/output_file.h"
 #include "cmd/terminal.h"
+#include "cmd/usage.h"
 #include "scenarios/all_orders.h"
 #include "scenarios/output.h"
 #include "scenarios/recorded_verdicts.h"
@@ -39,7 +39,7 @@ constexpr const char* kReplayExamples = R"(Examples:
                                                          the verdicts of a recorded cluster, given again
 
 Exit codes: 0 all expectations held, all verdicts are as recorded; 1 one failed; 2 bad input; 3 --order all met a
-bound.)";
+bound, or a recording has no verdict.)";
 
 struct ReplayFlags {
   std::vector<std::string> paths;
@@ -52,14 +52,6 @@ struct ReplayFlags {
   std::string trace;
   std::string junit;
 };
-
-// CLI11 takes "-1" for the greatest number, and what is greater still for the same; empty: it is one.
-std::string wholeNumber(const std::string& text) {
-  uint64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool sound = failed == std::errc() && end == text.data() + text.size();
-  return sound ? "" : "\"" + text + "\" is no whole number from 0 to 18446744073709551615";
-}
 
 // In written or random order, with the runs of all scenarios as the whole.
 std::vector<ScenarioReport> replayRuns(const Scenarios& all, const scenarios::ReplayOptions& options,

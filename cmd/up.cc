@@ -1,4 +1,5 @@
 // lastout up: an embedded cluster behind a Kubernetes API.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -20,6 +21,7 @@
 #include "cmd/commands.h"
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
+#include "cmd/usage.h"
 #include "kube/fields.h"
 #include "scenarios/manifests.h"
 
@@ -61,7 +63,8 @@ struct UpOptions {
 
 kube::Error problem(std::string message) { return {std::move(message), {}, {}}; }
 
-kube::Result<std::pair<std::string, int>> addressOf(const std::string& text) {
+// An IPv6 address stands in brackets, which are not part of it.
+kube::Result<std::pair<std::string, int>> addressOf(const std::string& option, const std::string& text) {
   const size_t colon = text.rfind(':');
   int port = -1;
   if (colon != std::string::npos) {
@@ -69,8 +72,10 @@ kube::Result<std::pair<std::string, int>> addressOf(const std::string& text) {
     if (std::from_chars(text.data() + colon + 1, end, port).ptr != end) port = -1;
   }
   if (port < 0 || port > 65535 || colon == 0)
-    return tl::unexpected(problem("\"" + text + "\" is no address; write it as 127.0.0.1:6443"));
-  return std::pair(text.substr(0, colon), port);
+    return tl::unexpected(
+        problem(option + ": \"" + text + "\" is no address; write it as 127.0.0.1:6443 or [::1]:6443"));
+  const bool inBrackets = text.front() == '[' && text[colon - 1] == ']';
+  return std::pair(inBrackets ? text.substr(1, colon - 2) : text.substr(0, colon), port);
 }
 
 kube::Result<apiserver::ServiceAddresses> servicesOf(const std::vector<std::string>& texts) {
@@ -79,8 +84,8 @@ kube::Result<apiserver::ServiceAddresses> servicesOf(const std::vector<std::stri
     const size_t equals = text.find('=');
     if (equals == std::string::npos || text.find('/') > equals)
       return tl::unexpected(
-          problem("\"" + text + "\" is no service; write it as namespace/name=127.0.0.1:9443"));
-    if (const auto address = addressOf(text.substr(equals + 1)); !address)
+          problem("--service: \"" + text + "\" is no service; write it as namespace/name=127.0.0.1:9443"));
+    if (const auto address = addressOf("--service", text.substr(equals + 1)); !address)
       return tl::unexpected(address.error());
     services[text.substr(0, equals)] = text.substr(equals + 1);
   }
@@ -123,17 +128,39 @@ kube::Result<Identity> makeIdentity(const std::string& host) {
   return identity;
 }
 
-// Only its owner may read it: it holds a key.
-kube::Result<void> writePrivately(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::trunc);
-  std::error_code failed;
-  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
-                               failed);
-  file << text;
-  file.close();
-  if (!file || failed) return tl::unexpected(problem("cannot write " + path));
-  return {};
-}
+// The admin's kubeconfig, for as long as the cluster is there. Only its owner may read it: it holds a key.
+class KubeconfigFile {
+ public:
+  // Fails when it cannot be written, and when somebody else's kubeconfig stands there.
+  static kube::Result<KubeconfigFile> write(const std::string& path, std::string text) {
+    if (std::ifstream file(path); file) {
+      const std::string there{std::istreambuf_iterator<char>(file), {}};
+      if (!there.empty() && there.find("\"current-context\": \"lastout\"") == std::string::npos)
+        return tl::unexpected(problem("--kubeconfig-out: " + path +
+                                      " is there already, and not of lastout: choose another name"));
+    }
+    const std::string unfinished = path + ".part";
+    const int file = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const bool written =
+        file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (file >= 0) ::close(file);
+    if (!written || std::rename(unfinished.c_str(), path.c_str()) != 0)
+      return tl::unexpected(problem("--kubeconfig-out: cannot write \"" + path + "\""));
+    return KubeconfigFile(path, std::move(text));
+  }
+
+  // Unless another cluster has written its own there.
+  void remove() const {
+    std::ifstream file(path_);
+    if (std::string{std::istreambuf_iterator<char>(file), {}} == text_) std::remove(path_.c_str());
+  }
+
+ private:
+  KubeconfigFile(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+
+  std::string path_;
+  std::string text_;
+};
 
 // What was loaded, for the greeting.
 struct Loaded {
@@ -170,19 +197,45 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const std::vec
   return loaded;
 }
 
+std::string counted(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 void greet(const UpOptions& options, const std::string& url, const Loaded& loaded) {
-  std::cout << "lastout up: a Kubernetes API at " << url << " with " << loaded.objects << " objects";
-  if (loaded.controllers > 0) std::cout << " and " << loaded.controllers << " finalizer controllers";
+  std::cout << "lastout up: a Kubernetes API at " << url << " with " << counted(loaded.objects, "object");
+  if (loaded.controllers > 0) std::cout << " and " << counted(loaded.controllers, "finalizer controller");
   std::cout << (options.guard == "inside" ? ", guarded by lastout" : "") << ".\n\n"
             << "  export KUBECONFIG=" << std::filesystem::absolute(options.kubeconfig).string() << "\n"
             << "  kubectl get deployments --all-namespaces\n"
-            << "  kubectl get events --all-namespaces --watch\n\n"
-            << "Ctrl-C ends it; nothing is kept.\n"
+            << "  kubectl get namespaces --watch\n\n"
+            << "Ctrl-C (of a background job: kill %1) ends it; nothing is kept.\n"
             << std::flush;
 }
 
+// A recording may be somebody's test: it is not written over.
+kube::Result<std::unique_ptr<apiserver::Recorder>> openRecorder(const std::string& path) {
+  if (path.empty()) return nullptr;
+  std::error_code absent;
+  if (std::filesystem::file_size(path, absent) > 0 && !absent)
+    return tl::unexpected(
+        problem("--record: " + path + " is there already: move it away, or choose another name"));
+  return apiserver::Recorder::open(path);
+}
+
+// Signals that end the program are waited for by one thread, and interrupt no other: to be called before
+// there is any.
+sigset_t blockEndingSignals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGINT);
+  sigaddset(&ending, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  return ending;
+}
+
 int serve(const UpOptions& options) {
-  const auto address = addressOf(options.listen);
+  const sigset_t ending = blockEndingSignals();
+  const auto address = addressOf("--listen", options.listen);
   if (!address) return badInput({address.error()});
   auto services = servicesOf(options.services);
   if (!services) return badInput({services.error()});
@@ -204,13 +257,13 @@ int serve(const UpOptions& options) {
   embedded.callWebhook = [&client](const apiserver::Webhook& webhook, const std::string& body) {
     return client.post(webhook, body);
   };
-  std::unique_ptr<apiserver::Recorder> recorder;
-  if (!options.record.empty()) {
-    auto opened = apiserver::Recorder::open(options.record);
-    if (!opened) return badInput({opened.error()});
-    recorder = std::move(*opened);
-    embedded.recorder = recorder.get();
-  }
+  const auto recorder = openRecorder(options.record);
+  if (!recorder) return badInput({recorder.error()});
+  embedded.recorder = recorder->get();
+  const auto failed = [&](const kube::Errors& errors) {
+    if (*recorder != nullptr) std::filesystem::remove(options.record);  // nobody did anything yet
+    return badInput(errors);
+  };
   EmbeddedCluster cluster(std::move(embedded));
 
   ListenerOptions listening;
@@ -231,22 +284,15 @@ int serve(const UpOptions& options) {
         if (everybodyIsAdmin) return apiserver::adminUser();
         return std::nullopt;
       });
-  if (!listener) return badInput({listener.error()});
-
-  // Before any other thread starts, so that none of them is interrupted.
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGINT);
-  sigaddset(&ending, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  if (!listener) return failed({listener.error()});
 
   const auto loaded = load(cluster, options.load);
-  if (!loaded) return badInput(loaded.error());
+  if (!loaded) return failed(loaded.error());
   const std::string authority = options.plainHttp ? std::string() : identity->authority.certificate;
-  const auto written = writePrivately(
+  const auto kubeconfig = KubeconfigFile::write(
       options.kubeconfig, apiserver::kubeconfig((*listener)->url(), authority, {identity->admin, {}}));
-  if (!written) return badInput({written.error()});
-  if (recorder != nullptr) recorder->marker(cluster.clock().now(), "what was to be loaded is loaded");
+  if (!kubeconfig) return failed({kubeconfig.error()});
+  if (*recorder != nullptr) (*recorder)->marker(cluster.clock().now(), "what was to be loaded is loaded");
   cluster.start();
   (*listener)->start();
   greet(options, (*listener)->url(), *loaded);
@@ -254,8 +300,9 @@ int serve(const UpOptions& options) {
   sigwait(&ending, &signal);
   (*listener)->stop();
   cluster.stop();
-  if (recorder == nullptr) return kOk;
-  const auto recorded = recorder->finish();
+  kubeconfig->remove();
+  if (*recorder == nullptr) return kOk;
+  const auto recorded = (*recorder)->finish();
   return recorded ? kOk : badInput({recorded.error()});
 }
 
@@ -281,8 +328,13 @@ void addUp(CLI::App& app, int& exitCode) {
   command
       ->add_option("--speed", options->speed, "How many times as fast as on a real cluster controllers work")
       ->check(CLI::Range(0.001, 1'000'000.0))
+      ->check([](const std::string& text) {
+        return text.find_first_of("nN") == std::string::npos ? "" : "not a number";
+      })
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of uids and generated names")->capture_default_str();
+  command->add_option("--seed", options->seed, "Of uids and generated names")
+      ->check(CLI::Validator(wholeNumber, "UINT64"))
+      ->capture_default_str();
   command->add_option("--pod-ready", options->podReady, "How long a Pod takes to become Ready")
       ->capture_default_str();
   command->add_option("--tokens", options->tokens, "A file of users, their tokens and rights");

@@ -1,5 +1,6 @@
 #include "cmd/usage.h"
 
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -74,6 +75,13 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen(app);
   const std::string name = &command == &app ? "lastout" : "lastout " + command.get_name();
   return name + ": " + whatIsWrong(app, error) + "\nTry: " + name + " --help\n";
+}
+
+std::string wholeNumber(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool sound = failed == std::errc() && end == text.data() + text.size();
+  return sound ? "" : "\"" + text + "\" is no whole number from 0 to 18446744073709551615";
 }
 
 }  // namespace lastout::cmd

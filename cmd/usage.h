@@ -10,4 +10,8 @@ namespace lastout::cmd {
 // find help. `app` has just failed to parse with `error`.
 std::string usageMessage(const CLI::App& app, const CLI::ParseError& error);
 
+// A check for CLI11, which takes "-1" for the greatest number, and what is greater still for the same; empty:
+// it is a whole number from 0 to 2^64 - 1.
+std::string wholeNumber(const std::string& text);
+
 }  // namespace lastout::cmd

@@ -1,5 +1,6 @@
 #include "scenarios/recorded_verdicts.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -13,7 +14,8 @@ using Kind = RecordedEvent::Kind;
 
 // Webhooks of lastout are called <something>.lastout.dev.
 bool isOurs(const RecordedEvent& review) {
-  return !review.webhook || std::string_view(*review.webhook).ends_with(".lastout.dev");
+  const auto ours = [](const std::string& webhook) { return webhook.ends_with(".lastout.dev"); };
+  return !review.webhooks || std::any_of(review.webhooks->begin(), review.webhooks->end(), ours);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -32,7 +34,6 @@ class Report {
     report_.file = path;
     report_.name = std::filesystem::path(path).stem().string();
     report_.options.order = Order::Recorded;
-    report_.held = true;
   }
 
   void tell(const RecordedEvent& event, const RecordedCluster::Verdict* verdict);
@@ -108,7 +109,6 @@ void Report::review(const RecordedEvent& event, const RecordedCluster::Verdict* 
   if (!outcome.held)
     outcome.whyNot = verdict->decision.allowed ? "lastout allows it; it was denied" + reasons(event.why)
                                                : "lastout denies it: " + verdict->explanation.message;
-  report_.held = report_.held && outcome.held;
   report_.outcomes.push_back(std::move(outcome));
 }
 
@@ -134,7 +134,10 @@ void Report::control(const RecordedEvent& event, const RecordedCluster& cluster)
 }
 
 ScenarioReport Report::finish() && {
-  if (!report_.outcomes.empty()) return std::move(report_);
+  report_.decided = !report_.outcomes.empty();
+  report_.held = report_.decided && std::all_of(report_.outcomes.begin(), report_.outcomes.end(),
+                                                [](const Outcome& outcome) { return outcome.held; });
+  if (report_.decided) return std::move(report_);
   report_.timeline.insert(report_.timeline.end(), std::make_move_iterator(wouldBeDenied_.begin()),
                           std::make_move_iterator(wouldBeDenied_.end()));
   std::stable_sort(report_.timeline.begin(), report_.timeline.end(),
@@ -165,12 +168,26 @@ RecordedCluster::Verdict RecordedCluster::verdictOn(const kube::ObjectKey& key) 
 tl::expected<void, kube::Errors> RecordedCluster::watch(const RecordedEvent& event) {
   if (event.deleted) {
     view_.remove(event.key);
-    return {};
+  } else if (event.key.type == criticalservice::criticalServiceType()) {
+    return view_.guard(event.object);
+  } else {
+    view_.upsert(event.key.type, event.object.meta);
   }
-  if (event.key.type == criticalservice::criticalServiceType()) return view_.guard(event.object);
-  view_.upsert(event.key.type, event.object.meta);
-  if (event.key.type != kube::crdType()) return {};
-  const auto added = types_.addCrd(event.object.content, event.object.file);
+  if (event.key.type == kube::crdType()) return define(event);
+  return {};
+}
+
+// A ResourceMap forgets nothing, so it is made anew when a CRD goes.
+tl::expected<void, kube::Errors> RecordedCluster::define(const RecordedEvent& event) {
+  kube::Result<kube::ResourceType> added;
+  if (event.deleted) {
+    definitions_.erase(event.key.name);
+    types_ = kube::ResourceMap::builtIn();
+    for (const auto& [name, crd] : definitions_) types_.addCrd(crd.content, crd.file);
+  } else {
+    definitions_.insert_or_assign(event.key.name, event.object);
+    added = types_.addCrd(event.object.content, event.object.file);
+  }
   view_.typesChanged();
   if (!added) return tl::unexpected(kube::Errors{added.error()});
   return {};

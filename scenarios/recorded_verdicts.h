@@ -34,8 +34,10 @@ class RecordedCluster {
 
  private:
   tl::expected<void, kube::Errors> watch(const RecordedEvent& event);
+  tl::expected<void, kube::Errors> define(const RecordedEvent& event);
 
   kube::ResourceMap types_ = kube::ResourceMap::builtIn();
+  std::map<std::string, kube::Object> definitions_;  // the CRDs, by name
   admission::ClusterView view_;
 };
 

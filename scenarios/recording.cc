@@ -119,7 +119,8 @@ void RecordingReader::readAdmission(Fields& fields, RecordedEvent& event, Errors
   event.subresource = fields.string("subresource").value_or("");
   event.key.namespaceName = fields.string("namespace").value_or("");
   event.key.name = fields.requiredString("name");
-  event.webhook = fields.string("webhook");
+  if (fields.has("webhooks")) event.webhooks = fields.strings("webhooks");
+  if (const auto denier = fields.string("webhook")) event.webhooks = {*denier};
   event.why = fields.strings("why");
   const auto allowed = fields.boolean("allowed");
   if (!allowed && !fields.has("allowed")) fields.fail("allowed", "allowed must be true or false");

@@ -38,8 +38,9 @@ struct RecordedEvent {
   std::string subresource;       // Admission
   bool allowed = false;          // Admission
   std::vector<std::string> why;  // Admission: what is said to block
-  // Admission: whose denial it was; absent: that of what guards deletion, as nobody else is known.
-  std::optional<std::string> webhook;
+  // Admission: the webhooks that gave the verdict: all that were asked, or the one that denied. Absent: it is
+  // not told.
+  std::optional<std::vector<std::string>> webhooks;
 };
 
 // Reads a file line by line: memory does not grow with it.

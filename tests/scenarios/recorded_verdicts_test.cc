@@ -97,10 +97,12 @@ TEST_F(Recordings, CompareOnlyWhatLastoutDecides) {
   const ScenarioReport report = replayed(
       review(denied + R"(,"webhook":"others.example.com")") + review(denied + R"(,"webhook":"")") +
       review(denied + R"(,"subresource":"scale")") +
+      review(R"(,"allowed":true,"webhooks":["others.example.com"])") +
       R"({"t":1,"kind":"admission","operation":"CREATE","resource":"pods","name":"p","allowed":false})"
       "\n" +
-      review(denied + R"(,"webhook":"deletions.lastout.dev")"));
-  EXPECT_THAT(whyNot(report), ElementsAre("lastout allows it; it was denied"));
+      review(denied + R"(,"webhook":"deletions.lastout.dev")") +
+      review(R"(,"allowed":true,"webhooks":["others.example.com","deletions.lastout.dev"])"));
+  EXPECT_THAT(whyNot(report), ElementsAre("lastout allows it; it was denied", "held"));
 }
 
 TEST_F(Recordings, SayWhatLastoutWouldHaveDeniedWhereNobodyReviewed) {
@@ -108,7 +110,7 @@ TEST_F(Recordings, SayWhatLastoutWouldHaveDeniedWhereNobodyReviewed) {
       kService + kMap +
       R"({"t":3,"kind":"watch","resource":"deployments","type":"DELETED","object":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p","namespace":"d"}}})"
       "\n");
-  EXPECT_TRUE(report.held);
+  EXPECT_FALSE(report.decided);
   ASSERT_EQ(report.timeline.size(), 2U);
   EXPECT_EQ(report.timeline[0].text, "deployments.apps/d/p is gone");
   EXPECT_THAT(report.timeline[1].text, HasSubstr("lastout would have said: "));
@@ -129,6 +131,26 @@ TEST_F(Recordings, LearnTypesAsTheyCome) {
   const ScenarioReport report =
       replayed(service + review(R"(,"allowed":true)") + crd + engine + review(R"(,"allowed":false)"));
   EXPECT_THAT(whyNot(report), ElementsAre("held", "held"));
+}
+
+// The kind moves from one CRD to another, and the criterion's meaning with it.
+TEST_F(Recordings, ForgetTypesAsTheyGo) {
+  std::string service = kService;
+  const std::string criterion = R"({"group":"","resource":"configmaps","namespace":"d","name":"m"})";
+  service.replace(service.find(criterion), criterion.size(),
+                  R"({"group":"x.dev","resource":"Engine","namespace":"d","name":"e"})");
+  const auto crd = [](const std::string& type, const std::string& plural) {
+    return R"({"t":0,"kind":"watch","resource":"customresourcedefinitions","type":")" + type +
+           R"(","object":{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":")" +
+           plural + R"(.x.dev"},"spec":{"group":"x.dev","scope":"Namespaced","names":{"plural":")" + plural +
+           R"(","kind":"Engine"},"versions":[{"name":"v1","served":true,"storage":true}]}}})" + "\n";
+  };
+  const std::string engine =
+      R"({"t":0,"kind":"watch","resource":"motors","type":"ADDED","object":{"apiVersion":"x.dev/v1","kind":"Engine","metadata":{"name":"e","namespace":"d"}}})"
+      "\n";
+  const ScenarioReport report = replayed(crd("ADDED", "engines") + service + crd("DELETED", "engines") +
+                                         crd("ADDED", "motors") + engine + review(R"(,"allowed":false)"));
+  EXPECT_THAT(whyNot(report), ElementsAre("held"));
 }
 
 TEST_F(Recordings, WarnOfWhatTellsLastoutNothing) {

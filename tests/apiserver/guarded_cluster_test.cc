@@ -1,0 +1,135 @@
+// What lastout says in process: of CriticalServices, of DELETEs, and of who may turn its clock.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/apiserver/cluster_fixture.h"
+
+namespace lastout::apiserver {
+namespace {
+
+using ::testing::HasSubstr;
+
+EmbeddedOptions guardedOptions() {
+  EmbeddedOptions options;
+  options.guardInside = true;
+  return options;
+}
+
+class GuardedCluster : public testing::ClusterTest {
+ public:
+  GuardedCluster() : ClusterTest(guardedOptions()) {}
+
+  static Json service(const Json& provider, const Json& object) {
+    return {{"apiVersion", "lastout.dev/v1alpha1"},
+            {"kind", "CriticalService"},
+            {"metadata", {{"name", "s"}, {"finalizers", {"x.dev/held"}}}},
+            {"spec",
+             {{"provider", provider},
+              {"criteria", Json::array({{{"type", "SpecificResource"}, {"specificResource", object}}})}}}};
+  }
+
+  const std::string services_ = "/apis/lastout.dev/v1alpha1/criticalservices";
+  const std::string maps_ = "/api/v1/namespaces/default/configmaps";
+  const Json provider_ = {
+      {"group", "apps"}, {"resource", "deployments"}, {"namespace", "default"}, {"name", "p"}};
+  const Json map_ = {{"group", ""}, {"resource", "configmaps"}, {"namespace", "default"}, {"name", "m"}};
+};
+
+TEST_F(GuardedCluster, RefusesACriticalServiceThatSaysNothing) {
+  Json misspelt = provider_;
+  misspelt["resource"] = "deploymnts";
+  const Json refused = expect(403, "POST", services_, service(misspelt, map_));
+  EXPECT_THAT(refused["message"], HasSubstr("did you mean \"deployments\"?"));
+  expect(201, "POST", services_, service(provider_, map_));
+  expect(403, "PATCH", services_ + "/s", {{"spec", {{"provider", misspelt}}}},
+         "application/merge-patch+json");
+}
+
+TEST_F(GuardedCluster, KeepsProviderAndUnmetCriteria) {
+  expect(201, "POST", maps_, {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "m"}}}});
+  expect(201, "POST", services_, service(provider_, map_));
+  const auto patch = [&](int status, const Json& spec) {
+    return expect(status, "PATCH", services_ + "/s", {{"spec", spec}}, "application/merge-patch+json");
+  };
+  EXPECT_THAT(patch(403, {{"provider", {{"name", "other"}}}})["message"], HasSubstr("provider"));
+  Json other = map_;
+  other["name"] = "n";
+  const Json criteria = service(provider_, other)["spec"]["criteria"];
+  patch(403, {{"criteria", criteria}});
+  expect(200, "DELETE", maps_ + "/m");
+  patch(200, {{"criteria", criteria}});
+  patch(200, {{"deletionIntent", "OrphanResources"}});
+}
+
+TEST(TheClock, IsForThoseWhoMay) {
+  EmbeddedOptions options;
+  options.users = parseUsers("users: [{ token: t, username: jane }]", "tokens.yaml").value();
+  EmbeddedCluster cluster(std::move(options));
+  HttpRequest request;
+  request.method = "PUT";
+  request.path = "/lastout/clock";
+  request.body = R"({"paused": true})";
+  request.user.username = "jane";
+  EXPECT_EQ(cluster.handle(request).status, 403);
+  request.user = adminUser();
+  EXPECT_EQ(cluster.handle(request).status, 200);
+}
+
+using Clock = testing::ClusterTest;
+
+TEST_F(Clock, TakesOnlyWhatItKnows) {
+  for (const char* text : {R"({"speed": 1e300})", R"({"speed": 0})", R"({"speed": -1})", R"({"pause": true})",
+                           R"({"advance": 5})", R"({"advance": "999999h"})", R"({"paused": 1})"})
+    expect(400, "PUT", "/lastout/clock", Json::parse(text));
+  const auto before = cluster.clock().now();
+  expect(200, "PUT", "/lastout/clock", Json::parse(R"({"advance": "5s"})"));
+  EXPECT_EQ(cluster.clock().now() - before, std::chrono::seconds(5));
+}
+
+// A Pod becomes Ready a second after it was made, and its Deployment says so after that: not all at the end.
+TEST_F(Clock, LetsHappenWhatIsDueOnTheWay) {
+  const std::string deployments = "/apis/apps/v1/namespaces/default/deployments";
+  expect(201, "POST", deployments, Json::parse(R"({"apiVersion": "apps/v1", "kind": "Deployment",
+    "metadata": {"name": "web"}, "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "w"}},
+    "template": {"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})"));
+  expect(200, "PUT", "/lastout/clock", {{"advance", "30s"}});
+  EXPECT_EQ(expect(200, "GET", deployments + "/web")["status"]["readyReplicas"], 2);
+}
+
+using Definitions = testing::ClusterTest;
+
+Json definition(const std::string& plural) {
+  Json crd = Json::parse(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "spec": {"group": "x.dev", "scope": "Cluster", "names": {"kind": "Engine", "listKind": "EngineList"},
+    "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+      {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})");
+  crd["metadata"]["name"] = plural + ".x.dev";
+  crd["spec"]["names"]["plural"] = plural;
+  crd["spec"]["names"]["singular"] = plural + "one";
+  return crd;
+}
+
+std::string conditionOf(const Json& crd, const std::string& type) {
+  for (const Json& condition : crd["status"]["conditions"]) {
+    if (condition["type"] == type) return condition["status"];
+  }
+  return "none";
+}
+
+TEST_F(Definitions, WaitForANameThatAnotherHas) {
+  const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  expect(201, "POST", crds, definition("engines"));
+  expect(201, "POST", crds, definition("motors"));
+  pass(std::chrono::seconds(5));
+  const Json waiting = expect(200, "GET", crds + "/motors.x.dev");
+  EXPECT_EQ(conditionOf(waiting, "NamesAccepted"), "False");
+  EXPECT_EQ(conditionOf(waiting, "Established"), "False");
+  EXPECT_EQ(send("GET", "/apis/x.dev/v1/motors").status, 404);
+  expect(200, "DELETE", crds + "/engines.x.dev");
+  pass(std::chrono::seconds(30));
+  EXPECT_EQ(conditionOf(expect(200, "GET", crds + "/motors.x.dev"), "Established"), "True");
+  expect(200, "GET", "/apis/x.dev/v1/motors");
+}
+
+}  // namespace
+}  // namespace lastout::apiserver
