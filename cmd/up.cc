@@ -208,7 +208,7 @@ void greet(const UpOptions& options, const std::string& url, const Loaded& loade
             << "  export KUBECONFIG=" << std::filesystem::absolute(options.kubeconfig).string() << "\n"
             << "  kubectl get deployments --all-namespaces\n"
             << "  kubectl get namespaces --watch\n\n"
-            << "Ctrl-C (of a background job: kill %1) ends it; nothing is kept.\n"
+            << "Ctrl-C ends it (a background job: kill %1); nothing is kept.\n"
             << std::flush;
 }
 
