@@ -589,7 +589,7 @@ Next HttpServer::Loop::dispatch(const ConnectionPointer& connection) {
   }
   const bool added = workers_->add([this, come, connection, request = std::move(request)]() mutable {
     auto response = runHandler(connection->route->handler, std::move(request));
-    net::post(context_, [this, come, connection = std::move(connection), response = std::move(response)] {
+    net::post(context_, [this, come, connection, response = std::move(response)] {
       if (connection->closed) return;
       come(*connection, response);
       go(connection);

@@ -215,6 +215,7 @@ Answers askForAWhile(int port) {
       std::to_string(reviewText().size()) + "\r\n\r\n" + reviewText();
   std::vector<std::vector<double>> times(kConnections);
   std::vector<std::thread> threads;
+  threads.reserve(times.size());
   const Clock::time_point until = Clock::now() + kLoad;
   for (std::vector<double>& mine : times) {
     threads.emplace_back([&mine, port, until] {

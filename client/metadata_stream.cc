@@ -67,7 +67,7 @@ kube::Result<StreamedObject> decodeObject(std::string_view json, Content content
 kube::Object toObject(StreamedObject streamed, const kube::ResourceType& type) {
   kube::Object object;
   const bool partial = streamed.kind == kPartial;
-  object.kind = partial || streamed.kind.empty() ? type.kind : std::move(streamed.kind);
+  object.kind = partial || streamed.kind.empty() ? type.kind : streamed.kind;
   object.apiVersion = std::move(streamed.apiVersion);
   if (partial || object.apiVersion.empty())
     object.apiVersion = type.type.group.empty() ? type.version : type.type.group + "/" + type.version;

@@ -90,6 +90,7 @@ TEST_F(HttpServerTest, AnswersAClientThatHasHalfClosed) {
 TEST_F(HttpServerTest, AnswersOthersWhileAThousandConnectionsAreIdle) {
   start();
   std::vector<std::unique_ptr<RawClient>> idle;
+  idle.reserve(1000);
   for (int i = 0; i < 500; ++i) idle.push_back(std::make_unique<RawClient>(server->port(), RawClient::Tls{}));
   for (int i = 0; i < 500; ++i) idle.push_back(std::make_unique<RawClient>(server->port()));
   for (int i = 0; i < 50; ++i) ASSERT_EQ(statusOf(ask(postText("/echo", "{}"))), 200);
@@ -123,6 +124,7 @@ TEST_F(HttpServerTest, ShowsANewCertificateToNewConnectionsWithoutFailingOne) {
   std::atomic<bool> swapped = false;
   std::atomic<int> failed = 0;
   std::vector<std::thread> clients;
+  clients.reserve(4);
   for (int i = 0; i < 4; ++i)
     clients.emplace_back([&] {
       RawClient kept(server->port(), RawClient::Tls{});

@@ -28,35 +28,34 @@ class GuardedCluster : public testing::ClusterTest {
               {"criteria", Json::array({{{"type", "SpecificResource"}, {"specificResource", object}}})}}}};
   }
 
-  const std::string services_ = "/apis/lastout.dev/v1alpha1/criticalservices";
-  const std::string maps_ = "/api/v1/namespaces/default/configmaps";
-  const Json provider_ = {
+  const std::string services = "/apis/lastout.dev/v1alpha1/criticalservices";
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  const Json provider = {
       {"group", "apps"}, {"resource", "deployments"}, {"namespace", "default"}, {"name", "p"}};
-  const Json map_ = {{"group", ""}, {"resource", "configmaps"}, {"namespace", "default"}, {"name", "m"}};
+  const Json map = {{"group", ""}, {"resource", "configmaps"}, {"namespace", "default"}, {"name", "m"}};
 };
 
 TEST_F(GuardedCluster, RefusesACriticalServiceThatSaysNothing) {
-  Json misspelt = provider_;
+  Json misspelt = provider;
   misspelt["resource"] = "deploymnts";
-  const Json refused = expect(403, "POST", services_, service(misspelt, map_));
+  const Json refused = expect(403, "POST", services, service(misspelt, map));
   EXPECT_THAT(refused["message"], HasSubstr("did you mean \"deployments\"?"));
-  expect(201, "POST", services_, service(provider_, map_));
-  expect(403, "PATCH", services_ + "/s", {{"spec", {{"provider", misspelt}}}},
-         "application/merge-patch+json");
+  expect(201, "POST", services, service(provider, map));
+  expect(403, "PATCH", services + "/s", {{"spec", {{"provider", misspelt}}}}, "application/merge-patch+json");
 }
 
 TEST_F(GuardedCluster, KeepsProviderAndUnmetCriteria) {
-  expect(201, "POST", maps_, {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "m"}}}});
-  expect(201, "POST", services_, service(provider_, map_));
+  expect(201, "POST", maps, {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "m"}}}});
+  expect(201, "POST", services, service(provider, map));
   const auto patch = [&](int status, const Json& spec) {
-    return expect(status, "PATCH", services_ + "/s", {{"spec", spec}}, "application/merge-patch+json");
+    return expect(status, "PATCH", services + "/s", {{"spec", spec}}, "application/merge-patch+json");
   };
   EXPECT_THAT(patch(403, {{"provider", {{"name", "other"}}}})["message"], HasSubstr("provider"));
-  Json other = map_;
+  Json other = map;
   other["name"] = "n";
-  const Json criteria = service(provider_, other)["spec"]["criteria"];
+  const Json criteria = service(provider, other)["spec"]["criteria"];
   patch(403, {{"criteria", criteria}});
-  expect(200, "DELETE", maps_ + "/m");
+  expect(200, "DELETE", maps + "/m");
   patch(200, {{"criteria", criteria}});
   patch(200, {{"deletionIntent", "OrphanResources"}});
 }

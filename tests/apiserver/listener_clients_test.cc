@@ -18,7 +18,7 @@ using lastout::testing::WireRequest;
 using lastout::testing::WireTest;
 using ::testing::StartsWith;
 
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+constexpr const char* kMapsPath = "/api/v1/namespaces/default/configmaps";
 constexpr Validity kLong{0, 4'102'444'800};  // until 2100
 
 class ListenerClients : public WireTest {
@@ -31,22 +31,24 @@ class ListenerClients : public WireTest {
 };
 
 TEST_F(ListenerClients, AreKnownByCertificateOrToken) {
-  EXPECT_EQ(askAs(nullptr, {"GET", kMaps, "", {}}).json()["reason"], "Unauthorized");
-  EXPECT_EQ(askAs(&admin, {"GET", kMaps, "", {}}).status, 200);
-  expectStatus(401, {"GET", kMaps, "", {"Authorization: Bearer nobody's"}});
+  EXPECT_EQ(askAs(nullptr, {"GET", kMapsPath, "", {}}).json()["reason"], "Unauthorized");
+  EXPECT_EQ(askAs(&admin, {"GET", kMapsPath, "", {}}).status, 200);
+  expectStatus(401, {"GET", kMapsPath, "", {"Authorization: Bearer nobody's"}});
   for (const std::string scheme : {"Bearer", "bearer", "BEARER"})
-    EXPECT_EQ(askAs(nullptr, {"GET", kMaps, "", {"Authorization: " + scheme + " the-token"}}).status, 200);
+    EXPECT_EQ(askAs(nullptr, {"GET", kMapsPath, "", {"Authorization: " + scheme + " the-token"}}).status,
+              200);
 }
 
 TEST_F(ListenerClients, WithACertificateOfAnotherAuthorityAreNobody) {
   for (const char* name : {"another", "a test"}) {  // the latter: our own authority's
     const CertifiedKey other = makeAuthority(name, kLong).value();
     const CertifiedKey stranger = makeClientCertificate(other, adminUser(), kLong).value();
-    EXPECT_EQ(askAs(&stranger, {"GET", kMaps, "", {}}).status, 401) << name;
-    EXPECT_EQ(askAs(&stranger, {"GET", kMaps, "", {"Authorization: Bearer the-token"}}).status, 200) << name;
+    EXPECT_EQ(askAs(&stranger, {"GET", kMapsPath, "", {}}).status, 401) << name;
+    EXPECT_EQ(askAs(&stranger, {"GET", kMapsPath, "", {"Authorization: Bearer the-token"}}).status, 200)
+        << name;
   }
   const CertifiedKey expired = makeClientCertificate(authority, adminUser(), {0, 1}).value();
-  EXPECT_EQ(askAs(&expired, {"GET", kMaps, "", {}}).status, 401);
+  EXPECT_EQ(askAs(&expired, {"GET", kMapsPath, "", {}}).status, 401);
 }
 
 TEST_F(ListenerClients, LearnWithoutCredentialsThatItIsThere) {
@@ -59,7 +61,7 @@ TEST_F(ListenerClients, LearnWithoutCredentialsThatItIsThere) {
 
 TEST_F(ListenerClients, MayResumeTheirSession) {
   const auto ask = [](WireConnection& connection) {
-    connection.send(toText(WireRequest{"GET", kMaps, "", {}}));
+    connection.send(toText(WireRequest{"GET", kMapsPath, "", {}}));
     return connection.readToEnd().status;
   };
   WireConnection first(port, &admin);

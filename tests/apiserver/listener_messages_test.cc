@@ -15,7 +15,7 @@ using lastout::testing::WireTest;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
+const std::string kConfigMaps = "/api/v1/namespaces/default/configmaps";
 
 Json labelled(const std::string& name, const Json& labels) {
   return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}, {"labels", labels}}}};
@@ -30,14 +30,14 @@ ListenerOptions dropsAfter(int seconds) {
 class ListenerMessages : public WireTest {
  public:
   explicit ListenerMessages(int seconds = 30) : WireTest(dropsAfter(seconds)) {
-    create(kMaps, labelled("there", {{"app", "web"}}));
+    create(kConfigMaps, labelled("there", {{"app", "web"}}));
   }
   WireAnswer sendAndRead(const std::string& text) {
     WireConnection connection(port, &admin);
     connection.send(text);
     return connection.readToEnd();
   }
-  const std::string there = kMaps + "/there";
+  const std::string there = kConfigMaps + "/there";
 };
 
 class ImpatientListenerMessages : public ListenerMessages {
@@ -54,11 +54,11 @@ size_t answersIn(const WireAnswer& answer) {
 }
 
 TEST_F(ListenerMessages, DeleteWhatAWholeSelectorSelects) {
-  create(kMaps, labelled("kept", {{"web", "yes"}}));
-  expectStatus(200, {"DELETE", kMaps + "?labelSelector=app=web", "", {}});
+  create(kConfigMaps, labelled("kept", {{"web", "yes"}}));
+  expectStatus(200, {"DELETE", kConfigMaps + "?labelSelector=app=web", "", {}});
   expectStatus(404, {"GET", there, "", {}});
-  expectStatus(200, {"GET", kMaps + "/kept", "", {}});
-  expectStatus(400, {"GET", kMaps + "?pretty=%zz", "", {}});
+  expectStatus(200, {"GET", kConfigMaps + "/kept", "", {}});
+  expectStatus(400, {"GET", kConfigMaps + "?pretty=%zz", "", {}});
 }
 
 TEST_F(ListenerMessages, AreWholeWhateverRangesAreWanted) {
@@ -85,7 +85,7 @@ TEST_F(ListenerMessages, HaveHeadersOfAnySizeThatIsReasonable) {
 }
 
 TEST_F(ImpatientListenerMessages, MustComeInTimeAsAWhole) {
-  const std::string post = "POST " + kMaps + " HTTP/1.1\r\nHost: test\r\n";
+  const std::string post = "POST " + kConfigMaps + " HTTP/1.1\r\nHost: test\r\n";
   for (const std::string& begin : {post + "X: ", post + "Content-Length: 100000\r\n\r\n"}) {
     WireConnection slow(port, &admin);
     slow.send("GET /readyz HTTP/1.1\r\nHost: test\r\n\r\n");
@@ -122,7 +122,7 @@ TEST_F(ListenerMessages, HaveOneEnd) {
        {"Host: test\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n",
         "Host: test\r\nContent-Length: 2\r\nContent-Length: 3\r\n", "Host: test\r\nContent-Length: 2,2\r\n",
         "Host: test\r\nTransfer-Encoding: gzip, chunked\r\n", "Content-Length: 2\r\n"}) {
-    const WireAnswer answer = sendAndRead("POST " + kMaps + " HTTP/1.1\r\n" + headers + "\r\n{}");
+    const WireAnswer answer = sendAndRead("POST " + kConfigMaps + " HTTP/1.1\r\n" + headers + "\r\n{}");
     EXPECT_EQ(answer.status, 400) << headers;
     EXPECT_EQ(answersIn(answer), 1) << headers;
     EXPECT_EQ(answer.json()["reason"], "BadRequest") << headers;
@@ -130,7 +130,7 @@ TEST_F(ListenerMessages, HaveOneEnd) {
 }
 
 TEST_F(ListenerMessages, MayBeSentBeforeTheAnswerToTheLast) {
-  create(kMaps, labelled("other", {}));
+  create(kConfigMaps, labelled("other", {}));
   const std::string host = " HTTP/1.1\r\nHost: test\r\n";
   const std::string chunks = "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
   const WireAnswer answer = sendAndRead("GET " + there + host + "\r\n" +  //
@@ -138,16 +138,16 @@ TEST_F(ListenerMessages, MayBeSentBeforeTheAnswerToTheLast) {
                                         "Content-Type: application/merge-patch+json\r\nContent-Length: "
                                         "22\r\n\r\n{\"data\":{\"from\":\"us\"}}" +  //
                                         "DELETE " +
-                                        kMaps + "/other" + host + chunks +  //
-                                        "POST " + kMaps + host + chunks +   //
+                                        kConfigMaps + "/other" + host + chunks +  //
+                                        "POST " + kConfigMaps + host + chunks +   //
                                         "GET " + there + host + "Connection: close\r\n\r\n");
   EXPECT_EQ(answersIn(answer), 5);
   EXPECT_THAT(answer.body.substr(answer.body.rfind("HTTP/1.1")), HasSubstr(R"("from":"us")"));
-  expectStatus(404, {"GET", kMaps + "/other", "", {}});
+  expectStatus(404, {"GET", kConfigMaps + "/other", "", {}});
 }
 
 TEST_F(ListenerMessages, ThatAreTooLargeAreRefusedUnread) {
-  const std::string head = "POST " + kMaps + " HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999\r\n";
+  const std::string head = "POST " + kConfigMaps + " HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999\r\n";
   for (const std::string expect : {"", "Expect: 100-continue\r\n"}) {
     const WireAnswer answer = sendAndRead(head + expect + "\r\n");
     EXPECT_EQ(answer.status, 413) << expect;
@@ -159,7 +159,7 @@ TEST_F(ListenerMessages, AreAwaitedWhenTheyAreOfferedFirst) {
   const std::string body = labelled("offered", {}).dump();
   WireConnection connection(port, &admin);
   connection.send(
-      "POST " + kMaps + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nExpect: 100-continue\r\n" +
+      "POST " + kConfigMaps + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nExpect: 100-continue\r\n" +
       "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
   EXPECT_EQ(connection.readUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   connection.send(body);

@@ -191,6 +191,7 @@ TEST_F(AskedPlugin, IsAskedOnceForARefusalThatManyHeard) {
 
 TEST_F(AskedPlugin, IsAskedOnceByManyThreads) {
   std::vector<std::thread> threads;
+  threads.reserve(8);
   std::atomic<int> right = 0;
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] { right += headerOf(credentials_.at(kNow)) == "Bearer first" ? 1 : 0; });

@@ -27,7 +27,7 @@ class HttpClusterTest : public WireTest {
     options.authorities = authority.certificate;
     options.clientCertificate = admin.certificate;
     options.clientKey = admin.key;
-    server = serverAt(options);
+    server_ = serverAt(options);
   }
 
   void createMap(const std::string& name) {
@@ -42,7 +42,7 @@ class HttpClusterTest : public WireTest {
     });
     ApiRequest request = get(kMaps + query);
     request.accept = kAcceptMetadataList;
-    const auto answer = server->exchange(request, [&](int, std::string_view piece) {
+    const auto answer = server_->exchange(request, [&](int, std::string_view piece) {
       const auto pushed = stream.push(piece);
       EXPECT_TRUE(pushed) << pushed.error().message;
       return pushed.has_value();
@@ -51,11 +51,11 @@ class HttpClusterTest : public WireTest {
     return stream.finish().value();
   }
 
-  std::unique_ptr<HttpApiServer> server;
+  std::unique_ptr<HttpApiServer> server_;
 };
 
 TEST_F(HttpClusterTest, IsDiscovered) {
-  const auto found = discover(*server);
+  const auto found = discover(*server_);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(found->gaps.empty());
   EXPECT_TRUE(found->find({"apps", "deployments"})->canWatch);
@@ -88,19 +88,19 @@ TEST_F(HttpClusterTest, IsWatched) {
     names.push_back(event.object.meta.name);
   });
   const auto answer =
-      server->exchange(get(kMaps + std::string("?watch=1&resourceVersion=") + end.resourceVersion),
-                       [&](int, std::string_view piece) {
-                         failed = !stream.push(piece);
-                         if (names.size() == 2 && !std::exchange(created, true)) createMap("map-c");
-                         return !failed && names.size() < 3;
-                       });
+      server_->exchange(get(kMaps + std::string("?watch=1&resourceVersion=") + end.resourceVersion),
+                        [&](int, std::string_view piece) {
+                          failed = !stream.push(piece);
+                          if (names.size() == 2 && !std::exchange(created, true)) createMap("map-c");
+                          return !failed && names.size() < 3;
+                        });
   EXPECT_TRUE(answer) << answer.error().message;
   EXPECT_FALSE(failed);
   EXPECT_EQ(names, (std::vector<std::string>{"map-a", "map-b", "map-c"}));
 }
 
 TEST_F(HttpClusterTest, SaysNoAsAnApiServer) {
-  const auto missing = fetch(*server, get(std::string(kMaps) + "/none"));
+  const auto missing = fetch(*server_, get(std::string(kMaps) + "/none"));
   ASSERT_TRUE(missing) << missing.error().message;
   EXPECT_EQ(toString(statusOfAnswer(missing->answer.status, missing->body)),
             "404 NotFound: configmaps \"none\" not found");

@@ -224,6 +224,7 @@ TEST(HttpStop, EndsManyExchangesOfManyThreads) {
   });
   const auto server = serverAt(peer.options());
   std::vector<std::future<int>> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.push_back(std::async(std::launch::async, [&server] {
       int answers = 0;

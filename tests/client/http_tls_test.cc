@@ -168,8 +168,12 @@ TEST(HttpOpen, RefusesWhatCannotBeUsed) {
     EXPECT_THAT(errorWith([&](HttpOptions& options) { options.pathPrefix = prefix; }),
                 EndsWith(" is no path of an API server"));
   EXPECT_NE(errorWith([](HttpOptions& options) { options.userAgent = "a\nb"; }), "");
-  for (const auto& [name, value] : {std::pair("", "x"), std::pair("A b", "x"), std::pair("A", "x\r\nB: y")})
-    EXPECT_NE(errorWith([&](HttpOptions& options) { options.headers = {{name, value}}; }), "") << name;
+  for (const auto& header : {std::pair("", "x"), std::pair("A b", "x"), std::pair("A", "x\r\nB: y")})
+    EXPECT_NE(errorWith([&](HttpOptions& options) {
+                options.headers = {{header.first, header.second}};
+              }),
+              "")
+        << header.first;
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST(ListStream, RefusesHostileItems) {
       {inItem("\"a\":\"\xff\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
       {inItem("\"a\":\"\xc0\x80\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
       {inItem("\"a\":\"\\ud800\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem(std::string("\"a\":\"\0\"}]}", 11)), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem(std::string("\"a\":\"\0\"}]}", 10)), "item 1 of the list cannot be read: no valid JSON"},
       {inItem("\"a\":[}]}"), "item 1 of the list cannot be read: no valid JSON"},
       {inItem("\"a\":1e999}]}"), "item 1 of the list cannot be read: no valid JSON"},
       {inItem("\"a\":NaN}]}"), "item 1 of the list cannot be read: no valid JSON"},
