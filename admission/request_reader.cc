@@ -6,6 +6,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/status.hpp>
+#include <limits>
 #include <optional>
 
 #include "kube/names.h"
@@ -29,7 +30,7 @@ std::string mediaType(std::string_view header) {
 
 struct RequestReader::Parser {
   explicit Parser(const RequestLimits& given) : limits(given) {
-    beast.header_limit(static_cast<std::uint32_t>(limits.header));
+    beast.header_limit(std::numeric_limits<std::uint32_t>::max());  // feedHeader looks
     beast.body_limit(limits.body);
   }
 
@@ -46,6 +47,7 @@ struct RequestReader::Parser {
   RequestLimits limits;
   http::request_parser<http::empty_body> beast;  // of the header; the body is taken beside it
   State state = State::Header;
+  size_t searched = 0;  // bytes of a header's beginning that do not hold its end
   HttpRequest request;
   bool hasLength = false;
   size_t missing = 0;  // bytes of the body
@@ -86,18 +88,22 @@ RequestReader::State RequestReader::Parser::takeHeader() {
   return state = State::HeaderRead;
 }
 
+// Beast gets the header in one piece: what it thinks of one near the limit depends on how it came.
 RequestReader::State RequestReader::Parser::feedHeader(std::string& input) {
-  size_t taken = 0;
-  while (taken < input.size() && !beast.is_header_done()) {
-    BeastError error;
-    taken += beast.put(boost::asio::const_buffer(input.data() + taken, input.size() - taken), error);
-    if (error == http::error::need_more) break;
-    if (error) return refused(error);
+  constexpr std::string_view kEnd = "\r\n\r\n";
+  const size_t end = input.find(kEnd, searched);
+  const size_t size = end == std::string::npos ? input.size() : end + kEnd.size();
+  if (size > limits.header) return refused(http::error::header_limit);
+  if (end == std::string::npos) {
+    searched = size - std::min(size, kEnd.size() - 1);
+    return state;
   }
-  input.erase(0, taken);
-  if (beast.is_header_done()) return takeHeader();
-  if (input.size() > limits.header) return refused(http::error::header_limit);
-  return state;
+  BeastError error;
+  for (size_t taken = 0; taken < size && !error && !beast.is_header_done();)
+    taken += beast.put(boost::asio::const_buffer(input.data() + taken, size - taken), error);
+  if (error) return refused(error);
+  input.erase(0, size);
+  return takeHeader();
 }
 
 RequestReader::State RequestReader::Parser::feedBody(std::string& input) {

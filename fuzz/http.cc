@@ -58,9 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           "a known status", std::to_string(whole.status));
   for (const size_t piece : {size_t{1}, size_t{7}, size_t{64}}) {
     const Read pieces = readInPieces(text, piece);
+    // What is too long may be refused before the piece that would have shown another fault.
+    check((pieces.state == State::Whole) == (whole.state == State::Whole), "pieces end as the whole does");
     if (whole.state != State::Whole) continue;
-    // In pieces, nothing is longer than it is whole: what is accepted whole is accepted.
-    check(pieces.state == State::Whole, "what is read whole is read in pieces");
     check(pieces.request.method == whole.request.method && pieces.request.path == whole.request.path &&
               pieces.request.query == whole.request.query && pieces.request.body == whole.request.body &&
               pieces.request.contentType == whole.request.contentType && pieces.left == whole.left,
