@@ -3,6 +3,8 @@
 #include <mutex>
 #include <utility>
 
+#include "apiserver/acceptance.h"
+
 namespace lastout::apiserver {
 namespace {
 
@@ -63,10 +65,14 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
     const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
     if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
   }
-  ReviewOutcome outcome = reviewer_.review(std::move(request));
+  const auto accept = [&mutation](const Json& object) -> ApiResult<const Json*> {
+    if (auto accepted = acceptMutated(mutation, object); !accepted)
+      return tl::unexpected(std::move(accepted.error()));
+    return mutation.shown ? &mutation.shown->after : &mutation.after;
+  };
+  ReviewOutcome outcome = reviewer_.review(std::move(request), accept);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
-  if (!outcome.denial && outcome.object) mutation.after = std::move(*outcome.object);
   return tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});
 }
 

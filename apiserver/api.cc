@@ -143,21 +143,30 @@ ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
   return tl::unexpected(accessDenied(call.http.user, wanted));
 }
 
-ApiResult<Json> Api::perform(Call& call, const Prepare& prepare) {
+RecordRef Api::stored(const kube::ObjectKey& key) {
+  const std::scoped_lock lock(plane_.mutex);
+  return plane_.storage.find(key);
+}
+
+ApiResult<Json> Api::perform(Call& call, const kube::ObjectKey& key, const Prepare& prepare) {
+  const size_t warnings = call.warnings.size();
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    ApiResult<Prepared> prepared = [&] {
+    call.warnings.resize(warnings);  // without those of an earlier attempt
+    const RecordRef before = stored(key);
+    auto mutation = prepare(before);
+    if (!mutation) return tl::unexpected(std::move(mutation.error()));
+    if (mutation->operation == Mutation::Operation::Create) {
       const std::scoped_lock lock(plane_.mutex);
-      return prepare();
-    }();
-    if (!prepared) return tl::unexpected(std::move(prepared.error()));
-    if (!prepared->mutation) return std::move(prepared->unchanged);
-    Mutation& mutation = *prepared->mutation;
-    if (auto admitted = admitter_.admit(mutation, call.warnings); !admitted)
+      if (plane_.storage.find(key) != before) continue;
+      if (auto possible = plane_.mayCreate(*mutation); !possible)
+        return tl::unexpected(std::move(possible.error()));
+    }
+    if (auto admitted = admitter_.admit(*mutation, call.warnings); !admitted)
       return tl::unexpected(std::move(admitted.error()));
-    if (mutation.dryRun) return afterDryRun(mutation, plane_);
+    if (mutation->dryRun) return afterDryRun(*mutation, plane_);
     const std::scoped_lock lock(plane_.mutex);
-    if (plane_.storage.find(mutation.key) != mutation.before) continue;
-    const auto committed = plane_.commit(mutation);
+    if (plane_.storage.find(key) != before) continue;
+    const auto committed = plane_.commit(*mutation);
     if (!committed) return tl::unexpected(committed.error());
     return (*committed)->object();
   }

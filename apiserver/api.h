@@ -33,12 +33,8 @@ class Api {
     std::vector<std::string> warnings;
     kube::ObjectKey key() const { return {type->type, target.namespaceName, target.name}; }
   };
-  // What a write comes to before it is reviewed; nothing: it changes nothing, and `unchanged` is the answer.
-  struct Prepared {
-    std::optional<Mutation> mutation;
-    Json unchanged;
-  };
-  using Prepare = std::function<ApiResult<Prepared>()>;
+  // What a write comes to before it is reviewed, given what is stored under its name; null: nothing is.
+  using Prepare = std::function<ApiResult<Mutation>(const RecordRef& before)>;
 
   ApiResult<HttpResponse> handleResource(Call& call);
   ApiResult<void> authorize(const Call& call, std::string_view verb) const;
@@ -51,13 +47,13 @@ class Api {
 
   // api_write.cc
   ApiResult<HttpResponse> create(Call& call);
-  ApiResult<HttpResponse> createObject(Call& call, Json object, const WriteOptions& options);
   ApiResult<HttpResponse> update(Call& call);
   ApiResult<HttpResponse> patch(Call& call);
-  ApiResult<Prepared> prepareUpdate(Call& call, const RecordRef& before, Json object,
-                                    const WriteOptions& options);
-  ApiResult<Prepared> prepareScale(Call& call, const RecordRef& before, const Json& scale,
-                                   const WriteOptions& options);
+  ApiResult<Mutation> prepareCreate(Call& call, Json object, const WriteOptions& options) const;
+  ApiResult<Mutation> prepareUpdate(Call& call, const RecordRef& before, Json object,
+                                    const WriteOptions& options) const;
+  ApiResult<Mutation> prepareScale(Call& call, const RecordRef& before, const Json& scale,
+                                   const WriteOptions& options) const;
   ApiResult<HttpResponse> answerReview(Call& call, Json review);
 
   // api_delete.cc
@@ -66,9 +62,10 @@ class Api {
   ApiResult<Json> removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
                             bool nameIsKnown);
 
-  // Prepares under the lock, reviews without it, and commits when the object is still the one that was
-  // reviewed; otherwise all of it again. The stored object, or what it was last.
-  ApiResult<Json> perform(Call& call, const Prepare& prepare);
+  RecordRef stored(const kube::ObjectKey& key);  // takes the lock
+  // Prepares and reviews without the lock, and commits when the object is still the one that was reviewed;
+  // otherwise all of it again. The stored object, or what it was last.
+  ApiResult<Json> perform(Call& call, const kube::ObjectKey& key, const Prepare& prepare);
 
   ControlPlane& plane_;
   Admitter& admitter_;

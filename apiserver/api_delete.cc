@@ -1,5 +1,6 @@
 // Deleting: one object, or a collection.
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace lastout::apiserver {
 namespace {
 
 const kube::GroupResource kNamespaceType{"", "namespaces"};
+constexpr std::array<std::string_view, 3> kImmortal = {"default", "kube-public", "kube-system"};
 
 ApiResult<DeleteOptions> deleteOptionsOf(const HttpRequest& request) {
   Json body;
@@ -46,15 +48,23 @@ ApiResult<void> checkPreconditions(const ServedType& type, const Record& record,
 // The object as it now is, or the Status that says that it is gone.
 ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
                                bool nameIsKnown) {
+  if (key.type == kNamespaceType && std::ranges::find(kImmortal, key.name) != kImmortal.end())
+    return tl::unexpected(forbidden(key.type, key.name, "this namespace may not be deleted"));
+  // A Namespace that already terminates is answered without any review.
+  if (key.type == kNamespaceType) {
+    const RecordRef space = stored(key);
+    if (space != nullptr && isTerminating(space->object())) {
+      if (auto fits = checkPreconditions(*call.type, *space, options); !fits)
+        return tl::unexpected(std::move(fits.error()));
+      return space->object();
+    }
+  }
   RecordRef before;
-  const Prepare prepare = [&]() -> ApiResult<Prepared> {
-    before = plane_.storage.find(key);
+  const Prepare prepare = [&](const RecordRef& now) -> ApiResult<Mutation> {
+    before = now;
     if (before == nullptr) return tl::unexpected(notFound(key.type, key.name));
     if (auto fits = checkPreconditions(*call.type, *before, options); !fits)
       return tl::unexpected(std::move(fits.error()));
-    // A Namespace that already terminates is answered without any review.
-    if (key.type == kNamespaceType && isTerminating(before->object()))
-      return Prepared{std::nullopt, before->object()};
     Mutation mutation;
     mutation.operation = Mutation::Operation::Delete;
     mutation.type = call.type;
@@ -68,13 +78,12 @@ ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const Del
     mutation.nameIsKnown = nameIsKnown;
     mutation.dryRun = options.dryRun;
     mutation.user = call.http.user;
-    return Prepared{std::move(mutation), nullptr};
+    return mutation;
   };
-  auto left = perform(call, prepare);
+  auto left = perform(call, key, prepare);
   if (!left) return left;
   const bool isGone = options.dryRun ? wouldVanish(*call.type, *before, options.policy) : [&] {
-    const std::scoped_lock lock(plane_.mutex);
-    const RecordRef now = plane_.storage.find(key);
+    const RecordRef now = stored(key);
     return now == nullptr ||
            stringAt(now->object(), {"metadata", "uid"}) != stringAt(before->object(), {"metadata", "uid"});
   }();

@@ -138,9 +138,13 @@ TypeRules rulesOf(const ServedType& type) {
   return {type.type, type.kind, !type.builtIn, type.subresource("status") != nullptr};
 }
 
-Json completed(ControlPlane& plane, const ServedType& type, Json object) {
+Json completed(const ControlPlane& plane, const ServedType& type, Json object) {
   const auto below = [&](uint32_t bound) { return static_cast<uint32_t>(plane.random() % bound); };
-  object = prepareForCreate(rulesOf(type), std::move(object), {plane.newUid(), plane.now(), below});
+  return completed(type, std::move(object), {plane.newUid(), plane.now(), below});
+}
+
+Json completed(const ServedType& type, Json object, const Birth& birth) {
+  object = prepareForCreate(rulesOf(type), std::move(object), birth);
   const auto clusterIp = [&](const Json& service) {
     return clusterIpOf(stringAt(service, {"metadata", "namespace"}), stringAt(service, {"metadata", "name"}));
   };
@@ -199,7 +203,16 @@ bool wouldVanish(const ServedType& type, const Record& before,
 
 Json afterDryRun(const Mutation& mutation, const ControlPlane& plane) {
   if (mutation.operation != Mutation::Operation::Delete) return mutation.after;
-  return markDeleted(rulesOf(*mutation.type), mutation.before->object(), plane.now());
+  Json object = markDeleted(rulesOf(*mutation.type), mutation.before->object(), plane.now());
+  if (!mutation.policy || mutation.key.type == kube::GroupResource{"", "namespaces"}) return object;
+  std::vector<std::string> finalizers = finalizersOf(object);
+  std::erase_if(finalizers, [](const std::string& finalizer) {
+    return finalizer == "foregroundDeletion" || finalizer == "orphan";
+  });
+  if (*mutation.policy == cluster::PropagationPolicy::Foreground)
+    finalizers.emplace_back("foregroundDeletion");
+  if (*mutation.policy == cluster::PropagationPolicy::Orphan) finalizers.emplace_back("orphan");
+  return setFinalizers(std::move(object), finalizers);
 }
 
 }  // namespace lastout::apiserver

@@ -1,7 +1,7 @@
 // Contents: what stands in an object that a controller created or changed, and what deletions make of it. The
 // machine says what happened; these say how it looks.
 //
-// All want the plane's lock held.
+// All but completed(), wouldVanish() and afterDryRun() want the plane's lock held.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,10 @@ namespace lastout::apiserver {
 // What of a type the rules of metadata depend on.
 TypeRules rulesOf(const ServedType& type);
 
-// A new object as it is stored: with a uid, its times, and all defaults of its type.
-Json completed(ControlPlane& plane, const ServedType& type, Json object);
+// A new object as it is stored: with a uid, its times, and all defaults of its type. Needs no lock.
+Json completed(const ControlPlane& plane, const ServedType& type, Json object);
+// The same with the uid and the time that it has.
+Json completed(const ServedType& type, Json object, const Birth& birth);
 
 // The object that a controller just created in this slot; null where nothing is known to make it of.
 Json contentOf(ControlPlane& plane, cluster::Slot slot);

@@ -8,6 +8,7 @@
 #include "apiserver/live_object.h"
 #include "apiserver/metadata.h"
 #include "kube/timestamp.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -25,6 +26,17 @@ ApiError notHeld(const Mutation& mutation, const kube::Error& error) {
                  {{"FieldValueInvalid", error.message, ""}});
 }
 
+ApiError terminatingNamespace(const kube::ObjectKey& key) {
+  ApiError error = forbidden(
+      key.type, key.name,
+      "unable to create new content in namespace " + key.namespaceName + " because it is being terminated");
+  error.details["causes"] =
+      Json::array({{{"reason", "NamespaceTerminating"},
+                    {"message", "namespace " + key.namespaceName + " is being terminated"},
+                    {"field", "metadata.namespace"}}});
+  return error;
+}
+
 }  // namespace
 
 ControlPlane::ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings)
@@ -35,7 +47,7 @@ std::string ControlPlane::now() const { return kube::timestampText(surroundings_
 int64_t ControlPlane::seconds() const { return surroundings_.wallClock().time_since_epoch().count(); }
 
 // RFC 4122, version 4.
-std::string ControlPlane::newUid() {
+std::string ControlPlane::newUid() const {
   const uint64_t high = random();
   const uint64_t low = random();
   char text[37];
@@ -46,8 +58,38 @@ std::string ControlPlane::newUid() {
   return text;
 }
 
+ApiResult<void> ControlPlane::mayCreate(const Mutation& mutation) {
+  const kube::ObjectKey& key = mutation.key;
+  const char* refused = live.refusesCreation(key, mutation.isApplied);
+  if (refused == nullptr) return {};
+  const std::string_view why = refused;
+  if (why == "AlreadyExists") return tl::unexpected(alreadyExists(key.type, key.name));
+  if (why == "Forbidden") return tl::unexpected(terminatingNamespace(key));
+  if (why == "MethodNotAllowed") {
+    return tl::unexpected(ApiError{405,
+                                   "MethodNotAllowed",
+                                   "create not allowed while custom resource definition is terminating",
+                                   {{"group", key.type.group}, {"kind", mutation.type->kind}}});
+  }
+  if (!key.namespaceName.empty() && storage.find({{"", "namespaces"}, "", key.namespaceName}) == nullptr)
+    return tl::unexpected(notFound({"", "namespaces"}, key.namespaceName));
+  return tl::unexpected(notFound(key.type, key.name));
+}
+
+kube::Result<void> ControlPlane::holds(const Mutation& mutation) {
+  if (mutation.operation == Mutation::Operation::Delete) return {};
+  const kube::ResourceMap& known = types.resources();
+  if (mutation.key.type == manifestwork::manifestWorkType()) {
+    for (const auto& [key, manifest] : manifestsOf(mutation.after, known)) {
+      if (auto fits = live.fits(liveObjectOf(key, *manifest, known)); !fits) return fits;
+    }
+  }
+  return live.fits(liveObjectOf(mutation.key, mutation.after, known));
+}
+
 ApiResult<RecordRef> ControlPlane::commit(const Mutation& mutation) {
   live.advance(surroundings_.time());
+  if (const auto held = holds(mutation); !held) return tl::unexpected(notHeld(mutation, held.error()));
   switch (mutation.operation) {
     case Mutation::Operation::Create:
       return commitCreate(mutation);
@@ -60,6 +102,7 @@ ApiResult<RecordRef> ControlPlane::commit(const Mutation& mutation) {
 }
 
 ApiResult<RecordRef> ControlPlane::commitCreate(const Mutation& mutation) {
+  if (auto possible = mayCreate(mutation); !possible) return tl::unexpected(std::move(possible.error()));
   cluster::Events events;
   const auto slot = live.create(liveObjectOf(mutation.key, mutation.after, types.resources()), events);
   if (!slot) return tl::unexpected(notHeld(mutation, slot.error()));
@@ -70,6 +113,7 @@ ApiResult<RecordRef> ControlPlane::commitCreate(const Mutation& mutation) {
 }
 
 ApiResult<RecordRef> ControlPlane::commitUpdate(const Mutation& mutation) {
+  if (mutation.after == mutation.before->object()) return mutation.before;
   const std::optional<cluster::Slot> slot = live.find(mutation.key);
   cluster::Events events;
   const auto updated =
@@ -90,10 +134,14 @@ ApiResult<RecordRef> ControlPlane::commitDelete(const Mutation& mutation) {
   const std::optional<cluster::Slot> slot = live.find(mutation.key);
   cluster::Events events;
   live.remove(*slot, mutation.policy, events);
-  const Json* grace = at(mutation.options, {"gracePeriodSeconds"});
-  if (live.object(*slot).present() && grace != nullptr && grace->is_number_integer()) {
-    Json object =
-        markDeleted(rulesOf(*mutation.type), mutation.before->object(), now(), grace->get<int64_t>());
+  const cluster::ObjectState state = live.object(*slot);
+  if (state.present()) {
+    Json object = mutation.before->object();
+    const Json* grace = at(mutation.options, {"gracePeriodSeconds"});
+    if (grace != nullptr && grace->is_number_integer())
+      object = markDeleted(rulesOf(*mutation.type), std::move(object), now(), grace->get<int64_t>());
+    // One write: with what holds it now.
+    object = alignedContent(*this, *slot, state, std::move(object));
     if (object != mutation.before->object()) store(mutation.key, std::move(object));
   }
   follow(events);
@@ -110,12 +158,12 @@ RecordRef ControlPlane::store(const kube::ObjectKey& key, Json object) {
 
 // Creations and removals in their order, so that what was created anew is another object; what merely changed
 // is looked at once, at the end.
-void ControlPlane::follow(const cluster::Events& events) {
+void ControlPlane::follow(const cluster::Events& events, std::span<Mutation> admitted) {
   std::vector<cluster::Slot> altered;
   for (const cluster::Event& event : events) {
     switch (event.kind) {
       case cluster::EventKind::Created:
-        created(event.slot);
+        created(event.slot, admitted);
         break;
       case cluster::EventKind::Gone:
         gone(event.slot);
@@ -129,7 +177,7 @@ void ControlPlane::follow(const cluster::Events& events) {
         break;
     }
   }
-  for (const cluster::Slot slot : altered) align(slot);
+  for (const cluster::Slot slot : altered) align(slot, admitted);
 }
 
 void ControlPlane::gone(cluster::Slot slot) {
@@ -140,24 +188,39 @@ void ControlPlane::gone(cluster::Slot slot) {
   noticed({Write::Kind::Deleted, last, before});
 }
 
-// A controller's creation; a client's is stored already.
-void ControlPlane::created(cluster::Slot slot) {
+// A controller's creation; a client's is stored already. What depends on another object of the same plan can
+// be made only now. The machine takes it: holds() was asked, of a ManifestWork's objects when that came.
+void ControlPlane::created(cluster::Slot slot, std::span<Mutation> admitted) {
   const kube::ObjectKey key = live.model().slots[slot].key;
   if (storage.find(key) != nullptr) return;
-  Json object = contentOf(*this, slot);
+  const auto creates = [&key](const Mutation& mutation) {
+    return mutation.operation == Mutation::Operation::Create && mutation.key == key;
+  };
+  const auto reviewed = std::ranges::find_if(admitted, creates);
+  Json object = reviewed == admitted.end() ? contentOf(*this, slot) : std::move(reviewed->after);
   if (object.is_null()) return;
   cluster::Events events;
   static_cast<void>(live.update(slot, liveObjectOf(key, object, types.resources()), events));
   store(key, std::move(object));
+  follow(events);
 }
 
-void ControlPlane::align(cluster::Slot slot) {
-  const cluster::ObjectState state = live.object(slot);
-  if (!state.present()) return;
+void ControlPlane::align(cluster::Slot slot, std::span<const Mutation> admitted) {
+  if (!live.object(slot).present()) return;
   const RecordRef record = storage.find(live.model().slots[slot].key);
   if (record == nullptr) return;
-  Json object = alignedContent(*this, slot, state, record->object());
+  const auto mutates = [&record](const Mutation& mutation) {
+    return mutation.operation == Mutation::Operation::Update && mutation.isMutated &&
+           mutation.before == record;
+  };
+  const auto reviewed = std::ranges::find_if(admitted, mutates);
+  const Json& wanted = reviewed == admitted.end() ? record->object() : reviewed->after;
+  cluster::Events events;
+  if (reviewed != admitted.end())
+    static_cast<void>(live.update(slot, liveObjectOf(record->key(), wanted, types.resources()), events));
+  Json object = alignedContent(*this, slot, live.object(slot), wanted);
   if (object != record->object()) store(record->key(), std::move(object));
+  follow(events);
 }
 
 void ControlPlane::noticed(const Write& write) {

@@ -4,14 +4,15 @@
 // machine first, and what it says happened (this object is gone, that one was created by a controller) is
 // then done to the contents.
 //
-// Threading: one lock guards everything, `mutex`; all functions want it held. Nobody holds it while a webhook
-// is called.
+// Threading: one lock guards everything, `mutex`; all functions want it held, but for those that say so.
+// Nobody holds it while a webhook is called, or while an object is checked that a client sent.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 
 namespace lastout::apiserver {
 
+// Called by several threads at once.
 struct Surroundings {
   std::function<std::chrono::sys_seconds()> wallClock;  // for timestamps
   std::function<std::chrono::milliseconds()> time;      // the controllers'
@@ -50,28 +52,36 @@ class ControlPlane {
 
   void observe(Observer observer) { observers_.push_back(std::move(observer)); }
 
+  // These need no lock.
   std::string now() const;  // as timestamps are written
   int64_t seconds() const;  // since the epoch
-  std::string newUid();
-  uint64_t random() { return surroundings_.random(); }
+  std::string newUid() const;
+  uint64_t random() const { return surroundings_.random(); }
   std::chrono::steady_clock::time_point stopwatch() const { return surroundings_.stopwatch(); }
 
-  // Does what was reviewed; `before` must still be what is stored. The record that now is stored, or, of an
+  // Why an object cannot come into being now, in the API server's words: one of its name is there, or its
+  // namespace or type is gone or terminates.
+  ApiResult<void> mayCreate(const Mutation& mutation);
+  // Does what was reviewed; `before` must still be what is stored, and what is created mayCreate(). An update
+  // that changes nothing writes nothing. The record that now is stored, or, of an
   // object that is gone with this write, what it was last; fails with 422 when the machine cannot hold the
   // object. What is admitted for an unserved type is an error of the caller.
   ApiResult<RecordRef> commit(const Mutation& mutation);
   // Stores what a controller writes beside the machine: a status, or an annotation.
   RecordRef store(const kube::ObjectKey& key, Json object);
-  // Does to the contents what the machine says happened.
-  void follow(const cluster::Events& events);
+  // Does to the contents what the machine says happened; what was admitted of it is stored as it was
+  // admitted.
+  void follow(const cluster::Events& events, std::span<Mutation> admitted = {});
+  // Whether the machine can hold what the mutation stores, and, of a ManifestWork, what that applies.
+  kube::Result<void> holds(const Mutation& mutation);
 
  private:
   ApiResult<RecordRef> commitCreate(const Mutation& mutation);
   ApiResult<RecordRef> commitUpdate(const Mutation& mutation);
   ApiResult<RecordRef> commitDelete(const Mutation& mutation);
-  void created(cluster::Slot slot);
+  void created(cluster::Slot slot, std::span<Mutation> admitted);
   void gone(cluster::Slot slot);
-  void align(cluster::Slot slot);
+  void align(cluster::Slot slot, std::span<const Mutation> admitted);
   void noticed(const Write& write);
   void serve(const Write& write);
   void unserve(const kube::GroupResource& type);

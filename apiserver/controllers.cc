@@ -77,13 +77,17 @@ bool Controllers::act(Milliseconds now) {
     plane_.live.advance(now);
     plan = plane_.live.plan(now);
     if (!plan) return false;
-    if (admitter_.mayRefuse()) mutations = mutationsOf(*plan);
+    mutations = mutationsOf(*plan);
   }
-  const bool allowed = admitAll(mutations);
+  bool allowed = admitAll(mutations);
   const std::scoped_lock lock(plane_.mutex);
+  allowed = allowed && std::ranges::all_of(mutations, [this](const Mutation& mutation) {
+              return plane_.holds(mutation).has_value();
+            });
+  if (!allowed) mutations.clear();
   cluster::Events events;
   plane_.live.carryOut(*plan, allowed ? cluster::Verdict::Allowed : cluster::Verdict::Denied, now, events);
-  plane_.follow(events);
+  plane_.follow(events, mutations);
   return true;
 }
 
@@ -107,13 +111,17 @@ bool Controllers::tidy(Milliseconds now) {
 
 bool Controllers::admitAll(std::vector<Mutation>& mutations) {
   std::vector<std::string> warnings;  // nobody reads a controller's
-  return std::ranges::all_of(
-      mutations, [&](Mutation& mutation) { return admitter_.admit(mutation, warnings).has_value(); });
+  return std::ranges::all_of(mutations, [&](Mutation& mutation) {
+    const kube::ObjectKey key = mutation.key;
+    return admitter_.admit(mutation, warnings) && mutation.key == key;  // it would look for another name
+  });
 }
 
+// Creations always, since they are what is stored then; the others when there is somebody to review them.
 std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
   std::vector<Mutation> mutations;
-  if (!isReviewed(plan.action)) return mutations;
+  const bool isAsked = admitter_.mayRefuse();
+  if (!isReviewed(plan.action) || (plan.deletes != cluster::kNone && !isAsked)) return mutations;
   if (plan.deletes != cluster::kNone) {
     if (std::optional<Mutation> mutation = deletion(plan, plan.deletes))
       mutations.push_back(std::move(*mutation));
@@ -123,7 +131,9 @@ std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
   for (const cluster::Event& event : plan.events) {
     const bool writes =
         event.kind == EventKind::Created || event.kind == EventKind::Changed || event.kind == EventKind::Gone;
-    if (!writes || std::ranges::find(told, event.slot) != told.end()) continue;
+    if (!writes || (!isAsked && event.kind != EventKind::Created) ||
+        std::ranges::find(told, event.slot) != told.end())
+      continue;
     told.push_back(event.slot);
     // A node takes away a Pod that it has stopped.
     if (plan.action.kind == Action::Kind::PodStop && event.kind == EventKind::Gone) {

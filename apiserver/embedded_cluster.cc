@@ -1,6 +1,7 @@
 #include "apiserver/embedded_cluster.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "apiserver/clock_change.h"
@@ -72,17 +73,25 @@ uint64_t EmbeddedCluster::random() {
   return random_();
 }
 
+// Nothing is meant to throw; whatever does all the same is the answer of one request.
 HttpResponse EmbeddedCluster::handle(const HttpRequest& request) {
-  if (!request.impersonation.isAsked()) return handleAsUser(request);
-  auto user = impersonated(options_.users, request.user, request.impersonation);
-  if (!user) return answerWith(user.error());
-  HttpRequest asThem = request;
-  asThem.user = std::move(*user);
-  return handleAsUser(asThem);
+  try {
+    if (!request.impersonation.isAsked()) return recorded(request, answer(request));
+    auto user = impersonated(options_.users, request.user, request.impersonation);
+    if (!user) return recorded(request, answerWith(user.error()));
+    HttpRequest asThem = request;
+    asThem.user = std::move(*user);
+    return recorded(asThem, answer(asThem));
+  } catch (const std::exception& problem) {
+    return answerWith(internalError(kube::printable(problem.what())));
+  }
 }
 
-HttpResponse EmbeddedCluster::handleAsUser(const HttpRequest& request) {
-  HttpResponse response = request.path == kClockPath ? handleClock(request) : api_.handle(request);
+HttpResponse EmbeddedCluster::answer(const HttpRequest& request) {
+  return request.path == kClockPath ? handleClock(request) : api_.handle(request);
+}
+
+HttpResponse EmbeddedCluster::recorded(const HttpRequest& request, HttpResponse response) {
   if (options_.recorder != nullptr) options_.recorder->client(clock_.now(), request, response);
   return response;
 }

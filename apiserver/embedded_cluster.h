@@ -55,7 +55,8 @@ class EmbeddedCluster {
   void runUntil(std::chrono::milliseconds then);
 
  private:
-  HttpResponse handleAsUser(const HttpRequest& request);
+  HttpResponse answer(const HttpRequest& request);
+  HttpResponse recorded(const HttpRequest& request, HttpResponse response);
   HttpResponse handleClock(const HttpRequest& request);
   void advance(std::chrono::milliseconds by);
   bool moveOn();

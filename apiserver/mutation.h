@@ -35,6 +35,8 @@ struct Mutation {
   Json options;                                      // as reviews carry them
   bool nameIsKnown = true;  // not of an object of a collection, nor of one whose name was generated
   bool dryRun = false;
+  bool isApplied = false;  // Create: by a server-side apply
+  bool isMutated = false;  // a mutating webhook has changed it
   UserInfo user;
 };
 

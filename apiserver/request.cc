@@ -10,12 +10,14 @@
 #include "apiserver/field_error.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/source_text.h"
 
 namespace lastout::apiserver {
 namespace {
 
 constexpr size_t kLongestPath = 2048;
 constexpr int64_t kLongestTimeout = std::numeric_limits<uint32_t>::max();  // seconds
+constexpr size_t kLongestFieldManager = 128;
 
 std::optional<std::string> percentDecoded(std::string_view text) {
   std::string result;
@@ -96,6 +98,28 @@ ApiResult<bool> dryRunOf(std::string_view kind, const std::vector<std::string>& 
 ApiResult<bool> dryRunOf(std::string_view kind, const Query& query) {
   const auto found = query.find("dryRun");
   return dryRunOf(kind, found == query.end() ? std::vector<std::string>() : std::vector{found->second});
+}
+
+bool isPrintable(std::string_view character) {
+  const auto byte = [character](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0) >= 0x20 && byte(0) != 0x7F;
+  return character.size() != 2 || byte(0) != 0xC2 || byte(1) >= 0xA0;  // U+0080 to U+009F control, too
+}
+
+ApiResult<void> checkFieldManager(const std::string& name) {
+  const auto refused = [](Cause cause) {
+    return tl::unexpected(invalid("CreateOptions", "meta.k8s.io", "", {std::move(cause)}));
+  };
+  if (name.size() > kLongestFieldManager)
+    return refused(tooLong("fieldManager", "must have at most 128 bytes"));
+  size_t length = 0;
+  for (size_t i = 0; i < name.size(); i += length) {
+    length = kube::utf8Length(std::string_view(name).substr(i));
+    if (length == 0 || !isPrintable(std::string_view(name).substr(i, length)))
+      return refused(
+          invalidField("fieldManager", name, "invalid character (at position " + std::to_string(i) + ")"));
+  }
+  return {};
 }
 
 ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_view text) {
@@ -295,6 +319,8 @@ ApiResult<WriteOptions> parseWriteOptions(const Query& query) {
   if (!dryRun) return tl::unexpected(dryRun.error());
   options.dryRun = *dryRun;
   options.fieldManager = valueOf(query, "fieldManager");
+  if (auto checked = checkFieldManager(options.fieldManager); !checked)
+    return tl::unexpected(std::move(checked.error()));
   options.fieldValidation = valueOf(query, "fieldValidation");
   const std::string& validation = options.fieldValidation;
   if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {

@@ -1,6 +1,7 @@
 #include "apiserver/reviewer.h"
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -65,10 +66,16 @@ Reviewer::~Reviewer() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-ReviewOutcome Reviewer::review(ReviewRequest request) {
+ReviewOutcome Reviewer::review(ReviewRequest request, const AcceptMutated& accept) {
   const std::shared_ptr<const Webhooks::List> webhooks = webhooks_->snapshot();
   ReviewOutcome outcome;
   mutate(*webhooks, request, outcome);
+  if (!outcome.denial && outcome.object && accept) {
+    if (auto accepted = accept(*outcome.object))
+      request.object = *accepted;
+    else
+      outcome.denial = std::move(accepted.error());
+  }
   // By now a name that had to be generated is there (admission/06).
   if (request.name.empty() && request.operation == "CREATE" && request.object != nullptr)
     request.name = stringAt(*request.object, {"metadata", "name"});
@@ -80,7 +87,7 @@ tl::expected<WebhookAnswer, ApiError> Reviewer::ask(const Webhook& webhook,
                                                     const ReviewRequest& request) const {
   const std::string uid = newUid_();
   tl::expected<WebhookAnswer, std::string> answer;
-  if (const auto response = call_(webhook, reviewBody(request, uid).dump())) {
+  if (const auto response = call_(webhook, toText(reviewBody(request, uid)))) {
     answer = readAnswer(*response, webhook.name, uid, webhook.mutating);
   } else {
     answer = tl::unexpected("failed to call webhook: " + response.error());
@@ -91,11 +98,23 @@ tl::expected<WebhookAnswer, ApiError> Reviewer::ask(const Webhook& webhook,
       internalError("failed calling webhook " + kube::inQuotes(webhook.name) + ": " + answer.error()));
 }
 
+// Neither a thread of the reviewer nor the controllers have anybody to throw to, and validate() waits for
+// each answer.
+tl::expected<WebhookAnswer, ApiError> Reviewer::askWhatever(const Webhook& webhook,
+                                                            const ReviewRequest& request) const {
+  try {
+    return ask(webhook, request);
+  } catch (const std::exception& problem) {
+    return tl::unexpected(internalError("failed calling webhook " + kube::inQuotes(webhook.name) + ": " +
+                                        kube::printable(problem.what())));
+  }
+}
+
 void Reviewer::mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const {
   for (const Webhook& webhook : webhooks) {
     if (!webhook.mutating || !concerns(webhook, request)) continue;
     outcome.asked.push_back(webhook.name);
-    AskedAnswer answer = ask(webhook, request);
+    AskedAnswer answer = askWhatever(webhook, request);
     if (!takeAnswer(answer, outcome)) return;
     if (answer->patch.is_null()) continue;
     auto patched = patchedBy(webhook, request, answer->patch);
@@ -141,7 +160,7 @@ void Reviewer::help(Batch& batch) const {
   while (batch.taken < batch.webhooks.size()) {
     const size_t mine = batch.taken++;
     lock.unlock();
-    AskedAnswer answer = ask(*batch.webhooks[mine], *batch.request);
+    AskedAnswer answer = askWhatever(*batch.webhooks[mine], *batch.request);
     lock.lock();
     batch.answers[mine] = std::move(answer);
     if (++batch.done == batch.webhooks.size()) batch.finished.notify_all();

@@ -24,6 +24,10 @@ namespace lastout::apiserver {
 using CallWebhook = std::function<tl::expected<WebhookResponse, std::string>(const Webhook& webhook,
                                                                              const std::string& body)>;
 
+// Is given what mutating webhooks made of the object. What is stored of that, which the validating ones are
+// shown then, or why it may not be; called by the thread that asks for the review.
+using AcceptMutated = std::function<ApiResult<const Json*>(const Json& object)>;
+
 struct ReviewOutcome {
   std::optional<ApiError> denial;     // nothing: go on
   std::optional<Json> object;         // what mutating webhooks made of the object; nothing: unchanged
@@ -46,12 +50,15 @@ class Reviewer {
   // validating ones at the same time; of several that say no, the first in their order is answered with. A
   // webhook that cannot be called, or whose answer is none, is passed over or gives 500 (rest/102 to 104,
   // 110), as its failurePolicy says. A dry run that would need one that does not support it gives 400.
-  ReviewOutcome review(ReviewRequest request);
+  // Without `accept`, whatever mutating webhooks made of the object goes on.
+  ReviewOutcome review(ReviewRequest request, const AcceptMutated& accept = {});
 
  private:
   struct Batch;  // of validating webhooks that one request asks
 
   tl::expected<WebhookAnswer, ApiError> ask(const Webhook& webhook, const ReviewRequest& request) const;
+  tl::expected<WebhookAnswer, ApiError> askWhatever(const Webhook& webhook,
+                                                    const ReviewRequest& request) const;
   void mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const;
   void validate(const Webhooks::List& webhooks, const ReviewRequest& request, ReviewOutcome& outcome);
   void work();

@@ -3,7 +3,8 @@
 //
 // Not here: x-kubernetes-validations (CEL rules are not evaluated), `format` and `multipleOf` (not checked).
 // A pattern that RE2 cannot compile is not checked, nor is one longer than 4,096 bytes or one against a
-// longer text. Built-in types have no schema: their unknown fields are kept and nothing of their content is
+// longer text. An object whose check takes more than two million steps, one for each value and alternative,
+// is refused. Built-in types have no schema: their unknown fields are kept and nothing of their content is
 // checked. A schema is trusted to be one; parts of it that are not formed as a schema is are ignored.
 // metadata is never pruned: apiserver/names.h looks after it.
 #pragma once

@@ -14,6 +14,9 @@ namespace lastout::apiserver {
 namespace {
 
 constexpr size_t kMostCauses = 100;
+// Of one object: more than it can have values, each checked once; alternatives multiply them.
+constexpr size_t kMostSteps = 2'000'000;
+constexpr size_t kTextOfOneStep = 64;  // bytes held against a pattern
 // RE2's time is at most text times compiled pattern.
 constexpr size_t kLongestPattern = 4096;         // bytes
 constexpr size_t kLongestMatchedText = 4096;     // bytes
@@ -64,12 +67,31 @@ size_t charactersIn(const std::string& text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
+// What the check of one object may cost, alternatives and all.
+class Budget {
+ public:
+  // False from then on when there is not so much left.
+  bool spend(size_t steps) {
+    left_ = steps < left_ ? left_ - steps : 0;
+    return left_ > 0;
+  }
+  bool isSpent() const { return left_ == 0; }
+
+ private:
+  size_t left_ = kMostSteps;
+};
+
 // Compiled once for a whole object; patterns are known by where they stand in the schema.
 class Patterns {
  public:
+  Budget budget;
+
+  // True, too, once the budget is spent.
   bool matches(const Json& pattern, const std::string& text) {
     auto& compiled = compiled_[&pattern];
-    if (compiled == nullptr) compiled = compile(pattern.get_ref<const std::string&>());
+    const auto& source = pattern.get_ref<const std::string&>();
+    if (!budget.spend((compiled == nullptr ? source.size() : 0) + text.size() / kTextOfOneStep)) return true;
+    if (compiled == nullptr) compiled = compile(source);
     if (!compiled->ok() || text.size() > kLongestMatchedText) return true;
     return re2::RE2::PartialMatch(text, *compiled);
   }
@@ -91,7 +113,7 @@ class SchemaCheck {
   std::vector<Cause> causes;
 
   void check(const Json& schema, const Json& value, const std::string& path, bool isRoot = false) {
-    if (!schema.is_object() || causes.size() >= kMostCauses) return;
+    if (!schema.is_object() || causes.size() >= kMostCauses || !patterns_->budget.spend(1)) return;
     if (value.is_null() && isSet(schema, "nullable")) return;
     checkType(schema, value, path);
     checkAlternatives(schema, value, path);
@@ -123,7 +145,9 @@ class SchemaCheck {
 
   void checkEnum(const Json& schema, const Json& value, const std::string& path) {
     const Json* choices = listOf(schema, "enum");
-    if (choices == nullptr || std::ranges::find(*choices, value) != choices->end()) return;
+    if (choices == nullptr || !patterns_->budget.spend(choices->size()) ||
+        std::ranges::find(*choices, value) != choices->end())
+      return;
     std::vector<std::string> words;
     for (const Json& choice : *choices)
       words.push_back(choice.is_string() ? choice.get<std::string>() : choice.dump());
@@ -300,6 +324,8 @@ std::vector<Cause> schemaProblems(const Json& schema, const Json& object) {
   Patterns patterns;
   SchemaCheck all(patterns);
   all.check(schema, object, "", true);
+  if (patterns.budget.isSpent())
+    return {invalidField("<nil>", "", "it takes too long to hold the object against its schema")};
   return std::move(all.causes);
 }
 

@@ -40,6 +40,13 @@ const char* LiveCluster::refusesCreation(const kube::ObjectKey& key, bool server
   return live_->reading().refusesCreation(slot, serverSide);
 }
 
+kube::Result<void> LiveCluster::fits(const LiveObject& object) {
+  if (const std::optional<Slot> known = find(object.key)) return live_->check(*known, object);
+  const Slot slot = live_->slotOf(object.key);
+  live_->mayFree(slot);
+  return live_->check(slot, object);
+}
+
 kube::Result<Slot> LiveCluster::create(const LiveObject& object, Events& events) {
   live_->freeLeft();
   const Slot slot = live_->slotOf(object.key);

@@ -88,6 +88,9 @@ class LiveCluster {
   // "Forbidden" (its namespace terminates), "MethodNotAllowed" (its CRD does); nullptr when it can.
   const char* refusesCreation(const kube::ObjectKey& key, bool serverSide);
 
+  // Whether create() and update() could hold the object.
+  kube::Result<void> fits(const LiveObject& object);
+
   // --- what clients did. Each answers with what happened, appended to `events`. They fail, and change
   // nothing, where the machine cannot hold the object (docs/semantics.md, last list); the message is for a
   // person.

@@ -1,0 +1,33 @@
+// An embedded cluster whose webhooks are functions of this process.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "tests/apiserver/cluster_fixture.h"
+
+namespace lastout::testing {
+
+class WebhookClusterTest : public ClusterTest {
+ public:
+  // Answers the `request` of a review with its `response`, to which the uid is added.
+  using Asked = std::function<apiserver::Json(const apiserver::Json& request)>;
+
+  explicit WebhookClusterTest(apiserver::Users users = {});
+
+  // A webhook for one resource, whatever its group ("configmaps", "deployments/scale"); the operation: "*",
+  // "CREATE", ...
+  void validate(const std::string& resource, const std::string& operation, Asked asked);
+  void mutate(const std::string& resource, const std::string& operation, Asked asked);
+
+  static apiserver::Json allow();
+  static apiserver::Json deny(const std::string& why);
+  static apiserver::Json patch(const apiserver::Json& operations);  // allows, too
+
+ private:
+  void put(const std::string& kind, const std::string& resource, const std::string& operation, Asked asked);
+  std::map<std::string, Asked> asked_;
+};
+
+}  // namespace lastout::testing
