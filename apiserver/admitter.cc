@@ -8,16 +8,6 @@
 namespace lastout::apiserver {
 namespace {
 
-kube::Labels labelsOf(const Json& object) {
-  kube::Labels labels;
-  const Json* found = at(object, {"metadata", "labels"});
-  if (found == nullptr || !found->is_object()) return labels;
-  for (const auto& [key, value] : found->items()) {
-    if (value.is_string()) labels.emplace(key, value.get<std::string>());
-  }
-  return labels;
-}
-
 ReviewRequest reviewOf(const Mutation& mutation) {
   ReviewRequest request;
   request.operation = toString(mutation.operation);

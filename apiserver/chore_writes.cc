@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "apiserver/conditions.h"
@@ -131,18 +132,26 @@ std::optional<Mutation> workloadChore(const Subject& subject) {
 
 // --- namespaces
 
-// What is left, once everything was asked to go; nothing before that.
+// What is left, once everything was asked to go or refused; nothing before that.
 std::optional<NamespaceContent> remainingContent(const Subject& subject) {
   std::map<kube::GroupResource, int64_t> types;
   std::map<std::string, int64_t> finalizers;
+  std::set<std::string> failures;
   for (const Slot slot : subject.info().content) {
     const cluster::ObjectState state = subject.plane.live.object(slot);
-    if (state.live()) return std::nullopt;
+    const kube::ObjectKey& key = subject.plane.live.model().slots[slot].key;
     if (!state.present()) continue;
-    ++types[subject.plane.live.model().slots[slot].key.type];
+    if (state.live()) {
+      const auto refused = subject.plane.refusedContent.find(key);
+      if (refused == subject.plane.refusedContent.end()) return std::nullopt;
+      failures.insert(refused->second);
+      continue;
+    }
+    ++types[key.type];
     for (const std::string& finalizer : subject.plane.live.finalizers(slot)) ++finalizers[finalizer];
   }
   NamespaceContent content;
+  content.failures.assign(failures.begin(), failures.end());
   for (const auto& [type, count] : types) content.remaining.push_back({type, count});
   for (const auto& [name, count] : finalizers) content.finalizers.push_back({name, count});
   return content;

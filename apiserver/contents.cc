@@ -135,7 +135,7 @@ Json withAddedOwners(const ControlPlane& plane, const std::vector<cluster::LiveO
 }  // namespace
 
 TypeRules rulesOf(const ServedType& type) {
-  return {type.type, type.kind, !type.builtIn, type.subresource("status") != nullptr};
+  return {type.type, type.kind, !type.builtIn, type.subresource("status") != nullptr, type.tracksGeneration};
 }
 
 Json completed(const ControlPlane& plane, const ServedType& type, Json object) {

@@ -185,6 +185,7 @@ void ControlPlane::gone(cluster::Slot slot) {
   const RecordRef before = storage.find(key);
   if (before == nullptr) return;
   const RecordRef last = storage.erase(key);
+  refusedContent.erase(key);
   noticed({Write::Kind::Deleted, last, before});
 }
 

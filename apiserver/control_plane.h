@@ -14,6 +14,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "apiserver/mutation.h"
@@ -49,6 +50,8 @@ class ControlPlane {
   Webhooks webhooks;  // has a lock of its own
   cluster::LiveCluster live;
   std::string certificates;  // PEM: what clients are told to trust
+  // Content of terminating namespaces, and why the namespace controller was last refused to delete it.
+  std::unordered_map<kube::ObjectKey, std::string> refusedContent;
 
   void observe(Observer observer) { observers_.push_back(std::move(observer)); }
 

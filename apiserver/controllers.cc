@@ -79,11 +79,12 @@ bool Controllers::act(Milliseconds now) {
     if (!plan) return false;
     mutations = mutationsOf(*plan);
   }
-  bool allowed = admitAll(mutations);
+  const ApiResult<void> admitted = admitAll(mutations);
   const std::scoped_lock lock(plane_.mutex);
-  allowed = allowed && std::ranges::all_of(mutations, [this](const Mutation& mutation) {
-              return plane_.holds(mutation).has_value();
-            });
+  noteContent(*plan, admitted);
+  const bool allowed = admitted && std::ranges::all_of(mutations, [this](const Mutation& mutation) {
+                         return plane_.holds(mutation).has_value();
+                       });
   if (!allowed) mutations.clear();
   cluster::Events events;
   plane_.live.carryOut(*plan, allowed ? cluster::Verdict::Allowed : cluster::Verdict::Denied, now, events);
@@ -109,12 +110,26 @@ bool Controllers::tidy(Milliseconds now) {
   return true;
 }
 
-bool Controllers::admitAll(std::vector<Mutation>& mutations) {
+// What a terminating Namespace says about its content.
+void Controllers::noteContent(const cluster::Plan& plan, const ApiResult<void>& admitted) {
+  if (plan.action.kind != Action::Kind::NamespaceDelete || plan.deletes == cluster::kNone) return;
+  const kube::ObjectKey& key = plane_.live.model().slots[plan.deletes].key;
+  if (admitted)
+    plane_.refusedContent.erase(key);
+  else
+    plane_.refusedContent[key] = admitted.error().message;
+  chores_.again({{"", "namespaces"}, "", key.namespaceName}, plan.due);
+}
+
+ApiResult<void> Controllers::admitAll(std::vector<Mutation>& mutations) {
   std::vector<std::string> warnings;  // nobody reads a controller's
-  return std::ranges::all_of(mutations, [&](Mutation& mutation) {
+  for (Mutation& mutation : mutations) {
     const kube::ObjectKey key = mutation.key;
-    return admitter_.admit(mutation, warnings) && mutation.key == key;  // it would look for another name
-  });
+    if (auto admitted = admitter_.admit(mutation, warnings); !admitted) return admitted;
+    if (mutation.key != key)
+      return tl::unexpected(internalError("a webhook gave the object another name than its controller"));
+  }
+  return {};
 }
 
 // Creations always, since they are what is stored then; the others when there is somebody to review them.

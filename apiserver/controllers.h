@@ -32,7 +32,8 @@ class Controllers {
   std::optional<Mutation> deletion(const cluster::Plan& plan, cluster::Slot slot);
   std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew);
   UserInfo userOf(const cluster::Plan& plan) const;
-  bool admitAll(std::vector<Mutation>& mutations);
+  ApiResult<void> admitAll(std::vector<Mutation>& mutations);
+  void noteContent(const cluster::Plan& plan, const ApiResult<void>& admitted);
 
   ControlPlane& plane_;
   Admitter& admitter_;

@@ -11,8 +11,6 @@
 namespace lastout::apiserver {
 namespace {
 
-bool saysTrue(const Json* value) { return value != nullptr && value->is_boolean() && value->get<bool>(); }
-
 std::vector<std::string> wordsAt(const Json& json, std::initializer_list<std::string_view> path) {
   std::vector<std::string> words;
   const Json* list = at(json, path);
@@ -138,7 +136,7 @@ size_t checkCrdVersion(const Json& version, const std::string& field, std::vecto
     causes.push_back(invalidField(field + ".schema.openAPIV3Schema.type", stringAt(*schema, {"type"}),
                                   "must be object at the root"));
   }
-  return saysTrue(at(version, {"storage"})) ? 1 : 0;
+  return trueAt(version, {"storage"}) ? 1 : 0;
 }
 
 void checkCrdVersions(const Json& crd, std::vector<Cause>& causes) {
@@ -189,8 +187,8 @@ ApiResult<std::vector<ServedType>> servedTypesOf(const Json& crd) {
   std::vector<ServedType> served;
   std::string stored;
   for (const Json& version : crd["spec"]["versions"]) {
-    if (saysTrue(at(version, {"storage"}))) stored = stringAt(version, {"name"});
-    if (saysTrue(at(version, {"served"}))) served.push_back(versionOf(common, version));
+    if (trueAt(version, {"storage"})) stored = stringAt(version, {"name"});
+    if (trueAt(version, {"served"})) served.push_back(versionOf(common, version));
   }
   for (ServedType& version : served) {
     version.storageVersionHash = storageVersionHash(version.type.group, stored, version.kind);

@@ -54,12 +54,6 @@ std::string podIpOf(std::string_view uid) {
   return "10.244." + std::to_string(host / 256) + "." + std::to_string(host % 256);
 }
 
-Json scheduledPod(Json pod, std::string_view node, std::string_view now) {
-  if (Json* spec = objectIn(pod, "spec")) (*spec)["nodeName"] = node;
-  if (Json* status = objectIn(pod, "status")) setPodCondition(*status, {"PodScheduled", true, "", ""}, now);
-  return pod;
-}
-
 Json readyPod(Json pod, std::string_view now) {
   Json* status = objectIn(pod, "status");
   if (status == nullptr || stringAt(*status, {"phase"}) == "Running") return pod;

@@ -8,8 +8,6 @@
 
 namespace lastout::apiserver {
 
-// Bound to a node, not yet running.
-Json scheduledPod(Json pod, std::string_view node, std::string_view now);
 // All containers run and are ready; nothing new of one that runs already. Recorded in story-guarded.jsonl;
 // the Pod's address and start time, which that recording's pretended node leaves out, are those of a real
 // one.

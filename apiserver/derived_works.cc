@@ -57,12 +57,6 @@ Condition workAvailableCondition(const std::vector<bool>& available) {
 
 }  // namespace
 
-Json workWithFinalizer(Json work) {
-  std::vector<std::string> finalizers = finalizersOf(work);
-  finalizers.emplace_back(manifestwork::kWorkFinalizer);
-  return setFinalizers(std::move(work), finalizers);
-}
-
 Json appliedWorkOf(const Json& work, std::string_view hubHash, std::string_view agentId) {
   const std::string name(stringAt(work, {"metadata", "name"}));
   return {{"apiVersion", "work.open-cluster-management.io/v1"},

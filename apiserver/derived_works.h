@@ -21,8 +21,6 @@ struct AppliedObject {
   std::string failure;  // why
 };
 
-// The work with the agent's finalizer, which it sets before anything else.
-Json workWithFinalizer(Json work);
 // The AppliedManifestWork "<hub hash>-<work>", still without status.
 Json appliedWorkOf(const Json& work, std::string_view hubHash, std::string_view agentId);
 // A manifest as the agent applies it: with a reference to its AppliedManifestWork, which exists by then.

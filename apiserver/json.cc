@@ -19,6 +19,11 @@ std::string_view stringAt(const Json& json, std::initializer_list<std::string_vi
   return found->get_ref<const std::string&>();
 }
 
+bool trueAt(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = at(json, path);
+  return found != nullptr && found->is_boolean() && found->get<bool>();
+}
+
 std::string toText(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace lastout::apiserver

@@ -16,6 +16,8 @@ using Json = nlohmann::json;
 const Json* at(const Json& json, std::initializer_list<std::string_view> path);
 // The string there; "" when there is none.
 std::string_view stringAt(const Json& json, std::initializer_list<std::string_view> path);
+// Whether the boolean true stands there.
+bool trueAt(const Json& json, std::initializer_list<std::string_view> path);
 
 // Compact text; what is no UTF-8 becomes the replacement character.
 std::string toText(const Json& json);

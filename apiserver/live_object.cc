@@ -19,19 +19,14 @@ void addFinalizers(const Json* list, std::vector<std::string>& out) {
   }
 }
 
-bool isTrueAt(const Json& json, std::string_view key) {
-  const Json* found = at(json, {key});
-  return found != nullptr && found->is_boolean() && found->get<bool>();
-}
-
 void addOwners(const Json& object, std::vector<cluster::LiveOwner>& out) {
   const Json* references = at(object, {"metadata", "ownerReferences"});
   if (references == nullptr || !references->is_array()) return;
   std::set<std::string_view> known;
   for (const Json& reference : *references) {
     if (!known.insert(stringAt(reference, {"uid"})).second) continue;
-    out.push_back({std::string(stringAt(reference, {"uid"})), isTrueAt(reference, "controller"),
-                   isTrueAt(reference, "blockOwnerDeletion")});
+    out.push_back({std::string(stringAt(reference, {"uid"})), trueAt(reference, {"controller"}),
+                   trueAt(reference, {"blockOwnerDeletion"})});
   }
 }
 

@@ -1,7 +1,6 @@
 #include "apiserver/metadata.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -77,7 +76,7 @@ void keepSystemMetadata(const Json& oldMetadata, Json& metadata) {
 // Whether the change is one that generation counts.
 bool isNewGeneration(const TypeRules& rules, const Json& old, const Json& object,
                      std::string_view subresource) {
-  if (!tracksGeneration(rules) || subresource == "status") return false;
+  if (!rules.tracksGeneration || subresource == "status") return false;
   if (desired(rules, old) != desired(rules, object)) return true;
   return rules.type == kDeploymentType && !sameAt(old, object, {"metadata", "annotations"});
 }
@@ -109,13 +108,6 @@ void shortenGracePeriod(Json& metadata, int64_t seconds) {
 
 }  // namespace
 
-bool tracksGeneration(const TypeRules& rules) {
-  static constexpr std::array<std::string_view, 5> kGroups = {"apiextensions.k8s.io", "apps",
-                                                              "admissionregistration.k8s.io", "policy",
-                                                              "flowcontrol.apiserver.k8s.io"};
-  return rules.custom || std::ranges::find(kGroups, rules.type.group) != kGroups.end();
-}
-
 std::string generatedName(std::string_view base, const RandomBelow& random) {
   std::string name(base.substr(0, kLongestGeneratedName - kSuffixLength));
   for (size_t i = 0; i < kSuffixLength; ++i)
@@ -135,7 +127,7 @@ Json prepareForCreate(const TypeRules& rules, Json object, const Birth& birth) {
     (*metadata)["name"] = generatedName(base, birth.random);
   (*metadata)["uid"] = birth.uid;
   (*metadata)["creationTimestamp"] = birth.now;
-  if (tracksGeneration(rules)) (*metadata)["generation"] = 1;
+  if (rules.tracksGeneration) (*metadata)["generation"] = 1;
   if (rules.custom && rules.hasStatus) drop(object, "status");
   return object;
 }

@@ -18,13 +18,11 @@ namespace lastout::apiserver {
 // What of a type the rules below depend on.
 struct TypeRules {
   kube::GroupResource type;
-  std::string kind;       // as messages call it
-  bool custom = false;    // defined by a CRD
-  bool hasStatus = true;  // its status is written through the subresource `status` alone
+  std::string kind;               // as messages call it
+  bool custom = false;            // defined by a CRD
+  bool hasStatus = true;          // its status is written through the subresource `status` alone
+  bool tracksGeneration = false;  // metadata.generation counts the changes of such objects
 };
-
-// Whether metadata.generation counts the changes of such objects.
-bool tracksGeneration(const TypeRules& rules);
 
 // A number below `bound`, which is more than 0.
 using RandomBelow = std::function<uint32_t(uint32_t bound)>;

@@ -9,11 +9,6 @@ namespace {
 
 constexpr size_t kMostFieldWarnings = 50;
 
-bool schemaSays(const Json& schema, const char* key) {
-  const Json* value = at(schema, {key});
-  return value != nullptr && value->is_boolean() && value->get<bool>();
-}
-
 // Fields that every object has, whatever its schema says.
 bool belongsToEveryObject(std::string_view key) {
   return key == "apiVersion" || key == "kind" || key == "metadata";
@@ -44,8 +39,8 @@ class Pruning {
   }
 
   void visitMembers(const Json& schema, Json& map, const std::string& path, bool isRoot) {
-    const bool isObject = isRoot || schemaSays(schema, "x-kubernetes-embedded-resource");
-    const bool keeps = schemaSays(schema, "x-kubernetes-preserve-unknown-fields");
+    const bool isObject = isRoot || trueAt(schema, {"x-kubernetes-embedded-resource"});
+    const bool keeps = trueAt(schema, {"x-kubernetes-preserve-unknown-fields"});
     for (auto member = map.begin(); member != map.end();) {
       if (isObject && belongsToEveryObject(member.key())) {
         ++member;
@@ -72,7 +67,7 @@ void fillInMembers(const Json& schema, Json& map) {
     for (const auto& [key, property] : properties->items()) {
       const Json* standard = at(property, {"default"});
       const auto member = map.find(key);
-      const bool isUnset = member == map.end() || (member->is_null() && !schemaSays(property, "nullable"));
+      const bool isUnset = member == map.end() || (member->is_null() && !trueAt(property, {"nullable"}));
       if (standard != nullptr && isUnset) map[key] = *standard;
     }
   }

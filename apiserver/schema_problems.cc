@@ -22,11 +22,6 @@ constexpr size_t kLongestPattern = 4096;         // bytes
 constexpr size_t kLongestMatchedText = 4096;     // bytes
 constexpr int64_t kMostPatternMemory = 1 << 20;  // bytes, for each compiled pattern
 
-bool isSet(const Json& schema, const char* key) {
-  const Json* value = at(schema, {key});
-  return value != nullptr && value->is_boolean() && value->get<bool>();
-}
-
 const Json* listOf(const Json& schema, const char* key) {
   const Json* list = at(schema, {key});
   return list != nullptr && list->is_array() ? list : nullptr;
@@ -114,7 +109,7 @@ class SchemaCheck {
 
   void check(const Json& schema, const Json& value, const std::string& path, bool isRoot = false) {
     if (!schema.is_object() || causes.size() >= kMostCauses || !patterns_->budget.spend(1)) return;
-    if (value.is_null() && isSet(schema, "nullable")) return;
+    if (value.is_null() && trueAt(schema, {"nullable"})) return;
     checkType(schema, value, path);
     checkAlternatives(schema, value, path);
     checkEnum(schema, value, path);
@@ -133,7 +128,7 @@ class SchemaCheck {
   void checkType(const Json& schema, const Json& value, const std::string& path) {
     std::string wanted(stringAt(schema, {"type"}));
     bool good = wanted.empty() || hasType(value, wanted);
-    if (isSet(schema, "x-kubernetes-int-or-string")) {
+    if (trueAt(schema, {"x-kubernetes-int-or-string"})) {
       wanted = "integer,string";
       good = isWhole(value) || value.is_string();
     }
@@ -169,8 +164,8 @@ class SchemaCheck {
   void checkNumber(const Json& schema, const Json& value, const std::string& path) {
     const Json* least = at(schema, {"minimum"});
     const Json* most = at(schema, {"maximum"});
-    const bool above = isSet(schema, "exclusiveMinimum");
-    const bool below = isSet(schema, "exclusiveMaximum");
+    const bool above = trueAt(schema, {"exclusiveMinimum"});
+    const bool below = trueAt(schema, {"exclusiveMaximum"});
     if (least != nullptr && least->is_number() && (above ? value <= *least : value < *least)) {
       invalidValue(path, value,
                    std::string("should be greater than ") + (above ? "" : "or equal to ") + least->dump());
@@ -220,7 +215,7 @@ class SchemaCheck {
 
   void checkMap(const Json& schema, const Json& map, const std::string& path, bool isRoot) {
     const auto fieldOf = [&path](const std::string& key) { return path.empty() ? key : path + "." + key; };
-    if (!isRoot && isSet(schema, "x-kubernetes-embedded-resource")) {
+    if (!isRoot && trueAt(schema, {"x-kubernetes-embedded-resource"})) {
       for (const char* key : {"apiVersion", "kind"}) {
         if (stringAt(map, {key}).empty()) causes.push_back(requiredField(fieldOf(key), "must not be empty"));
       }

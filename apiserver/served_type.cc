@@ -59,12 +59,6 @@ ServedTypePointer TypeRegistry::find(std::string_view group, std::string_view ve
   return found == byKey_.end() ? nullptr : found->second;
 }
 
-ServedTypePointer TypeRegistry::findKind(std::string_view group, std::string_view version,
-                                         std::string_view kind) const {
-  const auto found = byKind_.find({group, version, kind});
-  return found == byKind_.end() ? nullptr : found->second;
-}
-
 ServedTypePointer TypeRegistry::findPreferred(const kube::GroupResource& type) const {
   ServedTypePointer best;
   for (auto item = byKey_.lower_bound({type.group, "", ""});
@@ -116,7 +110,6 @@ ApiResult<void> TypeRegistry::put(const Json& crd) {
     return tl::unexpected(conflict({"apiextensions.k8s.io", "customresourcedefinitions"}, kube::crdName(type),
                                    taken->reason + ": " + taken->message));
   }
-  std::erase_if(byKind_, [&type](const auto& item) { return item.second->type == type; });
   std::erase_if(byKey_, [&type](const auto& item) { return item.second->type == type; });
   add(std::move(*versions));
   return {};
@@ -127,13 +120,11 @@ void TypeRegistry::add(std::vector<ServedType> versions) {
   for (ServedType& version : versions) {
     const auto type = std::make_shared<const ServedType>(std::move(version));
     byKey_.emplace(Key{type->type.group, type->version, type->type.resource}, type);
-    byKind_.emplace(Key{type->type.group, type->version, type->kind}, type);
   }
 }
 
 void TypeRegistry::remove(const kube::GroupResource& type) {
   const auto goes = [&type](const auto& item) { return item.second->type == type && !item.second->builtIn; };
-  std::erase_if(byKind_, goes);
   if (std::erase_if(byKey_, goes) == 0) return;
   // A ResourceMap forgets nothing, so it is made anew: a few microseconds, and CRDs go rarely.
   resources_ = kube::ResourceMap();

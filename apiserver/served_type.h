@@ -92,7 +92,6 @@ class TypeRegistry {
 
   // nullptr when it is not served.
   ServedTypePointer find(std::string_view group, std::string_view version, std::string_view resource) const;
-  ServedTypePointer findKind(std::string_view group, std::string_view version, std::string_view kind) const;
   ServedTypePointer findPreferred(const kube::GroupResource& type) const;
 
   // In the order of /apis, the core group first.
@@ -124,7 +123,6 @@ class TypeRegistry {
   std::optional<Cause> takenName(const ServedType& wanted) const;
 
   std::map<Key, ServedTypePointer> byKey_;
-  std::map<Key, ServedTypePointer> byKind_;
   std::vector<std::string> builtInGroups_;  // in the order of /apis
   kube::ResourceMap resources_;
 };

@@ -118,15 +118,6 @@ Json toPartialMetadata(const Json& object) {
   return partial;
 }
 
-Json toPartialMetadataList(std::span<const Json* const> objects, Json listMetadata) {
-  Json items = Json::array();
-  for (const Json* object : objects) items.push_back(toPartialMetadata(*object));
-  Json list = {{"kind", "PartialObjectMetadataList"}, {"apiVersion", kMetaVersion}};
-  list["metadata"] = std::move(listMetadata);
-  list["items"] = std::move(items);
-  return list;
-}
-
 std::optional<IncludeObject> parseIncludeObject(std::string_view parameter) {
   if (parameter == "None") return IncludeObject::None;
   if (parameter == "Metadata" || parameter.empty()) return IncludeObject::Metadata;

@@ -14,8 +14,6 @@
 namespace lastout::apiserver {
 
 Json toPartialMetadata(const Json& object);
-// `listMetadata`: resourceVersion, and continue where there is more.
-Json toPartialMetadataList(std::span<const Json* const> objects, Json listMetadata);
 
 // What a row of a table repeats of its object.
 enum class IncludeObject { None, Metadata, Object };
@@ -29,7 +27,8 @@ struct TableOptions {
   bool withColumns = true;  // false: columnDefinitions is null, as in all but the first event of a watch
 };
 
-// The columns of a CRD, or those of the built-in type (apiserver/builtin_columns.h).
+// The columns of a CRD, or those of the built-in type (apiserver/builtin_columns.h). `listMetadata`:
+// resourceVersion, and continue where there is more.
 Json toTable(const ServedType& type, std::span<const Json* const> objects, Json listMetadata,
              const TableOptions& options);
 // One object alone; the table has its resourceVersion.

@@ -42,15 +42,6 @@ bool matchesRule(const WebhookRule& rule, const ReviewRequest& request) {
          matchesResourceRule(rule.resources, request);
 }
 
-kube::Labels labelsOf(const Json& object) {
-  kube::Labels labels;
-  const Json* found = at(object, {"metadata", "labels"});
-  if (found == nullptr || !found->is_object()) return labels;
-  for (const auto& [key, value] : found->items())
-    if (value.is_string()) labels.emplace(key, value.get<std::string>());
-  return labels;
-}
-
 // A Namespace is selected by its own labels: those it is to get, and, when it is deleted or one of its
 // subresources is written, those it has.
 bool matchesNamespace(const kube::LabelSelector& selector, const ReviewRequest& request) {
@@ -76,6 +67,15 @@ bool isExempt(const ReviewRequest& request) {
 }
 
 }  // namespace
+
+kube::Labels labelsOf(const Json& object) {
+  kube::Labels labels;
+  const Json* found = at(object, {"metadata", "labels"});
+  if (found == nullptr || !found->is_object()) return labels;
+  for (const auto& [key, value] : found->items())
+    if (value.is_string()) labels.emplace(key, value.get<std::string>());
+  return labels;
+}
 
 bool concerns(const Webhook& webhook, const ReviewRequest& request) {
   return !isExempt(request) &&

@@ -52,6 +52,9 @@ struct Webhook {
 // Equivalent is taken for Exact (objects have one version here), and reinvocationPolicy for Never.
 ApiResult<std::vector<Webhook>> checkConfiguration(const Json& configuration);
 
+// metadata.labels, as selectors look at them.
+kube::Labels labelsOf(const Json& object);
+
 // Whether the webhook is to be asked about the request: one of its rules and both selectors match. Webhook
 // configurations are exempt.
 bool concerns(const Webhook& webhook, const ReviewRequest& request);

@@ -1,4 +1,4 @@
-// Any text as a request's body, as the header that names its type or form, and as a continue token: what is
+// Any bytes as a request's body, as the header that names its type or form, and as a continue token: what is
 // accepted is within the limits and is read as it is written, and what is refused is answered as the API
 // server would.
 #include "apiserver/decode.h"
@@ -78,7 +78,8 @@ void checkHeaders(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const char* type : {"application/json", "application/yaml"}) checkBody(text, type);
+  for (const char* type : {"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"})
+    checkBody(text, type);
   checkText(text);
   for (const auto type : {apiserver::PatchType::Json, apiserver::PatchType::Apply}) {
     if (const auto patch = apiserver::decodePatch(text, type); !patch) checkRefusal(patch.error());

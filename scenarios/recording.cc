@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "kube/fields.h"
@@ -39,16 +40,17 @@ Kind kindOf(Fields& fields) {
 
 }  // namespace
 
-RecordingReader::RecordingReader(std::string path, std::ifstream file, const kube::ParseLimits& limits)
-    : path_(std::move(path)), file_(std::move(file)), limits_(limits) {}
+RecordingReader::RecordingReader(std::string name, std::unique_ptr<std::istream> source,
+                                 const kube::ParseLimits& limits)
+    : path_(std::move(name)), source_(std::move(source)), limits_(limits) {}
 
 kube::Result<RecordingReader> RecordingReader::open(const std::string& path,
                                                     const kube::ParseLimits& limits) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     return tl::unexpected(kube::Error{"is a folder: name the recording itself", path, {}});
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected(kube::Error{"cannot be opened", path, {}});
+  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*file) return tl::unexpected(kube::Error{"cannot be opened", path, {}});
   return RecordingReader(path, std::move(file), limits);
 }
 
@@ -60,13 +62,13 @@ kube::Error RecordingReader::at(std::string message) const {
 kube::Result<std::optional<std::string>> RecordingReader::readLine() {
   std::string line;
   ++line_;
-  for (int c = file_.get(); c != std::ifstream::traits_type::eof(); c = file_.get()) {
+  for (int c = source_->get(); c != std::istream::traits_type::eof(); c = source_->get()) {
     if (c == '\n') return line;
     if (line.size() == limits_.bytes)
       return tl::unexpected(at("the line is longer than " + std::to_string(limits_.bytes) + " bytes"));
     line += static_cast<char>(c);
   }
-  if (file_.bad()) return tl::unexpected(at("cannot be read any further"));
+  if (source_->bad()) return tl::unexpected(at("cannot be read any further"));
   cutOff_ = !line.empty();
   return line.empty() ? std::nullopt : std::optional(std::move(line));
 }

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <chrono>
-#include <fstream>
+#include <istream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,6 +49,9 @@ class RecordingReader {
  public:
   // `limits` are of one line. Fails when the file cannot be opened.
   static kube::Result<RecordingReader> open(const std::string& path, const kube::ParseLimits& limits = {});
+  // Reads another source than a file, which messages call `name`.
+  RecordingReader(std::string name, std::unique_ptr<std::istream> source,
+                  const kube::ParseLimits& limits = {});
 
   // The next event; nothing at the end. Fails with file:line on a line that is no event, or that names a type
   // by a resource that several groups have, without its group.
@@ -56,7 +60,6 @@ class RecordingReader {
   bool isCutOff() const { return cutOff_; }
 
  private:
-  RecordingReader(std::string path, std::ifstream file, const kube::ParseLimits& limits);
   kube::Result<std::optional<std::string>> readLine();
   kube::Error at(std::string message) const;
   kube::Result<kube::GroupResource> typeCalled(const std::string& resource) const;
@@ -65,7 +68,7 @@ class RecordingReader {
   void readWatch(kube::Fields& fields, RecordedEvent& event, kube::Errors& errors);
 
   std::string path_;
-  std::ifstream file_;
+  std::unique_ptr<std::istream> source_;
   kube::ParseLimits limits_;
   uint32_t line_ = 0;
   bool cutOff_ = false;

@@ -20,10 +20,14 @@ Json created(const TypeRules& rules, Json object) {
 TEST(Defaults, AreThoseOfTheRecordedCreations) {
   const TypeRules namespaces{{"", "namespaces"}, "Namespace"};
   const TypeRules configMaps{{"", "configmaps"}, "ConfigMap"};
-  const TypeRules deployments{{"apps", "deployments"}, "Deployment"};
-  const TypeRules crds{{"apiextensions.k8s.io", "customresourcedefinitions"}, "CustomResourceDefinition"};
+  const TypeRules deployments{{"apps", "deployments"}, "Deployment", false, true, true};
+  const TypeRules crds{
+      {"apiextensions.k8s.io", "customresourcedefinitions"}, "CustomResourceDefinition", false, true, true};
   const TypeRules webhooks{{"admissionregistration.k8s.io", "validatingwebhookconfigurations"},
-                           "ValidatingWebhookConfiguration"};
+                           "ValidatingWebhookConfiguration",
+                           false,
+                           true,
+                           true};
   const std::vector<std::pair<TypeRules, std::string>> creations = {
       {namespaces, "009-create-namespace-app"},      {crds, "010-create-crd"},
       {deployments, "072-create-deployment"},        {namespaces, "090-create-namespace-bye"},

@@ -29,8 +29,8 @@ Json withoutStatus(Json object) {
 TEST(Deployment, CreatesTheRecordedReplicaSet) {
   const Json deployment = recordedReview("03-create-deployments-admin")["object"];
   const Json recorded = recordedReview("04-create-replicasets-deployment-controller")["object"];
-  const Json created =
-      stored({{"apps", "replicasets"}, "ReplicaSet"}, replicaSetOf(deployment, "web-6978d74884", 1));
+  const Json created = stored({{"apps", "replicasets"}, "ReplicaSet", false, true, true},
+                              replicaSetOf(deployment, "web-6978d74884", 1));
   EXPECT_EQ(anonymous(created), anonymous(recorded));
 
   const Json later = recordedReview("33-delete-deployments-collection-admin")["oldObject"];
@@ -144,10 +144,9 @@ Json withTimes(Json recorded, const Json& pod) {
 TEST(Pod, BecomesReadyAsRecorded) {
   const Json recorded = storyObject("guarded", 1);
   Json pod = recorded;
-  pod["spec"].erase("nodeName");
   pod["status"] = {{"phase", "Pending"}, {"qosClass", "BestEffort"}};
   const std::string now = "2026-11-21T02:39:43Z";
-  pod = readyPod(scheduledPod(pod, "n1", now), now);
+  pod = readyPod(pod, now);
   EXPECT_EQ(pod, withTimes(recorded, pod));
   EXPECT_EQ(readyPod(pod, "2026-11-21T02:40:00Z"), pod);
 }
@@ -214,7 +213,7 @@ TEST(Workloads, OfTheWrongShapeHarmNobody) {
     podOfReplicaSet(odd);
     podOfStatefulSet(odd, 0, "r");
     podOfDaemonSet(odd, "n", "r");
-    stoppedPod(readyPod(scheduledPod(odd, "n", kNow), kNow), kNow);
+    stoppedPod(readyPod(odd, kNow), kNow);
   }
 }
 

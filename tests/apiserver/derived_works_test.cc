@@ -47,13 +47,18 @@ const AppliedObject kInstance{"my.crd.group",
                               "bcc75556-4274-420f-83d8-d8e0d086ce83",
                               ""};
 
+Json withAgentsFinalizer(Json work) {
+  work["metadata"]["finalizers"].push_back("cluster.open-cluster-management.io/manifest-work-cleanup");
+  return work;
+}
+
 TEST(Work, BecomesTheRecordedOne) {
-  Json work = workWithFinalizer(createdWork(4));
+  Json work = withAgentsFinalizer(createdWork(4));
   work = withApplied(work, {kService, kNamespace, kDeployment}, "2026-11-21T02:39:43Z");
   work = withAvailability(work, {true, true, true}, "2026-11-21T02:39:43Z");
   EXPECT_EQ(work, storyObject("guarded", 4));
 
-  work = withApplied(workWithFinalizer(createdWork(6)), {kInstance}, "2026-11-21T02:39:47Z");
+  work = withApplied(withAgentsFinalizer(createdWork(6)), {kInstance}, "2026-11-21T02:39:47Z");
   EXPECT_EQ(withAvailability(work, {true}, "2026-11-21T02:39:48Z"), storyObject("guarded", 6));
 }
 
@@ -123,7 +128,7 @@ TEST(Work, OfTheWrongShapeHarmsNobody) {
        {"7", "[]", R"({"metadata": 1, "status": 2})",
         R"({"status": {"conditions": 1, "resourceStatus": {"manifests": [1, {"conditions": 2}]}}})"}) {
     const Json odd = Json::parse(text);
-    withAvailability(withApplied(workWithFinalizer(odd), {kInstance}, "now"), {true, false}, "now");
+    withAvailability(withApplied(odd, {kInstance}, "now"), {true, false}, "now");
     withAvailability(odd, {true, false}, "now");
     withAppliedResources(appliedWorkOf(odd, "h", "a"), {kInstance});
     appliedManifest(odd, odd);

@@ -8,12 +8,13 @@
 namespace lastout::apiserver {
 namespace {
 
-const TypeRules kCoolRules{{"my.crd.group", "coolresources"}, "CoolResource", true, true};
-const TypeRules kDeploymentRules{{"apps", "deployments"}, "Deployment"};
+const TypeRules kCoolRules{{"my.crd.group", "coolresources"}, "CoolResource", true, true, true};
+const TypeRules kDeploymentRules{{"apps", "deployments"}, "Deployment", false, true, true};
 const TypeRules kNamespaceRules{{"", "namespaces"}, "Namespace"};
 const TypeRules kPodRules{{"", "pods"}, "Pod"};
 const TypeRules kConfigMapRules{{"", "configmaps"}, "ConfigMap"};
-const TypeRules kCrdRules{{"apiextensions.k8s.io", "customresourcedefinitions"}, "CustomResourceDefinition"};
+const TypeRules kCrdRules{
+    {"apiextensions.k8s.io", "customresourcedefinitions"}, "CustomResourceDefinition", false, true, true};
 
 // `object` as it would be before its DELETE.
 Json alive(Json object) {

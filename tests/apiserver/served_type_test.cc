@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kube/object.h"
 #include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
@@ -32,11 +33,10 @@ std::vector<std::string> fieldsOf(const ApiError& error) {
   return fields;
 }
 
-TEST(TypeRegistry, KnowsABuiltInTypeByItsResourceAndItsKind) {
+TEST(TypeRegistry, KnowsABuiltInTypeByItsResource) {
   const TypeRegistry types;
   const ServedTypePointer deployment = types.find("apps", "v1", "deployments");
   ASSERT_NE(deployment, nullptr);
-  EXPECT_EQ(deployment, types.findKind("apps", "v1", "Deployment"));
   EXPECT_EQ(deployment, types.findPreferred({"apps", "deployments"}));
   EXPECT_EQ(deployment->apiVersion(), "apps/v1");
   EXPECT_EQ(deployment->listKind, "DeploymentList");
@@ -54,11 +54,10 @@ TEST(TypeRegistry, TracksTheGenerationOfWhatTheRecordedServerGaveOne) {
   for (const char* name : {"009-create-namespace-app", "010-create-crd", "072-create-deployment",
                            "091-create-configmap-with-finalizer", "098-create-webhook-configuration"}) {
     const Json object = recordedAnswer(name);
-    const std::string apiVersion = object["apiVersion"];
-    const size_t slash = apiVersion.find('/');
-    const std::string group = slash == std::string::npos ? "" : apiVersion.substr(0, slash);
-    const auto type = types.findKind(group, apiVersion.substr(slash + 1), std::string(object["kind"]));
-    ASSERT_NE(type, nullptr) << name;
+    const auto* known = types.resources().findKind(kube::groupOf(std::string(object["apiVersion"])),
+                                                   std::string(object["kind"]));
+    ASSERT_NE(known, nullptr) << name;
+    const auto type = types.findPreferred(known->type);
     EXPECT_EQ(type->tracksGeneration, object["metadata"].contains("generation")) << name;
   }
 }

@@ -39,9 +39,10 @@ Json shown(const ServedType& type, const char* object) {
 
 TEST(PartialMetadata, IsTheRecordedOne) {
   EXPECT_EQ(toPartialMetadata(recordedAnswer("041-get")), recordedAnswer("042-get-metadata-only"));
-  const Json full = recordedExchange("029-list-all-namespaces")["response"]["body"];
-  EXPECT_EQ(toPartialMetadataList(pointersTo(full["items"]), versionOf(full)),
-            recordedExchange("030-list-metadata-only")["response"]["body"]);
+  const Json full = recordedExchange("029-list-all-namespaces")["response"]["body"]["items"];
+  Json partial = Json::array();
+  for (const Json& item : full) partial.push_back(toPartialMetadata(item));
+  EXPECT_EQ(partial, recordedExchange("030-list-metadata-only")["response"]["body"]["items"]);
 }
 
 TEST(Table, OfACustomResourceIsTheRecordedOne) {

@@ -1,4 +1,5 @@
 // What happens between the request for a write and its commit: reviews, races, refusals.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/apiserver/webhook_fixture.h"
@@ -148,6 +149,27 @@ TEST_F(WritesTest, SomeNamespacesStay) {
               "namespaces \"" + name + "\" is forbidden: this namespace may not be deleted");
   }
   expect(200, "DELETE", "/api/v1/namespaces/kube-node-lease");
+}
+
+// As the namespace controller does: what refuses the content stands in the condition, until it lets go.
+TEST_F(WritesTest, ANamespaceSaysWhatRefusesItsContent) {
+  createNamespace("bye");
+  expect(201, "POST", "/api/v1/namespaces/bye/configmaps", configMap("a"));
+  bool allowed = false;
+  validate("configmaps", "DELETE", [&](const Json&) { return allowed ? allow() : deny("keep it"); });
+  expect(200, "DELETE", "/api/v1/namespaces/bye");
+  pass(seconds(60));
+  const Json status = expect(200, "GET", "/api/v1/namespaces/bye")["status"];
+  const Json& condition = status["conditions"][2];
+  EXPECT_EQ(condition["type"], "NamespaceDeletionContentFailure");
+  EXPECT_EQ(condition["status"], "True");
+  EXPECT_THAT(std::string(condition["message"]),
+              ::testing::MatchesRegex("Failed to delete all resource types, 1 remaining: "
+                                      "admission webhook \".*\" denied the request: keep it"));
+  allowed = true;
+  pass(seconds(600));
+  expect(404, "GET", "/api/v1/namespaces/bye");
+  EXPECT_TRUE(cluster.plane().refusedContent.empty());
 }
 
 TEST_F(WritesTest, AForegroundDeletionIsOneWrite) {
