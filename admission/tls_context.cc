@@ -1,29 +1,17 @@
 #include "admission/tls_context.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <limits>
-#include <utility>
 
-#include "kube/quoting.h"
+#include "tls/names.h"
+#include "tls/pem.h"
 
 namespace lastout::admission {
 namespace {
-
-struct FreeOpenSsl {
-  void operator()(BIO* bytes) const { BIO_free(bytes); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-using BytesPointer = std::unique_ptr<BIO, FreeOpenSsl>;
-using CertificatePointer = std::unique_ptr<X509, FreeOpenSsl>;
-using KeyPointer = std::unique_ptr<EVP_PKEY, FreeOpenSsl>;
 
 // OpenSSL's words for the first thing that went wrong.
 std::string openSslWords() {
@@ -40,49 +28,32 @@ tl::unexpected<kube::Error> unusablePart(std::string_view what) {
   return tl::unexpected(kube::Error{"cannot use the " + std::string(what) + ": " + openSslWords(), {}, {}});
 }
 
-BytesPointer bytesOf(const std::string& text) {
-  constexpr size_t kMost = std::numeric_limits<int>::max();
-  return BytesPointer(BIO_new_mem_buf(text.data(), static_cast<int>(std::min(text.size(), kMost))));
-}
-
-// Never asks at the terminal.
-int noPassphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
-
-CertificatePointer nextCertificate(BIO* bytes) {
-  return CertificatePointer(PEM_read_bio_X509(bytes, nullptr, noPassphrase, nullptr));
-}
-
 bool useCertificates(SSL_CTX& context, const std::string& pem) {
-  const BytesPointer bytes = bytesOf(pem);
-  const CertificatePointer own = nextCertificate(bytes.get());
-  if (own == nullptr || SSL_CTX_use_certificate(&context, own.get()) != 1) return false;
-  while (CertificatePointer between = nextCertificate(bytes.get())) {
-    if (SSL_CTX_add0_chain_cert(&context, between.get()) != 1) return false;
-    static_cast<void>(between.release());  // the context's now
-  }
-  ERR_clear_error();  // the end of the text
+  const tls::Certificates chain = tls::certificatesIn(pem);
+  if (chain.read.empty() || SSL_CTX_use_certificate(&context, chain.read.front().get()) != 1) return false;
+  for (size_t i = 1; i < chain.read.size(); ++i)
+    if (SSL_CTX_add1_chain_cert(&context, chain.read[i].get()) != 1) return false;
+  ERR_clear_error();  // one that cannot be read ends them
   return true;
 }
 
 bool useKey(SSL_CTX& context, const std::string& pem) {
-  const BytesPointer bytes = bytesOf(pem);
-  const KeyPointer key(PEM_read_bio_PrivateKey(bytes.get(), nullptr, noPassphrase, nullptr));
+  const auto key = tls::privateKeyIn(pem);
   return key != nullptr && SSL_CTX_use_PrivateKey(&context, key.get()) == 1 &&
          SSL_CTX_check_private_key(&context) == 1;
 }
 
 bool useClientCa(SSL_CTX& context, const std::string& pem) {
-  const BytesPointer bytes = bytesOf(pem);
-  size_t count = 0;
-  while (const CertificatePointer authority = nextCertificate(bytes.get())) {
+  const tls::Certificates authorities = tls::certificatesIn(pem);
+  if (authorities.read.empty()) return false;
+  for (const auto& authority : authorities.read) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), authority.get()) != 1 ||
         SSL_CTX_add_client_CA(&context, authority.get()) != 1)
       return false;
-    ++count;
   }
-  if (count > 0) ERR_clear_error();
+  ERR_clear_error();  // one that cannot be read ends them
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
-  return count > 0;
+  return true;
 }
 
 void configure(SSL_CTX& context) {
@@ -100,7 +71,7 @@ void configure(SSL_CTX& context) {
 
 kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity) {
   ERR_clear_error();
-  const TlsContext context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  const TlsContext context = tls::Owned<SSL_CTX>(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr) return unusablePart("TLS library");
   configure(*context);
   if (!useCertificates(*context, identity.certificate)) return unusablePart("server's certificate");
@@ -110,14 +81,10 @@ kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity) {
   return context;
 }
 
-void TlsStream::Free::operator()(SSL* connection) const { SSL_free(connection); }
-
 TlsStream::TlsStream(const TlsContext& context, int socket) : connection_(SSL_new(context.get())) {
   usable_ = connection_ != nullptr && SSL_set_fd(connection_.get(), socket) == 1;
   if (!usable_) problem_ = openSslWords();
 }
-
-TlsStream::~TlsStream() = default;
 
 TlsStep TlsStream::afterwards(int result) {
   const int systemError = errno;
@@ -190,15 +157,8 @@ bool TlsStream::hasVerifiedClient() const {
 
 std::string TlsStream::client() const {
   if (!hasVerifiedClient()) return {};
-  const X509_NAME* subject = X509_get_subject_name(SSL_get0_peer_certificate(connection_.get()));
-  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
-  if (at < 0) return {};
-  unsigned char* text = nullptr;
-  const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
-  if (length < 0) return {};
-  std::string name(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
-  OPENSSL_free(text);
-  return name;
+  const auto names = tls::subjectTexts(*SSL_get0_peer_certificate(connection_.get()), NID_commonName);
+  return names.empty() ? std::string() : names.front();
 }
 
 }  // namespace lastout::admission

@@ -8,10 +8,7 @@
 #include <string_view>
 
 #include "kube/result.h"
-
-// OpenSSL's SSL_CTX and SSL.
-struct ssl_ctx_st;
-struct ssl_st;
+#include "tls/owned.h"
 
 namespace lastout::admission {
 
@@ -42,7 +39,6 @@ class TlsStream {
  public:
   // `socket` must outlive this, and not block.
   TlsStream(const TlsContext& context, int socket);
-  ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
@@ -61,10 +57,7 @@ class TlsStream {
 
  private:
   TlsStep afterwards(int result);
-  struct Free {
-    void operator()(ssl_st* connection) const;
-  };
-  std::unique_ptr<ssl_st, Free> connection_;
+  tls::Owned<ssl_st> connection_;
   bool usable_ = false;
   bool plainHttp_ = false;
   std::string problem_;

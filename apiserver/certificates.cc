@@ -4,6 +4,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <array>
@@ -11,10 +12,11 @@
 #include <utility>
 
 #include "apiserver/json.h"
-#include "apiserver/openssl.h"
 #include "kube/base64.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "tls/names.h"
+#include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -30,12 +32,6 @@ tl::unexpected<kube::Error> certificateError(std::string_view what) {
   return tl::unexpected(kube::Error{std::move(message), "", {}});
 }
 
-std::string contentOf(BIO* bytes) {
-  char* data = nullptr;
-  const long length = BIO_get_mem_data(bytes, &data);
-  return length > 0 ? std::string(data, static_cast<size_t>(length)) : std::string();
-}
-
 // What is to be signed: who it is for, and what it may be used for.
 struct CertificateRequest {
   std::string commonName;
@@ -46,18 +42,12 @@ struct CertificateRequest {
 
 // The authority with its parts read; certificate null: the new certificate signs itself.
 struct Signer {
-  openssl::X509Pointer certificate;
-  openssl::Key key;
+  tls::Owned<X509> certificate;
+  tls::Owned<EVP_PKEY> key;
 };
 
 kube::Result<Signer> readSigner(const CertifiedKey& authority) {
-  const openssl::Bio certificate(
-      BIO_new_mem_buf(authority.certificate.data(), static_cast<int>(authority.certificate.size())));
-  const openssl::Bio key(BIO_new_mem_buf(authority.key.data(), static_cast<int>(authority.key.size())));
-  if (!certificate || !key) return certificateError("the authority cannot be read");
-  Signer signer;
-  signer.certificate.reset(PEM_read_bio_X509(certificate.get(), nullptr, nullptr, nullptr));
-  signer.key.reset(PEM_read_bio_PrivateKey(key.get(), nullptr, nullptr, nullptr));
+  Signer signer{tls::certificateIn(authority.certificate), tls::privateKeyIn(authority.key)};
   if (!signer.certificate || !signer.key) return certificateError("the authority cannot be read");
   return signer;
 }
@@ -69,7 +59,7 @@ bool addToName(X509_NAME* name, int field, std::string_view text) {
 }
 
 bool setSerial(X509* certificate) {
-  const openssl::BigNumber number(BN_new());
+  const tls::Owned<BIGNUM> number(BN_new());
   return number && BN_rand(number.get(), 127, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
          BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
 }
@@ -79,19 +69,19 @@ bool addExtensions(X509* certificate, X509* issuer, const CertificateRequest& re
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
   X509V3_set_ctx_nodb(&context);
   for (const auto& [number, value] : request.extensions) {
-    const openssl::Extension extension(X509V3_EXT_conf_nid(nullptr, &context, number, value.c_str()));
+    const tls::Owned<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, number, value.c_str()));
     if (!extension || X509_add_ext(certificate, extension.get(), -1) != 1) return false;
   }
   return true;
 }
 
 kube::Result<CertifiedKey> toPem(X509* certificate, EVP_PKEY* key) {
-  const openssl::Bio certificateText(BIO_new(BIO_s_mem()));
-  const openssl::Bio keyText(BIO_new(BIO_s_mem()));
+  const tls::Owned<BIO> certificateText(BIO_new(BIO_s_mem()));
+  const tls::Owned<BIO> keyText(BIO_new(BIO_s_mem()));
   if (!certificateText || !keyText || PEM_write_bio_X509(certificateText.get(), certificate) != 1 ||
       PEM_write_bio_PrivateKey(keyText.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1)
     return certificateError("the certificate cannot be written");
-  return CertifiedKey{contentOf(certificateText.get()), contentOf(keyText.get())};
+  return CertifiedKey{tls::textIn(*certificateText), tls::textIn(*keyText)};
 }
 
 // Who it is for; fails when a part cannot stand in a certificate.
@@ -105,8 +95,8 @@ kube::Result<void> setSubject(X509_NAME* name, const CertificateRequest& request
 }
 
 kube::Result<CertifiedKey> makeCertificate(const CertificateRequest& request, const Signer& signer) {
-  const openssl::Key key(EVP_EC_gen("P-256"));
-  const openssl::X509Pointer certificate(X509_new());
+  const tls::Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  const tls::Owned<X509> certificate(X509_new());
   if (!key || !certificate) return certificateError("no key can be made");
   X509* issuer = signer.certificate ? signer.certificate.get() : certificate.get();
   const bool dated =
@@ -124,23 +114,6 @@ kube::Result<CertifiedKey> makeCertificate(const CertificateRequest& request, co
       X509_sign(certificate.get(), signer.key ? signer.key.get() : key.get(), EVP_sha256()) == 0)
     return certificateError("the certificate for " + kube::inQuotes(request.commonName) + " cannot be made");
   return toPem(certificate.get(), key.get());
-}
-
-std::string textOfEntry(const X509_NAME_ENTRY* entry) {
-  unsigned char* text = nullptr;
-  const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry));
-  if (length < 0) return "";
-  std::string copy(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
-  OPENSSL_free(text);
-  return copy;
-}
-
-std::vector<std::string> textsOfName(const X509_NAME* name, int field) {
-  std::vector<std::string> texts;
-  for (int i = X509_NAME_get_index_by_NID(name, field, -1); i >= 0;
-       i = X509_NAME_get_index_by_NID(name, field, i))
-    texts.push_back(textOfEntry(X509_NAME_get_entry(name, i)));
-  return texts;
 }
 
 }  // namespace
@@ -205,11 +178,10 @@ kube::Result<CertifiedKey> makeClientCertificate(const CertifiedKey& authority, 
 
 kube::Result<UserInfo> userOf(const x509_st* certificate) {
   if (certificate == nullptr) return certificateError("there is no client certificate");
-  const X509_NAME* name = X509_get_subject_name(certificate);
-  const std::vector<std::string> commonNames = textsOfName(name, NID_commonName);
+  const std::vector<std::string> commonNames = tls::subjectTexts(*certificate, NID_commonName);
   if (commonNames.empty() || commonNames.front().empty())
     return certificateError("the client certificate has no common name");
-  UserInfo user{commonNames.front(), "", textsOfName(name, NID_organizationName), {}};
+  UserInfo user{commonNames.front(), "", tls::subjectTexts(*certificate, NID_organizationName), {}};
   constexpr std::string_view kAuthenticated = "system:authenticated";
   if (std::ranges::find(user.groups, kAuthenticated) == user.groups.end())
     user.groups.emplace_back(kAuthenticated);

@@ -23,8 +23,6 @@ bool wouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 }  // namespace
 
-void Connection::Free::operator()(ssl_st* connection) const { SSL_free(connection); }
-
 Connection::Connection(int socket, ssl_ctx_st* tls) : socket_(socket) {
   fcntl(socket_, F_SETFL, fcntl(socket_, F_GETFL) | O_NONBLOCK);
   if (tls == nullptr) return;
@@ -32,8 +30,6 @@ Connection::Connection(int socket, ssl_ctx_st* tls) : socket_(socket) {
   SSL_set_fd(tls_.get(), socket_);
   SSL_set_mode(tls_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
-
-Connection::~Connection() = default;
 
 bool Connection::waitFor(short events, Deadline deadline) const {
   while (true) {

@@ -3,14 +3,10 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <string>
 
 #include "apiserver/deadlines.h"
-
-// OpenSSL's SSL_CTX and SSL.
-struct ssl_ctx_st;
-struct ssl_st;
+#include "tls/owned.h"
 
 namespace lastout::apiserver {
 
@@ -19,7 +15,6 @@ class Connection {
  public:
   // The socket stays its caller's, who closes it. `tls` null: without TLS.
   Connection(int socket, ssl_ctx_st* tls);
-  ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -38,15 +33,12 @@ class Connection {
   void finish();
 
  private:
-  struct Free {
-    void operator()(ssl_st* connection) const;
-  };
   bool waitFor(short events, Deadline deadline) const;
   // What TLS waits for after `result`, as poll() calls it; 0: nothing can help.
   short wantedAfter(int result) const;
 
   int socket_;
-  std::unique_ptr<ssl_st, Free> tls_;
+  lastout::tls::Owned<ssl_st> tls_;
 };
 
 }  // namespace lastout::apiserver

@@ -19,11 +19,11 @@
 #include "apiserver/connection.h"
 #include "apiserver/connection_threads.h"
 #include "apiserver/http_head.h"
-#include "apiserver/openssl.h"
 #include "apiserver/query.h"
 #include "apiserver/status.h"
 #include "apiserver/tls.h"
 #include "kube/names.h"
+#include "tls/owned.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -157,7 +157,7 @@ struct Listener::Server : httplib::Server {
   ListenerOptions options;
   apiserver::Handler handler;
   Authenticate authenticate;
-  std::unique_ptr<SSL_CTX, openssl::Free<SSL_CTX_free>> tls;  // null: plain HTTP
+  lastout::tls::Owned<SSL_CTX> tls;  // null: plain HTTP
   std::thread thread;
   std::atomic<bool> stopping{false};
   std::atomic<bool> ended{false};  // it listens no more

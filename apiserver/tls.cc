@@ -1,31 +1,15 @@
 #include "apiserver/tls.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-#include <memory>
 #include <string_view>
 
 #include "apiserver/certificates.h"
+#include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
-
-struct Free {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-
-std::unique_ptr<BIO, Free> textReader(const std::string& text) {
-  return std::unique_ptr<BIO, Free>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-std::unique_ptr<X509, Free> certificateIn(const std::string& pem) {
-  const auto bio = textReader(pem);
-  return std::unique_ptr<X509, Free>(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-}
 
 tl::unexpected<kube::Error> unusable(const char* what) {
   char reason[256] = "it is empty";
@@ -38,17 +22,16 @@ tl::unexpected<kube::Error> unusable(const char* what) {
 kube::Result<void> configureServer(SSL_CTX& context, const std::string& certificate,
                                    const std::string& privateKey, const std::string& clientAuthority) {
   SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
-  const auto own = certificateIn(certificate);
+  const auto own = tls::certificateIn(certificate);
   if (own == nullptr || SSL_CTX_use_certificate(&context, own.get()) != 1) return unusable("certificate");
-  const auto bio = textReader(privateKey);
-  const std::unique_ptr<EVP_PKEY, Free> key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  const auto key = tls::privateKeyIn(privateKey);
   if (key == nullptr || SSL_CTX_use_PrivateKey(&context, key.get()) != 1) return unusable("private key");
   // Without it no session of a client that was asked for a certificate can be resumed.
   constexpr std::string_view kSessions = "lastout";
   SSL_CTX_set_session_id_context(&context, reinterpret_cast<const unsigned char*>(kSessions.data()),
                                  kSessions.size());
   if (clientAuthority.empty()) return {};
-  const auto authority = certificateIn(clientAuthority);
+  const auto authority = tls::certificateIn(clientAuthority);
   if (authority == nullptr || X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), authority.get()) != 1 ||
       SSL_CTX_add_client_CA(&context, authority.get()) != 1)
     return unusable("authority of clients");

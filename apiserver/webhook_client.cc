@@ -1,7 +1,7 @@
 #include "apiserver/webhook_client.h"
 
 #include <httplib.h>
-#include <openssl/pem.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
@@ -13,9 +13,10 @@
 #include <utility>
 
 #include "apiserver/deadlines.h"
-#include "apiserver/openssl.h"
 #include "apiserver/webhook_url.h"
 #include "kube/quoting.h"
+#include "tls/names.h"
+#include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -79,23 +80,14 @@ tl::expected<CallTarget, std::string> targetOf(const Webhook& webhook, const Ser
 
 // Trusts these authorities and no others, whatever the system has.
 bool trustOnly(SSL_CTX* context, const std::string& pem) {
-  const openssl::Store store(X509_STORE_new());
-  const openssl::Bio bytes(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  if (!store || !bytes) return false;
+  const tls::Owned<X509_STORE> store(X509_STORE_new());
+  const tls::Certificates authorities = tls::certificatesIn(pem);
+  ERR_clear_error();  // one that cannot be read ends them
+  if (store == nullptr) return false;
   bool any = false;
-  while (const openssl::X509Pointer certificate{PEM_read_bio_X509(bytes.get(), nullptr, nullptr, nullptr)})
-    any = X509_STORE_add_cert(store.get(), certificate.get()) == 1 || any;
-  ERR_clear_error();  // the end of the text is one
+  for (const auto& authority : authorities.read)
+    any = X509_STORE_add_cert(store.get(), authority.get()) == 1 || any;
   return any && SSL_CTX_set1_verify_cert_store(context, store.get()) == 1;
-}
-
-// The certificate has to name the host in its alternative names; a common name alone does not count.
-bool expectHost(SSL_CTX* context, const std::string& host) {
-  X509_VERIFY_PARAM* parameters = SSL_CTX_get0_param(context);
-  if (X509_VERIFY_PARAM_set1_ip_asc(parameters, host.c_str()) == 1) return true;
-  X509_VERIFY_PARAM_set_hostflags(parameters,
-                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  return X509_VERIFY_PARAM_set1_host(parameters, host.data(), host.size()) == 1;
 }
 
 tl::expected<TlsClient, std::string> connectionTo(const CallTarget& target, const Webhook& webhook) {
@@ -108,7 +100,7 @@ tl::expected<TlsClient, std::string> connectionTo(const CallTarget& target, cons
     // A folder that is none: otherwise the system's authorities are read, which takes long and helps nobody.
     client->set_ca_cert_path("", "/dev/null");
   }
-  if (!expectHost(client->ssl_context(), target.host))
+  if (!tls::expectServerName(*client->ssl_context(), target.host))
     return tl::unexpected(kube::inQuotes(target.host) + " is no host");
   if (!target.address.empty()) client->set_hostname_addr_map({{target.host, target.address}});
   client->set_keep_alive(true);

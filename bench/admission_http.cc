@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 #include <httplib.h>
 #include <netinet/in.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -26,6 +25,7 @@
 #include "admission/http_server.h"
 #include "admission/review.h"
 #include "apiserver/certificates.h"
+#include "tls/pem.h"
 
 namespace lastout::admission {
 namespace {
@@ -86,13 +86,10 @@ void reportPort(int pipe, int port) {
 [[noreturn]] void serveWithHttplib(int pipe, size_t threads) {
   const TlsIdentity identity = makeIdentity();
   httplib::SSLServer server([&identity](SSL_CTX& context) {
-    BIO* certificateBytes =
-        BIO_new_mem_buf(identity.certificate.data(), static_cast<int>(identity.certificate.size()));
-    BIO* keyBytes = BIO_new_mem_buf(identity.privateKey.data(), static_cast<int>(identity.privateKey.size()));
-    return SSL_CTX_use_certificate(&context,
-                                   PEM_read_bio_X509(certificateBytes, nullptr, nullptr, nullptr)) == 1 &&
-           SSL_CTX_use_PrivateKey(&context, PEM_read_bio_PrivateKey(keyBytes, nullptr, nullptr, nullptr)) ==
-               1;
+    const auto certificate = tls::certificateIn(identity.certificate);
+    const auto key = tls::privateKeyIn(identity.privateKey);
+    return SSL_CTX_use_certificate(&context, certificate.get()) == 1 &&
+           SSL_CTX_use_PrivateKey(&context, key.get()) == 1;
   });
   server.Post("/validate", [](const httplib::Request&, httplib::Response& response) {
     response.set_content(answerBody(), "application/json");
@@ -152,13 +149,8 @@ class ServerProcess {
   pid_t process_ = -1;
 };
 
-struct FreeSsl {
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-  void operator()(SSL* connection) const { SSL_free(connection); }
-};
-
 SSL_CTX* clientContext() {
-  static const std::unique_ptr<SSL_CTX, FreeSsl> kContext(SSL_CTX_new(TLS_client_method()));
+  static const tls::Owned<SSL_CTX> kContext(SSL_CTX_new(TLS_client_method()));
   return kContext.get();
 }
 
@@ -200,7 +192,7 @@ class LoadClient {
 
  private:
   int socket_ = -1;
-  std::unique_ptr<SSL, FreeSsl> connection_;
+  tls::Owned<SSL> connection_;
 };
 
 struct Answers {

@@ -1,27 +1,18 @@
 #include "client/tls.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
 
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "kube/quoting.h"
+#include "tls/names.h"
+#include "tls/pem.h"
 
 namespace lastout::client {
 namespace {
-
-struct FreeTls {
-  void operator()(BIO* bytes) const { BIO_free(bytes); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(X509_STORE* store) const { X509_STORE_free(store); }
-};
-template <class T>
-using TlsPointer = std::unique_ptr<T, FreeTls>;
 
 tl::unexpected<kube::Error> tlsError(std::string message) {
   if (const auto code = ERR_get_error(); code != 0) {
@@ -32,24 +23,12 @@ tl::unexpected<kube::Error> tlsError(std::string message) {
   return tl::unexpected(kube::Error{std::move(message), {}, {}});
 }
 
-TlsPointer<BIO> bytesOf(const std::string& text) {
-  return TlsPointer<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-int noPassword(char* /*password*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
-
 // Empty when there is none, or one of them is broken.
-std::vector<TlsPointer<X509>> certificatesIn(const std::string& pem) {
-  std::vector<TlsPointer<X509>> certificates;
-  const auto bytes = bytesOf(pem);
-  while (TlsPointer<X509> certificate{PEM_read_bio_X509(bytes.get(), nullptr, noPassword, nullptr)})
-    certificates.push_back(std::move(certificate));
-  if (ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) {
-    ERR_clear_error();  // the end of the text
-  } else {
-    certificates.clear();
-  }
-  return certificates;
+std::vector<tls::Owned<X509>> certificatesOf(const std::string& pem) {
+  tls::Certificates certificates = tls::certificatesIn(pem);
+  if (certificates.broken) return {};
+  ERR_clear_error();
+  return std::move(certificates.read);
 }
 
 kube::Result<void> trust(SSL_CTX& context, const std::string& authorities) {
@@ -58,8 +37,8 @@ kube::Result<void> trust(SSL_CTX& context, const std::string& authorities) {
       return tlsError("the system's authorities cannot be read");
     return {};
   }
-  const TlsPointer<X509_STORE> store(X509_STORE_new());
-  const auto certificates = certificatesIn(authorities);
+  const tls::Owned<X509_STORE> store(X509_STORE_new());
+  const auto certificates = certificatesOf(authorities);
   if (certificates.empty()) return tlsError("the certificate authority is no PEM certificate");
   for (const auto& certificate : certificates) {
     if (X509_STORE_add_cert(store.get(), certificate.get()) != 1)
@@ -73,19 +52,14 @@ kube::Result<void> trust(SSL_CTX& context, const std::string& authorities) {
 }
 
 kube::Result<void> expectName(SSL_CTX& context, const std::string& name) {
-  X509_VERIFY_PARAM* parameters = SSL_CTX_get0_param(&context);
-  if (X509_VERIFY_PARAM_set1_ip_asc(parameters, name.c_str()) == 1) return {};
-  ERR_clear_error();
-  X509_VERIFY_PARAM_set_hostflags(parameters,
-                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  if (name.empty() || X509_VERIFY_PARAM_set1_host(parameters, name.data(), name.size()) != 1)
+  if (!tls::expectServerName(context, name))
     return tlsError(kube::inQuotes(name) + " is no name of a server");
   return {};
 }
 
 kube::Result<void> show(SSL_CTX& context, const TlsOptions& options) {
   if (options.certificate.empty() && options.privateKey.empty()) return {};
-  const auto chain = certificatesIn(options.certificate);
+  const auto chain = certificatesOf(options.certificate);
   if (chain.empty()) return tlsError("the client certificate is no PEM certificate");
   if (SSL_CTX_use_certificate(&context, chain.front().get()) != 1)
     return tlsError("the client certificate cannot be used");
@@ -93,8 +67,7 @@ kube::Result<void> show(SSL_CTX& context, const TlsOptions& options) {
     if (SSL_CTX_add1_chain_cert(&context, chain[i].get()) != 1)
       return tlsError("the client certificate's chain cannot be used");
   }
-  const auto bytes = bytesOf(options.privateKey);
-  const TlsPointer<EVP_PKEY> key(PEM_read_bio_PrivateKey(bytes.get(), nullptr, noPassword, nullptr));
+  const auto key = tls::privateKeyIn(options.privateKey);
   if (key == nullptr) return tlsError("the client certificate's key is no PEM key without a password");
   if (SSL_CTX_use_PrivateKey(&context, key.get()) != 1 || SSL_CTX_check_private_key(&context) != 1)
     return tlsError("the key does not belong to the client certificate");

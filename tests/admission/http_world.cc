@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "tests/support/stop.h"
+#include "tls/pem.h"
 
 namespace lastout::testing {
 namespace {
@@ -28,14 +28,6 @@ int connectTo(int port) {
   if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     stop("nobody listens");
   return descriptor;
-}
-
-template <class Read>
-auto fromPem(const std::string& text, Read read) {
-  BIO* bytes = BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
-  auto* result = read(bytes, nullptr, nullptr, nullptr);
-  BIO_free(bytes);
-  return result;
 }
 
 }  // namespace
@@ -60,12 +52,10 @@ RawClient::RawClient(int port) : socket_(connectTo(port)), connected_(true) {}
 RawClient::RawClient(int port, const Tls& tls)
     : socket_(connectTo(port)), context_(SSL_CTX_new(TLS_client_method())) {
   if (tls.identity != nullptr) {
-    X509* certificate = fromPem(tls.identity->certificate, PEM_read_bio_X509);
-    EVP_PKEY* key = fromPem(tls.identity->key, PEM_read_bio_PrivateKey);
-    SSL_CTX_use_certificate(context_.get(), certificate);
-    SSL_CTX_use_PrivateKey(context_.get(), key);
-    X509_free(certificate);
-    EVP_PKEY_free(key);
+    const auto certificate = tls::certificateIn(tls.identity->certificate);
+    const auto key = tls::privateKeyIn(tls.identity->key);
+    SSL_CTX_use_certificate(context_.get(), certificate.get());
+    SSL_CTX_use_PrivateKey(context_.get(), key.get());
   }
   connection_.reset(SSL_new(context_.get()));
   SSL_set_fd(connection_.get(), socket_);
@@ -135,14 +125,9 @@ void RawClient::halfClose() {
 }
 
 std::string RawClient::serverCertificate() const {
-  X509* certificate = SSL_get0_peer_certificate(connection_.get());
-  BIO* bytes = BIO_new(BIO_s_mem());
-  PEM_write_bio_X509(bytes, certificate);
-  char* data = nullptr;
-  const long length = BIO_get_mem_data(bytes, &data);
-  std::string text(data, static_cast<size_t>(length));
-  BIO_free(bytes);
-  return text;
+  const tls::Owned<BIO> text(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(text.get(), SSL_get0_peer_certificate(connection_.get()));
+  return tls::textIn(*text);
 }
 
 int statusOf(const std::string& answer) {

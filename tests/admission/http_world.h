@@ -13,6 +13,7 @@
 
 #include "admission/http_server.h"
 #include "apiserver/certificates.h"
+#include "tls/owned.h"
 
 namespace lastout::testing {
 
@@ -44,16 +45,12 @@ class RawClient {
   std::string serverCertificate() const;
 
  private:
-  struct Free {
-    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-    void operator()(SSL* connection) const { SSL_free(connection); }
-  };
   bool readMore();
 
   int socket_ = -1;
   bool connected_ = false;
-  std::unique_ptr<SSL_CTX, Free> context_;
-  std::unique_ptr<SSL, Free> connection_;
+  tls::Owned<SSL_CTX> context_;
+  tls::Owned<SSL> connection_;
   std::string come_;  // and not given out yet
 };
 

@@ -6,6 +6,7 @@
 #include <openssl/pem.h>
 
 #include "tests/admission/http_world.h"
+#include "tls/pem.h"
 
 namespace lastout::admission {
 namespace {
@@ -44,15 +45,11 @@ TEST_F(TlsContextTest, SaysWhichPartIsWrong) {
 }
 
 TEST_F(TlsContextTest, AsksNobodyForAPassphrase) {
-  EVP_PKEY* key = EVP_EC_gen("P-256");
-  BIO* bytes = BIO_new(BIO_s_mem());
+  const auto key = tls::privateKeyIn(identity.privateKey);
+  const tls::Owned<BIO> locked(BIO_new(BIO_s_mem()));
   char passphrase[] = "secret";
-  PEM_write_bio_PrivateKey(bytes, key, EVP_aes_256_cbc(), nullptr, 0, nullptr, passphrase);
-  char* text = nullptr;
-  const long length = BIO_get_mem_data(bytes, &text);
-  identity.privateKey.assign(text, static_cast<size_t>(length));
-  BIO_free(bytes);
-  EVP_PKEY_free(key);
+  PEM_write_bio_PrivateKey(locked.get(), key.get(), EVP_aes_256_cbc(), nullptr, 0, nullptr, passphrase);
+  identity.privateKey = tls::textIn(*locked);
   EXPECT_THAT(problemOf(identity), HasSubstr("the server's private key"));
 }
 

@@ -2,29 +2,24 @@
 #include "apiserver/certificates.h"
 
 #include <gtest/gtest.h>
-#include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 
 #include "apiserver/json.h"
-#include "apiserver/openssl.h"
 #include "kube/base64.h"
 #include "tests/apiserver/https_server.h"
+#include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
 
-openssl::X509Pointer parsed(const std::string& pem) {
-  const openssl::Bio text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  return openssl::X509Pointer(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
-}
-
 // Whether a client or a server that trusts `authority` accepts the certificate, at a time.
 bool accepted(const std::string& authority, const std::string& certificate, const char* purpose,
               int64_t time) {
-  const openssl::Store store(X509_STORE_new());
-  X509_STORE_add_cert(store.get(), parsed(authority).get());
-  const openssl::X509Pointer leaf = parsed(certificate);
-  const std::unique_ptr<X509_STORE_CTX, openssl::Free<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
+  const tls::Owned<X509_STORE> store(X509_STORE_new());
+  X509_STORE_add_cert(store.get(), tls::certificateIn(authority).get());
+  const tls::Owned<X509> leaf = tls::certificateIn(certificate);
+  const tls::Owned<X509_STORE_CTX> context(X509_STORE_CTX_new());
   X509_STORE_CTX_init(context.get(), store.get(), leaf.get(), nullptr);
   X509_STORE_CTX_set_default(context.get(), purpose);
   X509_STORE_CTX_set_time(context.get(), 0, time);
@@ -42,7 +37,7 @@ TEST(Certificates, OfAServerAreForItsNamesInTheirTime) {
   EXPECT_FALSE(accepted(authority.certificate, server.certificate, "ssl_client", 5000)) << "it is a server's";
   const CertifiedKey other = makeAuthority("lastout", {1000, 9000}).value();
   EXPECT_FALSE(accepted(other.certificate, server.certificate, "ssl_server", 5000)) << "another authority's";
-  const openssl::X509Pointer certificate = parsed(server.certificate);
+  const tls::Owned<X509> certificate = tls::certificateIn(server.certificate);
   EXPECT_EQ(X509_check_host(certificate.get(), "hook.demo.svc", 0, 0, nullptr), 1);
   EXPECT_EQ(X509_check_ip_asc(certificate.get(), "::1", 0), 1);
   EXPECT_NE(X509_check_host(certificate.get(), "other.demo.svc", 0, 0, nullptr), 1);
@@ -54,7 +49,7 @@ TEST(Certificates, OfAClientSayWhoItIs) {
   const UserInfo user{"jane", "", {"ops", "system:masters"}, {}};
   const CertifiedKey client = makeClientCertificate(authority, user, kAlways).value();
   EXPECT_TRUE(accepted(authority.certificate, client.certificate, "ssl_client", 5000));
-  const UserInfo read = userOf(parsed(client.certificate).get()).value();
+  const UserInfo read = userOf(tls::certificateIn(client.certificate).get()).value();
   EXPECT_EQ(read.username, "jane");
   EXPECT_EQ(read.groups, (std::vector<std::string>{"ops", "system:masters", "system:authenticated"}));
   EXPECT_FALSE(userOf(nullptr));
@@ -63,7 +58,8 @@ TEST(Certificates, OfAClientSayWhoItIs) {
 TEST(Certificates, HaveSerialNumbersOfTheirOwn) {
   const CertifiedKey authority = makeAuthority("lastout", kAlways).value();
   const auto make = [&authority] {
-    return parsed(makeServerCertificate(authority, {{"localhost"}, {}}, kAlways).value().certificate);
+    return tls::certificateIn(
+        makeServerCertificate(authority, {{"localhost"}, {}}, kAlways).value().certificate);
   };
   EXPECT_NE(ASN1_INTEGER_cmp(X509_get0_serialNumber(make().get()), X509_get0_serialNumber(make().get())), 0);
 }

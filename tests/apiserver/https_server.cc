@@ -1,22 +1,18 @@
 #include "tests/apiserver/https_server.h"
 
 #include <httplib.h>
-#include <openssl/pem.h>
 
 #include <thread>
 #include <utility>
 
-#include "apiserver/openssl.h"
+#include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
 
 bool useCertificate(SSL_CTX& context, const CertifiedKey& pair) {
-  const openssl::Bio certificateText(
-      BIO_new_mem_buf(pair.certificate.data(), static_cast<int>(pair.certificate.size())));
-  const openssl::Bio keyText(BIO_new_mem_buf(pair.key.data(), static_cast<int>(pair.key.size())));
-  const openssl::X509Pointer certificate(PEM_read_bio_X509(certificateText.get(), nullptr, nullptr, nullptr));
-  const openssl::Key key(PEM_read_bio_PrivateKey(keyText.get(), nullptr, nullptr, nullptr));
+  const auto certificate = tls::certificateIn(pair.certificate);
+  const auto key = tls::privateKeyIn(pair.key);
   return SSL_CTX_use_certificate(&context, certificate.get()) == 1 &&
          SSL_CTX_use_PrivateKey(&context, key.get()) == 1;
 }

@@ -1,7 +1,6 @@
 #include "tests/apiserver/wire.h"
 
 #include <arpa/inet.h>
-#include <openssl/pem.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "apiserver/openssl.h"
+#include "tls/pem.h"
 
 namespace lastout::testing {
 namespace {
@@ -38,13 +37,8 @@ apiserver::EmbeddedOptions wireCluster() {
 }
 
 void identify(SSL_CTX& context, const apiserver::CertifiedKey& identity) {
-  const apiserver::openssl::Bio certificateText(
-      BIO_new_mem_buf(identity.certificate.data(), static_cast<int>(identity.certificate.size())));
-  const apiserver::openssl::Bio keyText(
-      BIO_new_mem_buf(identity.key.data(), static_cast<int>(identity.key.size())));
-  const apiserver::openssl::X509Pointer certificate(
-      PEM_read_bio_X509(certificateText.get(), nullptr, nullptr, nullptr));
-  const apiserver::openssl::Key key(PEM_read_bio_PrivateKey(keyText.get(), nullptr, nullptr, nullptr));
+  const auto certificate = tls::certificateIn(identity.certificate);
+  const auto key = tls::privateKeyIn(identity.key);
   SSL_CTX_use_certificate(&context, certificate.get());
   SSL_CTX_use_PrivateKey(&context, key.get());
 }

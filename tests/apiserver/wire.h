@@ -13,6 +13,7 @@
 #include "apiserver/certificates.h"
 #include "apiserver/embedded_cluster.h"
 #include "apiserver/listener.h"
+#include "tls/owned.h"
 
 namespace lastout::testing {
 
@@ -42,13 +43,9 @@ class WireConnection {
   SSL& tls() { return *connection_; }
 
  private:
-  struct Free {
-    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-    void operator()(SSL* connection) const { SSL_free(connection); }
-  };
   int socket_ = -1;
-  std::unique_ptr<SSL_CTX, Free> context_;
-  std::unique_ptr<SSL, Free> connection_;
+  lastout::tls::Owned<SSL_CTX> context_;
+  lastout::tls::Owned<SSL> connection_;
 };
 
 struct WireRequest {

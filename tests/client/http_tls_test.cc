@@ -4,10 +4,10 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include "apiserver/openssl.h"
 #include "client/http.h"
 #include "tests/client/asking.h"
 #include "tests/client/tls_peer.h"
+#include "tls/pem.h"
 
 namespace lastout::client {
 namespace {
@@ -123,14 +123,10 @@ TEST(HttpClientCertificate, IsShownWhereItIsAskedFor) {
 }
 
 std::string lockedKey() {
-  const apiserver::openssl::Bio in(
-      BIO_new_mem_buf(pki().client.key.data(), static_cast<int>(pki().client.key.size())));
-  const apiserver::openssl::Key key(PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr));
-  const apiserver::openssl::Bio out(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PKCS8PrivateKey(out.get(), key.get(), EVP_aes_128_cbc(), "word", 4, nullptr, nullptr);
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(out.get(), &bytes);
-  return {bytes, static_cast<size_t>(size)};
+  const auto key = tls::privateKeyIn(pki().client.key);
+  const tls::Owned<BIO> locked(BIO_new(BIO_s_mem()));
+  PEM_write_bio_PKCS8PrivateKey(locked.get(), key.get(), EVP_aes_128_cbc(), "word", 4, nullptr, nullptr);
+  return tls::textIn(*locked);
 }
 
 TEST(HttpOpen, RefusesWhatCannotBeUsed) {

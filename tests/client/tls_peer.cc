@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <openssl/pem.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +11,8 @@
 #include <csignal>
 #include <utility>
 
-#include "apiserver/openssl.h"
+#include "tls/names.h"
+#include "tls/pem.h"
 
 namespace lastout::testing {
 namespace {
@@ -27,19 +27,14 @@ apiserver::UserInfo peerUser() {
 }
 
 void use(SSL_CTX& context, const apiserver::CertifiedKey& pair) {
-  const apiserver::openssl::Bio certificateText(
-      BIO_new_mem_buf(pair.certificate.data(), static_cast<int>(pair.certificate.size())));
-  const apiserver::openssl::Bio keyText(BIO_new_mem_buf(pair.key.data(), static_cast<int>(pair.key.size())));
-  const apiserver::openssl::X509Pointer certificate(
-      PEM_read_bio_X509(certificateText.get(), nullptr, nullptr, nullptr));
-  const apiserver::openssl::Key key(PEM_read_bio_PrivateKey(keyText.get(), nullptr, nullptr, nullptr));
+  const auto certificate = tls::certificateIn(pair.certificate);
+  const auto key = tls::privateKeyIn(pair.key);
   EXPECT_EQ(SSL_CTX_use_certificate(&context, certificate.get()), 1);
   EXPECT_EQ(SSL_CTX_use_PrivateKey(&context, key.get()), 1);
 }
 
 void believeClients(SSL_CTX& context, const std::string& authority) {
-  const apiserver::openssl::Bio text(BIO_new_mem_buf(authority.data(), static_cast<int>(authority.size())));
-  const apiserver::openssl::X509Pointer certificate(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
+  const auto certificate = tls::certificateIn(authority);
   X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), certificate.get());
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
@@ -108,17 +103,15 @@ void PeerConnection::reset() {
 void PeerConnection::drop() { SSL_set_quiet_shutdown(tls_, 1); }
 
 std::string PeerConnection::clientName() const {
-  const apiserver::openssl::X509Pointer certificate(SSL_get1_peer_certificate(tls_));
+  const X509* certificate = SSL_get0_peer_certificate(tls_);
   if (certificate == nullptr) return {};
-  char name[100] = "";
-  X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()), NID_commonName, name, sizeof(name));
-  return name;
+  return tls::subjectTexts(*certificate, NID_commonName).at(0);
 }
 
 TlsPeer::TlsPeer(Script script, Options options)
     : script_(std::move(script)),
       options_(options),
-      context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free),
+      context_(SSL_CTX_new(TLS_server_method())),
       listening_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   std::signal(SIGPIPE, SIG_IGN);
   use(*context_, options_.certificate == nullptr ? pki().server : *options_.certificate);
@@ -153,7 +146,7 @@ void TlsPeer::accept() {
 
 void TlsPeer::serve(int socket) {
   {
-    const std::unique_ptr<SSL, void (*)(SSL*)> tls(SSL_new(context_.get()), SSL_free);
+    const tls::Owned<SSL> tls(SSL_new(context_.get()));
     SSL_set_fd(tls.get(), socket);
     PeerConnection connection(socket, tls.get());
     if (options_.handshakes && SSL_accept(tls.get()) == 1) {

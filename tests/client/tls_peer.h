@@ -14,6 +14,7 @@
 
 #include "apiserver/certificates.h"
 #include "client/http.h"
+#include "tls/owned.h"
 
 namespace lastout::testing {
 
@@ -78,7 +79,7 @@ class TlsPeer {
 
   Script script_;
   Options options_;
-  std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context_;
+  tls::Owned<SSL_CTX> context_;
   int listening_ = -1;
   uint16_t port_ = 0;
   mutable std::mutex mutex_;

@@ -1,0 +1,35 @@
+// Names in certificates that were made for a test.
+#include "tls/names.h"
+
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include "apiserver/certificates.h"
+#include "tls/pem.h"
+
+namespace lastout::tls {
+namespace {
+
+constexpr apiserver::Validity kAlways{0, 4'102'444'800};  // until 2100
+
+TEST(SubjectTexts, AreAllOfAField) {
+  const auto authority = apiserver::makeAuthority("lastout", kAlways).value();
+  const apiserver::UserInfo user{"j\xc3\xa4ne", "", {"ops", "system:masters"}, {}};
+  const auto made = apiserver::makeClientCertificate(authority, user, kAlways).value();
+  const Owned<X509> certificate = certificateIn(made.certificate);
+  ASSERT_NE(certificate, nullptr);
+  EXPECT_EQ(subjectTexts(*certificate, NID_commonName), std::vector<std::string>{"j\xc3\xa4ne"});
+  EXPECT_EQ(subjectTexts(*certificate, NID_organizationName),
+            (std::vector<std::string>{"ops", "system:masters"}));
+  EXPECT_EQ(subjectTexts(*certificate, NID_countryName), std::vector<std::string>{});
+}
+
+TEST(ExpectServerName, TakesNamesAndAddresses) {
+  const Owned<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+  for (const char* name : {"hook.demo.svc", "127.0.0.1", "::1"})
+    EXPECT_TRUE(expectServerName(*context, name)) << name;
+  EXPECT_FALSE(expectServerName(*context, ""));
+}
+
+}  // namespace
+}  // namespace lastout::tls
