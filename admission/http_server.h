@@ -43,6 +43,8 @@ struct HttpEvent {
 };
 using HttpLog = std::function<void(const HttpEvent&)>;
 
+class HttpLoop;
+
 class HttpServer {
  public:
   // Listens, and answers from now on. `log` is called by the server's own thread, and must not wait. Makes
@@ -69,9 +71,8 @@ class HttpServer {
   void stop(std::chrono::milliseconds grace);
 
  private:
-  class Loop;
-  explicit HttpServer(std::unique_ptr<Loop> loop);
-  std::unique_ptr<Loop> loop_;
+  explicit HttpServer(std::unique_ptr<HttpLoop> loop);
+  std::unique_ptr<HttpLoop> loop_;
 };
 
 }  // namespace lastout::admission
