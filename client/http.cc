@@ -108,6 +108,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
  public:
   Connection(const HttpOptions& options, const std::string& serverName)
       : SSLClient(serverName, options.port),
+        serverName_(serverName),
         host_(options.host),
         dialledPort_(options.port),
         patience_(options.connectPatience) {
@@ -122,7 +123,11 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
 
   // What follows is for one exchange at a time.
   // False when no descriptor is left.
-  bool begin(Cutter::Line& line) {
+  bool begin(Cutter::Line& line, Milliseconds patience) {
+    set_connection_timeout(patience + kLibraryPatience);
+    set_read_timeout(patience + kLibraryPatience);
+    set_write_timeout(patience + kLibraryPatience);
+    ERR_clear_error();
     line_ = &line;
     endless_ = false;
     connected_ = false;
@@ -135,9 +140,18 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
   }
   bool endless() const { return endless_; }  // more came than an answer may have
   bool mayBeKept() const { return is_socket_open() != 0 && !hasMore_; }
-  // Why there is no connection; of one that there was, OpenSSL's words, where it has some.
-  const std::string& problem() const { return problem_; }
-  bool connected() const { return connected_; }
+  // Why no whole answer came; `begun`: a part of it did.
+  std::string wordsOfFailure(httplib::Error error, bool begun) const {
+    if (endless_) return "the header of the answer does not end";
+    if (begun) return "the answer was cut off before its end";
+    if (connected_) return "the connection ended without an answer" + afterColon(problem_);
+    if (!problem_.empty()) return "no connection" + afterColon(problem_);
+    if (error == httplib::Error::SSLServerVerification)
+      return wordsOfVerification(get_openssl_verify_result(), serverName_);
+    const auto code = ERR_peek_error();
+    const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return "the TLS handshake failed" + afterColon(reason == nullptr ? "" : reason);
+  }
 
  private:
   bool create_and_connect_socket(Socket& socket, httplib::Error& error) override {
@@ -165,6 +179,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
     return done;
   }
 
+  const std::string serverName_;
   const std::string host_;
   const uint16_t dialledPort_;
   const Milliseconds patience_;
@@ -173,6 +188,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
   bool endless_ = false;
   bool hasMore_ = false;
   bool connected_ = false;
+  // Why there is no connection; of one that there was, OpenSSL's words, where it has some.
   std::string problem_;
 };
 
@@ -194,6 +210,9 @@ struct HttpApiServer::State {
   Cutter cutter;
   std::mutex mutex;
   std::vector<std::unique_ptr<Connection>> idle;  // guarded by the mutex
+
+  // What is sent; fails when a part of it cannot be.
+  kube::Result<httplib::Request> write(const ApiRequest& asked) const;
 
   std::unique_ptr<Connection> takeIdle() {
     const std::lock_guard lock(mutex);
@@ -270,11 +289,7 @@ kube::Result<void> HttpApiServer::once(Connection& connection, Exchange& exchang
   request.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
     return tell({data, size});
   };
-  connection.set_connection_timeout(patience + kLibraryPatience);
-  connection.set_read_timeout(patience + kLibraryPatience);
-  connection.set_write_timeout(patience + kLibraryPatience);
-  ERR_clear_error();
-  if (!connection.begin(line)) return tl::unexpected(httpError("too many files are open"));
+  if (!connection.begin(line, patience)) return tl::unexpected(httpError("too many files are open"));
   line.expect(patience);
   const httplib::Result result = connection.send(request);
   line.rest();
@@ -283,68 +298,67 @@ kube::Result<void> HttpApiServer::once(Connection& connection, Exchange& exchang
   if (result && !exchange.begun) {  // an answer without a body
     begun(*result);
     line.rest();
-    return {};
   }
   if (result) return {};
-  if (connection.endless()) return tl::unexpected(httpError("the header of the answer does not end"));
-  exchange.cut = line.why() != Cut::No;
-  if (exchange.cut) return tl::unexpected(httpError(wordsOfCut(line.why(), patience)));
-  if (exchange.begun) return tl::unexpected(httpError("the answer was cut off before its end"));
-  if (connection.connected())
-    return tl::unexpected(
-        httpError("the connection ended without an answer" + afterColon(connection.problem())));
-  if (!connection.problem().empty())
-    return tl::unexpected(httpError("no connection" + afterColon(connection.problem())));
-  if (result.error() == httplib::Error::SSLServerVerification)
-    return tl::unexpected(
-        httpError(wordsOfVerification(connection.get_openssl_verify_result(), state_->serverName)));
-  const auto code = ERR_peek_error();
-  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return tl::unexpected(httpError("the TLS handshake failed" + afterColon(reason == nullptr ? "" : reason)));
+  exchange.cut = !connection.endless() && line.why() != Cut::No;
+  return tl::unexpected(httpError(exchange.cut ? wordsOfCut(line.why(), patience)
+                                               : connection.wordsOfFailure(result.error(), exchange.begun)));
 }
 
-kube::Result<ApiAnswer> HttpApiServer::exchange(const ApiRequest& request, const Take& take) {
-  const std::string url = "https://" + state_->address + state_->options.pathPrefix + request.target;
-  const auto failed = [&](const kube::Error& error) {
-    return tl::unexpected(httpError(request.method + " " + kube::printable(url) + ": " + error.message));
-  };
-  if (!isMethod(request.method) || !isTarget(request.target) || !isHeaderText(request.accept) ||
-      !isHeaderText(request.contentType))
-    return failed(httpError("the request cannot be sent"));
+kube::Result<httplib::Request> HttpApiServer::State::write(const ApiRequest& asked) const {
+  if (!isMethod(asked.method) || !isTarget(asked.target) || !isHeaderText(asked.accept) ||
+      !isHeaderText(asked.contentType))
+    return tl::unexpected(httpError("the request cannot be sent"));
   kube::Result<std::string> authorization;
-  if (state_->options.authorization) authorization = state_->options.authorization();
-  if (!authorization) return failed(authorization.error());
-  if (!isHeaderText(*authorization)) return failed(httpError("the credentials cannot be sent"));
+  if (options.authorization) authorization = options.authorization();
+  if (!authorization) return tl::unexpected(std::move(authorization.error()));
+  if (!isHeaderText(*authorization)) return tl::unexpected(httpError("the credentials cannot be sent"));
+  httplib::Request request;
+  request.method = asked.method;
+  request.path = options.pathPrefix + asked.target;
+  request.body = asked.body;
+  request.headers = {{"Host", address},
+                     {"User-Agent", options.userAgent},
+                     {"Accept", asked.accept},
+                     {"Accept-Encoding", "identity"}};
+  for (const auto& [name, value] : options.headers) request.headers.emplace(name, value);
+  if (!authorization->empty()) request.set_header("Authorization", *authorization);
+  if (!asked.contentType.empty()) request.set_header("Content-Type", asked.contentType);
+  return request;
+}
 
-  Exchange exchange{{}, std::clamp(request.patience, Milliseconds(1), kLongestPatience), take};
-  exchange.request.method = request.method;
-  exchange.request.path = state_->options.pathPrefix + request.target;
-  exchange.request.body = request.body;
-  exchange.request.headers = {{"Host", state_->address},
-                              {"User-Agent", state_->options.userAgent},
-                              {"Accept", request.accept},
-                              {"Accept-Encoding", "identity"}};
-  for (const auto& [name, value] : state_->options.headers) exchange.request.headers.emplace(name, value);
-  if (!authorization->empty()) exchange.request.set_header("Authorization", *authorization);
-  if (!request.contentType.empty()) exchange.request.set_header("Content-Type", request.contentType);
-
+kube::Result<ApiAnswer> HttpApiServer::onceOrTwice(Exchange& exchange) {
   std::unique_ptr<Connection> connection;
   kube::Result<void> done;
   bool again = true;
-  if (request.method == "GET") connection = state_->takeIdle();
+  if (exchange.request.method == "GET") connection = state_->takeIdle();
   if (connection != nullptr) {  // the server may have closed it meanwhile
     done = once(*connection, exchange);
     again = !done && !exchange.begun && !exchange.cut;
   }
   if (again) {
     auto made = newConnection();
-    if (!made) return failed(made.error());
+    if (!made) return tl::unexpected(std::move(made.error()));
     connection = std::move(*made);
     done = once(*connection, exchange);
   }
-  if (!done) return failed(done.error());
+  if (!done) return tl::unexpected(std::move(done.error()));
   if (connection->mayBeKept()) state_->keep(std::move(connection));
   return exchange.answer;
+}
+
+kube::Result<ApiAnswer> HttpApiServer::exchange(const ApiRequest& request, const Take& take) {
+  const auto failed = [&](const kube::Error& error) {
+    const std::string url = "https://" + state_->address + state_->options.pathPrefix + request.target;
+    return tl::unexpected(httpError(request.method + " " + kube::printable(url) + ": " + error.message));
+  };
+  auto written = state_->write(request);
+  if (!written) return failed(written.error());
+  Exchange exchange{std::move(*written), std::clamp(request.patience, Milliseconds(1), kLongestPatience),
+                    take};
+  auto answer = onceOrTwice(exchange);
+  if (!answer) return failed(answer.error());
+  return answer;
 }
 
 void HttpApiServer::stop() { state_->cutter.stop(); }

@@ -63,6 +63,8 @@ class HttpApiServer : public ApiServer {
   explicit HttpApiServer(std::unique_ptr<State> state);
 
   kube::Result<void> once(Connection& connection, Exchange& exchange);
+  // Again over a new connection, when a kept one may have been closed meanwhile.
+  kube::Result<ApiAnswer> onceOrTwice(Exchange& exchange);
   kube::Result<std::unique_ptr<Connection>> newConnection() const;
 
   std::unique_ptr<State> state_;
