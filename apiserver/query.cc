@@ -1,30 +1,20 @@
 #include "apiserver/query.h"
 
-#include <charconv>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "apiserver/percent_encoding.h"
 #include "kube/quoting.h"
 
 namespace lastout::apiserver {
 namespace {
 
 std::optional<std::string> formDecoded(std::string_view text) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      const std::string_view digits = text.substr(i + 1, 2);
-      unsigned char byte = 0;
-      const char* const end = digits.data() + digits.size();
-      if (digits.size() < 2 || std::from_chars(digits.data(), end, byte, 16).ptr != end) return std::nullopt;
-      result += static_cast<char>(byte);
-      i += 2;
-    } else {
-      result += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return result;
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  return percentDecoded(spaced);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apiserver/field_error.h"
+#include "apiserver/percent_encoding.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
@@ -18,23 +19,6 @@ namespace {
 constexpr size_t kLongestPath = 2048;
 constexpr int64_t kLongestTimeout = std::numeric_limits<uint32_t>::max();  // seconds
 constexpr size_t kLongestFieldManager = 128;
-
-std::optional<std::string> percentDecoded(std::string_view text) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      result += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    if (i + 2 >= text.size()) return std::nullopt;
-    const char* const end = text.data() + i + 3;
-    if (std::from_chars(text.data() + i + 1, end, value, 16).ptr != end) return std::nullopt;
-    result += static_cast<char>(value);
-    i += 2;
-  }
-  return result;
-}
 
 std::optional<std::vector<std::string>> pathParts(std::string_view path) {
   if (path.empty() || path.front() != '/' || path.size() > kLongestPath) return std::nullopt;

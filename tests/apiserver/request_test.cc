@@ -24,11 +24,14 @@ TEST(Target, IsReadFromThePath) {
   EXPECT_EQ(inWords("/apis/apps/v1/namespaces/x/deployments/d/scale"), "apps|v1|deployments|x|d|scale");
   EXPECT_EQ(inWords("/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aadmin"),
             "rbac.authorization.k8s.io|v1|clusterroles||system:admin|");
+  EXPECT_EQ(inWords("/api/v1/pods/a+b%2Bc%C3%a4"), "|v1|pods||a+b+c\xc3\xa4|")
+      << "only in a query + is a space";
 }
 
 TEST(Target, IsNothingWhereThePathIsNoneOfAResource) {
-  for (const char* path : {"", "/", "/api", "/api/v1", "/apis/apps/v1", "/healthz/x/y", "/api/v1//pods",
-                           "/api/v1/namespaces/x/pods/y/z/more", "/api/v1/pods/%zz", "/api/v1/pods/%4"}) {
+  for (const char* path :
+       {"", "/", "/api", "/api/v1", "/apis/apps/v1", "/healthz/x/y", "/api/v1//pods",
+        "/api/v1/namespaces/x/pods/y/z/more", "/api/v1/pods/%zz", "/api/v1/pods/%4", "/api/v1/pods/%-1"}) {
     EXPECT_EQ(inWords(path), "nothing") << path;
   }
   EXPECT_EQ(inWords("/api/v1/pods/" + std::string(4000, 'x')), "nothing");
