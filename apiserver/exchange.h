@@ -29,7 +29,8 @@ struct HttpRequest {
 class WatchStream {
  public:
   virtual ~WatchStream() = default;
-  // The next piece, which may be empty when nothing came for `patience`; nothing: the watch is over.
+  // The next piece, a few events and no more memory than they take. It may be empty when nothing came for
+  // `patience`; nothing: the watch is over.
   virtual std::optional<std::string> next(std::chrono::milliseconds patience) = 0;
 };
 

@@ -79,10 +79,13 @@ const std::string& Record::metadataText() const {
   return metadataText_;
 }
 
-bool History::after(uint64_t version, size_t most, std::vector<Write>& out) const {
+bool History::after(uint64_t version, size_t bytes, std::vector<Write>& out) const {
   if (version < knownSince) return false;
   auto at = std::upper_bound(writes.begin(), writes.end(), version, isBefore);
-  for (; at != writes.end() && most > 0; ++at, --most) out.push_back(*at);
+  for (size_t taken = 0; at != writes.end() && taken < bytes; ++at) {
+    taken += at->record->bytes();
+    out.push_back(*at);
+  }
   return true;
 }
 

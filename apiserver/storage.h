@@ -65,8 +65,9 @@ struct History {
   size_t bytes = 0;         // of the contents that are kept for these writes alone
   bool ended = false;       // the type is gone; one that comes later under its name has another history
 
-  // Appends to `out` up to `most` writes after a version; false when some of them are forgotten.
-  bool after(uint64_t version, size_t most, std::vector<Write>& out) const;
+  // Appends to `out` the first writes after a version, of records of about so many bytes, and at least one
+  // where there is one; false when some of them are forgotten.
+  bool after(uint64_t version, size_t bytes, std::vector<Write>& out) const;
 };
 
 // A part of a list: where it begins and ends.

@@ -1,6 +1,8 @@
 #include "apiserver/watch.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -9,7 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostAtOnce = 500;                 // writes that are taken under one hold of the lock
+// Of a piece, about: objects may be large, there may be many, and many clients may watch them.
+constexpr size_t kPieceBytes = size_t{256} << 10;
 constexpr std::chrono::seconds kBookmarkEvery{10};  // rest/080
 
 class Watch : public WatchStream {
@@ -18,7 +21,7 @@ class Watch : public WatchStream {
   std::optional<std::string> next(std::chrono::milliseconds patience) override;
 
  private:
-  std::string start();
+  std::string tellThere();
   bool isServed() const;
   bool collect(std::chrono::milliseconds patience);
   void tell(const Write& write, std::string& text);
@@ -30,9 +33,8 @@ class Watch : public WatchStream {
   Clock::time_point end_;
   Clock::time_point nextBookmark_;
   std::shared_ptr<const History> history_;
-  std::vector<RecordRef> there_;     // when it began
-  std::optional<ApiError> refusal_;  // likewise
-  bool started_ = false;
+  std::deque<RecordRef> there_;      // when it began, selected, and not told yet
+  std::optional<ApiError> refusal_;  // when it began
   bool over_ = false;
   bool toldAny_ = false;
   uint64_t seen_ = 0;  // writes up to this version were told
@@ -44,23 +46,24 @@ Watch::Watch(ControlPlane& plane, WatchOptions options)
       options_(std::move(options)),
       end_(plane.stopwatch() + options_.timeout),
       nextBookmark_(plane.stopwatch() + kBookmarkEvery) {
-  const std::scoped_lock lock(plane_.mutex);
-  const Storage& storage = plane_.storage;
-  history_ = plane_.storage.history(options_.selection.type);
-  seen_ = options_.from.value_or(storage.version());
-  if (!options_.from) there_ = storage.list(options_.selection.type, options_.selection.namespaceName);
-  if (seen_ > storage.version()) refusal_ = futureVersion(seen_, storage.version());
+  std::vector<RecordRef> all;
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    const Storage& storage = plane_.storage;
+    history_ = plane_.storage.history(options_.selection.type);
+    seen_ = options_.from.value_or(storage.version());
+    if (!options_.from) all = storage.list(options_.selection.type, options_.selection.namespaceName);
+    if (seen_ > storage.version()) refusal_ = futureVersion(seen_, storage.version());
+  }
+  std::ranges::copy_if(all, std::back_inserter(there_),
+                       [this](const RecordRef& record) { return options_.selection.contains(*record); });
 }
 
-// What was there when the watch began; nothing to tell when it began at a version.
-std::string Watch::start() {
-  started_ = true;
-  if (refusal_) return finish(*refusal_);
+// A piece of what was there when the watch began; what is told is let go.
+std::string Watch::tellThere() {
   std::string text;
-  for (const RecordRef& record : there_) {
-    if (options_.selection.contains(*record)) add("ADDED", *record, text);
-  }
-  there_.clear();
+  for (; !there_.empty() && text.size() < kPieceBytes; there_.pop_front())
+    add("ADDED", *there_.front(), text);
   return text;
 }
 
@@ -69,15 +72,16 @@ bool Watch::isServed() const {
   return !history_->ended && plane_.types.find(type.type.group, type.version, type.type.resource) != nullptr;
 }
 
-// Fills writes_ with what comes next, waiting for it if need be; when nothing can come any more, the watch is
-// over. False when the history does not go back to what this watch saw last.
+// Fills writes_ with a piece of what comes next, waiting for it if need be; when nothing can come any more,
+// the watch is over. False when the history does not go back to what this watch saw last.
 bool Watch::collect(std::chrono::milliseconds patience) {
   writes_.clear();
   std::unique_lock lock(plane_.mutex);
   const Clock::time_point until = std::min(end_, plane_.stopwatch() + patience);
   for (bool isLast = false;;) {
-    if (!history_->after(seen_, kMostAtOnce, writes_)) return false;
-    over_ = writes_.size() < kMostAtOnce && !isServed();
+    if (!history_->after(seen_, kPieceBytes, writes_)) return false;
+    const bool isAll = writes_.empty() || writes_.back().version() == history_->writes.back().version();
+    over_ = isAll && !isServed();
     if (over_ || isLast || !writes_.empty()) return true;
     const Clock::time_point now = plane_.stopwatch();
     isLast = now >= until || plane_.changed.wait_for(lock, until - now) == std::cv_status::timeout;
@@ -86,13 +90,14 @@ bool Watch::collect(std::chrono::milliseconds patience) {
 
 std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
   if (over_) return std::nullopt;
-  std::string text = started_ ? "" : start();
-  if (!text.empty()) return text;
+  if (refusal_) return finish(*refusal_);
+  if (!there_.empty()) return tellThere();
   if (!collect(patience)) {
     const std::scoped_lock lock(plane_.mutex);
     return finish(expired("too old resource version: " + std::to_string(seen_) + " (" +
                           std::to_string(history_->knownSince) + ")"));
   }
+  std::string text;
   for (const Write& write : writes_) tell(write, text);
   const Clock::time_point now = plane_.stopwatch();
   over_ = over_ || now >= end_;
