@@ -17,7 +17,7 @@ namespace lastout::apiserver {
 struct View {
   Representation representation;
   IncludeObject include = IncludeObject::Metadata;  // of tables
-  int64_t now = 0;                                  // seconds since the epoch, for ages in tables
+  int64_t now = 0;  // seconds since the epoch, for ages in tables; watches renew it
 };
 // From the header Accept and the parameter includeObject; fails with 406 and 400.
 ApiResult<View> viewOf(const HttpRequest& request, int64_t now);

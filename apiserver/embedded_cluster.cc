@@ -17,10 +17,6 @@ constexpr const char* kClockPath = "/lastout/clock";
 constexpr std::chrono::seconds kLongestAdvance{60};  // real: until a client is answered
 constexpr milliseconds kLongestSleep{200};           // real: until somebody has changed the clock
 
-std::chrono::sys_seconds wallClock() {
-  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-}
-
 AccessAttributes accessToClock(const std::string& method) {
   AccessAttributes wanted;
   wanted.verb = method == "PUT" ? "put" : "get";
@@ -39,7 +35,8 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       random_(options_.seed),
       clock_(options_.speed),
       plane_(options_.timing, options_.history,
-             {wallClock, [this] { return clock_.now(); }, [this] { return random(); }, options_.stopwatch}),
+             {options_.wallClock, [this] { return clock_.now(); }, [this] { return random(); },
+              options_.stopwatch}),
       guard_(options_.guardInside ? std::make_unique<Guard>(plane_) : nullptr),
       reviewer_(plane_.webhooks, options_.callWebhook,
                 [this] {

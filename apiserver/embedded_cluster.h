@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -31,6 +33,10 @@ struct EmbeddedOptions {
   Users users;
   CallWebhook callWebhook;
   Recorder* recorder = nullptr;  // of everything, from the beginning; outlives the cluster
+  // For timestamps and ages.
+  std::function<std::chrono::sys_seconds()> wallClock = [] {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  };
   // What watches go by: their bookmarks and their end.
   std::function<std::chrono::steady_clock::time_point()> stopwatch = std::chrono::steady_clock::now;
 };

@@ -91,12 +91,13 @@ bool Watch::collect(std::chrono::milliseconds patience) {
 std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
   if (over_) return std::nullopt;
   if (refusal_) return finish(*refusal_);
-  if (!there_.empty()) return tellThere();
-  if (!collect(patience)) {
+  if (there_.empty() && !collect(patience)) {
     const std::scoped_lock lock(plane_.mutex);
     return finish(expired("too old resource version: " + std::to_string(seen_) + " (" +
                           std::to_string(history_->knownSince) + ")"));
   }
+  options_.view.now = plane_.seconds();  // a watch lasts long, and ages are of the moment
+  if (!there_.empty()) return tellThere();
   std::string text;
   for (const Write& write : writes_) tell(write, text);
   const Clock::time_point now = plane_.stopwatch();

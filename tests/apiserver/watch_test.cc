@@ -1,4 +1,4 @@
-// Watches of many large objects: told piece by piece, and still in one order.
+// Watches: told piece by piece, and still in one order; with ages of the moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,28 +11,31 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr size_t kMapBytes = 50'000;
 constexpr size_t kMostOfAPiece = (size_t{256} << 10) + kMapBytes + 1000;  // one event begins within it
 
-using Stopwatch = std::shared_ptr<std::chrono::steady_clock::time_point>;
+// The time, which the test moves on, since it began.
+using Time = std::shared_ptr<seconds>;
 
-EmbeddedOptions timedBy(const Stopwatch& stopwatch) {
+EmbeddedOptions timedBy(const Time& time) {
   EmbeddedOptions options;
-  options.stopwatch = [stopwatch] { return *stopwatch; };
+  options.stopwatch = [time] { return std::chrono::steady_clock::time_point(*time); };
+  options.wallClock = [time] { return std::chrono::sys_seconds(std::chrono::hours(500'000) + *time); };
   return options;
 }
 
 class WatchTest : public testing::ClusterTest {
  public:
-  WatchTest() : WatchTest(std::make_shared<std::chrono::steady_clock::time_point>()) {}
-  explicit WatchTest(const Stopwatch& time) : ClusterTest(timedBy(time)), stopwatch(time) {}
+  WatchTest() : WatchTest(std::make_shared<seconds>()) {}
+  explicit WatchTest(const Time& shared) : ClusterTest(timedBy(shared)), time(shared) {}
 
   // "m00", "m01", ...
   void createMaps(size_t count) {
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = names.size(), end = i + count; i < end; ++i) {
       names.push_back((i < 10 ? "m0" : "m") + std::to_string(i));
       expect(201, "POST", kMaps,
              {{"apiVersion", "v1"},
@@ -53,7 +56,7 @@ class WatchTest : public testing::ClusterTest {
     return events;
   }
 
-  Stopwatch stopwatch;
+  Time time;
   std::vector<std::string> names;
 };
 
@@ -121,7 +124,7 @@ TEST_F(WatchTest, ABookmarkComesBehindWhatWasThere) {
   createMaps(20);
   const std::string then = version();
   const auto stream = watch("&allowWatchBookmarks=true");
-  *stopwatch += seconds(11);
+  *time += seconds(11);
   const std::vector<std::string> pieces = piecesOf(*stream);
   std::vector<std::string> expected = added();
   expected.emplace_back("BOOKMARK ");
@@ -132,9 +135,34 @@ TEST_F(WatchTest, ABookmarkComesBehindWhatWasThere) {
 TEST_F(WatchTest, WhatWasThereIsToldEvenWhenItsTimeIsOver) {
   createMaps(20);
   const auto stream = watch("&timeoutSeconds=1");
-  *stopwatch += seconds(2);
+  *time += seconds(2);
   EXPECT_THAT(toldIn(piecesOf(*stream)), ElementsAreArray(added()));
   EXPECT_EQ(stream->next(milliseconds(0)), std::nullopt);
+}
+
+// The Age of each event's row, as `kubectl get -w` asks for it.
+std::vector<std::string> agesIn(WatchStream& watch) {
+  std::vector<std::string> ages;
+  std::istringstream lines(watch.next(milliseconds(0)).value());
+  for (std::string line; std::getline(lines, line);)
+    ages.push_back(Json::parse(line)["object"]["rows"][0]["cells"].back());
+  return ages;
+}
+
+TEST_F(WatchTest, AgesAreOfTheMomentInWhichTheyAreTold) {
+  createMaps(1);
+  HttpRequest request;
+  request.method = "GET";
+  request.path = kMaps;
+  request.query = {{"watch", "1"}};
+  request.accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  request.user = adminUser();
+  const HttpResponse response = cluster.handle(request);
+  *time += seconds(30);
+  EXPECT_THAT(agesIn(*response.stream), ElementsAre("30s"));
+  createMaps(1);
+  *time += seconds(5);
+  EXPECT_THAT(agesIn(*response.stream), ElementsAre("5s"));
 }
 
 }  // namespace
