@@ -48,8 +48,9 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   ReviewRequest request = reviewOf(mutation);
   {
     const std::scoped_lock lock(plane_.mutex);
-    if (guard_ != nullptr && Guard::decides(mutation)) {
-      auto decided = tell(mutation, {{kGuardName}, guard_->refusal(mutation)});
+    const auto said = guard_ == nullptr ? std::nullopt : guard_->review(mutation);
+    if (said) {
+      auto decided = tell(mutation, {{kGuardName}, *said ? std::nullopt : std::optional(said->error())});
       if (!decided) return decided;
     }
     const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});

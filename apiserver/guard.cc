@@ -52,6 +52,17 @@ std::optional<kube::ObjectMeta> metaOf(const Json& object) {
   return std::move(*meta);
 }
 
+// Whether it is for the guard to say.
+bool decides(const Mutation& mutation) {
+  if (mutation.operation == Mutation::Operation::Delete) return true;
+  if (mutation.key.type != criticalservice::criticalServiceType() || !mutation.subresource.empty())
+    return false;
+  // What stands there already may lose its finalizers.
+  const Json* former = mutation.before == nullptr ? nullptr : at(mutation.before->object(), {"spec"});
+  const Json* spec = at(mutation.after, {"spec"});
+  return former == nullptr || spec == nullptr || *former != *spec;
+}
+
 }  // namespace
 
 Guard::Guard(ControlPlane& plane) : types_(plane.types), view_(plane.types.resources()) {
@@ -74,16 +85,6 @@ void Guard::take(const Write& write) {
   if (key.type == kube::crdType()) view_.typesChanged();
 }
 
-bool Guard::decides(const Mutation& mutation) {
-  if (mutation.operation == Mutation::Operation::Delete) return true;
-  if (mutation.key.type != criticalservice::criticalServiceType() || !mutation.subresource.empty())
-    return false;
-  // What stands there already may lose its finalizers.
-  const Json* former = mutation.before == nullptr ? nullptr : at(mutation.before->object(), {"spec"});
-  const Json* spec = at(mutation.after, {"spec"});
-  return former == nullptr || spec == nullptr || *former != *spec;
-}
-
 // What is wrong with a CriticalService, or with what becomes of it.
 kube::Errors Guard::problemsOf(const Mutation& mutation) const {
   const auto after = serviceOf(mutation.after, types_.resources());
@@ -96,15 +97,16 @@ kube::Errors Guard::problemsOf(const Mutation& mutation) const {
       [this](const criticalservice::Criterion& criterion) { return view_.isMet(criterion); });
 }
 
-std::optional<ApiError> Guard::refusal(const Mutation& mutation) const {
+std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) const {
   if (!decides(mutation)) return std::nullopt;
   if (mutation.operation != Mutation::Operation::Delete) {
     const kube::Errors problems = problemsOf(mutation);
-    return problems.empty() ? std::nullopt : std::optional(denialOf(problems));
+    if (problems.empty()) return ApiResult<void>();
+    return tl::unexpected(denialOf(problems));
   }
   const admission::Decision decision = view_.decide(mutation.key);
-  if (decision.allowed) return std::nullopt;
-  return denialOf(view_.explain(mutation.key, decision));
+  if (decision.allowed) return ApiResult<void>();
+  return tl::unexpected(denialOf(view_.explain(mutation.key, decision)));
 }
 
 }  // namespace lastout::apiserver

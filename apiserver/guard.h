@@ -21,11 +21,10 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // Whether it is for the guard to say: a DELETE, or what a CriticalService says.
-  static bool decides(const Mutation& mutation);
-  // Why the mutation may not be: a DELETE that the engine denies, in the words and with the causes that a
-  // webhook would answer with (403), or a CriticalService that cannot be understood, or must not become so.
-  std::optional<ApiError> refusal(const Mutation& mutation) const;
+  // Nothing where it is not for the guard to say: it decides DELETEs, and what CriticalServices say. Fails
+  // with 403 for a DELETE that the engine denies, in the words and with the causes that a webhook would
+  // answer with, and for a CriticalService that cannot be understood, or must not become so.
+  std::optional<ApiResult<void>> review(const Mutation& mutation) const;
 
  private:
   void take(const Write& write);
