@@ -136,19 +136,15 @@ kube::Result<CertifiedKey> makeServerCertificate(const CertifiedKey& authority, 
   const auto add = [&alternatives](std::string_view kind, const std::string& name) {
     alternatives.append(alternatives.empty() ? "" : ",").append(kind).append(name);
   };
-  const auto addAddress = [&](const std::string& address) {
-    // OpenSSL's notation would take more after a comma.
-    if (address.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos) return false;
-    add("IP:", address);
-    return true;
-  };
   for (const std::string& host : names.hosts) {
-    if (host.starts_with('[') && host.ends_with(']') && addAddress(host.substr(1, host.size() - 2))) continue;
     if (!kube::isDnsSubdomain(host)) return certificateError(kube::inQuotes(host) + " is no host's name");
     add("DNS:", host);
   }
   for (const std::string& address : names.addresses) {
-    if (!addAddress(address)) return certificateError(kube::inQuotes(address) + " is no IP address");
+    // OpenSSL's notation would take more after a comma.
+    if (address.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos)
+      return certificateError(kube::inQuotes(address) + " is no IP address");
+    add("IP:", address);
   }
   if (alternatives.empty()) return certificateError("a server's certificate needs a host or an address");
   return makeCertificate({"lastout",

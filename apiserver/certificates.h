@@ -29,7 +29,7 @@ struct Validity {
 
 // Whom a server's certificate is for.
 struct ServerNames {
-  std::vector<std::string> hosts;      // "localhost", "hook.demo.svc", "[::1]"
+  std::vector<std::string> hosts;      // "localhost", "hook.demo.svc"
   std::vector<std::string> addresses;  // "127.0.0.1", "::1"
 };
 

@@ -40,8 +40,8 @@ bool isPublic(std::string_view path) {
 }
 
 // An IPv6 address stands in brackets where a port follows.
-std::string withoutBrackets(const std::string& host) {
-  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+std::string withPort(const std::string& host, int port) {
+  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
 }
 
 std::string_view bearerToken(const httplib::Request& request) {
@@ -178,9 +178,8 @@ struct Listener::Server : httplib::Server {
 };
 
 bool Listener::Server::bind() {
-  const std::string host = withoutBrackets(options.host);
-  port = options.port == 0 ? bind_to_any_port(host) : options.port;
-  if (port <= 0 || (options.port != 0 && !bind_to_port(host, port))) return false;
+  port = options.port == 0 ? bind_to_any_port(options.host) : options.port;
+  if (port <= 0 || (options.port != 0 && !bind_to_port(options.host, port))) return false;
   // The library lets five clients wait to be accepted, and others try again after seconds.
   ::listen(svr_sock_, SOMAXCONN);
   return true;
@@ -316,11 +315,10 @@ kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& op
   }
   server->configure();
   if (!server->bind()) {
-    return tl::unexpected(kube::Error{"cannot listen on " + options.host + ":" +
-                                          std::to_string(options.port) +
-                                          "; is something else listening there?",
-                                      {},
-                                      {}});
+    return tl::unexpected(kube::Error{
+        "cannot listen on " + withPort(options.host, options.port) + "; is something else listening there?",
+        {},
+        {}});
   }
   return std::unique_ptr<Listener>(new Listener(std::move(server)));
 }
@@ -343,9 +341,7 @@ void Listener::stop() {
 
 std::string Listener::url() const {
   const char* scheme = server_->tls == nullptr ? "http://" : "https://";
-  const std::string host = withoutBrackets(server_->options.host);
-  return scheme + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
-         std::to_string(server_->port);
+  return scheme + withPort(server_->options.host, server_->port);
 }
 
 }  // namespace lastout::apiserver

@@ -19,7 +19,7 @@ using Authenticate =
     std::function<std::optional<UserInfo>(std::string_view token, const UserInfo* certificate)>;
 
 struct ListenerOptions {
-  std::string host = "127.0.0.1";  // or "::1", or "[::1]"
+  std::string host = "127.0.0.1";  // or "::1"
   int port = 0;                    // 0: any that is free
   size_t threads = 900;            // most connections at the same time, idle ones too; the others wait
   size_t mostBody = 3u << 20;      // bytes of a request's body; more is answered 413

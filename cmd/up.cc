@@ -116,9 +116,11 @@ kube::Result<Identity> makeIdentity(const std::string& host) {
   if (!authority) return tl::unexpected(authority.error());
   identity.authority = std::move(*authority);
   apiserver::ServerNames names{{"localhost", "kubernetes.default.svc"}, {"127.0.0.1", "::1"}};
-  if (host != "127.0.0.1" && host != "localhost")
-    (host.find_first_not_of("0123456789.:") == std::string::npos ? names.addresses : names.hosts)
-        .push_back(host);
+  if (host != "127.0.0.1" && host != "localhost") {
+    const bool isAddress =
+        host.find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos;
+    (isAddress ? names.addresses : names.hosts).push_back(host);
+  }
   auto server = apiserver::makeServerCertificate(identity.authority, names, validity);
   if (!server) return tl::unexpected(server.error());
   identity.server = std::move(*server);

@@ -120,5 +120,12 @@ TEST(Usage, EveryCommandHasHelpWithExamplesThatWork) {
   }
 }
 
+// An address for documentation, which no machine has (RFC 3849).
+TEST(Usage, AnIpv6AddressStandsInBrackets) {
+  const Ran ran = testing::lastout({"up", "--listen", "[2001:db8::1]:6443"});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("cannot listen on [2001:db8::1]:6443;"));
+}
+
 }  // namespace
 }  // namespace lastout
