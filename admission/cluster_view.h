@@ -2,7 +2,6 @@
 // in it, kept together.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <tl/expected.hpp>
@@ -33,7 +32,7 @@ class ClusterView {
   // The object is gone, whatever it was.
   void remove(const kube::ObjectKey& key);
   // `types` has others now. What the CriticalServices name is looked up again: the kind that a criterion
-  // names may have come, or the CRD of a provider, which is then guarded with it.
+  // names may have come. (A provider's CRD is guarded whether it is there or not.)
   void typesChanged();
 
   Decision decide(const kube::ObjectKey& key) const;
