@@ -1,5 +1,9 @@
 #include "tests/apiserver/cluster_fixture.h"
 
+#include <utility>
+
+#include "kube/names.h"
+
 namespace lastout::testing {
 namespace {
 
@@ -18,6 +22,19 @@ apiserver::CallWebhook noWebhook() {
   return [](const apiserver::Webhook&,
             const std::string&) -> tl::expected<apiserver::WebhookResponse, std::string> {
     return tl::unexpected(std::string("there is nobody"));
+  };
+}
+
+apiserver::CallWebhook webhookThat(Responds responds) {
+  return [responds = std::move(responds)](
+             const apiserver::Webhook& webhook,
+             const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
+    const Json request = Json::parse(body)["request"];
+    Json response = responds(webhook, request);
+    response["uid"] = request["uid"];
+    return apiserver::WebhookResponse{200, apiserver::toText({{"kind", "AdmissionReview"},
+                                                              {"apiVersion", "admission.k8s.io/v1"},
+                                                              {"response", response}})};
   };
 }
 
@@ -62,6 +79,22 @@ void ClusterTest::pass(std::chrono::milliseconds time) {
 void ClusterTest::createNamespace(const std::string& name) {
   expect(201, "POST", "/api/v1/namespaces",
          {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
+}
+
+void ClusterTest::createWebhook(const std::string& kind, const std::string& name,
+                                const std::vector<std::string>& operations, const std::string& resource) {
+  const Json rule = {
+      {"operations", operations}, {"apiGroups", {"*"}}, {"apiVersions", {"*"}}, {"resources", {resource}}};
+  const Json webhook = {{"name", name},
+                        {"admissionReviewVersions", {"v1"}},
+                        {"sideEffects", "None"},
+                        {"clientConfig", {{"url", "https://127.0.0.1:19443/"}}},
+                        {"rules", Json::array({rule})}};
+  expect(201, "POST", "/apis/admissionregistration.k8s.io/v1/" + kube::lowerCase(kind) + "s",
+         {{"apiVersion", "admissionregistration.k8s.io/v1"},
+          {"kind", kind},
+          {"metadata", {{"name", name}}},
+          {"webhooks", Json::array({webhook})}});
 }
 
 }  // namespace lastout::testing

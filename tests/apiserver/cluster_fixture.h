@@ -3,14 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "apiserver/embedded_cluster.h"
 
 namespace lastout::testing {
 
-// Answers every webhook call; the default allows.
+// Every call of a webhook fails.
 apiserver::CallWebhook noWebhook();
+// Answers the `request` of a review with its `response`, to which the uid is added.
+using Responds =
+    std::function<apiserver::Json(const apiserver::Webhook& webhook, const apiserver::Json& request)>;
+apiserver::CallWebhook webhookThat(Responds responds);
 
 class ClusterTest : public ::testing::Test {
  public:
@@ -25,6 +31,10 @@ class ClusterTest : public ::testing::Test {
   // Lets the controllers work for so long.
   void pass(std::chrono::milliseconds time);
   void createNamespace(const std::string& name);
+  // A ValidatingWebhookConfiguration or MutatingWebhookConfiguration, and its only webhook, both of that
+  // name: for operations ("DELETE", "*") on a resource, whatever its group ("configmaps", "*/*").
+  void createWebhook(const std::string& kind, const std::string& name,
+                     const std::vector<std::string>& operations, const std::string& resource);
 
   apiserver::EmbeddedCluster cluster;
   std::chrono::milliseconds now{0};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/clients/cluster.h"
+#include "tests/support/examples.h"
 
 namespace lastout::clients {
 namespace {
@@ -39,28 +40,7 @@ spec:
     takes: 1s
 )";
 
-constexpr const char* kProvider = R"(apiVersion: lastout.dev/v1alpha1
-kind: CriticalService
-metadata:
-  name: for-finalizer-deployment
-spec:
-  provider:
-    group: apps
-    resource: deployments
-    namespace: finalizer-namespace
-    name: finalizer-deployment
-  criteria:
-  - type: Finalizer
-    finalizer:
-      group: my.crd.group
-      resource: coolresources
-      finalizerName: my.crd.group/super-important
-  - type: SpecificResource
-    specificResource:
-      group: apiextensions.k8s.io
-      resource: CustomResourceDefinition
-      name: coolresources.my.crd.group
----
+constexpr const char* kProvider = R"(---
 apiVersion: v1
 kind: Namespace
 metadata: {name: finalizer-namespace}
@@ -89,7 +69,7 @@ class Story : public Cluster {
     write("controller.yaml", std::string(kCrd) + kController);
     start({"--speed", "20", "--guard", guard, "--load", (folder_ / "controller.yaml").string()});
     write("crd.yaml", kCrd);
-    write("provider.yaml", kProvider);
+    write("provider.yaml", std::string(testing::kCriticalServiceExample) + kProvider);
     write("instance.yaml", kInstance);
     kubectl("apply -f $FOLDER/crd.yaml");
     kubectl("wait --for=condition=Established crd/coolresources.my.crd.group --timeout=50s");

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "criticalservice/critical_service.h"
+#include "tests/support/examples.h"
 #include "tests/support/manifests.h"
 
 namespace lastout::criticalservice {
@@ -43,29 +44,7 @@ std::string complaintsOfProvider(const std::string& provider) {
 }
 
 TEST(ParseCriticalService, ReadsTheDocumentsOwnExample) {
-  const auto parsed = parseText(R"(
-apiVersion: lastout.dev/v1alpha1
-kind: CriticalService
-metadata:
-  name: for-finalizer-deployment
-spec:
-  provider:
-    group: apps
-    resource: deployments
-    namespace: finalizer-namespace
-    name: finalizer-deployment
-  criteria:
-  - type: Finalizer
-    finalizer:
-      group: my.crd.group
-      resource: coolresources
-      finalizerName: my.crd.group/super-important
-  - type: SpecificResource
-    specificResource:
-      group: apiextensions.k8s.io
-      resource: CustomResourceDefinition
-      name: coolresources.my.crd.group
-)");
+  const auto parsed = parseText(testing::kCriticalServiceExample);
   ASSERT_TRUE(parsed) << testing::lines(parsed.error());
   EXPECT_EQ(kube::toString(parsed->provider), "deployments.apps/finalizer-namespace/finalizer-deployment");
   EXPECT_THAT(

@@ -61,17 +61,11 @@ struct Recorder {
 apiserver::EmbeddedOptions recordedBy(const std::shared_ptr<Recorder>& recorder) {
   apiserver::EmbeddedOptions options;
   options.timing.podReady = std::chrono::hours(1000);  // where it was recorded, there was no node
-  options.callWebhook =
-      [recorder](const apiserver::Webhook&,
-                 const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
-    const Json request = Json::parse(body)["request"];
+  options.callWebhook = webhookThat([recorder](const apiserver::Webhook&, const Json& request) -> Json {
     const std::scoped_lock lock(recorder->mutex);
     recorder->asked.push_back(request);
-    const Json response = {{"uid", request["uid"]}, {"allowed", !recorder->denies(request)}};
-    return apiserver::WebhookResponse{
-        200, Json{{"kind", "AdmissionReview"}, {"apiVersion", "admission.k8s.io/v1"}, {"response", response}}
-                 .dump()};
-  };
+    return {{"allowed", !recorder->denies(request)}};
+  });
   return options;
 }
 
@@ -96,20 +90,8 @@ class RecordedReviews : public ClusterTest {
   RecordedReviews() : RecordedReviews(std::make_shared<Recorder>()) {}
   explicit RecordedReviews(std::shared_ptr<Recorder> recorder)
       : ClusterTest(recordedBy(recorder)), recorder_(std::move(recorder)), recorded_(recordedReviews()) {
-    const Json rule = {{"operations", Json::array({"CREATE", "UPDATE", "DELETE"})},
-                       {"apiGroups", Json::array({"*"})},
-                       {"apiVersions", Json::array({"*"})},
-                       {"resources", Json::array({"*/*"})}};
-    const Json webhook = {{"name", "records.test.dev"},
-                          {"rules", Json::array({rule})},
-                          {"sideEffects", "None"},
-                          {"admissionReviewVersions", Json::array({"v1"})},
-                          {"clientConfig", {{"url", "https://127.0.0.1:1/validate"}}}};
-    expect(201, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-           {{"apiVersion", "admissionregistration.k8s.io/v1"},
-            {"kind", "ValidatingWebhookConfiguration"},
-            {"metadata", {{"name", "records"}}},
-            {"webhooks", Json::array({webhook})}});
+    createWebhook("ValidatingWebhookConfiguration", "records.test.dev", {"CREATE", "UPDATE", "DELETE"},
+                  "*/*");
   }
 
   // Since the last time, reviews like these recorded ones were sent.

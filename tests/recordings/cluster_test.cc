@@ -32,15 +32,9 @@ using Verdict = std::shared_ptr<std::function<bool(const Json& request)>>;
 
 apiserver::EmbeddedOptions guardedBy(const Verdict& allows) {
   apiserver::EmbeddedOptions options;
-  options.callWebhook =
-      [allows](const apiserver::Webhook&,
-               const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
-    const Json request = Json::parse(body)["request"];
-    const Json response = {{"uid", request["uid"]}, {"allowed", (*allows)(request)}};
-    return apiserver::WebhookResponse{
-        200, Json{{"kind", "AdmissionReview"}, {"apiVersion", "admission.k8s.io/v1"}, {"response", response}}
-                 .dump()};
-  };
+  options.callWebhook = webhookThat([allows](const apiserver::Webhook&, const Json& request) -> Json {
+    return {{"allowed", (*allows)(request)}};
+  });
   return options;
 }
 
@@ -75,22 +69,7 @@ class RecordedCluster : public ClusterTest {
     cluster.plane().observe([this](const apiserver::Write& write) { take(write); });
   }
 
-  void guard() {
-    const Json rule = {{"operations", Json::array({"DELETE"})},
-                       {"apiGroups", Json::array({"*"})},
-                       {"apiVersions", Json::array({"*"})},
-                       {"resources", Json::array({"*"})}};
-    const Json webhook = {{"name", "guards.test.dev"},
-                          {"rules", Json::array({rule})},
-                          {"sideEffects", "None"},
-                          {"admissionReviewVersions", Json::array({"v1"})},
-                          {"clientConfig", {{"url", "https://127.0.0.1:1/validate"}}}};
-    expect(201, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-           {{"apiVersion", "admissionregistration.k8s.io/v1"},
-            {"kind", "ValidatingWebhookConfiguration"},
-            {"metadata", {{"name", "guards"}}},
-            {"webhooks", Json::array({webhook})}});
-  }
+  void guard() { createWebhook("ValidatingWebhookConfiguration", "guards.test.dev", {"DELETE"}, "*"); }
 
   void play(const RecordedStory& story) {
     const milliseconds began = now;
