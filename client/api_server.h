@@ -15,6 +15,7 @@ struct ApiRequest {
   std::string method = "GET";
   std::string target;  // path and query, escaped
   std::string accept = "application/json";
+  std::string authorization;                   // the value of that header, of this request alone; empty: none
   std::string body;                            // empty: none
   std::string contentType;                     // of the body
   std::chrono::milliseconds patience{30'000};  // the longest silence while the answer comes

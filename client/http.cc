@@ -309,10 +309,7 @@ kube::Result<httplib::Request> HttpApiServer::State::write(const ApiRequest& ask
   if (!isMethod(asked.method) || !isTarget(asked.target) || !isHeaderText(asked.accept) ||
       !isHeaderText(asked.contentType))
     return tl::unexpected(httpError("the request cannot be sent"));
-  kube::Result<std::string> authorization;
-  if (options.authorization) authorization = options.authorization();
-  if (!authorization) return tl::unexpected(std::move(authorization.error()));
-  if (!isHeaderText(*authorization)) return tl::unexpected(httpError("the credentials cannot be sent"));
+  if (!isHeaderText(asked.authorization)) return tl::unexpected(httpError("the credentials cannot be sent"));
   httplib::Request request;
   request.method = asked.method;
   request.path = options.pathPrefix + asked.target;
@@ -322,7 +319,7 @@ kube::Result<httplib::Request> HttpApiServer::State::write(const ApiRequest& ask
                      {"Accept", asked.accept},
                      {"Accept-Encoding", "identity"}};
   for (const auto& [name, value] : options.headers) request.headers.emplace(name, value);
-  if (!authorization->empty()) request.set_header("Authorization", *authorization);
+  if (!asked.authorization.empty()) request.set_header("Authorization", asked.authorization);
   if (!asked.contentType.empty()) request.set_header("Content-Type", asked.contentType);
   return request;
 }

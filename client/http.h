@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,9 +26,6 @@ struct HttpOptions {
   std::string clientCertificate;
   std::string clientKey;
 
-  // The value of the header Authorization, asked for before each exchange; nothing, or "": none is sent. When
-  // it fails, so does the exchange.
-  std::function<kube::Result<std::string>()> authorization;
   std::string userAgent = "lastout";
   std::vector<std::pair<std::string, std::string>> headers;  // more of them, of every request: name, value
 

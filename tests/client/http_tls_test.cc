@@ -38,8 +38,9 @@ class HttpTlsTest : public ::testing::Test {
     HttpOptions options = changes;
     options.host = "127.0.0.1";
     options.port = peer.port();
-    options.authorization = [] { return kube::Result<std::string>("Bearer secret"); };
-    return ask(*serverAt(options), "/").error;
+    ApiRequest request = lastout::testing::get("/");
+    request.authorization = "Bearer secret";
+    return ask(*serverAt(options), request).error;
   }
 
   HttpOptions believing(const std::string& authorities) {

@@ -1,0 +1,109 @@
+#include "client/access.h"
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "client/http.h"
+
+namespace lastout::client {
+namespace {
+
+constexpr size_t kMostRefusalBytes = size_t{64} << 10;
+
+}  // namespace
+
+// What it uses is an HttpApiServer for the client certificate of now, which plugins change.
+class Access::Server : public ApiServer {
+ public:
+  explicit Server(std::shared_ptr<Access> access) : access_(std::move(access)) {}
+
+  kube::Result<ApiAnswer> exchange(const ApiRequest& request, const Take& take) override {
+    auto identity = access_->credentials_.at(access_->clock_());
+    if (!identity) return tl::unexpected(std::move(identity.error()));
+    std::string refusal;
+    auto answer = exchangeAs(*identity, request, [&](int status, std::string_view piece) {
+      if (status != 401) return take(status, piece);
+      if (refusal.size() < kMostRefusalBytes) refusal.append(piece);
+      return true;
+    });
+    if (!answer || answer->status != 401) return answer;
+    access_->credentials_.refused(*identity);
+    const auto other = access_->credentials_.at(access_->clock_());
+    if (other && *other != *identity) return exchangeAs(*other, request, take);
+    if (take(401, "") && !refusal.empty()) take(401, refusal);
+    return answer;
+  }
+
+  void stop() override {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (server_) server_->stop();
+  }
+
+ private:
+  kube::Result<ApiAnswer> exchangeAs(const Identity& identity, const ApiRequest& request, const Take& take) {
+    auto server = serverFor(identity.client);
+    if (!server) return tl::unexpected(std::move(server.error()));
+    ApiRequest mine = request;
+    mine.authorization = identity.authorization;
+    return (*server)->exchange(mine, take);
+  }
+
+  // Exchanges under way keep the server that they began with.
+  kube::Result<std::shared_ptr<ApiServer>> serverFor(const KeyPair& client) {
+    const std::lock_guard lock(mutex_);
+    if (!server_ || client != client_) {
+      auto server = access_->connect(client);
+      if (!server) return tl::unexpected(std::move(server.error()));
+      server_ = std::move(*server);
+      client_ = client;
+      if (stopped_) server_->stop();
+    }
+    return server_;
+  }
+
+  const std::shared_ptr<Access> access_;
+  std::mutex mutex_;  // over all below
+  std::shared_ptr<ApiServer> server_;
+  KeyPair client_;
+  bool stopped_ = false;
+};
+
+Access::Access(Connection connection, Clock clock, Credentials::RunPlugin runPlugin)
+    : connection_(std::move(connection)),
+      clock_(std::move(clock)),
+      credentials_(connection_.authentication, std::move(runPlugin)) {}
+
+kube::Result<std::shared_ptr<Access>> Access::open(Connection connection, Clock clock,
+                                                   Credentials::RunPlugin runPlugin) {
+  if (!connection.server.tls)
+    return tl::unexpected(kube::Error{"the API server " + toString(connection.server) +
+                                          " is reached without TLS, where anybody could answer in its place; "
+                                          "give an address that begins with https://",
+                                      "",
+                                      {}});
+  std::shared_ptr<Access> access(new Access(std::move(connection), std::move(clock), std::move(runPlugin)));
+  if (auto usable = access->connect(access->connection_.authentication.client); !usable)
+    return tl::unexpected(std::move(usable.error()));
+  return access;
+}
+
+std::unique_ptr<ApiServer> Access::newServer() { return std::make_unique<Server>(shared_from_this()); }
+
+kube::Result<std::unique_ptr<ApiServer>> Access::connect(const KeyPair& client) const {
+  HttpOptions options;
+  options.host = connection_.server.host;
+  options.port = connection_.server.port;
+  options.pathPrefix = connection_.server.path;
+  options.authorities = connection_.authority;
+  options.serverName = connection_.serverName;
+  options.verify = !connection_.insecure;
+  options.clientCertificate = client.certificate;
+  options.clientKey = client.key;
+  options.headers.reserve(connection_.headers.size());
+  for (const Header& header : connection_.headers) options.headers.emplace_back(header.name, header.value);
+  return HttpApiServer::open(std::move(options));
+}
+
+}  // namespace lastout::client
