@@ -1,10 +1,11 @@
-// ClusterView: what lastout knows of a cluster that tells it of every object: the live graph and the guards
-// in it, kept together.
+// ClusterView: what lastout knows of a cluster: the live graph and the guards in it, kept together.
 #pragma once
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "admission/decide.h"
 #include "admission/explain.h"
@@ -15,36 +16,66 @@
 
 namespace lastout::admission {
 
+// How it comes to be known.
+enum class Told : uint8_t {
+  Everything,     // every object of every type: what was not told is not there
+  WhatIsWatched,  // some types, each known as well as know() says, and at first not at all
+};
+
+// An object that was seen elsewhere, and may be newer than what is known.
+struct Seen {
+  kube::GroupResource type;
+  kube::ObjectMeta meta;
+};
+
 // Threading: as graph::Graph's: one writer, and readers only while it does not write.
 class ClusterView {
  public:
   // `types`: those that the cluster has, which must live as long as this; see typesChanged(). `ownNamespace`:
   // as GuardIndex's.
-  explicit ClusterView(const kube::ResourceMap& types, std::string ownNamespace = {});
+  explicit ClusterView(const kube::ResourceMap& types, std::string ownNamespace = {},
+                       Told told = Told::Everything);
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
+
+  // How well the objects of a type are known from now on; not where everything is told.
+  void know(const kube::GroupResource& type, graph::Knowledge knowledge);
+  // Nothing is known of the type any more: nobody watches it.
+  void forget(const kube::GroupResource& type);
 
   // The object is there, and looks so. Of a CriticalService only its place in the graph: see guard().
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
   // Likewise, of a CriticalService: what it says is guarded from now on. Fails when it says nothing that can
   // be understood; until typesChanged() mends that, what it said before stays guarded.
   tl::expected<void, kube::Errors> guard(kube::Object service);
-  // The object is gone, whatever it was.
-  void remove(const kube::ObjectKey& key);
+  // The object is gone, whatever it was; with a uid, unless another one has its name by now.
+  void remove(const kube::ObjectKey& key, std::string_view uid = {});
   // `types` has others now. What the CriticalServices name is looked up again: the kind that a criterion
   // names may have come. (A provider's CRD is guarded whether it is there or not.)
   void typesChanged();
 
   Decision decide(const kube::ObjectKey& key) const;
-  // Nothing keeps the criterion from holding now.
+  // It is known that nothing keeps the criterion from holding now.
   bool isMet(const criticalservice::Criterion& criterion) const;
-  Explanation explain(const kube::ObjectKey& key, const Decision& decision) const;
+  // `detail`: as of admission::explain().
+  Explanation explain(const kube::ObjectKey& key, const Decision& decision,
+                      std::string_view detail = {}) const;
+  // What a confirming read has to look at before an ALLOW of this object, each once.
+  std::vector<graph::Condition> toConfirm(const kube::ObjectKey& key) const;
+  // The denial of a DELETE that would be allowed, but for an object that was seen elsewhere. Not denied: its
+  // message is empty.
+  Explanation explainWith(const Seen& seen, const kube::ObjectKey& key) const;
+
+  const graph::Graph& graph() const { return graph_; }
+  // Those that are understood, in the order of their names. Valid until the next change.
+  std::vector<const criticalservice::CriticalService*> services() const;
 
  private:
-  graph::TypeId know(const kube::GroupResource& type);
+  graph::TypeId intern(const kube::GroupResource& type);
   tl::expected<void, kube::Errors> put(const kube::Object& service);
 
   const kube::ResourceMap& types_;
+  const Told told_;
   graph::Graph graph_;
   GuardIndex index_;
   std::map<std::string, kube::Object, std::less<>> services_;  // by name, as they were told

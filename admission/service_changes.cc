@@ -1,0 +1,92 @@
+#include "admission/service_changes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "criticalservice/validation.h"
+
+namespace lastout::admission {
+namespace {
+
+constexpr uint32_t kMostLookedAt = 100'000;  // objects, for a warning
+
+// Calls visit(object) for objects of the type that are there, as long as it says so.
+template <class Visit>
+void forEachOf(const graph::Graph& graph, const kube::GroupResource& type, Visit visit) {
+  const auto id = graph.findType(type);
+  if (!id) return;
+  const uint32_t slots = std::min(graph.objectSlots(), kMostLookedAt);
+  for (uint32_t slot = 0; slot < slots; ++slot) {
+    const graph::ObjectId object{slot};
+    if (!graph.isLive(object) || !graph.isPresent(object) || graph.object(object).type != *id) continue;
+    if (!visit(object)) return;
+  }
+}
+
+bool isSynced(const graph::Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id && believable(graph.knowledge(*id));
+}
+
+// What nobody has looked at yet is not said to be missing.
+criticalservice::Surroundings surroundingsIn(const graph::Graph& graph) {
+  return {.exists =
+              [&graph](const kube::ObjectKey& key) {
+                return !isSynced(graph, key.type) || graph.find(key).has_value();
+              },
+          .inNamespace =
+              [&graph](const kube::GroupResource& type, std::string_view namespaceName) {
+                bool found = false;
+                forEachOf(graph, type, [&](graph::ObjectId object) {
+                  found = graph.namespaceName(object) == namespaceName;
+                  return !found;
+                });
+                return found;
+              },
+          .finalizers =
+              [&graph](const kube::GroupResource& type) {
+                std::set<std::string, std::less<>> found;
+                forEachOf(graph, type, [&](graph::ObjectId object) {
+                  for (const std::string_view finalizer : graph.finalizers(object)) found.emplace(finalizer);
+                  return true;
+                });
+                return std::vector<std::string>(found.begin(), found.end());
+              }};
+}
+
+bool hasSameSpec(const kube::Object& before, const kube::Object& after) {
+  const kube::Value* former = before.content.find("spec");
+  const kube::Value* spec = after.content.find("spec");
+  return former != nullptr && spec != nullptr && kube::toJson(*former) == kube::toJson(*spec);
+}
+
+}  // namespace
+
+ServiceChange judgeServiceChange(const ClusterView& view, const kube::ResourceMap& types,
+                                 std::string_view ownNamespace, const kube::Object* before,
+                                 const kube::Object& after) {
+  ServiceChange change;
+  if (before != nullptr && hasSameSpec(*before, after)) return change;
+  const auto service = criticalservice::parse(after, types);
+  if (!service) {
+    change.problems = service.error();
+    return change;
+  }
+  change.problems = criticalservice::validateNew(*service, ownNamespace);
+  change.warnings = criticalservice::warnings(*service, types, surroundingsIn(view.graph()));
+  if (before == nullptr) return change;
+  const auto former = criticalservice::parse(*before, types);
+  if (!former) return change;
+  kube::Errors lost = criticalservice::validateChange(
+      *former, *service,
+      [&view](const criticalservice::Criterion& criterion) { return view.isMet(criterion); });
+  std::ranges::move(lost, std::back_inserter(change.problems));
+  return change;
+}
+
+}  // namespace lastout::admission

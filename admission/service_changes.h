@@ -1,0 +1,25 @@
+// What is wrong with a CriticalService that somebody is about to write, beside what is known of the cluster.
+#pragma once
+
+#include <string_view>
+
+#include "admission/cluster_view.h"
+#include "kube/object.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+
+namespace lastout::admission {
+
+struct ServiceChange {
+  kube::Errors problems;  // why it must not be written; empty: it may
+  kube::Errors warnings;  // what a person should know although it may
+};
+
+// `before`: what stands there now, nullptr where nothing does. `ownNamespace`: as GuardIndex's. Nothing is
+// wrong with a change that leaves the spec alone: what stands there already may lose its finalizers. What
+// stood there and could not be understood can only become better.
+ServiceChange judgeServiceChange(const ClusterView& view, const kube::ResourceMap& types,
+                                 std::string_view ownNamespace, const kube::Object* before,
+                                 const kube::Object& after);
+
+}  // namespace lastout::admission

@@ -1,0 +1,78 @@
+// Reviews: what lastout answers the API server: its verdicts on DELETEs, and what is wrong with a
+// CriticalService.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/http_message.h"
+#include "admission/review.h"
+#include "server/confirming_reads.h"
+#include "server/live_view.h"
+
+namespace lastout::server {
+
+struct ReviewsOptions {
+  std::string ownNamespace;  // empty: lastout runs outside the cluster
+  // Of a denied DELETE: 403, or 429 for people, whose kubectl then waits and asks again by itself. Users of
+  // the system and service accounts are always answered 403: waiting would hold a controller's worker.
+  int denyStatus = 403;
+  bool auditOnly = false;  // verdicts are logged, and everything is allowed
+  // For a whole review, and so less than the webhook's timeoutSeconds.
+  std::chrono::milliseconds budget{3'500};
+};
+
+// One verdict, for the log and the metrics.
+struct Verdict {
+  std::string uid;  // of the review
+  admission::Operation operation = admission::Operation::Delete;
+  kube::ObjectKey object;
+  std::string user;
+  bool dryRun = false;
+  bool allowed = true;
+  bool enforced = true;  // false: it was allowed all the same (auditOnly)
+  admission::Reason reason = admission::Reason::NotGuarded;
+  std::string message;     // of a denial
+  uint64_t revision = 0;   // of the graph that a denial was found in
+  bool confirmed = false;  // the API server was read once more
+  std::chrono::microseconds took{0};
+};
+
+// Safe for any number of threads.
+class Reviews {
+ public:
+  using Observer = std::function<void(const Verdict& verdict)>;
+
+  Reviews(const LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer);
+
+  // The answer to a POST of an AdmissionReview: 200 with the verdict, or 400 or 413 for what is no review.
+  admission::HttpResponse answer(const admission::HttpRequest& request) const;
+
+ private:
+  struct Judgement {
+    bool allowed = true;
+    admission::Reason reason = admission::Reason::NotGuarded;
+    admission::Explanation explanation;  // of a denial
+    std::vector<std::string> warnings;
+    bool confirmed = false;  // the API server was read once more
+  };
+
+  Judgement judge(const admission::Review& review, TimePoint deadline) const;
+  Judgement judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const;
+  Judgement judgeService(const admission::Review& review) const;
+  std::optional<Judgement> denialFor(const kube::ObjectKey& object, const graph::Condition& condition,
+                                     TimePoint deadline) const;
+  Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why) const;
+  int statusFor(const admission::Review& review) const;
+
+  const LiveView& view_;
+  ConfirmingReads& reads_;
+  const ReviewsOptions options_;
+  const Observer observer_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,162 @@
+// Verdicts beside a real API: what the watches tell, and the confirming read before an ALLOW.
+#include "server/reviews.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using graph::Knowledge;
+using lastout::testing::Json;
+using lastout::testing::kCoolResources;
+using lastout::testing::kProvider;
+using lastout::testing::kService;
+using lastout::testing::ServerTest;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kDefinition =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
+constexpr const char* kProviderPath = "/apis/apps/v1/namespaces/default/deployments/provider";
+
+std::string messageOf(const Json& response) { return response["status"]["message"]; }
+
+using ReviewsTest = ServerTest;
+
+TEST_F(ReviewsTest, DeniesEverythingUntilCriticalServicesAreKnown) {
+  const Json response = reviewDelete({{"", "configmaps"}, "default", "any"});
+  EXPECT_FALSE(response["allowed"]);
+  EXPECT_EQ(response["status"]["details"]["causes"][0]["reason"], "ServicesUnknown");
+}
+
+TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, Knowledge::Synced);
+  const Json denied = reviewDelete(kProvider);
+  EXPECT_EQ(denied["status"]["code"], 403);
+  EXPECT_THAT(messageOf(denied), AllOf(HasSubstr("coolresources.my.crd.group/instance has finalizer"),
+                                       HasSubstr("customresourcedefinitions.apiextensions.k8s.io/"
+                                                 "coolresources.my.crd.group exists")));
+  EXPECT_FALSE(reviewDelete(kService)["allowed"]);
+  EXPECT_TRUE(reviewDelete({kCoolResources, "", "instance"})["allowed"]);
+
+  removeFinalizers("instance");
+  remove(kDefinition);
+  cluster.runUntil(std::chrono::minutes(1));
+  waitFor(kCoolResources, Knowledge::Absent);
+  const Json allowed = reviewDelete(kProvider);
+  EXPECT_TRUE(allowed["allowed"]) << allowed;
+  EXPECT_TRUE(verdicts().back().confirmed);
+  EXPECT_FALSE(reviewDelete(kService)["allowed"]);
+  remove(kProviderPath);
+  cluster.runUntil(std::chrono::minutes(2));
+  waitUntil([&] { return reviewDelete(kService)["allowed"] == true; });
+}
+
+// A watch that lags behind: only the API server has the instance.
+TEST_F(ReviewsTest, AStaleCacheNeverLetsAProviderGo) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, Knowledge::Synced);
+  watches->stop();
+  removeFinalizers("instance");
+  createInstance("late", {"my.crd.group/super-important"});
+  const auto now = std::chrono::steady_clock::now();
+  view.remove(kCoolResources, {"", "instance", ""});
+  view.remove(kube::crdType(), {"", "coolresources.my.crd.group", ""});
+  view.know(kCoolResources, {client::Knowledge::State::Synced, true, now, ""}, now);
+  view.know(kube::crdType(), {client::Knowledge::State::Synced, true, now, ""}, now);
+  const Json denied = reviewDelete(kProvider);
+  EXPECT_FALSE(denied["allowed"]);
+  EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "CriterionUnmet") << denied;
+  EXPECT_TRUE(verdicts().back().confirmed);
+}
+
+TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
+  createStory();
+  follow();
+  removeFinalizers("instance");
+  remove(kDefinition);
+  cluster.runUntil(std::chrono::minutes(1));
+  waitFor(kCoolResources, Knowledge::Absent);
+  reads->stop();
+  const Json denied = reviewDelete(kProvider);
+  EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "Unconfirmed") << denied;
+  EXPECT_THAT(messageOf(denied), HasSubstr("must stay until the API server has confirmed"));
+}
+
+TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
+  create("/apis/lastout.dev/v1alpha1/criticalservices", criticalService());
+  follow();
+  waitFor(kCoolResources, Knowledge::Absent);
+  createStoryWithoutService();
+  waitFor(kCoolResources, Knowledge::Synced);
+  waitUntil(
+      [&] { return messageOf(reviewDelete(kProvider)).find("instance has finalizer") != std::string::npos; });
+}
+
+TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, Knowledge::Synced);
+  const Json before = criticalService();
+  Json after = before;
+  after["spec"]["criteria"].erase(0);
+  EXPECT_THAT(messageOf(reviewService(before, after)),
+              HasSubstr("spec.criteria[0] cannot be removed while it is not known to be met"));
+  after = before;
+  after["spec"]["provider"]["name"] = "other";
+  EXPECT_THAT(messageOf(reviewService(before, after)), HasSubstr("spec.provider cannot be changed"));
+  after = before;
+  after["metadata"]["labels"] = {{"a", "b"}};
+  EXPECT_TRUE(reviewService(before, after)["allowed"]);
+  after["spec"]["criteria"][0]["finalizer"]["finalizerName"] = "my.crd.group/super-importnt";
+  EXPECT_THAT(reviewService(nullptr, after)["warnings"].dump(),
+              HasSubstr("did you mean \\\"my.crd.group/super-important\\\""));
+  after["spec"]["criteria"][0].erase("type");
+  EXPECT_FALSE(reviewService(nullptr, after)["allowed"]);
+}
+
+class WaitingTest : public ServerTest {
+ public:
+  WaitingTest() : ServerTest({.ownNamespace = "", .denyStatus = 429}) {}
+};
+
+TEST_F(WaitingTest, PeopleAreToldToTryAgainAndControllersAreNot) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, Knowledge::Synced);
+  const Json person = reviewDelete(kProvider);
+  EXPECT_EQ(person["status"]["code"], 429);
+  EXPECT_EQ(person["status"]["details"]["retryAfterSeconds"], 5);
+  for (const char* user : {"system:serviceaccount:kube-system:generic-garbage-collector", "system:node:n"}) {
+    const Json controller = reviewDelete(kProvider, user);
+    EXPECT_EQ(controller["status"]["code"], 403);
+    EXPECT_FALSE(controller["status"]["details"].contains("retryAfterSeconds"));
+  }
+}
+
+class AuditTest : public ServerTest {
+ public:
+  AuditTest() : ServerTest({.ownNamespace = "", .auditOnly = true}) {}
+};
+
+TEST_F(AuditTest, SaysWhatItWouldDeny) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, Knowledge::Synced);
+  const Json response = reviewDelete(kProvider);
+  EXPECT_TRUE(response["allowed"]);
+  EXPECT_THAT(std::string(response["warnings"][0]), HasSubstr("lastout only watches; it would deny this"));
+  EXPECT_FALSE(verdicts().back().allowed);
+  EXPECT_FALSE(verdicts().back().enforced);
+}
+
+}  // namespace
+}  // namespace lastout::server

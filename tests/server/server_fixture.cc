@@ -1,0 +1,181 @@
+#include "tests/server/server_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace lastout::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr const char* kInstances = "/apis/my.crd.group/v1/coolresources";
+constexpr const char* kServices = "/apis/lastout.dev/v1alpha1/criticalservices";
+constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+Json coolResources() {
+  return {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", "coolresources.my.crd.group"}}},
+          {"spec",
+           {{"group", "my.crd.group"},
+            {"scope", "Cluster"},
+            {"names", {{"kind", "CoolResource"}, {"plural", "coolresources"}}},
+            {"versions", Json::array({{{"name", "v1"},
+                                       {"served", true},
+                                       {"storage", true},
+                                       {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}})}}}};
+}
+
+Json provider() {
+  const Json labels = {{"app", "p"}};
+  return {{"apiVersion", "apps/v1"},
+          {"kind", "Deployment"},
+          {"metadata", {{"name", "provider"}}},
+          {"spec",
+           {{"selector", {{"matchLabels", labels}}},
+            {"template",
+             {{"metadata", {{"labels", labels}}},
+              {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}}}};
+}
+
+}  // namespace
+
+ServerTest::ServerTest(server::ReviewsOptions options) {
+  client::Connection connection;
+  connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
+  connection.authority = authority.certificate;
+  connection.authentication.client = {admin.certificate, admin.key};
+  access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+  reads = std::make_unique<server::ConfirmingReads>(access, view);
+  reviews = std::make_unique<server::Reviews>(view, *reads, std::move(options),
+                                              [this](const server::Verdict& verdict) {
+                                                const std::lock_guard lock(mutex_);
+                                                verdicts_.push_back(verdict);
+                                              });
+}
+
+ServerTest::~ServerTest() {
+  if (watches) watches->stop();
+  cluster.stop();
+}
+
+Json ServerTest::criticalService() {
+  return {
+      {"apiVersion", "lastout.dev/v1alpha1"},
+      {"kind", "CriticalService"},
+      {"metadata", {{"name", "s"}}},
+      {"spec",
+       {{"provider",
+         {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "default"}, {"name", "provider"}}},
+        {"criteria", Json::array({{{"type", "Finalizer"},
+                                   {"finalizer",
+                                    {{"group", "my.crd.group"},
+                                     {"resource", "coolresources"},
+                                     {"finalizerName", "my.crd.group/super-important"}}}},
+                                  {{"type", "SpecificResource"},
+                                   {"specificResource",
+                                    {{"group", "apiextensions.k8s.io"},
+                                     {"resource", "customresourcedefinitions"},
+                                     {"name", "coolresources.my.crd.group"}}}}})}}}};
+}
+
+void ServerTest::createStory() {
+  createStoryWithoutService();
+  create(kServices, criticalService());
+}
+
+void ServerTest::createStoryWithoutService() {
+  create(kDefinitions, coolResources());
+  create("/apis/apps/v1/namespaces/default/deployments", provider());
+  createInstance("instance", {"my.crd.group/super-important"});
+}
+
+void ServerTest::createInstance(const std::string& name, const Json& finalizers) {
+  create(kInstances, {{"apiVersion", "my.crd.group/v1"},
+                      {"kind", "CoolResource"},
+                      {"metadata", {{"name", name}, {"finalizers", finalizers}}}});
+}
+
+void ServerTest::removeFinalizers(const std::string& instance) {
+  expectStatusOk({.method = "PATCH",
+                  .target = std::string(kInstances) + "/" + instance,
+                  .body = R"({"metadata":{"finalizers":null}})",
+                  .headers = {"Content-Type: application/merge-patch+json"}});
+}
+
+void ServerTest::remove(const std::string& path) { expectStatusOk({.method = "DELETE", .target = path, .body = {}, .headers = {}}); }
+
+void ServerTest::expectStatusOk(const WireRequest& request) {
+  const WireAnswer answer = ask(request);
+  EXPECT_EQ(answer.status, 200) << answer.body;
+}
+
+void ServerTest::follow() {
+  server::WatchesOptions options;
+  options.random = [] { return [] { return 0.5; }; };
+  options.log = [](const std::string&) {};
+  options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
+  watches = std::make_unique<server::Watches>(access, view, std::move(options));
+  watches->start();
+  waitUntil([this] { return view.isReady(); });
+}
+
+void ServerTest::waitUntil(const std::function<bool()>& holds) {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(60);
+  while (!holds()) {
+    ASSERT_LT(steady_clock::now(), deadline) << "it does not come true";
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+}
+
+void ServerTest::waitFor(const kube::GroupResource& type, graph::Knowledge knowledge) {
+  waitUntil([&] { return view.knowledge(type) == knowledge; });
+}
+
+Json ServerTest::answer(const Json& request) {
+  const Json review = {
+      {"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}, {"request", request}};
+  admission::HttpRequest http;
+  http.body = review.dump();
+  http.begun = steady_clock::now();
+  const admission::HttpResponse response = reviews->answer(http);
+  EXPECT_EQ(response.status, 200) << response.body;
+  return Json::parse(response.body)["response"];
+}
+
+Json ServerTest::reviewDelete(const kube::ObjectKey& key, const std::string& user) {
+  const Json resource = {{"group", key.type.group}, {"version", "v1"}, {"resource", key.type.resource}};
+  return answer({{"uid", "u"},
+                 {"operation", "DELETE"},
+                 {"kind", {{"group", key.type.group}, {"version", "v1"}, {"kind", "K"}}},
+                 {"resource", resource},
+                 {"namespace", key.namespaceName},
+                 {"name", key.name},
+                 {"userInfo", {{"username", user}}},
+                 {"object", nullptr},
+                 {"oldObject", {{"metadata", {{"name", key.name}, {"namespace", key.namespaceName}}}}}});
+}
+
+Json ServerTest::reviewService(const Json& before, const Json& after) {
+  const Json kind = {{"group", "lastout.dev"}, {"version", "v1alpha1"}, {"kind", "CriticalService"}};
+  return answer(
+      {{"uid", "u"},
+       {"operation", before.is_null() ? "CREATE" : "UPDATE"},
+       {"kind", kind},
+       {"resource", {{"group", "lastout.dev"}, {"version", "v1alpha1"}, {"resource", "criticalservices"}}},
+       {"name", "s"},
+       {"userInfo", {{"username", "jane"}}},
+       {"object", after},
+       {"oldObject", before}});
+}
+
+std::vector<server::Verdict> ServerTest::verdicts() {
+  const std::lock_guard lock(mutex_);
+  return verdicts_;
+}
+
+}  // namespace lastout::testing

@@ -1,0 +1,63 @@
+// What `lastout serve` is made of, beside an embedded cluster behind real TLS.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "client/access.h"
+#include "server/confirming_reads.h"
+#include "server/live_view.h"
+#include "server/reviews.h"
+#include "server/watches.h"
+#include "tests/apiserver/wire.h"
+
+namespace lastout::testing {
+
+using apiserver::Json;
+
+class ServerTest : public WireTest {
+ public:
+  explicit ServerTest(server::ReviewsOptions options = {});
+  ~ServerTest() override;
+
+  // The story: a Deployment, the CRD of its CoolResources, an instance with its finalizer, and the
+  // CriticalService.
+  void createStory();
+  void createStoryWithoutService();
+  void createInstance(const std::string& name, const Json& finalizers);
+  void removeFinalizers(const std::string& instance);
+  void remove(const std::string& path);
+  static Json criticalService();
+
+  // Follows the cluster from now on, until that type is known as well as that.
+  void follow();
+  void waitFor(const kube::GroupResource& type, graph::Knowledge knowledge);
+  static void waitUntil(const std::function<bool()>& holds);
+
+  // The `response` of the answer to the review of a DELETE, or of a write of a CriticalService.
+  Json reviewDelete(const kube::ObjectKey& key, const std::string& user = "jane");
+  Json reviewService(const Json& before, const Json& after);
+  std::vector<server::Verdict> verdicts();
+
+  std::shared_ptr<client::Access> access;
+  server::LiveView view{{}};
+  std::unique_ptr<server::ConfirmingReads> reads;
+  std::unique_ptr<server::Watches> watches;
+  std::unique_ptr<server::Reviews> reviews;
+
+ private:
+  Json answer(const Json& request);
+  void expectStatusOk(const WireRequest& request);
+
+  std::mutex mutex_;
+  std::vector<server::Verdict> verdicts_;
+};
+
+inline const kube::GroupResource kCoolResources{"my.crd.group", "coolresources"};
+inline const kube::ObjectKey kProvider{{"apps", "deployments"}, "default", "provider"};
+inline const kube::ObjectKey kService{{"lastout.dev", "criticalservices"}, "", "s"};
+
+}  // namespace lastout::testing
