@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
-#include "criticalservice/validation.h"
 #include "kube/object.h"
 
 namespace lastout::apiserver {
@@ -36,13 +36,6 @@ ApiError denialOf(const kube::Errors& errors) {
   return denialBecause(why, std::move(causes));
 }
 
-tl::expected<criticalservice::CriticalService, kube::Errors> serviceOf(const Json& json,
-                                                                       const kube::ResourceMap& types) {
-  const auto object = kube::parseObject(kube::fromJson(json), "", types);
-  if (!object) return tl::unexpected(kube::Errors{object.error()});
-  return criticalservice::parse(*object, types);
-}
-
 // What is stored was checked before: metadata that cannot be read is none that orders anything.
 std::optional<kube::ObjectMeta> metaOf(const Json& object) {
   const Json* metadata = at(object, {"metadata"});
@@ -55,12 +48,7 @@ std::optional<kube::ObjectMeta> metaOf(const Json& object) {
 // Whether it is for the guard to say.
 bool decides(const Mutation& mutation) {
   if (mutation.operation == Mutation::Operation::Delete) return true;
-  if (mutation.key.type != criticalservice::criticalServiceType() || !mutation.subresource.empty())
-    return false;
-  // What stands there already may lose its finalizers.
-  const Json* former = mutation.before == nullptr ? nullptr : at(mutation.before->object(), {"spec"});
-  const Json* spec = at(mutation.after, {"spec"});
-  return former == nullptr || spec == nullptr || *former != *spec;
+  return mutation.key.type == criticalservice::criticalServiceType() && mutation.subresource.empty();
 }
 
 }  // namespace
@@ -87,14 +75,15 @@ void Guard::take(const Write& write) {
 
 // What is wrong with a CriticalService, or with what becomes of it.
 kube::Errors Guard::problemsOf(const Mutation& mutation) const {
-  const auto after = serviceOf(mutation.after, types_.resources());
-  if (!after) return after.error();
-  if (mutation.before == nullptr) return {};
-  const auto before = serviceOf(mutation.before->object(), types_.resources());
-  if (!before) return {};  // it can only become better
-  return criticalservice::validateChange(
-      *before, *after,
-      [this](const criticalservice::Criterion& criterion) { return view_.isMet(criterion); });
+  const auto after = kube::parseObject(kube::fromJson(mutation.after), "", types_.resources());
+  if (!after) return {after.error()};
+  std::optional<kube::Object> before;
+  if (mutation.before != nullptr) {
+    if (auto read = kube::parseObject(kube::fromJson(mutation.before->object()), "", types_.resources()))
+      before = std::move(*read);
+  }
+  return admission::judgeServiceChange(view_, types_.resources(), {}, before ? &*before : nullptr, *after)
+      .problems;
 }
 
 std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) const {
