@@ -125,12 +125,7 @@ void TypeRegistry::add(std::vector<ServedType> versions) {
 
 void TypeRegistry::remove(const kube::GroupResource& type) {
   const auto goes = [&type](const auto& item) { return item.second->type == type && !item.second->builtIn; };
-  if (std::erase_if(byKey_, goes) == 0) return;
-  // A ResourceMap forgets nothing, so it is made anew: a few microseconds, and CRDs go rarely.
-  resources_ = kube::ResourceMap();
-  for (const auto& [key, served] : byKey_) {
-    if (findPreferred(served->type) == served) resources_.add(toResourceType(*served));
-  }
+  if (std::erase_if(byKey_, goes) != 0) resources_.remove(type);
 }
 
 std::optional<Cause> TypeRegistry::takenName(const Json& crd) const {

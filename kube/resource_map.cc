@@ -73,6 +73,17 @@ void ResourceMap::add(ResourceType type) {
   index(static_cast<uint32_t>(types_.size() - 1));
 }
 
+// The types behind it move up, so everything is indexed anew.
+void ResourceMap::remove(const GroupResource& type) {
+  const auto known = byResource_.find(NameView{type.group, type.resource});
+  if (known == byResource_.end()) return;
+  types_.erase(types_.begin() + known->second);
+  byResource_.clear();
+  byKind_.clear();
+  byWord_.clear();
+  for (uint32_t position = 0; position < types_.size(); ++position) index(position);
+}
+
 void ResourceMap::index(uint32_t position) {
   const ResourceType& type = types_[position];
   byResource_.insert_or_assign({type.type.group, type.type.resource}, position);

@@ -28,7 +28,8 @@ struct ResourceType {
 // How a word names a type; an earlier one counts before a later one.
 enum class WordRank : uint8_t { Plural, SingularOrKind, ShortName };
 
-// Looked up by hash, a few dozen nanoseconds each. Reading is safe from several threads while nobody adds.
+// Looked up by hash, a few dozen nanoseconds each. Reading is safe from several threads while nobody adds or
+// removes.
 class ResourceMap {
  public:
   // Kubernetes' built-in types, ManifestWork, AppliedManifestWork and CriticalService. The last three are
@@ -41,8 +42,10 @@ class ResourceMap {
   // Adds what a CustomResourceDefinition (its whole document) defines. Fails, as the API server does not
   // serve them, on a name that is not <plural>.<group> and on names that another type of the same group has.
   Result<ResourceType> addCrd(const Value& crd, std::string_view file);
+  // Forgets a type, if it is known; takes time in proportion to all that are.
+  void remove(const GroupResource& type);
 
-  // nullptr when unknown. Pointers stay valid as long as this map lives; the type behind one may be replaced.
+  // nullptr when unknown. Pointers stay valid until a type is removed; the type behind one may be replaced.
   const ResourceType* find(const GroupResource& type) const;
   const ResourceType* findKind(std::string_view group, std::string_view kind) const;
   // Any word a person uses: "deployments", "deployment", "deploy", "Deployment", each with or without
@@ -90,7 +93,7 @@ class ResourceMap {
   const ResourceType* sameName(const ResourceType& type) const;
   Error unknownWord(std::string_view word) const;
 
-  std::deque<ResourceType> types_;  // never shrinks, so that pointers into it stay valid
+  std::deque<ResourceType> types_;  // shrinks in remove() alone, so that pointers into it stay valid
   NameIndex byResource_;
   NameIndex byKind_;
   std::unordered_map<std::string, std::vector<Meaning>, WordHash, std::equal_to<>> byWord_;  // in lower case

@@ -145,6 +145,12 @@ ScenarioReport Report::finish() && {
   return std::move(report_);
 }
 
+// The type that a CRD of this name defines; it has no other name.
+kube::GroupResource definedBy(const std::string& crd) {
+  const size_t dot = std::min(crd.find('.'), crd.size());
+  return {crd.substr(std::min(dot + 1, crd.size())), crd.substr(0, dot)};
+}
+
 }  // namespace
 
 tl::expected<std::optional<RecordedCluster::Verdict>, kube::Errors> RecordedCluster::take(
@@ -177,20 +183,24 @@ tl::expected<void, kube::Errors> RecordedCluster::watch(const RecordedEvent& eve
   return {};
 }
 
-// A ResourceMap forgets nothing, so it is made anew when a CRD goes.
 tl::expected<void, kube::Errors> RecordedCluster::define(const RecordedEvent& event) {
   kube::Result<kube::ResourceType> added;
-  if (event.deleted) {
-    definitions_.erase(event.key.name);
-    types_ = kube::ResourceMap::builtIn();
-    for (const auto& [name, crd] : definitions_) types_.addCrd(crd.content, crd.file);
-  } else {
-    definitions_.insert_or_assign(event.key.name, event.object);
+  if (event.deleted)
+    undefine(definedBy(event.key.name));
+  else
     added = types_.addCrd(event.object.content, event.object.file);
-  }
   view_.typesChanged();
   if (!added) return tl::unexpected(kube::Errors{added.error()});
   return {};
+}
+
+// What is known without a CRD stays known.
+void RecordedCluster::undefine(const kube::GroupResource& type) {
+  const kube::ResourceMap always = kube::ResourceMap::builtIn();
+  if (const kube::ResourceType* known = always.find(type))
+    types_.add(*known);
+  else
+    types_.remove(type);
 }
 
 tl::expected<ScenarioReport, kube::Errors> replayRecording(const std::string& path, kube::Errors& warnings) {

@@ -2,7 +2,6 @@
 // was recorded: what happened in a cluster becomes a test of what decides there.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +34,9 @@ class RecordedCluster {
  private:
   tl::expected<void, kube::Errors> watch(const RecordedEvent& event);
   tl::expected<void, kube::Errors> define(const RecordedEvent& event);
+  void undefine(const kube::GroupResource& type);
 
   kube::ResourceMap types_ = kube::ResourceMap::builtIn();
-  std::map<std::string, kube::Object> definitions_;  // the CRDs, by name
   admission::ClusterView view_;
 };
 

@@ -190,6 +190,34 @@ TEST(ResourceMap, ALaterCrdReplacesAnEarlierOne) {
   EXPECT_EQ(resolved(types, "old").substr(0, 33), "no resource type \"old\" is known; ");
 }
 
+TEST(ResourceMap, WhatIsRemovedIsNamedByNoWord) {
+  ResourceMap types = ResourceMap::builtIn();
+  ASSERT_TRUE(types.addCrd(crd("things", "Thing", "my.crd.group", ", shortNames: [th]"), "file"));
+  ASSERT_TRUE(types.addCrd(crd("gadgets", "Gadget"), "file"));
+  const size_t count = types.types().size();
+  types.remove({"my.crd.group", "things"});
+  types.remove({"my.crd.group", "things"});
+  EXPECT_EQ(types.types().size(), count - 1);
+  EXPECT_EQ(types.find({"my.crd.group", "things"}), nullptr);
+  EXPECT_EQ(types.findKind("my.crd.group", "Thing"), nullptr);
+  for (const std::string word : {"things", "thing", "th"})
+    EXPECT_EQ(resolved(types, word).substr(0, 16), "no resource type") << word;
+  for (const std::string_view word : {"gadgets", "gadget", "Gadget"})
+    EXPECT_EQ(resolved(types, word), "gadgets.my.crd.group");
+  EXPECT_EQ(types.findKind("my.crd.group", "Gadget"), types.find({"my.crd.group", "gadgets"}));
+  EXPECT_EQ(resolved(types, "deploy"), "deployments.apps");
+  ASSERT_TRUE(types.addCrd(crd("widgets", "Thing"), "file")) << "the names are free again";
+}
+
+// Only add() takes what an API server would not: of two types with one kind, the later one has it.
+TEST(ResourceMap, AKindFallsBackToWhomElseHasIt) {
+  ResourceMap types;
+  types.add({{"g.dev", "olds"}, "Same", "v1", "old", {}, true, false});
+  types.add({{"g.dev", "news"}, "Same", "v1", "new", {}, true, false});
+  types.remove({"g.dev", "news"});
+  EXPECT_EQ(types.findKind("g.dev", "Same"), types.find({"g.dev", "olds"}));
+}
+
 TEST(ResourceMap, ACopyKnowsTheSameAndLearnsByItself) {
   const ResourceMap original = ResourceMap::builtIn();
   ResourceMap copy = original;
