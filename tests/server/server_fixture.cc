@@ -107,7 +107,9 @@ void ServerTest::removeFinalizers(const std::string& instance) {
                   .headers = {"Content-Type: application/merge-patch+json"}});
 }
 
-void ServerTest::remove(const std::string& path) { expectStatusOk({.method = "DELETE", .target = path, .body = {}, .headers = {}}); }
+void ServerTest::remove(const std::string& path) {
+  expectStatusOk({.method = "DELETE", .target = path, .body = {}, .headers = {}});
+}
 
 void ServerTest::expectStatusOk(const WireRequest& request) {
   const WireAnswer answer = ask(request);
