@@ -90,8 +90,7 @@ std::vector<graph::Condition> ClusterView::toConfirm(const kube::ObjectKey& key)
                      conditions.push_back(graph_.condition(graph::ConditionId{condition}));
                    });
   std::ranges::sort(conditions);
-  const auto repeated = std::ranges::unique(conditions);
-  conditions.erase(repeated.begin(), repeated.end());
+  conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   return conditions;
 }
 
@@ -109,10 +108,14 @@ std::vector<const criticalservice::CriticalService*> ClusterView::services() con
   std::vector<const criticalservice::CriticalService*> services;
   services.reserve(services_.size());
   for (const auto& [name, object] : services_) {
-    if (const uint32_t number = index_.find(name); number != graph::kNone)
-      services.push_back(&index_.service(number));
+    if (const auto* understood = service(name)) services.push_back(understood);
   }
   return services;
+}
+
+const criticalservice::CriticalService* ClusterView::service(std::string_view name) const {
+  const uint32_t number = index_.find(name);
+  return number == graph::kNone ? nullptr : &index_.service(number);
 }
 
 }  // namespace lastout::admission

@@ -67,6 +67,8 @@ class ClusterView {
   Explanation explainWith(const Seen& seen, const kube::ObjectKey& key) const;
 
   const graph::Graph& graph() const { return graph_; }
+  // What a CriticalService was understood to say last; nullptr: it never was. Valid until the next change.
+  const criticalservice::CriticalService* service(std::string_view name) const;
   // Those that are understood, in the order of their names. Valid until the next change.
   std::vector<const criticalservice::CriticalService*> services() const;
 

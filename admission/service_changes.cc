@@ -80,8 +80,9 @@ ServiceChange judgeServiceChange(const ClusterView& view, const kube::ResourceMa
   change.problems = criticalservice::validateNew(*service, ownNamespace);
   change.warnings = criticalservice::warnings(*service, types, surroundingsIn(view.graph()));
   if (before == nullptr) return change;
-  const auto former = criticalservice::parse(*before, types);
-  if (!former) return change;
+  // What it was understood to say counts, although a type that it names may be gone by now.
+  const criticalservice::CriticalService* former = view.service(before->key.name);
+  if (former == nullptr) return change;
   kube::Errors lost = criticalservice::validateChange(
       *former, *service,
       [&view](const criticalservice::Criterion& criterion) { return view.isMet(criterion); });

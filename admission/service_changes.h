@@ -17,7 +17,7 @@ struct ServiceChange {
 
 // `before`: what stands there now, nullptr where nothing does. `ownNamespace`: as GuardIndex's. Nothing is
 // wrong with a change that leaves the spec alone: what stands there already may lose its finalizers. What
-// stood there and could not be understood can only become better.
+// stood there and was never understood can only become better.
 ServiceChange judgeServiceChange(const ClusterView& view, const kube::ResourceMap& types,
                                  std::string_view ownNamespace, const kube::Object* before,
                                  const kube::Object& after);

@@ -44,6 +44,7 @@ ApiResult<Json> mutatedUpdate(const Mutation& mutation, Json object) {
     return tl::unexpected(invalid(type.kind, type.type.group, mutation.key.name,
                                   {invalidField("metadata.uid", std::string(uid), "field is immutable")}));
   const std::string_view version = stringAt(object, {"metadata", "resourceVersion"});
+  if (version.empty() && !type.builtIn) return tl::unexpected(noVersionGiven(type, mutation.key.name));
   if (!version.empty() && version != std::to_string(mutation.before->version()))
     return tl::unexpected(modified(type.type, mutation.key.name));
   const std::string_view subresource = mutation.shown ? "" : std::string_view(mutation.subresource);
@@ -55,6 +56,12 @@ ApiResult<Json> mutatedUpdate(const Mutation& mutation, Json object) {
 }
 
 }  // namespace
+
+ApiError noVersionGiven(const ServedType& type, std::string_view name) {
+  return invalid(type.kind, type.type.group, name,
+                 {{"FieldValueInvalid", "Invalid value: 0x0: must be specified for an update",
+                   "metadata.resourceVersion"}});
+}
 
 ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::string_view name, Json& object,
                             std::vector<std::string>& warnings) {
@@ -86,8 +93,10 @@ ApiResult<void> acceptMutated(Mutation& mutation, Json object) {
   }
   if (auto matched = matchMutated(mutation, object); !matched) return matched;
   std::vector<std::string> unheard;
-  if (auto fits = fitToSchema(type, FieldValidation::Ignore, mutation.key.name, object, unheard); !fits)
+  if (auto fits = fitToSchema(type, FieldValidation::Ignore, mutation.key.name, object, unheard); !fits) {
+    if (fits.error().code == 400) return tl::unexpected(internalError(fits.error().message));
     return fits;
+  }
   auto accepted = mutation.before == nullptr ? mutatedCreation(mutation, std::move(object))
                                              : mutatedUpdate(mutation, std::move(object));
   if (!accepted) return tl::unexpected(std::move(accepted.error()));

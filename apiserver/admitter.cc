@@ -42,17 +42,25 @@ ApiResult<void> Admitter::tell(const Mutation& mutation, Verdict verdict) const 
   return {};
 }
 
-// Where nobody is asked there is no review either. The guard is asked about what it decides.
+ApiResult<void> Admitter::askGuard(const Mutation& mutation) const {
+  if (guard_ == nullptr) return {};
+  const std::scoped_lock lock(plane_.mutex);
+  const auto said = guard_->review(mutation);
+  if (!said) return {};
+  return tell(mutation, {{kGuardName}, *said ? std::nullopt : std::optional(said->error())});
+}
+
+// Where nobody is asked there is no review either. The guard is asked about DELETEs first, and about what is
+// written when mutating webhooks have made of it what they would.
 ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
   if (!mayRefuse()) return {};
+  const bool deletes = mutation.operation == Mutation::Operation::Delete;
+  if (deletes) {
+    if (auto decided = askGuard(mutation); !decided) return decided;
+  }
   ReviewRequest request = reviewOf(mutation);
   {
     const std::scoped_lock lock(plane_.mutex);
-    const auto said = guard_ == nullptr ? std::nullopt : guard_->review(mutation);
-    if (said) {
-      auto decided = tell(mutation, {{kGuardName}, *said ? std::nullopt : std::optional(said->error())});
-      if (!decided) return decided;
-    }
     const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
     if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
   }
@@ -64,7 +72,9 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   ReviewOutcome outcome = reviewer_.review(std::move(request), accept);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
-  return tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});
+  auto told = tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});
+  if (!told || deletes) return told;
+  return askGuard(mutation);
 }
 
 }  // namespace lastout::apiserver

@@ -38,6 +38,7 @@ class Admitter {
   ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
 
  private:
+  ApiResult<void> askGuard(const Mutation& mutation) const;
   ApiResult<void> tell(const Mutation& mutation, Verdict verdict) const;
 
   ControlPlane& plane_;

@@ -163,9 +163,13 @@ ApiResult<Json> Api::perform(Call& call, const kube::ObjectKey& key, const Prepa
     }
     if (auto admitted = admitter_.admit(*mutation, call.warnings); !admitted)
       return tl::unexpected(std::move(admitted.error()));
-    if (mutation->dryRun) return afterDryRun(*mutation, plane_);
     const std::scoped_lock lock(plane_.mutex);
     if (plane_.storage.find(key) != before) continue;
+    if (mutation->dryRun) {
+      if (auto possible = plane_.mayCommit(*mutation); !possible)
+        return tl::unexpected(std::move(possible.error()));
+      return afterDryRun(*mutation, plane_);
+    }
     const auto committed = plane_.commit(*mutation);
     if (!committed) return tl::unexpected(committed.error());
     return (*committed)->object();

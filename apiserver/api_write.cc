@@ -22,12 +22,6 @@ FieldValidation validationOf(const WriteOptions& options) {
   return parseFieldValidation(options.fieldValidation).value_or(FieldValidation::Ignore);
 }
 
-ApiError noVersionGiven(const ServedType& type, std::string_view name) {
-  return invalid(type.kind, type.type.group, name,
-                 {{"FieldValueInvalid", "Invalid value: 0x0: must be specified for an update",
-                   "metadata.resourceVersion"}});
-}
-
 // A body's resourceVersion and uid must be those of what is stored.
 ApiResult<void> checkIdentity(const ServedType& type, const Record& before, const Json& object) {
   const std::string_view version = stringAt(object, {"metadata", "resourceVersion"});
@@ -60,7 +54,7 @@ ApiResult<Json> patched(PatchType patchType, const ServedType& type, const Json&
 }  // namespace
 
 ApiResult<HttpResponse> Api::create(Call& call) {
-  const auto options = parseWriteOptions(call.http.query);
+  const auto options = parseWriteOptions("CreateOptions", call.http.query);
   if (!options) return tl::unexpected(options.error());
   auto body = decodeBody(call.http.body, call.http.contentType, call.type->kind);
   if (!body) return tl::unexpected(std::move(body.error()));
@@ -111,7 +105,7 @@ ApiResult<HttpResponse> Api::answerReview(Call& call, Json review) {
 }
 
 ApiResult<HttpResponse> Api::update(Call& call) {
-  const auto options = parseWriteOptions(call.http.query);
+  const auto options = parseWriteOptions("UpdateOptions", call.http.query);
   if (!options) return tl::unexpected(options.error());
   auto body = decodeBody(call.http.body, call.http.contentType, call.type->kind);
   if (!body) return tl::unexpected(std::move(body.error()));
@@ -130,7 +124,7 @@ ApiResult<HttpResponse> Api::update(Call& call) {
 }
 
 ApiResult<HttpResponse> Api::patch(Call& call) {
-  const auto options = parseWriteOptions(call.http.query);
+  const auto options = parseWriteOptions("PatchOptions", call.http.query);
   if (!options) return tl::unexpected(options.error());
   const auto patchType = parsePatchType(call.http.contentType, call.type->type);
   if (!patchType) return tl::unexpected(patchType.error());

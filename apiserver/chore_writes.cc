@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "apiserver/conditions.h"
@@ -132,11 +131,12 @@ std::optional<Mutation> workloadChore(const Subject& subject) {
 
 // --- namespaces
 
-// What is left, once everything was asked to go or refused; nothing before that.
+// What is left, once everything was asked to go or refused; nothing before that. A type whose deletion was
+// refused is told with its first refusal alone, as it ends the deletion of that collection.
 std::optional<NamespaceContent> remainingContent(const Subject& subject) {
   std::map<kube::GroupResource, int64_t> types;
   std::map<std::string, int64_t> finalizers;
-  std::set<std::string> failures;
+  std::map<kube::GroupResource, std::string> failures;
   for (const Slot slot : subject.info().content) {
     const cluster::ObjectState state = subject.plane.live.object(slot);
     const kube::ObjectKey& key = subject.plane.live.model().slots[slot].key;
@@ -144,15 +144,17 @@ std::optional<NamespaceContent> remainingContent(const Subject& subject) {
     if (state.live()) {
       const auto refused = subject.plane.refusedContent.find(key);
       if (refused == subject.plane.refusedContent.end()) return std::nullopt;
-      failures.insert(refused->second);
+      failures.try_emplace(key.type, refused->second);
       continue;
     }
     ++types[key.type];
     for (const std::string& finalizer : subject.plane.live.finalizers(slot)) ++finalizers[finalizer];
   }
   NamespaceContent content;
-  content.failures.assign(failures.begin(), failures.end());
-  for (const auto& [type, count] : types) content.remaining.push_back({type, count});
+  for (const auto& [type, why] : failures) content.failures.push_back(why);
+  for (const auto& [type, count] : types) {
+    if (!failures.contains(type)) content.remaining.push_back({type, count});
+  }
   for (const auto& [name, count] : finalizers) content.finalizers.push_back({name, count});
   return content;
 }

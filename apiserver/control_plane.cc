@@ -87,9 +87,14 @@ kube::Result<void> ControlPlane::holds(const Mutation& mutation) {
   return live.fits(liveObjectOf(mutation.key, mutation.after, known));
 }
 
+ApiResult<void> ControlPlane::mayCommit(const Mutation& mutation) {
+  if (const auto held = holds(mutation); !held) return tl::unexpected(notHeld(mutation, held.error()));
+  return mutation.operation == Mutation::Operation::Create ? mayCreate(mutation) : ApiResult<void>();
+}
+
 ApiResult<RecordRef> ControlPlane::commit(const Mutation& mutation) {
   live.advance(surroundings_.time());
-  if (const auto held = holds(mutation); !held) return tl::unexpected(notHeld(mutation, held.error()));
+  if (auto possible = mayCommit(mutation); !possible) return tl::unexpected(std::move(possible.error()));
   switch (mutation.operation) {
     case Mutation::Operation::Create:
       return commitCreate(mutation);
@@ -102,7 +107,6 @@ ApiResult<RecordRef> ControlPlane::commit(const Mutation& mutation) {
 }
 
 ApiResult<RecordRef> ControlPlane::commitCreate(const Mutation& mutation) {
-  if (auto possible = mayCreate(mutation); !possible) return tl::unexpected(std::move(possible.error()));
   cluster::Events events;
   const auto slot = live.create(liveObjectOf(mutation.key, mutation.after, types.resources()), events);
   if (!slot) return tl::unexpected(notHeld(mutation, slot.error()));

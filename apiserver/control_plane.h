@@ -65,10 +65,12 @@ class ControlPlane {
   // Why an object cannot come into being now, in the API server's words: one of its name is there, or its
   // namespace or type is gone or terminates.
   ApiResult<void> mayCreate(const Mutation& mutation);
-  // Does what was reviewed; `before` must still be what is stored, and what is created mayCreate(). An update
-  // that changes nothing writes nothing. The record that now is stored, or, of an
-  // object that is gone with this write, what it was last; fails with 422 when the machine cannot hold the
-  // object. What is admitted for an unserved type is an error of the caller.
+  // Whether commit() would do it: as mayCreate() where something is created, and 422 for what the machine
+  // cannot hold.
+  ApiResult<void> mayCommit(const Mutation& mutation);
+  // Does what was reviewed, if it mayCommit(); `before` must still be what is stored. An update that changes
+  // nothing writes nothing. The record that now is stored, or, of an object that is gone with this write,
+  // what it was last. What is admitted for an unserved type is an error of the caller.
   ApiResult<RecordRef> commit(const Mutation& mutation);
   // Stores what a controller writes beside the machine: a status, or an annotation.
   RecordRef store(const kube::ObjectKey& key, Json object);

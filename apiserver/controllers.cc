@@ -81,7 +81,7 @@ bool Controllers::act(Milliseconds now) {
   }
   const ApiResult<void> admitted = admitAll(mutations);
   const std::scoped_lock lock(plane_.mutex);
-  noteContent(*plan, admitted);
+  if (plan->action.kind == Action::Kind::NamespaceDelete) noteContent(mutations, admitted, now);
   const bool allowed = admitted && std::ranges::all_of(mutations, [this](const Mutation& mutation) {
                          return plane_.holds(mutation).has_value();
                        });
@@ -110,15 +110,17 @@ bool Controllers::tidy(Milliseconds now) {
   return true;
 }
 
-// What a terminating Namespace says about its content.
-void Controllers::noteContent(const cluster::Plan& plan, const ApiResult<void>& admitted) {
-  if (plan.action.kind != Action::Kind::NamespaceDelete || plan.deletes == cluster::kNone) return;
-  const kube::ObjectKey& key = plane_.live.model().slots[plan.deletes].key;
-  if (admitted)
-    plane_.refusedContent.erase(key);
-  else
-    plane_.refusedContent[key] = admitted.error().message;
-  chores_.again({{"", "namespaces"}, "", key.namespaceName}, plan.due);
+// What a terminating Namespace says about its content, as it was when it was reviewed.
+void Controllers::noteContent(const std::vector<Mutation>& deletions, const ApiResult<void>& admitted,
+                              Milliseconds now) {
+  for (const Mutation& deletion : deletions) {
+    if (plane_.storage.find(deletion.key) != deletion.before) continue;
+    if (admitted)
+      plane_.refusedContent.erase(deletion.key);
+    else
+      plane_.refusedContent[deletion.key] = admitted.error().message;
+    chores_.again({{"", "namespaces"}, "", deletion.key.namespaceName}, now);
+  }
 }
 
 ApiResult<void> Controllers::admitAll(std::vector<Mutation>& mutations) {

@@ -33,7 +33,7 @@ class Controllers {
   std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew);
   UserInfo userOf(const cluster::Plan& plan) const;
   ApiResult<void> admitAll(std::vector<Mutation>& mutations);
-  void noteContent(const cluster::Plan& plan, const ApiResult<void>& admitted);
+  void noteContent(const std::vector<Mutation>& deletions, const ApiResult<void>& admitted, Milliseconds now);
 
   ControlPlane& plane_;
   Admitter& admitter_;

@@ -90,9 +90,9 @@ bool isPrintable(std::string_view character) {
   return character.size() != 2 || byte(0) != 0xC2 || byte(1) >= 0xA0;  // U+0080 to U+009F control, too
 }
 
-ApiResult<void> checkFieldManager(const std::string& name) {
-  const auto refused = [](Cause cause) {
-    return tl::unexpected(invalid("CreateOptions", "meta.k8s.io", "", {std::move(cause)}));
+ApiResult<void> checkFieldManager(std::string_view kind, const std::string& name) {
+  const auto refused = [kind](Cause cause) {
+    return tl::unexpected(invalid(kind, "meta.k8s.io", "", {std::move(cause)}));
   };
   if (name.size() > kLongestFieldManager)
     return refused(tooLong("fieldManager", "must have at most 128 bytes"));
@@ -297,19 +297,19 @@ ApiResult<ListOptions> parseListOptions(const Query& query) {
   return options;
 }
 
-ApiResult<WriteOptions> parseWriteOptions(const Query& query) {
+ApiResult<WriteOptions> parseWriteOptions(std::string_view kind, const Query& query) {
   WriteOptions options;
-  const auto dryRun = dryRunOf("CreateOptions", query);
+  const auto dryRun = dryRunOf(kind, query);
   if (!dryRun) return tl::unexpected(dryRun.error());
   options.dryRun = *dryRun;
   options.fieldManager = valueOf(query, "fieldManager");
-  if (auto checked = checkFieldManager(options.fieldManager); !checked)
+  if (auto checked = checkFieldManager(kind, options.fieldManager); !checked)
     return tl::unexpected(std::move(checked.error()));
   options.fieldValidation = valueOf(query, "fieldValidation");
   const std::string& validation = options.fieldValidation;
   if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
     return tl::unexpected(invalidOption(
-        "CreateOptions", "FieldValueNotSupported",
+        kind, "FieldValueNotSupported",
         "Unsupported value: \"" + validation + "\": supported values: \"Ignore\", \"Strict\", \"Warn\"",
         "fieldValidation"));
   }

@@ -54,7 +54,8 @@ struct WriteOptions {
   // As reviews carry them; `kind` is "CreateOptions" or "UpdateOptions".
   Json asGiven(std::string_view kind) const;
 };
-ApiResult<WriteOptions> parseWriteOptions(const Query& query);
+// `kind`: as messages call them: "CreateOptions", "UpdateOptions", "PatchOptions".
+ApiResult<WriteOptions> parseWriteOptions(std::string_view kind, const Query& query);
 
 struct DeleteOptions {
   bool dryRun = false;

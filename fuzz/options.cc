@@ -82,7 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     query.emplace(key, value);
   }
   if (const auto options = apiserver::parseListOptions(query); !options) checkRefusal(options.error());
-  if (const auto options = apiserver::parseWriteOptions(query); !options) checkRefusal(options.error());
+  if (const auto options = apiserver::parseWriteOptions("PatchOptions", query); !options)
+    checkRefusal(options.error());
   const auto object = apiserver::decodeBody(body, "application/json");
   checkDeletion(query, object ? *object : Json());
   return 0;

@@ -20,6 +20,13 @@ apiserver::CallWebhook webhookThat(Responds responds);
 
 class ClusterTest : public ::testing::Test {
  public:
+  static constexpr const char* kMerge = "application/merge-patch+json";
+  static inline const std::string kMaps = "/api/v1/namespaces/default/configmaps";
+  static inline const std::string kWidgets = "/apis/example.com/v1/namespaces/default/widgets";
+  static apiserver::Json configMap(const std::string& name) {
+    return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}};
+  }
+
   explicit ClusterTest(apiserver::EmbeddedOptions options = {});
 
   // A request of the admin; `body` null: none.

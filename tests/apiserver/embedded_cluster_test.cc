@@ -12,8 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kMerge = "application/merge-patch+json";
-
 class EmbeddedClusterTest : public testing::ClusterTest {
  public:
   void createCrd() {

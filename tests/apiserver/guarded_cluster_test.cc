@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/apiserver/cluster_fixture.h"
+#include "tests/apiserver/webhook_fixture.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -58,6 +58,64 @@ TEST_F(GuardedCluster, KeepsProviderAndUnmetCriteria) {
   expect(200, "DELETE", maps + "/m");
   patch(200, {{"criteria", criteria}});
   patch(200, {{"deletionIntent", "OrphanResources"}});
+}
+
+// A Kind means a type as long as its CRD is there; what was meant stays guarded.
+TEST_F(GuardedCluster, RemembersWhatAServiceWasUnderstoodToSay) {
+  const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  expect(201, "POST", definitions,
+         {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", "things.example.com"}}},
+          {"spec",
+           {{"group", "example.com"},
+            {"names", {{"kind", "Thing"}, {"plural", "things"}}},
+            {"scope", "Cluster"},
+            {"versions", Json::array({{{"name", "v1"},
+                                       {"served", true},
+                                       {"storage", true},
+                                       {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}})}}}});
+  expect(201, "POST", kMaps, configMap("m"));
+  Json both = service(provider, map);
+  both["spec"]["criteria"].push_back(
+      {{"type", "Finalizer"},
+       {"finalizer", {{"group", "example.com"}, {"resource", "Thing"}, {"finalizerName", "example.com/f"}}}});
+  expect(201, "POST", services, both);
+  expect(200, "DELETE", definitions + "/things.example.com");
+  pass(std::chrono::seconds(60));
+  expect(404, "GET", definitions + "/things.example.com");
+  Json other = map;
+  other["name"] = "unrelated";
+  const Json criteria = service(provider, other)["spec"]["criteria"];
+  expect(403, "PATCH", services + "/s", {{"spec", {{"criteria", criteria}}}}, kMerge);
+}
+
+class MutatedGuarded : public testing::WebhookClusterTest {
+ public:
+  MutatedGuarded() : WebhookClusterTest(guardedOptions()) {}
+};
+
+TEST_F(MutatedGuarded, WhatAWebhookMakesOfACriticalServiceIsJudged) {
+  expect(201, "POST", kMaps, configMap("m"));
+  const Json criterion = {
+      {"type", "SpecificResource"},
+      {"specificResource",
+       {{"group", ""}, {"resource", "configmaps"}, {"namespace", "default"}, {"name", "m"}}}};
+  expect(201, "POST", "/apis/lastout.dev/v1alpha1/criticalservices",
+         {{"apiVersion", "lastout.dev/v1alpha1"},
+          {"kind", "CriticalService"},
+          {"metadata", {{"name", "s"}}},
+          {"spec",
+           {{"provider",
+             {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "default"}, {"name", "p"}}},
+            {"criteria", Json::array({criterion})}}}});
+  mutate("criticalservices", "UPDATE", [](const Json&) {
+    return patch(Json::array(
+        {{{"op", "replace"}, {"path", "/spec/criteria/0/specificResource/name"}, {"value", "other"}}}));
+  });
+  const Json refused = expect(403, "PATCH", "/apis/lastout.dev/v1alpha1/criticalservices/s",
+                              {{"metadata", {{"labels", {{"a", "b"}}}}}}, kMerge);
+  EXPECT_THAT(refused["message"], HasSubstr("cannot be removed while it is not known to be met"));
 }
 
 TEST(TheClock, IsForThoseWhoMay) {

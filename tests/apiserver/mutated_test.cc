@@ -8,13 +8,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr const char* kMerge = "application/merge-patch+json";
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
-
-Json configMap(const std::string& name) {
-  return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}};
-}
-
 Json replacing(const std::string& path, const Json& value) {
   return Json::array({{{"op", "add"}, {"path", path}, {"value", value}}});
 }
@@ -44,6 +37,17 @@ TEST_F(MutatedTest, ANewObjectMayGetAnotherNameButKeepsItsUid) {
   EXPECT_EQ(expect(200, "GET", kMaps + "/b")["metadata"]["uid"], seen);
   EXPECT_NE(seen, "11111111-1111-1111-1111-111111111111");
   EXPECT_EQ(expect(409, "POST", kMaps, configMap("a"))["message"], "configmaps \"b\" already exists");
+}
+
+TEST_F(MutatedTest, ADryRunSaysWhatTheRunWould) {
+  expect(201, "POST", kMaps, configMap("b"));
+  change("CREATE", "/metadata/name", "b");
+  expect(409, "POST", kMaps + "?dryRun=All", configMap("a"));
+}
+
+TEST_F(MutatedTest, WhatCannotBeDecodedIsTheWebhooksFault) {
+  change("CREATE", "/data", {{"k", 1}});
+  expect(500, "POST", kMaps, configMap("a"));
 }
 
 TEST_F(MutatedTest, ANewObjectStaysInItsNamespace) {

@@ -13,9 +13,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-constexpr const char* kMergePatch = "application/merge-patch+json";
-constexpr const char* kConfigMaps = "/api/v1/namespaces/default/configmaps";
-constexpr const char* kWidgets = "/apis/example.com/v1/namespaces/default/widgets";
 constexpr const char* kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 class ReadingTest : public testing::ClusterTest {
@@ -108,11 +105,11 @@ TEST_F(ReadingTest, APageAtAVersionIsOfExactlyThatOne) {
 
 TEST_F(ReadingTest, WhatLeavesASelectionIsToldAsItWasInIt) {
   createConfigMap("default", "m", {{"x", "y"}});
-  const HttpResponse response = send("GET", std::string(kConfigMaps) + "?watch=1&labelSelector=x=y");
+  const HttpResponse response = send("GET", std::string(kMaps) + "?watch=1&labelSelector=x=y");
   const auto next = [&] { return Json::parse(response.stream->next(milliseconds(0)).value_or("null")); };
   EXPECT_EQ(next()["type"], "ADDED");
-  const Json after = expect(200, "PATCH", std::string(kConfigMaps) + "/m",
-                            {{"metadata", {{"labels", {{"x", nullptr}}}}}}, kMergePatch);
+  const Json after =
+      expect(200, "PATCH", std::string(kMaps) + "/m", {{"metadata", {{"labels", {{"x", nullptr}}}}}}, kMerge);
   const Json event = next();
   EXPECT_EQ(event["type"], "DELETED");
   EXPECT_EQ(event["object"]["metadata"]["labels"], Json({{"x", "y"}}));
@@ -120,7 +117,7 @@ TEST_F(ReadingTest, WhatLeavesASelectionIsToldAsItWasInIt) {
 }
 
 TEST_F(ReadingTest, AWatchOfZeroSecondsLastsAsLongAsAnyOther) {
-  const HttpResponse response = send("GET", std::string(kConfigMaps) + "?watch=1&timeoutSeconds=0");
+  const HttpResponse response = send("GET", std::string(kMaps) + "?watch=1&timeoutSeconds=0");
   toldBy(*response.stream);
   createConfigMap("default", "late");
   EXPECT_THAT(toldBy(*response.stream), ElementsAre("ADDED late"));
@@ -147,7 +144,7 @@ TEST_F(ReadingTest, AWatchEndsWithItsVersion) {
   const HttpResponse second = send("GET", "/apis/example.com/v2/widgets?watch=1");
   crd["spec"]["versions"][1]["served"] = false;
   expect(200, "PATCH", std::string(kCrds) + "/widgets.example.com",
-         {{"spec", {{"versions", crd["spec"]["versions"]}}}}, kMergePatch);
+         {{"spec", {{"versions", crd["spec"]["versions"]}}}}, kMerge);
   createWidget("a");
   EXPECT_THAT(toldBy(*first.stream), ElementsAre("ADDED a"));
   toldBy(*second.stream);

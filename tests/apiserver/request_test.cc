@@ -87,16 +87,16 @@ TEST(ListOptions, TakeNumbersWithTheirSigns) {
 }
 
 TEST(WriteOptions, KnowDryRunsAndFieldValidation) {
-  const auto options = parseWriteOptions({{"dryRun", "All"}, {"fieldValidation", "Strict"}});
+  const auto options = parseWriteOptions("CreateOptions", {{"dryRun", "All"}, {"fieldValidation", "Strict"}});
   ASSERT_TRUE(options);
   EXPECT_TRUE(options->dryRun);
   EXPECT_EQ(options->asGiven("CreateOptions"), Json({{"kind", "CreateOptions"},
                                                      {"apiVersion", "meta.k8s.io/v1"},
                                                      {"dryRun", {"All"}},
                                                      {"fieldValidation", "Strict"}}));
-  EXPECT_EQ(parseWriteOptions({{"dryRun", "Some"}}).error().code, 422);
-  EXPECT_EQ(parseWriteOptions({{"dryRun", ""}}).error().code, 422);
-  EXPECT_EQ(parseWriteOptions({{"fieldValidation", "strict"}}).error().code, 422);
+  EXPECT_EQ(parseWriteOptions("CreateOptions", {{"dryRun", "Some"}}).error().code, 422);
+  EXPECT_EQ(parseWriteOptions("CreateOptions", {{"dryRun", ""}}).error().code, 422);
+  EXPECT_EQ(parseWriteOptions("CreateOptions", {{"fieldValidation", "strict"}}).error().code, 422);
 }
 
 // Each recorded review of a DELETE carries the options of the request that caused it.

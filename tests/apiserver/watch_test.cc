@@ -14,7 +14,6 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr size_t kMapBytes = 50'000;
 constexpr size_t kMostOfAPiece = (size_t{256} << 10) + kMapBytes + 1000;  // one event begins within it
 

@@ -9,14 +9,12 @@ using apiserver::Json;
 
 }  // namespace
 
-WebhookClusterTest::WebhookClusterTest(apiserver::Users users)
+WebhookClusterTest::WebhookClusterTest(apiserver::EmbeddedOptions options)
     : ClusterTest([&] {
-        apiserver::EmbeddedOptions options;
-        options.users = std::move(users);
         options.callWebhook = webhookThat([this](const apiserver::Webhook& webhook, const Json& request) {
           return asked_.at(webhook.name)(request);
         });
-        return options;
+        return std::move(options);
       }()) {}
 
 void WebhookClusterTest::put(const std::string& kind, const std::string& resource,

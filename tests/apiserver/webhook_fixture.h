@@ -14,7 +14,8 @@ class WebhookClusterTest : public ClusterTest {
   // Answers the `request` of a review with its `response`, to which the uid is added.
   using Asked = std::function<apiserver::Json(const apiserver::Json& request)>;
 
-  explicit WebhookClusterTest(apiserver::Users users = {});
+  // Its callWebhook is this test's.
+  explicit WebhookClusterTest(apiserver::EmbeddedOptions options = {});
 
   // A webhook for one resource, whatever its group ("configmaps", "deployments/scale"); the operation: "*",
   // "CREATE", ...

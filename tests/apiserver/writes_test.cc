@@ -9,15 +9,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr const char* kMerge = "application/merge-patch+json";
 constexpr const char* kApply = "application/apply-patch+yaml";
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
-const std::string kWidgets = "/apis/example.com/v1/namespaces/default/widgets";
 const std::string kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-Json configMap(const std::string& name) {
-  return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}};
-}
 
 Json widget(const std::string& name) {
   return {{"apiVersion", "example.com/v1"}, {"kind", "Widget"}, {"metadata", {{"name", name}}}};
@@ -40,7 +33,8 @@ class WritesTest : public testing::WebhookClusterTest {
                                          {"schema", {{"openAPIV3Schema", schema}}}}})}}}});
   }
   // Happens while the first such request is reviewed.
-  void meanwhile(const std::string& resource, const std::string& operation, std::function<void()> what) {
+  void meanwhile(const std::string& resource, const std::string& operation,
+                 const std::function<void()>& what) {
     validate(resource, operation, [what, happened = false](const Json&) mutable {
       if (!std::exchange(happened, true)) what();
       return allow();
@@ -151,10 +145,11 @@ TEST_F(WritesTest, SomeNamespacesStay) {
   expect(200, "DELETE", "/api/v1/namespaces/kube-node-lease");
 }
 
-// As the namespace controller does: what refuses the content stands in the condition, until it lets go.
+// As the namespace controller does: what refuses the content stands in the condition, once for each type.
 TEST_F(WritesTest, ANamespaceSaysWhatRefusesItsContent) {
   createNamespace("bye");
-  expect(201, "POST", "/api/v1/namespaces/bye/configmaps", configMap("a"));
+  for (const char* name : {"a", "b"})
+    expect(201, "POST", "/api/v1/namespaces/bye/configmaps", configMap(name));
   bool allowed = false;
   validate("configmaps", "DELETE", [&](const Json&) { return allowed ? allow() : deny("keep it"); });
   expect(200, "DELETE", "/api/v1/namespaces/bye");
@@ -231,9 +226,15 @@ Users jane() {
                      "users.yaml");
 }
 
+EmbeddedOptions ofJane() {
+  EmbeddedOptions options;
+  options.users = jane();
+  return options;
+}
+
 class LimitedWritesTest : public testing::WebhookClusterTest {
  public:
-  LimitedWritesTest() : WebhookClusterTest(jane()) {}
+  LimitedWritesTest() : WebhookClusterTest(ofJane()) {}
 };
 
 TEST_F(LimitedWritesTest, WhoAppliesSomethingNewNeedsTheRightToCreate) {
