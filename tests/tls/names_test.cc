@@ -10,12 +10,12 @@
 namespace lastout::tls {
 namespace {
 
-constexpr apiserver::Validity kAlways{0, 4'102'444'800};  // until 2100
+constexpr apiserver::Validity kUntil2100{0, 4'102'444'800};
 
 TEST(SubjectTexts, AreAllOfAField) {
-  const auto authority = apiserver::makeAuthority("lastout", kAlways).value();
+  const auto authority = apiserver::makeAuthority("lastout", kUntil2100).value();
   const apiserver::UserInfo user{"j\xc3\xa4ne", "", {"ops", "system:masters"}, {}};
-  const auto made = apiserver::makeClientCertificate(authority, user, kAlways).value();
+  const auto made = apiserver::makeClientCertificate(authority, user, kUntil2100).value();
   const Owned<X509> certificate = certificateIn(made.certificate);
   ASSERT_NE(certificate, nullptr);
   EXPECT_EQ(subjectTexts(*certificate, NID_commonName), std::vector<std::string>{"j\xc3\xa4ne"});
