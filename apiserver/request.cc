@@ -124,7 +124,7 @@ ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_v
   if (text == "Exact") return VersionMatch::Exact;
   return tl::unexpected(invalidOption(
       "ListOptions", "FieldValueNotSupported",
-      "Unsupported value: \"" + std::string(text) + "\": supported values: \"Exact\", \"NotOlderThan\"",
+      "Unsupported value: " + kube::inQuotes(text) + ": supported values: \"Exact\", \"NotOlderThan\"",
       kField));
 }
 
@@ -308,10 +308,10 @@ ApiResult<WriteOptions> parseWriteOptions(std::string_view kind, const Query& qu
   options.fieldValidation = valueOf(query, "fieldValidation");
   const std::string& validation = options.fieldValidation;
   if (!validation.empty() && validation != "Ignore" && validation != "Warn" && validation != "Strict") {
-    return tl::unexpected(invalidOption(
-        kind, "FieldValueNotSupported",
-        "Unsupported value: \"" + validation + "\": supported values: \"Ignore\", \"Strict\", \"Warn\"",
-        "fieldValidation"));
+    return tl::unexpected(invalidOption(kind, "FieldValueNotSupported",
+                                        "Unsupported value: " + kube::inQuotes(validation) +
+                                            ": supported values: \"Ignore\", \"Strict\", \"Warn\"",
+                                        "fieldValidation"));
   }
   return options;
 }
