@@ -67,27 +67,36 @@ bool hasSameSpec(const kube::Object& before, const kube::Object& after) {
 
 }  // namespace
 
-ServiceChange judgeServiceChange(const ClusterView& view, const kube::ResourceMap& types,
-                                 std::string_view ownNamespace, const kube::Object* before,
-                                 const kube::Object& after) {
-  ServiceChange change;
-  if (before != nullptr && hasSameSpec(*before, after)) return change;
+kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& types,
+                             std::string_view ownNamespace, const kube::Object* before,
+                             const kube::Object& after) {
+  if (before != nullptr && hasSameSpec(*before, after)) return {};
   const auto service = criticalservice::parse(after, types);
-  if (!service) {
-    change.problems = service.error();
-    return change;
-  }
-  change.problems = criticalservice::validateNew(*service, ownNamespace);
-  change.warnings = criticalservice::warnings(*service, types, surroundingsIn(view.graph()));
-  if (before == nullptr) return change;
+  if (!service) return service.error();
+  kube::Errors problems = criticalservice::validateNew(*service, ownNamespace);
   // What it was understood to say counts, although a type that it names may be gone by now.
-  const criticalservice::CriticalService* former = view.service(before->key.name);
-  if (former == nullptr) return change;
+  const criticalservice::CriticalService* former =
+      before == nullptr ? nullptr : view.service(before->key.name);
+  if (former == nullptr) return problems;
   kube::Errors lost = criticalservice::validateChange(
       *former, *service,
       [&view](const criticalservice::Criterion& criterion) { return view.isMet(criterion); });
-  std::ranges::move(lost, std::back_inserter(change.problems));
-  return change;
+  std::ranges::move(lost, std::back_inserter(problems));
+  return problems;
+}
+
+kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
+                             const kube::Object* before, const kube::Object& after) {
+  if (before != nullptr && hasSameSpec(*before, after)) return {};
+  const auto service = criticalservice::parse(after, types);
+  if (!service) return {};
+  return criticalservice::warnings(*service, types, surroundingsIn(view.graph()));
+}
+
+std::string joinedMessages(const kube::Errors& errors) {
+  std::string text;
+  for (const kube::Error& error : errors) (text += text.empty() ? "" : "; ") += error.message;
+  return text;
 }
 
 }  // namespace lastout::admission

@@ -1,6 +1,7 @@
 // What is wrong with a CriticalService that somebody is about to write, beside what is known of the cluster.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "admission/cluster_view.h"
@@ -10,16 +11,19 @@
 
 namespace lastout::admission {
 
-struct ServiceChange {
-  kube::Errors problems;  // why it must not be written; empty: it may
-  kube::Errors warnings;  // what a person should know although it may
-};
+// Why `after` must not be written; empty: it may. `before`: what stands there now, nullptr where nothing
+// does. `ownNamespace`: as GuardIndex's. Nothing is wrong with a change that leaves the spec alone: what
+// stands there already may lose its finalizers. What stood there and was never understood can only become
+// better.
+kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& types,
+                             std::string_view ownNamespace, const kube::Object* before,
+                             const kube::Object& after);
 
-// `before`: what stands there now, nullptr where nothing does. `ownNamespace`: as GuardIndex's. Nothing is
-// wrong with a change that leaves the spec alone: what stands there already may lose its finalizers. What
-// stood there and was never understood can only become better.
-ServiceChange judgeServiceChange(const ClusterView& view, const kube::ResourceMap& types,
-                                 std::string_view ownNamespace, const kube::Object* before,
-                                 const kube::Object& after);
+// What a person should know although it may be written. Looks through the objects of the view.
+kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
+                             const kube::Object* before, const kube::Object& after);
+
+// Their messages as one text: "a; b".
+std::string joinedMessages(const kube::Errors& errors);
 
 }  // namespace lastout::admission

@@ -28,12 +28,9 @@ ApiError denialOf(const admission::Explanation& explanation) {
 
 ApiError denialOf(const kube::Errors& errors) {
   Json causes = Json::array();
-  std::string why;
-  for (const kube::Error& error : errors) {
-    (why += why.empty() ? "" : "; ") += error.message;
+  for (const kube::Error& error : errors)
     causes.push_back({{"reason", "FieldValueInvalid"}, {"message", error.message}});
-  }
-  return denialBecause(why, std::move(causes));
+  return denialBecause(admission::joinedMessages(errors), std::move(causes));
 }
 
 // What is stored was checked before: metadata that cannot be read is none that orders anything.
@@ -82,8 +79,7 @@ kube::Errors Guard::problemsOf(const Mutation& mutation) const {
     if (auto read = kube::parseObject(kube::fromJson(mutation.before->object()), "", types_.resources()))
       before = std::move(*read);
   }
-  return admission::judgeServiceChange(view_, types_.resources(), {}, before ? &*before : nullptr, *after)
-      .problems;
+  return admission::serviceProblems(view_, types_.resources(), {}, before ? &*before : nullptr, *after);
 }
 
 std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) const {

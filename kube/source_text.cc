@@ -62,6 +62,8 @@ Result<SourceText> SourceText::checked(std::string_view text, std::string_view f
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   SourceText source(text, file);
+  if (text.starts_with(kByteOrderMark))
+    return tl::unexpected(source.error(0, "the text begins with two byte order marks"));
   if (auto error = source.checkCharacters()) return tl::unexpected(std::move(*error));
   source.placeBlocks();
   return source;

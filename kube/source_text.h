@@ -15,7 +15,8 @@ namespace lastout::kube {
 class SourceText {
  public:
   // Fails on too many bytes, on bytes that are not UTF-8, and on NUL and other control characters (all but
-  // YAML 1.2's c-printable): what a binary file would trip over. A byte order mark is left out. `text` and
+  // YAML 1.2's c-printable): what a binary file would trip over. A byte order mark is left out; a second one
+  // is refused, for the libraries behind this would leave it out and count differently. `text` and
   // `file` must outlive the result.
   static Result<SourceText> checked(std::string_view text, std::string_view file, const ParseLimits& limits);
 

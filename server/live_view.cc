@@ -44,7 +44,7 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
 
 void LiveView::know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now) {
   const std::unique_lock lock(mutex_);
-  watched_[type].last = knowledge;
+  watched_[type] = knowledge;
   settle(type, now);
 }
 
@@ -88,8 +88,8 @@ Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Kn
   return Knowledge::Unknown;
 }
 
-// A type is not there when discovery of its whole group says so, and no CRD defines it. A built-in type, or
-// one of an API server behind the API server, does not go: it is away.
+// A type is not there when discovery of its whole group says so, and no CRD defines it. A built-in type does
+// not go: it is away. That of an API server behind the API server is not told from one whose CRD is gone.
 Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
   if (!isDiscovered_ || discovery_.gapIn(type.group) != nullptr || discovery_.find(type) != nullptr)
     return Knowledge::Unserved;
@@ -103,10 +103,7 @@ Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
 
 void LiveView::settle(const kube::GroupResource& type, TimePoint now) {
   const auto found = watched_.find(type);
-  const Knowledge standing =
-      found == watched_.end() ? standingOfUnserved(type) : standingOf(type, found->second.last, now);
-  if (found != watched_.end()) found->second.standing = standing;
-  view_.know(type, standing);
+  view_.know(type, found == watched_.end() ? standingOfUnserved(type) : standingOf(type, found->second, now));
 }
 
 // CRDs before the others, which may depend on them.
@@ -160,8 +157,7 @@ std::vector<TypeStanding> LiveView::standings() const {
       standing.knowledge = view_.graph().knowledge(*id);
       standing.objects = view_.graph().objectCount(*id);
     }
-    if (const auto found = watched_.find(type); found != watched_.end())
-      standing.why = found->second.last.why;
+    if (const auto found = watched_.find(type); found != watched_.end()) standing.why = found->second.why;
     standings.push_back(std::move(standing));
   }
   return standings;

@@ -80,11 +80,6 @@ class LiveView {
                    read) const;
 
  private:
-  struct Watched {
-    client::Knowledge last;
-    graph::Knowledge standing = graph::Knowledge::Unknown;
-  };
-
   graph::Knowledge standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
                               TimePoint now) const;
   graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const;
@@ -98,7 +93,7 @@ class LiveView {
   bool isDiscovered_ = false;
   kube::ResourceMap types_ = kube::ResourceMap::builtIn();
   admission::ClusterView view_;
-  std::map<kube::GroupResource, Watched> watched_;
+  std::map<kube::GroupResource, client::Knowledge> watched_;
 };
 
 }  // namespace lastout::server

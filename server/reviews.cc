@@ -34,12 +34,6 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
   return std::move(*object);
 }
 
-std::string joined(const kube::Errors& errors) {
-  std::string text;
-  for (const kube::Error& error : errors) (text += text.empty() ? "" : "; ") += error.message;
-  return text;
-}
-
 }  // namespace
 
 Reviews::Reviews(const LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer)
@@ -114,18 +108,19 @@ Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::stri
 Reviews::Judgement Reviews::judgeService(const admission::Review& review) const {
   Judgement judgement;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    admission::ServiceChange change;
-    if (const auto after = objectOf(review.newObject, types)) {
-      const auto before = objectOf(review.oldObject, types);
-      change = admission::judgeServiceChange(view, types, options_.ownNamespace, before ? &*before : nullptr,
-                                             *after);
+    const auto after = objectOf(review.newObject, types);
+    kube::Errors problems;
+    if (after) {
+      const auto read = objectOf(review.oldObject, types);
+      const kube::Object* before = read ? &*read : nullptr;
+      problems = admission::serviceProblems(view, types, options_.ownNamespace, before, *after);
+      for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after))
+        judgement.warnings.push_back(warning.message);
     } else {
-      change.problems = after.error();
+      problems = after.error();
     }
-    judgement.warnings.reserve(change.warnings.size());
-    for (const kube::Error& warning : change.warnings) judgement.warnings.push_back(warning.message);
-    judgement.allowed = change.problems.empty();
-    judgement.explanation.message = joined(change.problems);
+    judgement.allowed = problems.empty();
+    judgement.explanation.message = admission::joinedMessages(problems);
   });
   return judgement;
 }

@@ -96,26 +96,14 @@ TEST_F(MutatedTest, ATerminatingObjectGetsNoNewFinalizers) {
 TEST_F(MutatedTest, ASchemaHoldsForThem) {
   const Json schema = {{"type", "object"},
                        {"properties", {{"size", {{"type", "integer"}}}, {"kept", {{"type", "string"}}}}}};
-  expect(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-         {{"apiVersion", "apiextensions.k8s.io/v1"},
-          {"kind", "CustomResourceDefinition"},
-          {"metadata", {{"name", "widgets.example.com"}}},
-          {"spec",
-           {{"group", "example.com"},
-            {"names", {{"kind", "Widget"}, {"plural", "widgets"}}},
-            {"scope", "Namespaced"},
-            {"versions", Json::array({{{"name", "v1"},
-                                       {"served", true},
-                                       {"storage", true},
-                                       {"schema", {{"openAPIV3Schema", schema}}}}})}}}});
-  const std::string widgets = "/apis/example.com/v1/namespaces/default/widgets";
+  createWidgets(schema);
   Json widget = {{"apiVersion", "example.com/v1"}, {"kind", "Widget"}, {"metadata", {{"name", "w"}}}};
   Json operations = replacing("/unknown", "x");
   mutate("widgets", "CREATE", [&](const Json&) { return patch(operations); });
-  EXPECT_FALSE(expect(201, "POST", widgets, widget).contains("unknown"));
+  EXPECT_FALSE(expect(201, "POST", kWidgets, widget).contains("unknown"));
   operations = replacing("/size", "large");
   widget["metadata"]["name"] = "v";
-  EXPECT_NE(std::string(expect(422, "POST", widgets, widget)["message"]).find("size"), std::string::npos);
+  EXPECT_NE(std::string(expect(422, "POST", kWidgets, widget)["message"]).find("size"), std::string::npos);
 }
 
 TEST_F(MutatedTest, OfAScaleTheReplicasCount) {

@@ -32,6 +32,21 @@ void WebhookClusterTest::mutate(const std::string& resource, const std::string& 
   put("MutatingWebhookConfiguration", resource, operation, std::move(asked));
 }
 
+void WebhookClusterTest::createWidgets(const Json& schema) {
+  expect(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+         {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", "widgets.example.com"}}},
+          {"spec",
+           {{"group", "example.com"},
+            {"names", {{"kind", "Widget"}, {"plural", "widgets"}}},
+            {"scope", "Namespaced"},
+            {"versions", Json::array({{{"name", "v1"},
+                                       {"served", true},
+                                       {"storage", true},
+                                       {"schema", {{"openAPIV3Schema", schema}}}}})}}}});
+}
+
 Json WebhookClusterTest::allow() { return {{"allowed", true}}; }
 
 Json WebhookClusterTest::deny(const std::string& why) {

@@ -22,6 +22,9 @@ class WebhookClusterTest : public ClusterTest {
   void validate(const std::string& resource, const std::string& operation, Asked asked);
   void mutate(const std::string& resource, const std::string& operation, Asked asked);
 
+  // Defines Widgets of example.com/v1, in namespaces, with that schema.
+  void createWidgets(const apiserver::Json& schema);
+
   static apiserver::Json allow();
   static apiserver::Json deny(const std::string& why);
   static apiserver::Json patch(const apiserver::Json& operations);  // allows, too

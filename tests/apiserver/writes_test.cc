@@ -18,20 +18,6 @@ Json widget(const std::string& name) {
 
 class WritesTest : public testing::WebhookClusterTest {
  public:
-  void createWidgets(const Json& schema) {
-    expect(201, "POST", kDefinitions,
-           {{"apiVersion", "apiextensions.k8s.io/v1"},
-            {"kind", "CustomResourceDefinition"},
-            {"metadata", {{"name", "widgets.example.com"}}},
-            {"spec",
-             {{"group", "example.com"},
-              {"names", {{"kind", "Widget"}, {"plural", "widgets"}}},
-              {"scope", "Namespaced"},
-              {"versions", Json::array({{{"name", "v1"},
-                                         {"served", true},
-                                         {"storage", true},
-                                         {"schema", {{"openAPIV3Schema", schema}}}}})}}}});
-  }
   // Happens while the first such request is reviewed.
   void meanwhile(const std::string& resource, const std::string& operation,
                  const std::function<void()>& what) {

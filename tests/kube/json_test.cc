@@ -46,6 +46,7 @@ TEST(Json, SaysWhatIsWrongAndWhere) {
   };
   const Mistake mistakes[] = {
       {"", "file:1:1: this is no valid JSON: "},
+      {"\xEF\xBB\xBF\xEF\xBB\xBF 0", "file:1:1: the text begins with two byte order marks"},
       {"{\"a\": 1,\n \"a\": 2}", R"(file:2:2: the key "a" is in this map twice; the first is in line 1)"},
       {"{\"a\": 1,}", "file:1:9: this is no valid JSON: "},
       {"[1, 2", "file:1:6: this is no valid JSON: "},
