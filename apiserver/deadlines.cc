@@ -43,7 +43,9 @@ void Deadlines::run() {
     if (next == watched_.end()) {
       changed_.wait(lock);
     } else if (std::chrono::steady_clock::now() < (*next)->deadline_) {
-      changed_.wait_until(lock, (*next)->deadline_);
+      // A copy: it is looked at again after waking, and the watch may be gone by then.
+      const auto deadline = (*next)->deadline_;
+      changed_.wait_until(lock, deadline);
     } else {
       shutdown((*next)->descriptor_, SHUT_RDWR);
       close((*next)->descriptor_);
