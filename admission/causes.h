@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "admission/explain.h"
+#include "admission/reader.h"
 #include "admission/words.h"
 
 namespace lastout::admission {
@@ -15,6 +16,8 @@ namespace lastout::admission {
 // and twenty strings would cost more than their words.
 class CauseList {
  public:
+  explicit CauseList(Reader reader = Reader::OfLastout) : text_(reader) {}
+
   // At most kMostParts. The reason's text must outlive the explanation; the message is what is written to the
   // Writer from here on, up to startField() or the next cause.
   Writer& start(std::string_view reason) {

@@ -7,8 +7,34 @@
 
 namespace lastout::admission {
 
-ClusterView::ClusterView(const kube::ResourceMap& types, std::string ownNamespace, Told told)
-    : types_(types), told_(told), index_(graph_, std::move(ownNamespace)) {
+namespace {
+
+std::vector<graph::Condition> conditionsToConfirm(const graph::Graph& graph, const GuardIndex& index,
+                                                  const kube::ObjectKey& key) {
+  std::vector<graph::Condition> conditions;
+  forEachToConfirm(GraphFacts(graph, index), index.rules(), index.stakes(key),
+                   [&](uint32_t /*stake*/, uint32_t condition) {
+                     conditions.push_back(graph.condition(graph::ConditionId{condition}));
+                   });
+  std::ranges::sort(conditions);
+  conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
+  return conditions;
+}
+
+Judged judged(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key) {
+  Judged result{admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key)), {}, {}};
+  if (!result.decision.allowed) {
+    result.explanation = admission::explain(graph, index, key, result.decision);
+  } else if (result.decision.guarded) {
+    result.toConfirm = conditionsToConfirm(graph, index, key);
+  }
+  return result;
+}
+
+}  // namespace
+
+ClusterView::ClusterView(std::string ownNamespace, Told told)
+    : told_(told), index_(graph_, std::move(ownNamespace)) {
   intern(criticalservice::criticalServiceType());
 }
 
@@ -42,14 +68,10 @@ void ClusterView::upsert(const kube::GroupResource& type, const kube::ObjectMeta
 
 tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
   upsert(service.key.type, service.meta);
-  const std::string name = service.key.name;
-  return put(services_.insert_or_assign(name, std::move(service)).first->second);
-}
-
-tl::expected<void, kube::Errors> ClusterView::put(const kube::Object& service) {
-  auto parsed = criticalservice::parse(service, types_);
-  if (!parsed) return tl::unexpected(std::move(parsed.error()));
-  index_.put(graph_, *parsed, types_);
+  const auto parsed = criticalservice::parseStanding(service);
+  services_.insert_or_assign(service.key.name, std::move(service));
+  if (!parsed) return tl::unexpected(parsed.error());
+  index_.put(graph_, *parsed, builtIn_);
   intern(parsed->provider.type);
   for (const criticalservice::Criterion& criterion : parsed->criteria)
     intern(criticalservice::typeOf(criterion));
@@ -64,12 +86,15 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   services_.erase(key.name);
 }
 
-void ClusterView::typesChanged() {
-  for (const auto& [name, service] : services_) put(service);
-}
-
 Decision ClusterView::decide(const kube::ObjectKey& key) const {
   return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key));
+}
+
+bool ClusterView::guardsScaling(const kube::ObjectKey& key) const {
+  if (!believable(graph_.knowledge(index_.allServices()))) return true;
+  return std::ranges::any_of(index_.stakes(key), [this](const Stake& stake) {
+    return stake.role == Role::Provider && index_.service(stake.service).guardsScaling;
+  });
 }
 
 bool ClusterView::isMet(const criticalservice::Criterion& criterion) const {
@@ -83,33 +108,23 @@ Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& dec
   return admission::explain(graph_, index_, key, decision, detail);
 }
 
-std::vector<graph::Condition> ClusterView::toConfirm(const kube::ObjectKey& key) const {
-  std::vector<graph::Condition> conditions;
-  forEachToConfirm(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key),
-                   [&](uint32_t /*stake*/, uint32_t condition) {
-                     conditions.push_back(graph_.condition(graph::ConditionId{condition}));
-                   });
-  std::ranges::sort(conditions);
-  conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
-  return conditions;
-}
-
-// On copies: the watch of its type may know more by now, and would not tell that it is gone.
-Explanation ClusterView::explainWith(const Seen& seen, const kube::ObjectKey& key) const {
+// What was seen is put into copies: the watch of its type may know more by now, and would not tell that it is
+// gone.
+Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen) const {
+  if (seen.empty()) return judged(graph_, index_, key);
   graph::Graph graph = graph_.snapshot();
   const GuardIndex index = index_;
-  graph.upsert(graph.internType(seen.type), seen.meta);
-  const Decision decision = admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key));
-  if (decision.allowed) return {};
-  return admission::explain(graph, index, key, decision);
+  for (const Seen& object : seen) graph.upsert(graph.internType(object.type), object.meta);
+  return judged(graph, index, key);
 }
 
 std::vector<const criticalservice::CriticalService*> ClusterView::services() const {
   std::vector<const criticalservice::CriticalService*> services;
-  services.reserve(services_.size());
-  for (const auto& [name, object] : services_) {
-    if (const auto* understood = service(name)) services.push_back(understood);
+  services.reserve(index_.size());
+  for (uint32_t number = 0; number < index_.rules().services.size(); ++number) {
+    if (index_.exists(number)) services.push_back(&index_.service(number));
   }
+  std::ranges::sort(services, {}, [](const auto* service) { return std::string_view(service->meta.name); });
   return services;
 }
 

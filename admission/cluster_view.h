@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -28,13 +29,18 @@ struct Seen {
   kube::ObjectMeta meta;
 };
 
+// A verdict on a DELETE, before the confirming read.
+struct Judged {
+  Decision decision;
+  Explanation explanation;                  // of a denial
+  std::vector<graph::Condition> toConfirm;  // of an ALLOW of what is guarded: what to read, each once
+};
+
 // Threading: as graph::Graph's: one writer, and readers only while it does not write.
 class ClusterView {
  public:
-  // `types`: those that the cluster has, which must live as long as this; see typesChanged(). `ownNamespace`:
-  // as GuardIndex's.
-  explicit ClusterView(const kube::ResourceMap& types, std::string ownNamespace = {},
-                       Told told = Told::Everything);
+  // `ownNamespace`: as GuardIndex's.
+  explicit ClusterView(std::string ownNamespace = {}, Told told = Told::Everything);
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
 
@@ -46,37 +52,35 @@ class ClusterView {
   // The object is there, and looks so. Of a CriticalService only its place in the graph: see guard().
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
   // Likewise, of a CriticalService: what it says is guarded from now on. Fails when it says nothing that can
-  // be understood; until typesChanged() mends that, what it said before stays guarded.
+  // be understood (criticalservice::parseStanding()): what it said before stays guarded.
   tl::expected<void, kube::Errors> guard(kube::Object service);
   // The object is gone, whatever it was; with a uid, unless another one has its name by now.
   void remove(const kube::ObjectKey& key, std::string_view uid = {});
-  // `types` has others now. What the CriticalServices name is looked up again: the kind that a criterion
-  // names may have come. (A provider's CRD is guarded whether it is there or not.)
-  void typesChanged();
 
   Decision decide(const kube::ObjectKey& key) const;
+  // The object is the provider of a CriticalService with spec.guard.scaleToZero, or nobody can say.
+  bool guardsScaling(const kube::ObjectKey& key) const;
   // It is known that nothing keeps the criterion from holding now.
   bool isMet(const criticalservice::Criterion& criterion) const;
   // `detail`: as of admission::explain().
   Explanation explain(const kube::ObjectKey& key, const Decision& decision,
                       std::string_view detail = {}) const;
-  // What a confirming read has to look at before an ALLOW of this object, each once.
-  std::vector<graph::Condition> toConfirm(const kube::ObjectKey& key) const;
-  // The denial of a DELETE that would be allowed, but for an object that was seen elsewhere. Not denied: its
-  // message is empty.
-  Explanation explainWith(const Seen& seen, const kube::ObjectKey& key) const;
+  // decide(), its words, and what to confirm; as it would be if these objects were there, too.
+  Judged judge(const kube::ObjectKey& key, std::span<const Seen> seen = {}) const;
 
   const graph::Graph& graph() const { return graph_; }
+  const GuardIndex& guards() const { return index_; }
   // What a CriticalService was understood to say last; nullptr: it never was. Valid until the next change.
   const criticalservice::CriticalService* service(std::string_view name) const;
   // Those that are understood, in the order of their names. Valid until the next change.
   std::vector<const criticalservice::CriticalService*> services() const;
+  // All CriticalServices as they were told last, by name, understood or not. Valid until the next change.
+  const std::map<std::string, kube::Object, std::less<>>& toldServices() const { return services_; }
 
  private:
   graph::TypeId intern(const kube::GroupResource& type);
-  tl::expected<void, kube::Errors> put(const kube::Object& service);
 
-  const kube::ResourceMap& types_;
+  const kube::ResourceMap builtIn_ = kube::ResourceMap::builtIn();
   const Told told_;
   graph::Graph graph_;
   GuardIndex index_;

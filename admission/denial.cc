@@ -19,8 +19,14 @@ graph::ConditionId Denial::conditionOf(const Blocker& blocker) const {
                                        : rules.criteria[rule.firstCriterion + blocker.criterion]};
 }
 
-Denial::Denial(const graph::Graph& graph, const GuardIndex& index, const KeyView& object)
-    : graph_(graph), index_(index), object_(object), stakes_(index.stakes(object)), roots_(graph) {
+Denial::Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object)
+    : reader_(reader),
+      graph_(graph),
+      index_(index),
+      object_(object),
+      stakes_(index.stakes(object)),
+      causes_(reader),
+      roots_(graph) {
   gather();
   phrase();
 }

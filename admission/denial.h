@@ -11,6 +11,7 @@
 
 #include "admission/causes.h"
 #include "admission/explain.h"
+#include "admission/reader.h"
 #include "admission/roots.h"
 #include "admission/words.h"
 
@@ -19,7 +20,7 @@ namespace lastout::admission {
 class Denial {
  public:
   // Keeps references to all of its arguments.
-  Denial(const graph::Graph& graph, const GuardIndex& index, const KeyView& object);
+  Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object);
 
   bool empty() const {
     return shown_ == 0;
@@ -79,6 +80,7 @@ class Denial {
   std::string newUid(const criticalservice::CriticalService& service) const;
   void addReplaced();
 
+  const Reader reader_;
   const graph::Graph& graph_;
   const GuardIndex& index_;
   const KeyView& object_;

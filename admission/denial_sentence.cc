@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "admission/criterion_words.h"
 #include "admission/denial.h"
 
 namespace lastout::admission {
@@ -21,7 +22,7 @@ std::string Denial::sentence() const {
 }
 
 std::string Denial::sentence(size_t longestName, bool withRoots) const {
-  Writer text(longestName);
+  Writer text(longestName, reader_);
   text.key(object_);
   const auto left = [](const Blocker& blocker) { return blocker.reason == Reason::ServicesLeft; };
   if (std::ranges::any_of(shown(), left)) {
@@ -116,45 +117,18 @@ void Denial::writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, 
 }
 
 void Denial::writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) const {
-  const graph::ConditionId condition = conditionOf(blocker);
-  findHolders(graph_, condition, phrase.holders);
-  const Holders& holders = phrase.holders;
-  const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
-  const kube::GroupResource& type = criticalservice::typeOf(criterion);
-  const graph::Knowledge knowledge = graph_.knowledge(condition);
-  const bool one = holders.count == 1;
-  if (one) {
-    text.key({type.group, type.resource, graph_.namespaceName(holders.examples[0]),
-              graph_.name(holders.examples[0])});
-  } else {
-    text.number(holders.count).letter(' ').type(type);
-  }
-  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
-    (text << (one ? " has finalizer " : " have finalizer ")).name(finalizer->finalizerName);
-  } else {
-    text << " exists";
-  }
-  if (one && !holders.live) text << " (being deleted)";
-  if (!one) (text << (holders.shown < holders.count ? " (among them " : " (")).names(graph_, holders) << ")";
-  if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
-    (text << " (when last seen: ").ignorance(graph_, type, knowledge) << ")";
-  }
-  phrase.remedy = {holders.live, !holders.live, false, holders.count, nullptr};
+  admission::writeHeld(text, graph_, serviceOf(blocker).criteria[blocker.criterion], conditionOf(blocker),
+                       phrase.holders);
+  const bool live = phrase.holders.live;
+  phrase.remedy = {live, !live, false, phrase.holders.count, nullptr};
 }
 
 void Denial::writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const {
   const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
-  const kube::GroupResource& type = criticalservice::typeOf(criterion);
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
-  text << "it is not known whether ";
-  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
-    ((text << "any ").type(type) << " has finalizer ").name(finalizer->finalizerName);
-  } else {
-    text.key(viewOf(std::get<criticalservice::SpecificResourceCriterion>(criterion).object)) << " exists";
-  }
-  (text << " (").ignorance(graph_, type, knowledge) << ")";
+  writeNotKnown(text, graph_, criterion, knowledge);
   phrase.remedy.unseen = true;
-  if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &type;
+  if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &criticalservice::typeOf(criterion);
 }
 
 void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const {
@@ -221,7 +195,7 @@ void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) con
   }
   if (remedy.unseen && (remedy.live || remedy.waiting)) text << ", and ";
   if (remedy.forbidden != nullptr) {
-    (text << "grant lastout get, list and watch on ").type(*remedy.forbidden);
+    text.grant(*remedy.forbidden);
   } else if (remedy.unseen) {
     text << "try again when lastout can tell";
   }

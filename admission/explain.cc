@@ -1,7 +1,9 @@
 #include "admission/explain.h"
 
 #include "admission/causes.h"
+#include "admission/criterion_words.h"
 #include "admission/denial.h"
+#include "admission/reader.h"
 #include "admission/words.h"
 
 namespace lastout::admission {
@@ -20,16 +22,20 @@ void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::st
   causes.moveTo(explanation);
 }
 
-void explainServicesUnknown(Explanation& explanation, const graph::Graph& graph, const GuardIndex& index,
-                            Writer& text) {
+void explainServicesUnknown(Explanation& explanation, Reader reader, const graph::Graph& graph,
+                            const GuardIndex& index, Writer& text) {
   const graph::Knowledge knowledge = graph.knowledge(index.allServices());
-  Writer why;
-  why.ignorance(graph, criticalservice::criticalServiceType(), knowledge);
+  const kube::GroupResource type = criticalservice::criticalServiceType();
+  Writer why(reader);
+  why.ignorance(graph, type, knowledge);
+  Writer advice(reader);
+  if (knowledge == graph::Knowledge::Forbidden) {
+    (advice << "; ").grant(type);
+  } else {
+    advice << "; try again when lastout has listed them";
+  }
   text << " must stay while it is not known what is guarded: ";
-  explainAlone(explanation, Reason::ServicesUnknown, text, why.view(),
-               knowledge == graph::Knowledge::Forbidden
-                   ? "; grant lastout get, list and watch on criticalservices.lastout.dev"
-                   : "; try again when lastout has listed them");
+  explainAlone(explanation, Reason::ServicesUnknown, text, why.view(), advice.view());
 }
 
 // Which of two stakes is told: the one whose service's name comes first.
@@ -91,22 +97,22 @@ std::string_view toString(Reason reason) {
   return "";
 }
 
-Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
-                    const Decision& decision, std::string_view detail) {
+Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex& index,
+                      const KeyView& object, const Decision& decision, std::string_view detail) {
   constexpr size_t kLongestName = 160;
   Explanation explanation;
   explanation.revision = graph.revision();
-  Writer text(kLongestName);
+  Writer text(kLongestName, reader);
   if (decision.allowed) {
     explainAllowed(explanation, graph, index, object, text.key(object));
   } else if (decision.reason == Reason::ServicesUnknown) {
-    explainServicesUnknown(explanation, graph, index, text.key(object));
+    explainServicesUnknown(explanation, reader, graph, index, text.key(object));
   } else if (decision.reason == Reason::Unconfirmed) {
     text.key(object) << " must stay until the API server has confirmed that nothing blocks it: ";
     explainAlone(explanation, decision.reason, text,
                  detail.empty() ? std::string_view("the confirming read failed") : detail, "; try again");
   } else {
-    Denial denial(graph, index, object);
+    Denial denial(reader, graph, index, object);
     if (denial.empty()) {
       text.key(object) << " was denied: ";
       explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");
@@ -118,9 +124,34 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
   return explanation;
 }
 
+Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
+                    const Decision& decision, std::string_view detail) {
+  return explainTo(Reader::OfLastout, graph, index, object, decision, detail);
+}
+
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
                     const Decision& decision, std::string_view detail) {
   return explain(graph, index, viewOf(object), decision, detail);
+}
+
+std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion& criterion) {
+  const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
+  const graph::Knowledge knowledge = condition ? graph.knowledge(*condition) : graph::Knowledge::Unknown;
+  Writer text;
+  if (condition && graph.holders(*condition) > 0) {
+    Holders holders;
+    writeHeld(text, graph, criterion, *condition, holders);
+  } else if (!believable(knowledge)) {
+    writeNotKnown(text, graph, criterion, knowledge);
+  }
+  return text.take();
+}
+
+std::string whyUnknown(const graph::Graph& graph, const kube::GroupResource& type) {
+  const auto known = graph.findType(type);
+  Writer text;
+  text.ignorance(graph, type, known ? graph.knowledge(*known) : graph::Knowledge::Unknown);
+  return text.take();
 }
 
 }  // namespace lastout::admission

@@ -50,4 +50,9 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
                     const Decision& decision, std::string_view detail = {});
 
+// What keeps a criterion from holding, in the words of a denial; empty when it is known that it holds.
+std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion& criterion);
+// Why too little is known of a type: "lastout is not allowed to list coolresources.my.crd.group".
+std::string whyUnknown(const graph::Graph& graph, const kube::GroupResource& type);
+
 }  // namespace lastout::admission

@@ -31,6 +31,10 @@ HttpResponse plainAnswer(int status, std::string_view words) {
 
 bool hasBody(const std::string& method) { return method == "POST" || method == "PUT" || method == "PATCH"; }
 
+bool leadsTo(const HttpRoute& route, const std::string& path) {
+  return route.path.ends_with('/') ? path.starts_with(route.path) : route.path == path;
+}
+
 // What a connection waits for before the step can be taken; nothing: it was taken, or never will be.
 std::optional<HttpNext> waitAfter(TlsStep step) {
   switch (step) {
@@ -174,7 +178,7 @@ HttpNext HttpLoop::checkHeader(HttpConnection& connection) {
   connection.route = nullptr;
   std::string allowed;
   for (const HttpRoute& route : routes_) {
-    if (route.path != request.path) continue;
+    if (!leadsTo(route, request.path)) continue;
     if (route.method == wanted) connection.route = &route;
     allowed.append(allowed.empty() ? "" : ", ").append(route.method);
   }

@@ -46,6 +46,8 @@ kube::Result<void> HttpLoop::listen() {
   AsioError error;
   const auto address = net::ip::make_address(options_.address, error);
   if (error) return cannotListen(options_, "this is no IP address");
+  if (options_.plain && !address.is_loopback())
+    return cannotListen(options_, "without TLS only a loopback address is listened at");
   if (options_.port < 0 || options_.port > 65'535) return cannotListen(options_, "there is no such port");
   const Tcp::endpoint endpoint(address, static_cast<uint16_t>(options_.port));
   acceptor_.open(endpoint.protocol(), error);

@@ -130,7 +130,7 @@ class HttpLoop {
   const HttpLog log_;
 
   std::mutex identityMutex_;  // of the two below
-  TlsContext identity_;
+  TlsContext identity_;       // null: plain HTTP
   bool needsClient_ = false;
 
   boost::asio::io_context context_{1};

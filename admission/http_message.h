@@ -13,6 +13,7 @@ struct HttpRequest {
   std::string method;       // "POST"
   std::string path;         // "/validate", as it was sent
   std::string query;        // what stands behind "?": "timeout=5s"
+  std::string host;         // whom the client believes to ask: "localhost:9090"
   std::string contentType;  // without parameters, in lower case
   std::string accept;
   std::string authorization;
@@ -34,7 +35,7 @@ using HttpHandler = std::function<HttpResponse(HttpRequest)>;
 // Where requests go. GET answers HEAD too.
 struct HttpRoute {
   std::string method;
-  std::string path;         // the whole of it
+  std::string path;         // the whole of it; one that ends in "/": whatever begins with it
   std::string contentType;  // of the body, in lower case; another is answered 415; empty: any
   HttpHandler handler;
   // It never waits for anything: it runs where requests are read, so that it is answered while all workers

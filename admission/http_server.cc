@@ -1,11 +1,23 @@
 #include "admission/http_server.h"
 
+#include <boost/asio/ip/address.hpp>
 #include <csignal>
 #include <utility>
 
 #include "admission/http_loop.h"
 
 namespace lastout::admission {
+
+std::string toString(const HttpEvent& event) {
+  return (event.peer.empty() ? "" : event.peer + ": ") + event.message +
+         (event.status == 0 ? "" : ", answered " + std::to_string(event.status));
+}
+
+bool isLoopback(const std::string& address) {
+  boost::system::error_code error;
+  const auto parsed = boost::asio::ip::make_address(address, error);
+  return !error && parsed.is_loopback();
+}
 
 HttpServer::HttpServer(std::unique_ptr<HttpLoop> loop) : loop_(std::move(loop)) {}
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
@@ -15,7 +27,9 @@ kube::Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptio
   // A client that goes away while it is written to is an error of that write, not the end of the program.
   std::signal(SIGPIPE, SIG_IGN);
   auto loop = std::make_unique<HttpLoop>(options, std::move(routes), std::move(log));
-  if (auto used = loop->use(options.identity); !used) return tl::unexpected(std::move(used.error()));
+  if (!options.plain) {
+    if (auto used = loop->use(options.identity); !used) return tl::unexpected(std::move(used.error()));
+  }
   if (auto listening = loop->listen(); !listening) return tl::unexpected(std::move(listening.error()));
   loop->start();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(loop)));

@@ -1,6 +1,6 @@
-// HttpServer: HTTPS for admission reviews. One thread reads and writes all connections, a few workers decide;
-// nobody who merely opens connections, or is slow, keeps others from being answered
-// (docs/decisions/admission-listener.md).
+// HttpServer: HTTPS for admission reviews, and for what else lastout is asked. One thread reads and writes
+// all connections, a few workers decide; nobody who merely opens connections, or is slow, keeps others from
+// being answered (docs/decisions/admission-listener.md).
 #pragma once
 
 #include <chrono>
@@ -20,6 +20,8 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";  // an IP address; "::" is every address of this machine
   int port = 0;                       // 0: any that is free
   TlsIdentity identity;
+  // HTTP without TLS, and without an identity: at a loopback address alone.
+  bool plain = false;
   size_t workers = 16;
   size_t waiting = 256;  // requests that wait for a worker; more are answered 503
   RequestLimits request;
@@ -41,7 +43,12 @@ struct HttpEvent {
   int status = 0;       // what it was answered; 0: nothing, the connection was closed
   std::string message;  // for a log: one line, with nothing secret
 };
+// "10.1.2.3:41234: the request is too long, answered 413"
+std::string toString(const HttpEvent& event);
 using HttpLog = std::function<void(const HttpEvent&)>;
+
+// Whether only programs on this machine reach the IP address; false of what is none.
+bool isLoopback(const std::string& address);
 
 class HttpLoop;
 
@@ -57,7 +64,7 @@ class HttpServer {
 
   // These four from any thread.
   // New connections get this identity; those that there are go on undisturbed. Fails, and changes nothing,
-  // when it is unusable.
+  // when it is unusable. Not of a plain server.
   kube::Result<void> use(const TlsIdentity& identity);
   // Every answer ends its connection from now on, so that clients go elsewhere; new connections are still
   // answered.

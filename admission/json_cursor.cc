@@ -1,20 +1,11 @@
 #include "admission/json_cursor.h"
 
-#include <array>
-
+#include "admission/json_text.h"
 #include "kube/parse.h"
 #include "kube/source_text.h"
 
 namespace lastout::admission {
 namespace {
-
-// Bytes inside a string that need no second look.
-constexpr std::array<bool, 256> plainBytes() {
-  std::array<bool, 256> plain{};
-  for (size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
-  return plain;
-}
-constexpr std::array<bool, 256> kPlain = plainBytes();
 
 bool isDigit(char character) { return character >= '0' && character <= '9'; }
 
@@ -142,7 +133,7 @@ bool JsonCursor::escape() {
 bool JsonCursor::string() {
   ++at_;
   while (true) {
-    while (at_ < text_.size() && kPlain[static_cast<unsigned char>(text_[at_])]) ++at_;
+    at_ += plainLength(text_.substr(at_));
     if (at_ == text_.size()) return fail("a string has no end");
     const auto byte = static_cast<unsigned char>(text_[at_]);
     if (byte == '"') {

@@ -82,6 +82,7 @@ RequestReader::State RequestReader::Parser::takeHeader() {
   const size_t question = std::min(target.find('?'), target.size());
   request.path = target.substr(0, question);
   if (question < target.size()) request.query = target.substr(question + 1);
+  request.host = toText(message[http::field::host]);
   request.contentType = mediaType(toText(message[http::field::content_type]));
   request.accept = toText(message[http::field::accept]);
   request.authorization = toText(message[http::field::authorization]);

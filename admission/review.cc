@@ -8,6 +8,7 @@
 #include "kube/fields.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
+#include "kube/text_at.h"
 
 namespace lastout::admission {
 namespace {
@@ -46,6 +47,7 @@ constexpr std::array<std::string_view, 13> kReadMembers{
 // Of small parts: users may be in many groups.
 constexpr size_t kMostValues = 20'000;
 constexpr size_t kMostMembers = 100;  // few enough to look at each
+constexpr size_t kUsualMembers = 4;
 
 class ReviewReader {
  public:
@@ -98,6 +100,7 @@ kube::Value ReviewReader::value() {
   }
   if (cursor_.atMap()) {
     kube::Value map{kube::Value::Map(), {}};
+    std::get<kube::Value::Map>(map.data).reserve(kUsualMembers);
     cursor_.eachMember([&](std::string_view key) { add(map, key); });
     return map;
   }
@@ -211,15 +214,10 @@ tl::expected<ReviewParts, ReviewError> ReviewReader::read() {
   return std::move(parts_);
 }
 
-std::string stringIn(const kube::Value& map, std::string_view key) {
-  const kube::Value* value = map.find(key);
-  return value != nullptr && value->asString() != nullptr ? *value->asString() : std::string();
-}
-
 // What is wrong with the frame; "": nothing.
 std::string reviewFrameProblem(const ReviewParts& parts) {
-  const std::string kind = stringIn(parts.frame, "kind");
-  const std::string version = stringIn(parts.frame, "apiVersion");
+  const std::string kind = kube::textAt(parts.frame, {"kind"});
+  const std::string version = kube::textAt(parts.frame, {"apiVersion"});
   if (kind != "AdmissionReview")
     return "the body is no AdmissionReview: its kind is " + (kind.empty() ? "missing" : kube::inQuotes(kind));
   if (version != kVersion)
@@ -227,7 +225,8 @@ std::string reviewFrameProblem(const ReviewParts& parts) {
            std::string(kVersion) +
            " is known: set admissionReviewVersions: [v1] in the webhook configuration";
   if (!parts.hasRequest) return "the AdmissionReview has no request";
-  if (stringIn(parts.request, "uid").empty()) return "the AdmissionReview has no request.uid to answer to";
+  if (kube::textAt(parts.request, {"uid"}).empty())
+    return "the AdmissionReview has no request.uid to answer to";
   return "";
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/json_text.h"
 #include "admission/review.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
@@ -76,17 +77,19 @@ class AnswerWriter {
 void AnswerWriter::text(std::string_view words) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   json_ += '"';
-  while (!words.empty()) {
+  while (true) {
+    const size_t plain = plainLength(words);
+    json_.append(words.substr(0, plain));
+    words.remove_prefix(plain);
+    if (words.empty()) break;
     const auto byte = static_cast<unsigned char>(words.front());
     const size_t length = kube::utf8Length(words);
     if (byte == '"' || byte == '\\') {
       json_ += {'\\', words.front()};
     } else if (byte < ' ') {
       json_.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 0xF]});
-    } else if (length == 0) {
-      json_ += "\xEF\xBF\xBD";
     } else {
-      json_ += words.substr(0, length);
+      json_ += length == 0 ? "\xEF\xBF\xBD" : words.substr(0, length);
     }
     words.remove_prefix(std::max<size_t>(length, 1));
   }

@@ -14,7 +14,46 @@ KeyView viewOf(const graph::ObjectView& object) {
   return {object.group, object.resource, object.namespaceName, object.name};
 }
 
+void writeObject(Writer& text, const graph::Graph& graph, graph::ObjectId object) {
+  const graph::ObjectView view = graph.object(object);
+  text.key(viewOf(view));
+  if (!view.terminating) return;
+  const std::vector<std::string_view> finalizers = graph.finalizers(object);
+  text << " (being deleted";
+  for (size_t i = 0; i < finalizers.size() && i < Holders::kShown; ++i) {
+    (text << (i == 0 ? ", keeps finalizer " : " and ")).name(finalizers[i]);
+  }
+  text << ")";
+}
+
+void writeCycle(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root) {
+  std::vector<graph::ObjectId> objects;
+  for (const graph::Edge& edge : root.cycle) {
+    if (graph::isObject(graph, edge.target)) objects.push_back(graph::objectOf(edge.target));
+  }
+  for (size_t i = 0; i < std::min(objects.size(), kMostInChain); ++i) {
+    text.separator(i, objects.size()).key(viewOf(graph.object(objects[i])));
+  }
+  if (objects.size() > kMostInChain) text << " and others";
+  text << (objects.size() == 1 ? ", which waits for itself" : ", which wait for each other");
+}
+
 }  // namespace
+
+void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root) {
+  switch (root.kind) {
+    case graph::RootBlocker::Kind::Object:
+      return writeObject(text, graph, graph::objectOf(root.vertex));
+    case graph::RootBlocker::Kind::Cycle:
+      return writeCycle(text, graph, root);
+    case graph::RootBlocker::Kind::Unknown: {
+      const graph::ConditionId condition = graph::conditionOf(graph, root.vertex);
+      (text << "what is not known (")
+              .ignorance(graph, graph.condition(condition).type, graph.knowledge(condition))
+          << ")";
+    }
+  }
+}
 
 bool Roots::goesOn(graph::ObjectId object) const {
   if (graph_.hasRequirements(object)) return true;
@@ -69,50 +108,11 @@ std::string_view Roots::advice() const {
   return {};
 }
 
-void Roots::writeObject(Writer& text, graph::ObjectId object) const {
-  const graph::ObjectView view = graph_.object(object);
-  text.key(viewOf(view));
-  if (!view.terminating) return;
-  const std::vector<std::string_view> finalizers = graph_.finalizers(object);
-  text << " (being deleted";
-  for (size_t i = 0; i < finalizers.size() && i < Holders::kShown; ++i) {
-    (text << (i == 0 ? ", keeps finalizer " : " and ")).name(finalizers[i]);
-  }
-  text << ")";
-}
-
-void Roots::writeCycle(Writer& text, const graph::RootBlocker& root) const {
-  std::vector<graph::ObjectId> objects;
-  for (const graph::Edge& edge : root.cycle) {
-    if (graph::isObject(graph_, edge.target)) objects.push_back(graph::objectOf(edge.target));
-  }
-  for (size_t i = 0; i < std::min(objects.size(), kMostInChain); ++i) {
-    text.separator(i, objects.size()).key(viewOf(graph_.object(objects[i])));
-  }
-  if (objects.size() > kMostInChain) text << " and others";
-  text << (objects.size() == 1 ? ", which waits for itself" : ", which wait for each other");
-}
-
-void Roots::writeRoot(Writer& text, const graph::RootBlocker& root) const {
-  switch (root.kind) {
-    case graph::RootBlocker::Kind::Object:
-      return writeObject(text, graph::objectOf(root.vertex));
-    case graph::RootBlocker::Kind::Cycle:
-      return writeCycle(text, root);
-    case graph::RootBlocker::Kind::Unknown: {
-      const graph::ConditionId condition = graph::conditionOf(graph_, root.vertex);
-      (text << "what is not known (")
-              .ignorance(graph_, graph_.condition(condition).type, graph_.knowledge(condition))
-          << ")";
-    }
-  }
-}
-
 void Roots::writeAll(Writer& text) const {
   text << (found_.size() > 1 || more_ ? "root blockers: " : "root blocker: ");
   for (size_t i = 0; i < found_.size(); ++i) {
     text.separator(i, found_.size() + (more_ ? 1 : 0));
-    writeRoot(text, found_[i].root);
+    writeRoot(text, graph_, found_[i].root);
   }
   if (more_) text << " and more";
 }
@@ -127,7 +127,7 @@ void Roots::writeChain(Writer& text, size_t root) const {
     text.key(viewOf(graph_.object(graph::objectOf(edge.target)))) << ", which waits for ";
   }
   if (between > kMostInChain) text << "others, and in the end for ";
-  writeRoot(text, found.root);
+  writeRoot(text, graph_, found.root);
 }
 
 }  // namespace lastout::admission

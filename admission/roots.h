@@ -1,4 +1,4 @@
-// Roots: where the chains behind blockers end. Insides of admission/explain.h.
+// Roots: where the chains behind blockers end. Insides of admission/explain.h and admission/why.h.
 #pragma once
 
 #include <vector>
@@ -8,6 +8,10 @@
 #include "graph/blockers.h"
 
 namespace lastout::admission {
+
+// "coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"; "a and b, which wait for
+// each other"; "what is not known (...)".
+void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root);
 
 // What a person must act on when a blocker is itself waiting for something. A blocker that nobody has deleted
 // yet, and that could be deleted, is not followed: deleting it is what there is to do.
@@ -39,9 +43,6 @@ class Roots {
 
   bool goesOn(graph::ObjectId object) const;
   bool isTold(const graph::RootBlocker& root) const;
-  void writeRoot(Writer& text, const graph::RootBlocker& root) const;
-  void writeObject(Writer& text, graph::ObjectId object) const;
-  void writeCycle(Writer& text, const graph::RootBlocker& root) const;
 
   const graph::Graph& graph_;
   std::vector<graph::Vertex> told_;

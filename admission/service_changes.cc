@@ -69,18 +69,17 @@ bool hasSameSpec(const kube::Object& before, const kube::Object& after) {
 
 kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& types,
                              std::string_view ownNamespace, const kube::Object* before,
-                             const kube::Object& after) {
+                             const kube::Object& after, const IsMet& isMet) {
   if (before != nullptr && hasSameSpec(*before, after)) return {};
   const auto service = criticalservice::parse(after, types);
   if (!service) return service.error();
   kube::Errors problems = criticalservice::validateNew(*service, ownNamespace);
-  // What it was understood to say counts, although a type that it names may be gone by now.
-  const criticalservice::CriticalService* former =
-      before == nullptr ? nullptr : view.service(before->key.name);
+  if (before == nullptr) return problems;
+  // What stands there counts, which nobody may have told of yet; or else what it was understood to say.
+  const auto standing = criticalservice::parseStanding(*before);
+  const criticalservice::CriticalService* former = standing ? &*standing : view.service(before->key.name);
   if (former == nullptr) return problems;
-  kube::Errors lost = criticalservice::validateChange(
-      *former, *service,
-      [&view](const criticalservice::Criterion& criterion) { return view.isMet(criterion); });
+  kube::Errors lost = criticalservice::validateChange(*former, *service, isMet);
   std::ranges::move(lost, std::back_inserter(problems));
   return problems;
 }

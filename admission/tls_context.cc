@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
@@ -81,7 +82,10 @@ kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity) {
   return context;
 }
 
-TlsStream::TlsStream(const TlsContext& context, int socket) : connection_(SSL_new(context.get())) {
+TlsStream::TlsStream(const TlsContext& context, int socket)
+    : socket_(socket), plain_(context == nullptr), usable_(plain_) {
+  if (plain_) return;
+  connection_.reset(SSL_new(context.get()));
   usable_ = connection_ != nullptr && SSL_set_fd(connection_.get(), socket) == 1;
   if (!usable_) problem_ = openSslWords();
 }
@@ -113,8 +117,19 @@ TlsStep TlsStream::afterwards(int result) {
   return cut ? TlsStep::Ended : TlsStep::Failed;
 }
 
+// What a call of the socket came to; `wanted`: what it waits for, when it would have to.
+TlsStep TlsStream::afterwardsPlain(ssize_t result, TlsStep wanted) {
+  if (result > 0) return TlsStep::Done;
+  if (result == 0) return TlsStep::Ended;
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return wanted;
+  usable_ = false;
+  problem_ = std::strerror(errno);
+  return TlsStep::Failed;
+}
+
 TlsStep TlsStream::handshake() {
   if (!usable_) return TlsStep::Failed;
+  if (plain_) return TlsStep::Done;
   ERR_clear_error();
   errno = 0;
   const int result = SSL_accept(connection_.get());
@@ -124,6 +139,11 @@ TlsStep TlsStream::handshake() {
 TlsStep TlsStream::read(char* to, size_t room, size_t& got) {
   got = 0;
   if (!usable_) return TlsStep::Failed;
+  if (plain_) {
+    const ssize_t result = ::recv(socket_, to, room, 0);
+    got = result > 0 ? static_cast<size_t>(result) : 0;
+    return afterwardsPlain(result, TlsStep::WantsRead);
+  }
   ERR_clear_error();
   errno = 0;
   const int result = SSL_read_ex(connection_.get(), to, room, &got);
@@ -133,6 +153,11 @@ TlsStep TlsStream::read(char* to, size_t room, size_t& got) {
 TlsStep TlsStream::write(std::string_view text, size_t& written) {
   written = 0;
   if (!usable_) return TlsStep::Failed;
+  if (plain_) {
+    const ssize_t result = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+    written = result > 0 ? static_cast<size_t>(result) : 0;
+    return afterwardsPlain(result, TlsStep::WantsWrite);
+  }
   ERR_clear_error();
   errno = 0;
   const int result = SSL_write_ex(connection_.get(), text.data(), text.size(), &written);
@@ -140,7 +165,7 @@ TlsStep TlsStream::write(std::string_view text, size_t& written) {
 }
 
 void TlsStream::end() {
-  if (!usable_ || SSL_is_init_finished(connection_.get()) == 0) return;
+  if (!usable_ || plain_ || SSL_is_init_finished(connection_.get()) == 0) return;
   ERR_clear_error();
   SSL_shutdown(connection_.get());
   ERR_clear_error();

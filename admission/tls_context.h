@@ -2,6 +2,8 @@
 // over a socket that never waits.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,10 +36,10 @@ enum class TlsStep : uint8_t {
   Failed       // problem() says why; nothing can be sent any more
 };
 
-// For one thread at a time. No call waits.
+// For one thread at a time. No call waits. Without a context the bytes go over the socket as they are.
 class TlsStream {
  public:
-  // `socket` must outlive this, and not block.
+  // `socket` must outlive this, and not block. `context` may be null.
   TlsStream(const TlsContext& context, int socket);
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
@@ -57,7 +59,10 @@ class TlsStream {
 
  private:
   TlsStep afterwards(int result);
-  tls::Owned<ssl_st> connection_;
+  TlsStep afterwardsPlain(ssize_t result, TlsStep wanted);
+  const int socket_;
+  const bool plain_;
+  tls::Owned<ssl_st> connection_;  // null: plain
   bool usable_ = false;
   bool plainHttp_ = false;
   std::string problem_;

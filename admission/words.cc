@@ -109,7 +109,8 @@ Writer& Writer::ignorance(const graph::Graph& graph, const kube::GroupResource& 
       (*this << "the watch of ").type(aType) << " is broken";
       break;
     case graph::Knowledge::Forbidden:
-      (*this << "lastout is not allowed to list ").type(aType);
+      *this << (reader_ == Reader::WhoAsked ? std::string_view("you are") : std::string_view("lastout is"));
+      (*this << " not allowed to list ").type(aType);
       break;
     case graph::Knowledge::Unserved:
       (*this << "the API server does not serve ").type(aType)
@@ -121,6 +122,11 @@ Writer& Writer::ignorance(const graph::Graph& graph, const kube::GroupResource& 
       break;
   }
   return *this;
+}
+
+Writer& Writer::grant(const kube::GroupResource& aType) {
+  if (reader_ == Reader::WhoAsked) return (*this << "ask as somebody who may list ").type(aType);
+  return (*this << "grant lastout get, list and watch on ").type(aType);
 }
 
 }  // namespace lastout::admission

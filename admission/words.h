@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "admission/guard_index.h"
+#include "admission/reader.h"
 #include "graph/graph.h"
 
 namespace lastout::admission {
@@ -30,7 +31,9 @@ class Writer {
  public:
   static constexpr size_t kMostBytes = 32768;
 
-  explicit Writer(size_t longestName = kMostBytes) : longestName_(longestName) {}
+  explicit Writer(size_t longestName = kMostBytes, Reader reader = Reader::OfLastout)
+      : longestName_(longestName), reader_(reader) {}
+  explicit Writer(Reader reader) : Writer(kMostBytes, reader) {}
 
   Writer& operator<<(std::string_view words) {
     if (words.size() > kMostBytes - size_) words = words.substr(0, kMostBytes - size_);
@@ -60,6 +63,8 @@ class Writer {
   Writer& names(const graph::Graph& graph, const Holders& holders);  // "a, ns/b and ns/c"
   // Why too little is known of a type: "coolresources.my.crd.group have not been listed yet".
   Writer& ignorance(const graph::Graph& graph, const kube::GroupResource& type, graph::Knowledge knowledge);
+  // What to do about a type that may not be listed: "grant lastout get, list and watch on deployments.apps".
+  Writer& grant(const kube::GroupResource& type);
 
   std::string_view view() const { return {text_, size_}; }
   size_t size() const { return size_; }
@@ -80,6 +85,7 @@ class Writer {
   size_t size_ = 0;
   size_t longestName_;
   size_t longest_ = 0;
+  Reader reader_;
 };
 
 }  // namespace lastout::admission

@@ -6,6 +6,7 @@
 
 #include "apiserver/contents.h"
 #include "apiserver/discovery.h"
+#include "apiserver/field_selector.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -78,6 +79,18 @@ std::string_view verbOf(const HttpRequest& request, const Target& target) {
   return one ? "get" : "list";
 }
 
+std::optional<std::string> selectedName(const HttpRequest& request, const kube::GroupResource& type) {
+  const auto options = parseListOptions(request.query);
+  if (!options) return std::nullopt;
+  const auto fields = parseFieldSelector(options->fieldSelector, type);
+  if (!fields) return std::nullopt;
+  const auto found = std::ranges::find_if(fields->requirements, [](const FieldRequirement& requirement) {
+    return requirement.field == "metadata.name" && requirement.equal;
+  });
+  if (found == fields->requirements.end()) return std::nullopt;
+  return found->value;
+}
+
 bool isServed(const ServedType& type, const Target& target, std::string_view verb) {
   if (target.subresource.empty()) return type.allows(verb);
   const Subresource* subresource = type.subresource(target.subresource);
@@ -130,14 +143,18 @@ ApiResult<HttpResponse> Api::handleResource(Call& call) {
   return verb == "watch" ? watch(call, *options) : list(call, *options);
 }
 
+// A list or watch of the one object that a field selector names counts as a request for that name.
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources
 ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
+  std::string name = call.target.name;
+  if (verb == "list" || verb == "watch") name = selectedName(call.http, call.type->type).value_or(name);
   const kube::GroupResource& type = call.type->type;
   const AccessAttributes wanted{.verb = std::string(verb),
                                 .group = type.group,
                                 .resource = type.resource,
                                 .subresource = call.target.subresource,
                                 .namespaceName = call.target.namespaceName,
-                                .name = call.target.name,
+                                .name = std::move(name),
                                 .path = {}};
   if (mayDo(users_, call.http.user, wanted)) return {};
   return tl::unexpected(accessDenied(call.http.user, wanted));

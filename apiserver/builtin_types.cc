@@ -33,6 +33,7 @@ struct Traits {
   std::string_view resource;
   unsigned traits;
   std::string_view storedVersion = {};  // empty: the one that is served
+  std::string_view laterVersion = {};   // of a later Kubernetes, served as well, for today's manifests
 };
 
 // What kube::builtInTypes() does not say of the types that are served here (rest/004 to 007).
@@ -57,6 +58,7 @@ constexpr Traits kServed[] = {
     {"authorization.k8s.io", "selfsubjectaccessreviews", CreateOnly},
     {"authorization.k8s.io", "selfsubjectrulesreviews", CreateOnly},
     {"authorization.k8s.io", "subjectaccessreviews", CreateOnly},
+    {"discovery.k8s.io", "endpointslices", NoTrait},
     {"policy", "poddisruptionbudgets", HasStatus | HasGeneration},
     {"rbac.authorization.k8s.io", "clusterrolebindings", NoTrait},
     {"rbac.authorization.k8s.io", "clusterroles", NoTrait},
@@ -67,8 +69,9 @@ constexpr Traits kServed[] = {
     {"apiextensions.k8s.io", "customresourcedefinitions", HasStatus | HasGeneration | InApiExtensions,
      "v1beta1"},
     {"coordination.k8s.io", "leases", NoTrait},
-    {"flowcontrol.apiserver.k8s.io", "flowschemas", HasStatus | HasGeneration, "v1beta2"},
-    {"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", HasStatus | HasGeneration, "v1beta2"},
+    {"flowcontrol.apiserver.k8s.io", "flowschemas", HasStatus | HasGeneration, "v1beta2", "v1"},
+    {"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", HasStatus | HasGeneration, "v1beta2",
+     "v1"},
 };
 
 const Traits* traitsOf(const kube::KnownType& known) {
@@ -153,7 +156,12 @@ Json criticalServiceCrd() {
 std::vector<ServedType> preinstalledTypes() {
   std::vector<ServedType> types;
   for (const kube::KnownType& known : kube::builtInTypes()) {
-    if (const Traits* own = traitsOf(known)) types.push_back(builtInType(known, *own));
+    const Traits* own = traitsOf(known);
+    if (own == nullptr) continue;
+    types.push_back(builtInType(known, *own));
+    if (own->laterVersion.empty()) continue;
+    types.push_back(types.back());
+    types.back().version = own->laterVersion;
   }
   for (const Json& crd :
        {workCrd("manifestworks", "ManifestWork", "Namespaced"),

@@ -1,182 +1,33 @@
 #include "apiserver/certificates.h"
 
-#include <openssl/bn.h>
-#include <openssl/ec.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <array>
-#include <initializer_list>
 #include <utility>
 
 #include "apiserver/json.h"
 #include "kube/base64.h"
-#include "kube/names.h"
-#include "kube/quoting.h"
 #include "tls/names.h"
-#include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
 
-tl::unexpected<kube::Error> certificateError(std::string_view what) {
-  std::string message(what);
-  if (const unsigned long code = ERR_get_error(); code != 0) {
-    std::array<char, 256> words{};
-    ERR_error_string_n(code, words.data(), words.size());
-    message.append(": ").append(words.data());
-  }
-  ERR_clear_error();
+tl::unexpected<kube::Error> nobody(std::string message) {
   return tl::unexpected(kube::Error{std::move(message), "", {}});
-}
-
-// What is to be signed: who it is for, and what it may be used for.
-struct CertificateRequest {
-  std::string commonName;
-  std::vector<std::string> organizations;
-  std::vector<std::pair<int, std::string>> extensions;  // by OpenSSL's number, in its notation
-  Validity validity;
-};
-
-// The authority with its parts read; certificate null: the new certificate signs itself.
-struct Signer {
-  tls::Owned<X509> certificate;
-  tls::Owned<EVP_PKEY> key;
-};
-
-kube::Result<Signer> readSigner(const CertifiedKey& authority) {
-  Signer signer{tls::certificateIn(authority.certificate), tls::privateKeyIn(authority.key)};
-  if (!signer.certificate || !signer.key) return certificateError("the authority cannot be read");
-  return signer;
-}
-
-bool addToName(X509_NAME* name, int field, std::string_view text) {
-  return X509_NAME_add_entry_by_NID(name, field, MBSTRING_UTF8,
-                                    reinterpret_cast<const unsigned char*>(text.data()),
-                                    static_cast<int>(text.size()), -1, 0) == 1;
-}
-
-bool setSerial(X509* certificate) {
-  const tls::Owned<BIGNUM> number(BN_new());
-  return number && BN_rand(number.get(), 127, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
-         BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
-}
-
-bool addExtensions(X509* certificate, X509* issuer, const CertificateRequest& request) {
-  X509V3_CTX context;
-  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  X509V3_set_ctx_nodb(&context);
-  for (const auto& [number, value] : request.extensions) {
-    const tls::Owned<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, number, value.c_str()));
-    if (!extension || X509_add_ext(certificate, extension.get(), -1) != 1) return false;
-  }
-  return true;
-}
-
-kube::Result<CertifiedKey> toPem(X509* certificate, EVP_PKEY* key) {
-  const tls::Owned<BIO> certificateText(BIO_new(BIO_s_mem()));
-  const tls::Owned<BIO> keyText(BIO_new(BIO_s_mem()));
-  if (!certificateText || !keyText || PEM_write_bio_X509(certificateText.get(), certificate) != 1 ||
-      PEM_write_bio_PrivateKey(keyText.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1)
-    return certificateError("the certificate cannot be written");
-  return CertifiedKey{tls::textIn(*certificateText), tls::textIn(*keyText)};
-}
-
-// Who it is for; fails when a part cannot stand in a certificate.
-kube::Result<void> setSubject(X509_NAME* name, const CertificateRequest& request) {
-  for (const std::string& organization : request.organizations)
-    if (!addToName(name, NID_organizationName, organization))
-      return certificateError(kube::inQuotes(organization) + " cannot be a certificate's organization");
-  if (!addToName(name, NID_commonName, request.commonName))
-    return certificateError(kube::inQuotes(request.commonName) + " cannot be a certificate's common name");
-  return {};
-}
-
-kube::Result<CertifiedKey> makeCertificate(const CertificateRequest& request, const Signer& signer) {
-  const tls::Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
-  const tls::Owned<X509> certificate(X509_new());
-  if (!key || !certificate) return certificateError("no key can be made");
-  X509* issuer = signer.certificate ? signer.certificate.get() : certificate.get();
-  const bool dated =
-      ASN1_TIME_set(X509_getm_notBefore(certificate.get()), request.validity.from) != nullptr &&
-      ASN1_TIME_set(X509_getm_notAfter(certificate.get()), request.validity.until) != nullptr;
-  if (!dated || X509_set_version(certificate.get(), X509_VERSION_3) != 1 || !setSerial(certificate.get()) ||
-      X509_set_pubkey(certificate.get(), key.get()) != 1)
-    return certificateError("no certificate can be made");
-  X509_NAME* name = X509_get_subject_name(certificate.get());
-  if (auto named = setSubject(name, request); !named) return tl::unexpected(std::move(named.error()));
-  if (signer.certificate && X509_NAME_cmp(name, X509_get_subject_name(issuer)) == 0)
-    return certificateError(kube::inQuotes(request.commonName) + " is the name of the authority itself");
-  if (X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer)) != 1 ||
-      !addExtensions(certificate.get(), issuer, request) ||
-      X509_sign(certificate.get(), signer.key ? signer.key.get() : key.get(), EVP_sha256()) == 0)
-    return certificateError("the certificate for " + kube::inQuotes(request.commonName) + " cannot be made");
-  return toPem(certificate.get(), key.get());
 }
 
 }  // namespace
 
-kube::Result<CertifiedKey> makeAuthority(std::string_view name, const Validity& validity) {
-  return makeCertificate({std::string(name),
-                          {"certificate authorities"},  // so that others may have its common name
-                          {{NID_basic_constraints, "critical,CA:TRUE"},
-                           {NID_key_usage, "critical,keyCertSign,cRLSign,digitalSignature"},
-                           {NID_subject_key_identifier, "hash"}},
-                          validity},
-                         {});
-}
-
-kube::Result<CertifiedKey> makeServerCertificate(const CertifiedKey& authority, const ServerNames& names,
-                                                 const Validity& validity) {
-  const auto signer = readSigner(authority);
-  if (!signer) return tl::unexpected(signer.error());
-  std::string alternatives;
-  const auto add = [&alternatives](std::string_view kind, const std::string& name) {
-    alternatives.append(alternatives.empty() ? "" : ",").append(kind).append(name);
-  };
-  for (const std::string& host : names.hosts) {
-    if (!kube::isDnsSubdomain(host)) return certificateError(kube::inQuotes(host) + " is no host's name");
-    add("DNS:", host);
-  }
-  for (const std::string& address : names.addresses) {
-    // OpenSSL's notation would take more after a comma.
-    if (address.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos)
-      return certificateError(kube::inQuotes(address) + " is no IP address");
-    add("IP:", address);
-  }
-  if (alternatives.empty()) return certificateError("a server's certificate needs a host or an address");
-  return makeCertificate({"lastout",
-                          {},
-                          {{NID_basic_constraints, "critical,CA:FALSE"},
-                           {NID_key_usage, "critical,digitalSignature"},
-                           {NID_ext_key_usage, "serverAuth"},
-                           {NID_authority_key_identifier, "keyid"},
-                           {NID_subject_alt_name, alternatives}},
-                          validity},
-                         *signer);
-}
-
 kube::Result<CertifiedKey> makeClientCertificate(const CertifiedKey& authority, const UserInfo& user,
                                                  const Validity& validity) {
-  const auto signer = readSigner(authority);
-  if (!signer) return tl::unexpected(signer.error());
-  return makeCertificate({user.username,
-                          user.groups,
-                          {{NID_basic_constraints, "critical,CA:FALSE"},
-                           {NID_key_usage, "critical,digitalSignature"},
-                           {NID_ext_key_usage, "clientAuth"},
-                           {NID_authority_key_identifier, "keyid"}},
-                          validity},
-                         *signer);
+  return tls::makeClientCertificate(authority, user.username, user.groups, validity);
 }
 
 kube::Result<UserInfo> userOf(const x509_st* certificate) {
-  if (certificate == nullptr) return certificateError("there is no client certificate");
+  if (certificate == nullptr) return nobody("there is no client certificate");
   const std::vector<std::string> commonNames = tls::subjectTexts(*certificate, NID_commonName);
   if (commonNames.empty() || commonNames.front().empty())
-    return certificateError("the client certificate has no common name");
+    return nobody("the client certificate has no common name");
   UserInfo user{commonNames.front(), "", tls::subjectTexts(*certificate, NID_organizationName), {}};
   constexpr std::string_view kAuthenticated = "system:authenticated";
   if (std::ranges::find(user.groups, kAuthenticated) == user.groups.end())

@@ -1,44 +1,27 @@
-// Certificates: an authority, and what it vouches for, made in memory; who a client's certificate says it is;
-// and the kubeconfig that carries them.
+// Certificates of Kubernetes' users: made, and read; and the kubeconfig that carries them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "apiserver/user.h"
 #include "kube/result.h"
+#include "tls/certificates.h"
 
 // OpenSSL's X509.
 struct x509_st;
 
 namespace lastout::apiserver {
 
-// Both as PEM; keys are EC P-256.
-struct CertifiedKey {
-  std::string certificate;
-  std::string key;
-};
+// Whoever makes users' certificates makes these, too.
+using tls::CertifiedKey;
+using tls::makeAuthority;
+using tls::makeServerCertificate;
+using tls::ServerNames;
+using tls::Validity;
 
-// Seconds since the epoch.
-struct Validity {
-  int64_t from = 0;
-  int64_t until = 0;
-};
-
-// Whom a server's certificate is for.
-struct ServerNames {
-  std::vector<std::string> hosts;      // "localhost", "hook.demo.svc"
-  std::vector<std::string> addresses;  // "127.0.0.1", "::1"
-};
-
-// All of them fail with OpenSSL's words, or where a name cannot stand in a certificate (longer than 64 bytes,
-// not UTF-8, an address that is none).
-kube::Result<CertifiedKey> makeAuthority(std::string_view name, const Validity& validity);
-kube::Result<CertifiedKey> makeServerCertificate(const CertifiedKey& authority, const ServerNames& names,
-                                                 const Validity& validity);
-// The user's name becomes the common name, its groups the organizations, as Kubernetes reads them.
+// The user's name becomes the common name, its groups the organizations, as Kubernetes reads them. Fails as
+// makeServerCertificate() does.
 kube::Result<CertifiedKey> makeClientCertificate(const CertifiedKey& authority, const UserInfo& user,
                                                  const Validity& validity);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "admission/scaling.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
@@ -42,19 +43,18 @@ std::optional<kube::ObjectMeta> metaOf(const Json& object) {
   return std::move(*meta);
 }
 
-// Whether it is for the guard to say.
-bool decides(const Mutation& mutation) {
-  if (mutation.operation == Mutation::Operation::Delete) return true;
-  return mutation.key.type == criticalservice::criticalServiceType() && mutation.subresource.empty();
+bool writesService(const Mutation& mutation) {
+  return mutation.operation != Mutation::Operation::Delete &&
+         mutation.key.type == criticalservice::criticalServiceType() && mutation.subresource.empty();
 }
 
 }  // namespace
 
-Guard::Guard(ControlPlane& plane) : types_(plane.types), view_(plane.types.resources()) {
+Guard::Guard(ControlPlane& plane) : types_(plane.types) {
   plane.observe([this](const Write& write) { take(write); });
 }
 
-// The plane serves what a CRD defines before it tells of the CRD. A CriticalService that cannot be understood
+// A CriticalService that cannot be understood
 // guards what it guarded before.
 void Guard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
@@ -67,7 +67,6 @@ void Guard::take(const Write& write) {
   } else if (const std::optional<kube::ObjectMeta> meta = metaOf(object)) {
     view_.upsert(key.type, *meta);
   }
-  if (key.type == kube::crdType()) view_.typesChanged();
 }
 
 // What is wrong with a CriticalService, or with what becomes of it.
@@ -79,19 +78,30 @@ kube::Errors Guard::problemsOf(const Mutation& mutation) const {
     if (auto read = kube::parseObject(kube::fromJson(mutation.before->object()), "", types_.resources()))
       before = std::move(*read);
   }
-  return admission::serviceProblems(view_, types_.resources(), {}, before ? &*before : nullptr, *after);
+  return admission::serviceProblems(
+      view_, types_.resources(), {}, before ? &*before : nullptr, *after,
+      [this](const criticalservice::Criterion& criterion) { return view_.isMet(criterion); });
 }
 
 std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) const {
-  if (!decides(mutation)) return std::nullopt;
-  if (mutation.operation != Mutation::Operation::Delete) {
+  if (writesService(mutation)) {
     const kube::Errors problems = problemsOf(mutation);
     if (problems.empty()) return ApiResult<void>();
     return tl::unexpected(denialOf(problems));
   }
+  const bool deletes = mutation.operation == Mutation::Operation::Delete;
+  if (!deletes && !scalesGuarded(mutation)) return std::nullopt;
   const admission::Decision decision = view_.decide(mutation.key);
   if (decision.allowed) return ApiResult<void>();
-  return tl::unexpected(denialOf(view_.explain(mutation.key, decision)));
+  admission::Explanation explanation = view_.explain(mutation.key, decision);
+  if (!deletes) explanation.message.insert(0, admission::kScalingIsGuarded);
+  return tl::unexpected(denialOf(explanation));
+}
+
+bool Guard::scalesGuarded(const Mutation& mutation) const {
+  const bool mayScale = mutation.subresource.empty() || mutation.subresource == "scale";
+  return mutation.operation == Mutation::Operation::Update && mayScale && view_.guardsScaling(mutation.key) &&
+         admission::scalesToZero(kube::fromJson(mutation.before->object()), kube::fromJson(mutation.after));
 }
 
 }  // namespace lastout::apiserver

@@ -29,6 +29,7 @@ class Guard {
  private:
   void take(const Write& write);
   kube::Errors problemsOf(const Mutation& mutation) const;
+  bool scalesGuarded(const Mutation& mutation) const;
   const TypeRegistry& types_;
   admission::ClusterView view_;
 };

@@ -1,4 +1,4 @@
-// Query: the part of a URL after its "?", taken apart.
+// Query: the part of a URL after its "?", taken apart (kube/query.h), for answers of the API.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,7 @@
 
 namespace lastout::apiserver {
 
-// Pieces between "&", each a key and, after its first "=", a value; "+" is a space and %xx a byte (URL
-// Standard, application/x-www-form-urlencoded). Fails with 400 on a "%" that no two hexadecimal digits
-// follow.
+// Fails with 400 where kube::parseQuery() fails.
 ApiResult<Query> parseQuery(std::string_view text);
 
 }  // namespace lastout::apiserver

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apiserver/field_error.h"
-#include "apiserver/percent_encoding.h"
 #include "kube/names.h"
+#include "kube/percent_encoding.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
 
@@ -27,7 +27,7 @@ std::optional<std::vector<std::string>> pathParts(std::string_view path) {
   std::vector<std::string> parts;
   while (true) {
     const size_t slash = path.find('/');
-    std::optional<std::string> part = percentDecoded(path.substr(0, slash));
+    std::optional<std::string> part = kube::percentDecoded(path.substr(0, slash));
     if (!part || part->empty()) return std::nullopt;
     parts.push_back(std::move(*part));
     if (slash == std::string_view::npos) return parts;

@@ -11,6 +11,7 @@
 #include "apiserver/json.h"
 #include "apiserver/status.h"
 #include "cluster/model.h"
+#include "kube/query.h"
 
 namespace lastout::apiserver {
 
@@ -26,8 +27,7 @@ struct Target {
 // Nothing when the path is none of a resource; parts are percent-decoded.
 std::optional<Target> parseTarget(std::string_view path);
 
-// The query's parameters; of one given twice the first counts, as for the API server.
-using Query = std::map<std::string, std::string, std::less<>>;
+using Query = kube::Query;
 
 enum class VersionMatch : uint8_t { Unset, NotOlderThan, Exact };
 

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/http.h"
 
@@ -16,7 +17,8 @@ constexpr size_t kMostRefusalBytes = size_t{64} << 10;
 // What it uses is an HttpApiServer for the client certificate of now, which plugins change.
 class Access::Server : public ApiServer {
  public:
-  explicit Server(std::shared_ptr<Access> access) : access_(std::move(access)) {}
+  Server(std::shared_ptr<Access> access, ServerAddress address)
+      : access_(std::move(access)), address_(std::move(address)) {}
 
   kube::Result<ApiAnswer> exchange(const ApiRequest& request, const Take& take) override {
     auto identity = access_->credentials_.at(access_->clock_());
@@ -24,8 +26,8 @@ class Access::Server : public ApiServer {
     std::string refusal;
     auto answer = exchangeAs(*identity, request, [&](int status, std::string_view piece) {
       if (status != 401) return take(status, piece);
-      if (refusal.size() < kMostRefusalBytes) refusal.append(piece);
-      return true;
+      refusal.append(piece.substr(0, kMostRefusalBytes - refusal.size()));
+      return refusal.size() < kMostRefusalBytes;
     });
     if (!answer || answer->status != 401) return answer;
     access_->credentials_.refused(*identity);
@@ -38,6 +40,9 @@ class Access::Server : public ApiServer {
   void stop() override {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
+    for (const auto& former : former_) {
+      if (const auto server = former.lock()) server->stop();
+    }
     if (server_) server_->stop();
   }
 
@@ -54,8 +59,10 @@ class Access::Server : public ApiServer {
   kube::Result<std::shared_ptr<ApiServer>> serverFor(const KeyPair& client) {
     const std::lock_guard lock(mutex_);
     if (!server_ || client != client_) {
-      auto server = access_->connect(client);
+      auto server = access_->connect(address_, client);
       if (!server) return tl::unexpected(std::move(server.error()));
+      std::erase_if(former_, [](const auto& one) { return one.expired(); });
+      if (server_) former_.push_back(server_);
       server_ = std::move(*server);
       client_ = client;
       if (stopped_) server_->stop();
@@ -64,8 +71,10 @@ class Access::Server : public ApiServer {
   }
 
   const std::shared_ptr<Access> access_;
+  const ServerAddress address_;
   std::mutex mutex_;  // over all below
   std::shared_ptr<ApiServer> server_;
+  std::vector<std::weak_ptr<ApiServer>> former_;  // with exchanges under way
   KeyPair client_;
   bool stopped_ = false;
 };
@@ -84,20 +93,26 @@ kube::Result<std::shared_ptr<Access>> Access::open(Connection connection, Clock 
                                       "",
                                       {}});
   std::shared_ptr<Access> access(new Access(std::move(connection), std::move(clock), std::move(runPlugin)));
-  if (auto usable = access->connect(access->connection_.authentication.client); !usable)
+  if (auto usable = access->connect(access->connection_.server, access->connection_.authentication.client);
+      !usable)
     return tl::unexpected(std::move(usable.error()));
   return access;
 }
 
-std::unique_ptr<ApiServer> Access::newServer() { return std::make_unique<Server>(shared_from_this()); }
+std::unique_ptr<ApiServer> Access::newServer() { return newServerAt(connection_.server); }
 
-kube::Result<std::unique_ptr<ApiServer>> Access::connect(const KeyPair& client) const {
+std::unique_ptr<ApiServer> Access::newServerAt(ServerAddress address) {
+  return std::make_unique<Server>(shared_from_this(), std::move(address));
+}
+
+kube::Result<std::unique_ptr<ApiServer>> Access::connect(const ServerAddress& address,
+                                                         const KeyPair& client) const {
   HttpOptions options;
-  options.host = connection_.server.host;
-  options.port = connection_.server.port;
-  options.pathPrefix = connection_.server.path;
+  options.host = address.host;
+  options.port = address.port;
+  options.pathPrefix = address.path;
   options.authorities = connection_.authority;
-  options.serverName = connection_.serverName;
+  options.serverName = connection_.serverName.empty() ? connection_.server.host : connection_.serverName;
   options.verify = !connection_.insecure;
   options.clientCertificate = client.certificate;
   options.clientKey = client.key;

@@ -26,6 +26,8 @@ class Access : public std::enable_shared_from_this<Access> {
   // asks as of then. When the server answers 401, they ask once more, if the credentials have become others:
   // a token was rotated, or the plugin gives a new one. An exchange whose credentials cannot be had fails.
   std::unique_ptr<ApiServer> newServer();
+  // The same at another address of the cluster, whose certificate has to be for the name of the Connection's.
+  std::unique_ptr<ApiServer> newServerAt(ServerAddress address);
   // Ends a plugin that is being asked for credentials, for good.
   void stop() { credentials_.stop(); }
 
@@ -35,7 +37,7 @@ class Access : public std::enable_shared_from_this<Access> {
   class Server;
   Access(Connection connection, Clock clock, Credentials::RunPlugin runPlugin);
 
-  kube::Result<std::unique_ptr<ApiServer>> connect(const KeyPair& client) const;
+  kube::Result<std::unique_ptr<ApiServer>> connect(const ServerAddress& address, const KeyPair& client) const;
 
   const Connection connection_;
   const Clock clock_;

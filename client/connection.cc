@@ -39,9 +39,9 @@ bool isPathCharacter(char c) {
 kube::Result<ServerAddress> parseServerAddress(std::string_view text) {
   ServerAddress server;
   const size_t schemeEnd = text.find("://");
-  if (schemeEnd == std::string_view::npos) return noAddress("it does not begin with https://");
+  if (schemeEnd == std::string_view::npos) return noAddress("it begins with neither https:// nor http://");
   const std::string scheme = kube::lowerCase(text.substr(0, schemeEnd));
-  if (scheme != "https" && scheme != "http") return noAddress("it does not begin with https://");
+  if (scheme != "https" && scheme != "http") return noAddress("it begins with neither https:// nor http://");
   server.tls = scheme == "https";
   server.port = server.tls ? kHttpsPort : kHttpPort;
 

@@ -69,6 +69,8 @@ struct Connection {
   std::string serverName;  // whom its certificate must be for: a host's name or an IP address
   std::string authority;   // PEM certificates that vouch for it; empty: those that the system trusts
   bool insecure = false;   // its certificate is not checked at all
+  // This runs in a Pod of that cluster, from where each of its API servers can be reached by itself.
+  bool inCluster = false;
   Authentication authentication;
   std::vector<Header> headers;        // of every request: whom it is made as (impersonation)
   std::string defaultNamespace;       // where things are that name no namespace; empty: nothing was said

@@ -22,6 +22,13 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
+// A peer that is gone without a word, as when its machine or the network died, is noticed within 25 s: a
+// watch may be silent for longer, and must not be believed meanwhile.
+constexpr int kProbeAfter = 10;  // seconds of silence
+constexpr int kProbeEvery = 5;   // seconds
+constexpr int kProbes = 3;
+constexpr int kUnansweredFor = 25'000;  // milliseconds, of what was sent
+
 kube::Error dialError(std::string message) { return {std::move(message), {}, {}}; }
 
 std::string wordsOf(int error) { return std::generic_category().message(error); }
@@ -67,9 +74,14 @@ int connectTo(int socket, const addrinfo& address, std::chrono::milliseconds pat
   if (error != 0) return error;
   const int flags = fcntl(socket, F_GETFL);
   if (flags < 0 || fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) != 0) return errno;
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  return 0;
+  const auto set = [socket](int level, int option, int value) {
+    return setsockopt(socket, level, option, &value, sizeof(value)) == 0;
+  };
+  const bool areSet =
+      set(IPPROTO_TCP, TCP_NODELAY, 1) && set(SOL_SOCKET, SO_KEEPALIVE, 1) &&
+      set(IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfter) && set(IPPROTO_TCP, TCP_KEEPINTVL, kProbeEvery) &&
+      set(IPPROTO_TCP, TCP_KEEPCNT, kProbes) && set(IPPROTO_TCP, TCP_USER_TIMEOUT, kUnansweredFor);
+  return areSet ? 0 : errno;
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "client/fetch.h"
-#include "client/status.h"
 #include "client/value_picker.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/text_at.h"
 
 namespace lastout::client {
 namespace {
@@ -17,12 +17,6 @@ constexpr size_t kMostTypes = 65'536;
 constexpr size_t kMostShortNames = 16;
 
 kube::Error discoveryError(std::string message) { return {std::move(message), {}, {}}; }
-
-std::string_view wordIn(const kube::Value& map, std::string_view key) {
-  const kube::Value* value = map.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->asString();
-  return text == nullptr ? std::string_view() : std::string_view(*text);
-}
 
 std::vector<std::string> wordsIn(const kube::Value& map, std::string_view key) {
   std::vector<std::string> words;
@@ -41,11 +35,10 @@ kube::Result<kube::Value> fetchKind(ApiServer& server, const std::string& path, 
   const auto whole = fetch(server, request);
   if (!whole) return tl::unexpected(whole.error());
   if (whole->answer.status != 200)
-    return tl::unexpected(
-        discoveryError(path + " answers " + toString(statusOfAnswer(whole->answer.status, whole->body))));
+    return tl::unexpected(discoveryError(path + " answers " + toString(statusOfAnswer(*whole))));
   auto value = pickValue(whole->body, Pick::All, {});
   if (!value) return tl::unexpected(discoveryError(path + " answers " + value.error().message));
-  if (const auto found = wordIn(*value, "kind"); found != kind) {
+  if (const std::string& found = kube::textAt(*value, {"kind"}); found != kind) {
     return tl::unexpected(
         discoveryError(path + " answers the kind " + kube::inQuotes(found) + ", not " + std::string(kind)));
   }
@@ -66,13 +59,12 @@ kube::Result<FoundGroup> coreGroup(ApiServer& server) {
 
 FoundGroup groupIn(const kube::Value& item) {
   FoundGroup group;
-  group.name = wordIn(item, "name");
-  const kube::Value* preferred = item.find("preferredVersion");
-  const std::string first(preferred == nullptr ? std::string_view() : wordIn(*preferred, "version"));
+  group.name = kube::textAt(item, {"name"});
+  const std::string& first = kube::textAt(item, {"preferredVersion", "version"});
   const kube::Value* versions = item.find("versions");
   if (versions == nullptr || versions->asList() == nullptr) return group;
   for (const kube::Value& version : *versions->asList()) {
-    std::string word(wordIn(version, "version"));
+    std::string word = kube::textAt(version, {"version"});
     const auto place = word == first ? group.versions.begin() : group.versions.end();
     group.versions.insert(place, std::move(word));
   }
@@ -130,14 +122,14 @@ class Discoverer {
     if (list == nullptr || list->asList() == nullptr) return gap(group, version, path + " has no resources");
     // Subresources last: their types are known then.
     for (const kube::Value& item : *list->asList()) {
-      if (wordIn(item, "name").find('/') == std::string_view::npos) readType(group, version, item);
+      if (kube::textAt(item, {"name"}).find('/') == std::string::npos) readType(group, version, item);
     }
     for (const kube::Value& item : *list->asList()) readScale(group, item);
   }
 
   void readType(const std::string& group, const std::string& version, const kube::Value& item) {
-    const std::string_view name = wordIn(item, "name");
-    const std::string_view kind = wordIn(item, "kind");
+    const std::string_view name = kube::textAt(item, {"name"});
+    const std::string_view kind = kube::textAt(item, {"kind"});
     const kube::Value* namespaced = item.find("namespaced");
     if (!kube::isDnsLabel(name) || !kube::isDnsLabel(kube::lowerCase(kind)) || namespaced == nullptr ||
         namespaced->asBool() == nullptr)
@@ -149,7 +141,7 @@ class Discoverer {
     served.type.type = {group, std::string(name)};
     served.type.kind = kind;
     served.type.version = version;
-    const std::string_view singular = wordIn(item, "singularName");
+    const std::string_view singular = kube::textAt(item, {"singularName"});
     served.type.singular = kube::isDnsLabel(singular) ? std::string(singular) : kube::lowerCase(kind);
     for (std::string& word : wordsIn(item, "shortNames")) {
       if (kube::isDnsLabel(word) && served.type.shortNames.size() < kMostShortNames)
@@ -172,7 +164,7 @@ class Discoverer {
 
   void readScale(const std::string& group, const kube::Value& item) {
     constexpr std::string_view kScale = "/scale";
-    std::string_view name = wordIn(item, "name");
+    std::string_view name = kube::textAt(item, {"name"});
     if (!name.ends_with(kScale)) return;
     name.remove_suffix(kScale.size());
     const auto found = result_.served.find({group, std::string(name)});

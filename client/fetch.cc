@@ -28,6 +28,10 @@ kube::Result<WholeAnswer> fetch(ApiServer& server, const ApiRequest& request, si
   return whole;
 }
 
+ServerStatus statusOfAnswer(const WholeAnswer& whole) {
+  return statusOfAnswer(whole.answer.status, whole.body);
+}
+
 std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName) {
   std::string path = type.type.group.empty() ? "/api/" : "/apis/" + percentEncoded(type.type.group) + "/";
   path += percentEncoded(type.version);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "client/api_server.h"
+#include "client/status.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
 
@@ -19,6 +20,9 @@ struct WholeAnswer {
 // Fails as exchange() does, and on a body of more than `mostBytes`.
 kube::Result<WholeAnswer> fetch(ApiServer& server, const ApiRequest& request,
                                 size_t mostBytes = size_t{8} << 20);
+
+// Of an answer that is no success.
+ServerStatus statusOfAnswer(const WholeAnswer& whole);
 
 // "/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments": without a namespace, those of all.
 std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName = {});

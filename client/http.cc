@@ -56,6 +56,8 @@ bool isMethod(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
 }
 
+std::string schemeOf(const HttpOptions& options) { return options.tls ? "https://" : "http://"; }
+
 std::string hostAndPort(const HttpOptions& options) {
   const bool bare = options.host.find(':') == std::string::npos;
   return (bare ? options.host : "[" + options.host + "]") + ":" + std::to_string(options.port);
@@ -72,13 +74,21 @@ std::optional<std::chrono::seconds> retryAfterIn(const httplib::Response& respon
 
 std::string afterColon(const std::string& words) { return words.empty() ? "" : ": " + words; }
 
-std::string wordsOfVerification(long result, const std::string& name) {
+std::string wordsOfNoAuthority(const HttpOptions& options) {
+  if (!options.authorities.empty())
+    return "the server's certificate is not signed by the given certificate authority";
+  return "the server's certificate is not signed by an authority that this system trusts, and no other is "
+         "given" +
+         (options.authorityHint.empty() ? "" : "; " + options.authorityHint);
+}
+
+std::string wordsOfVerification(long result, const std::string& name, const std::string& noAuthority) {
   switch (result) {
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      return "the server's certificate is not signed by the given certificate authority";
+      return noAuthority;
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
     case X509_V_OK:  // by the library's own look at the name
@@ -103,14 +113,16 @@ std::string wordsOfCut(Cut why, Milliseconds patience) {
 
 }  // namespace
 
-// A TLS connection that is dialled and read by us.
+// A connection, over TLS or plain, that is dialled and read by us.
 class HttpApiServer::Connection final : public httplib::SSLClient {
  public:
   Connection(const HttpOptions& options, const std::string& serverName)
       : SSLClient(serverName, options.port),
         serverName_(serverName),
+        noAuthority_(wordsOfNoAuthority(options)),
         host_(options.host),
         dialledPort_(options.port),
+        isTls_(options.tls),
         patience_(options.connectPatience) {
     set_keep_alive(true);
     set_follow_location(false);
@@ -147,13 +159,15 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
     if (connected_) return "the connection ended without an answer" + afterColon(problem_);
     if (!problem_.empty()) return "no connection" + afterColon(problem_);
     if (error == httplib::Error::SSLServerVerification)
-      return wordsOfVerification(get_openssl_verify_result(), serverName_);
+      return wordsOfVerification(get_openssl_verify_result(), serverName_, noAuthority_);
     const auto code = ERR_peek_error();
     const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
     return "the TLS handshake failed" + afterColon(reason == nullptr ? "" : reason);
   }
 
  private:
+  bool is_ssl() const override { return isTls_; }
+
   bool create_and_connect_socket(Socket& socket, httplib::Error& error) override {
     error = httplib::Error::Connection;
     if (line_ == nullptr) return false;
@@ -180,8 +194,10 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
   }
 
   const std::string serverName_;
+  const std::string noAuthority_;  // said when it is not signed by one that counts
   const std::string host_;
   const uint16_t dialledPort_;
+  const bool isTls_;
   const Milliseconds patience_;
   Cutter::Line* line_ = nullptr;
   TlsStream* stream_ = nullptr;
@@ -258,12 +274,13 @@ kube::Result<std::unique_ptr<HttpApiServer>> HttpApiServer::open(HttpOptions opt
 kube::Result<std::unique_ptr<HttpApiServer::Connection>> HttpApiServer::newConnection() const {
   const HttpOptions& options = state_->options;
   auto connection = std::make_unique<Connection>(options, state_->serverName);
+  if (!options.tls) return connection;
   if (!connection->is_valid()) return tl::unexpected(httpError("no TLS client can be made"));
   auto configured =
       configureClient(*connection->ssl_context(), {options.authorities, state_->serverName, options.verify,
                                                    options.clientCertificate, options.clientKey});
   if (!configured)
-    return tl::unexpected(httpError("https://" + state_->address + ": " + configured.error().message));
+    return tl::unexpected(httpError(schemeOf(options) + state_->address + ": " + configured.error().message));
   return connection;
 }
 
@@ -346,7 +363,8 @@ kube::Result<ApiAnswer> HttpApiServer::onceOrTwice(Exchange& exchange) {
 
 kube::Result<ApiAnswer> HttpApiServer::exchange(const ApiRequest& request, const Take& take) {
   const auto failed = [&](const kube::Error& error) {
-    const std::string url = "https://" + state_->address + state_->options.pathPrefix + request.target;
+    const std::string url =
+        schemeOf(state_->options) + state_->address + state_->options.pathPrefix + request.target;
     return tl::unexpected(httpError(request.method + " " + kube::printable(url) + ": " + error.message));
   };
   auto written = state_->write(request);

@@ -1,5 +1,5 @@
-// HttpApiServer: exchanges with a real API server, by HTTP/1.1 over TLS. The only file of client/ that knows
-// the HTTP library.
+// HttpApiServer: exchanges with a real API server, or with `lastout serve`, by HTTP/1.1 over TLS. The only
+// file of client/ that knows the HTTP library.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,13 @@ struct HttpOptions {
   std::string host;  // a name or an IP address; an IPv6 address without its brackets
   uint16_t port = 443;
   std::string pathPrefix;  // goes before each target; empty, or "/k8s/cluster-1"
+  // False: plain HTTP, which everybody on the way can read and change; what follows about TLS is of no use.
+  bool tls = true;
 
   // As in client/tls.h.
   std::string authorities;
-  std::string serverName;  // empty: the host
+  std::string authorityHint;  // how to name one, said when none is given and the system's do not suffice
+  std::string serverName;     // empty: the host
   bool verify = true;
   std::string clientCertificate;
   std::string clientKey;

@@ -43,6 +43,7 @@ kube::Result<Connection> inClusterConnection(const Environment& environment, con
   Connection connection;
   connection.server = std::move(*server);
   connection.serverName = connection.server.host;
+  connection.inCluster = true;
 
   const std::string authorityFile = folder + "/ca.crt";
   auto authority = kube::readFile(authorityFile, {.bytes = kMostPemBytes});

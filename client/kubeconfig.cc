@@ -192,7 +192,14 @@ tl::expected<Connection, kube::Errors> loadKubeconfig(const std::vector<std::str
   }
   if (!any)
     return failure(absent.empty() ? "no kubeconfig is named" : "there is no such kubeconfig file: " + absent);
-  return connectionOf(config, context);
+  auto connection = connectionOf(config, context);
+  if (connection) return connection;
+  std::string names;
+  for (const std::string& file : files) names += (names.empty() ? "" : ":") + file;
+  for (kube::Error& error : connection.error()) {
+    if (error.file.empty()) error.file = names;
+  }
+  return connection;
 }
 
 }  // namespace lastout::client

@@ -4,6 +4,7 @@
 
 #include "client/value_picker.h"
 #include "kube/quoting.h"
+#include "kube/text_at.h"
 
 namespace lastout::client {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 constexpr std::string_view kPartial = "PartialObjectMetadata";
 
 kube::Error streamError(std::string message) { return {std::move(message), {}, {}}; }
-
-std::string textIn(const kube::Value& map, std::string_view key) {
-  const kube::Value* value = map.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->asString();
-  return text == nullptr ? std::string() : *text;
-}
 
 // `object` is moved from where its content is wanted.
 kube::Result<StreamedObject> readObject(kube::Value object, Content content) {
@@ -26,8 +21,8 @@ kube::Result<StreamedObject> readObject(kube::Value object, Content content) {
   auto meta = kube::parseMeta(*metadata, {});
   if (!meta) return tl::unexpected(std::move(meta.error()));
   StreamedObject result;
-  result.apiVersion = textIn(object, "apiVersion");
-  result.kind = textIn(object, "kind");
+  result.apiVersion = kube::textAt(object, {"apiVersion"});
+  result.kind = kube::textAt(object, {"kind"});
   result.meta = std::move(*meta);
   if (content == Content::Whole) result.content = std::move(object);
   return result;
@@ -98,8 +93,8 @@ kube::Result<ListEnd> ListStream::finish() {
   const auto frame = pickValue(*text, Pick::All, limits_);
   if (!frame) return tl::unexpected(streamError("the list is " + frame.error().message));
   ListEnd end;
-  end.apiVersion = textIn(*frame, "apiVersion");
-  end.kind = textIn(*frame, "kind");
+  end.apiVersion = kube::textAt(*frame, {"apiVersion"});
+  end.kind = kube::textAt(*frame, {"kind"});
   const kube::Value* items = frame->find("items");
   // Go writes a list without items as null where it was never filled.
   const bool empty =
@@ -109,8 +104,8 @@ kube::Result<ListEnd> ListStream::finish() {
   const kube::Value* metadata = frame->find("metadata");
   if (metadata == nullptr || metadata->asMap() == nullptr)
     return tl::unexpected(streamError("the list has no metadata"));
-  end.resourceVersion = textIn(*metadata, "resourceVersion");
-  end.continueToken = textIn(*metadata, "continue");
+  end.resourceVersion = kube::textAt(*metadata, {"resourceVersion"});
+  end.continueToken = kube::textAt(*metadata, {"continue"});
   const kube::Value* remaining = metadata->find("remainingItemCount");
   if (remaining != nullptr && remaining->asInteger() != nullptr) end.remaining = *remaining->asInteger();
   return end;
@@ -120,7 +115,7 @@ kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, con
   auto value = pickValue(line, content == Content::Whole ? Pick::WholeEvent : Pick::Event, limits);
   if (!value)
     return tl::unexpected(streamError("an event of the watch cannot be read: " + value.error().message));
-  const std::string word = textIn(*value, "type");
+  const std::string word = kube::textAt(*value, {"type"});
   const auto type = eventType(word);
   if (!type) return tl::unexpected(streamError("the watch has an event of type " + kube::inQuotes(word)));
   auto* members = std::get_if<kube::Value::Map>(&value->data);

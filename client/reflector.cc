@@ -11,6 +11,8 @@ using std::chrono::seconds;
 
 constexpr seconds kLongestRetryAfter{120};  // whatever a server wishes
 
+constexpr const char* kAnotherCluster = "another cluster answers at its address";
+
 constexpr int kMisbehaved = 200;  // an answer that is none, though it is called one
 constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
@@ -36,7 +38,7 @@ std::string reason(const ServerStatus& status) {
 
 // After such a failure of a watch the next one may begin where it stopped.
 bool mayResume(const ServerStatus& status) {
-  if (isExpired(status)) return false;
+  if (isExpired(status) || status.isBehind) return false;
   return status.code == 0 || status.code == kUnauthorized || status.code == kForbidden ||
          status.code == kTooManyRequests || status.code >= kServerErrors;
 }
@@ -87,6 +89,22 @@ Next Reflector::next(TimePoint now) {
   listBegan_ = now;
   listVersion_.clear();
   return ListPage{fromCache_ ? "0" : "", "", limit};
+}
+
+bool Reflector::answeredBy(const std::string& cluster, TimePoint now) {
+  if (!underWay_) return false;
+  if (cluster.empty()) return true;
+  const bool isAnother = !cluster_.empty() && cluster != cluster_;
+  if (isAnother && phase_ == Phase::Watch) {
+    knowledge_.listed = false;
+    failed(misbehaved(kAnotherCluster), now);
+    return false;
+  }
+  cluster_ = cluster;
+  if (!isAnother) return true;
+  doubted_ = true;
+  if (std::exchange(knowledge_.listed, false)) know(Knowledge::State::NeverSynced, kAnotherCluster);
+  return true;
 }
 
 bool Reflector::item(StreamedObject object, TimePoint now) {
@@ -232,7 +250,7 @@ void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   // One that was silent for so long may be from a version that is still to come in another history: it says
   // nothing of the server, which is out of reach since before.
   if (isSteady(now) && !stalled) heard_ = now;
-  doubted_ = doubted_ || status.code == kMisbehaved;
+  doubted_ = doubted_ || status.code == kMisbehaved || status.isBehind;
   if (!mayResume(status)) listNext();
   know(status.code == kForbidden ? Knowledge::State::Forbidden : Knowledge::State::Stale, reason(status));
 }

@@ -34,8 +34,8 @@ struct Knowledge {
     NotServed,    // the server does not know the type (404)
   };
   State state = State::NeverSynced;
-  // A list was complete once. Objects stay told while a type is forbidden or not served: neither proves that
-  // they are gone.
+  // A list of this cluster was complete once. Objects stay told while a type is forbidden or not served:
+  // neither proves that they are gone.
   bool listed = false;
   // When `listed`: what was told is all that there was then, as far as the server's caches knew. It moves
   // with each event and bookmark; of a list it is when that was asked for.
@@ -95,6 +95,12 @@ class Reflector {
   Next next(TimePoint now);
   // When the list or the watch under way has stalled, unless something comes before.
   TimePoint stallsAt() const { return std::max(asked_, heard_) + options_.stallAfter; }
+
+  // Which cluster answers (cluster_uid.h): asked before the first page of a list, and of a watch once it has
+  // begun and before anything of it is told; "": that cannot be told. Another one than the list was of has
+  // another history, and what was listed is not believed any longer. False: the watch is of no more use, end
+  // it and ask next().
+  bool answeredBy(const std::string& cluster, TimePoint now);
 
   // What a list answers: its items as they come, then its own resourceVersion and continue token ("": there
   // is no more). False: the list is of no more use, end it and ask next().
@@ -156,6 +162,7 @@ class Reflector {
   uint64_t list_ = 0;  // the number of the last list
   TimePoint listBegan_;
   std::string listVersion_;  // of its first page
+  std::string cluster_;      // that it is of
   std::string continueToken_;
   bool fromCache_ = true;  // until something was told, which a cache may be older than
   bool inPages_ = true;    // false: a continue token has expired, so everything in one answer

@@ -1,7 +1,10 @@
 #include "client/status.h"
 
+#include <algorithm>
+
 #include "client/value_picker.h"
 #include "kube/quoting.h"
+#include "kube/text_at.h"
 
 namespace lastout::client {
 namespace {
@@ -9,9 +12,7 @@ namespace {
 constexpr int64_t kMostRetrySeconds = 86'400;  // seconds
 
 std::string stringIn(const kube::Value& map, std::string_view key) {
-  const kube::Value* value = map.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->asString();
-  return text == nullptr ? std::string() : kube::printable(*text);
+  return kube::printable(kube::textAt(map, {key}));
 }
 
 }  // namespace
@@ -29,6 +30,12 @@ kube::Result<ServerStatus> statusOf(const kube::Value& object) {
   if (code != nullptr && code->asInteger() != nullptr) {
     const int64_t number = *code->asInteger();
     if (number > 0 && number < 1000) status.code = static_cast<int>(number);
+  }
+  const kube::Value* causes = object.at({"details", "causes"});
+  if (causes != nullptr && causes->asList() != nullptr) {
+    status.isBehind = std::ranges::any_of(*causes->asList(), [](const kube::Value& cause) {
+      return stringIn(cause, "reason") == "ResourceVersionTooLarge";
+    });
   }
   const kube::Value* seconds = object.at({"details", "retryAfterSeconds"});
   if (seconds != nullptr && seconds->asInteger() != nullptr) {

@@ -16,7 +16,10 @@ struct ServerStatus {
   int code = 0;         // as of HTTP; 0: it has none
   std::string reason;   // "Forbidden", "Expired"; empty: it has none
   std::string message;  // for people; printable
-  std::optional<std::chrono::seconds> retryAfter;
+  std::optional<std::chrono::seconds> retryAfter = {};
+  // The server does not know the resourceVersion yet (cause ResourceVersionTooLarge): it is behind, or has
+  // another history.
+  bool isBehind = false;
 };
 
 // The resourceVersion or the continue token that was sent is too old: 410, reasons Expired and Gone.

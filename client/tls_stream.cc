@@ -2,8 +2,10 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 namespace lastout::client {
@@ -41,15 +43,29 @@ ssize_t TlsStream::failed() {
   return -1;
 }
 
+// More into the buffer, as read() returns it. Without TLS nobody knows whether the end was meant.
+ssize_t TlsStream::fill() {
+  if (tls_ == nullptr) {
+    ssize_t got = 0;
+    do {
+      got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
+    } while (got < 0 && errno == EINTR);
+    return got > 0 ? got : failed();
+  }
+  int got = 0;
+  do {
+    ERR_clear_error();
+    got = SSL_read(tls_, buffer_.data(), static_cast<int>(buffer_.size()));
+  } while (got <= 0 && comesLater(SSL_get_error(tls_, got)));
+  if (got > 0) return got;
+  return SSL_get_error(tls_, got) == SSL_ERROR_ZERO_RETURN ? 0 : failed();
+}
+
 ssize_t TlsStream::read(char* bytes, size_t size) {
   if (endless_ || failed_) return -1;
   if (taken_ == filled_) {
-    int got = 0;
-    do {
-      ERR_clear_error();
-      got = SSL_read(tls_, buffer_.data(), static_cast<int>(buffer_.size()));
-    } while (got <= 0 && comesLater(SSL_get_error(tls_, got)));
-    if (got <= 0) return SSL_get_error(tls_, got) == SSL_ERROR_ZERO_RETURN ? 0 : failed();
+    const ssize_t got = fill();
+    if (got <= 0) return got;
     taken_ = 0;
     filled_ = static_cast<size_t>(got);
   }
@@ -62,6 +78,13 @@ ssize_t TlsStream::read(char* bytes, size_t size) {
 }
 
 ssize_t TlsStream::write(const char* bytes, size_t size) {
+  if (tls_ == nullptr) {
+    ssize_t sent = 0;
+    do {
+      sent = ::send(socket_, bytes, size, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent > 0 ? sent : failed();
+  }
   const int most = static_cast<int>(std::min<size_t>(size, std::numeric_limits<int>::max()));
   int sent = 0;
   do {

@@ -1,4 +1,4 @@
-// TlsStream: what the HTTP library reads of a TLS connection, and no more of it than an answer may have.
+// TlsStream: what the HTTP library reads of a connection, and no more of it than an answer may have.
 // Internal to client/; http.cc alone uses it.
 #pragma once
 
@@ -17,7 +17,8 @@ inline constexpr size_t kLongestHeaderLine = size_t{8} << 10;
 // A whole header; later on, what stands between two pieces of a body.
 inline constexpr size_t kMostWithoutBody = size_t{32} << 10;
 
-// For one exchange. The socket blocks; whoever wants a read to end shuts it down.
+// For one exchange, over TLS, or plain when `tls` is null. The socket blocks; whoever wants a read to end
+// shuts it down.
 class TlsStream final : public httplib::Stream {
  public:
   TlsStream(SSL* tls, int socket) : tls_(tls), socket_(socket) {}
@@ -40,6 +41,7 @@ class TlsStream final : public httplib::Stream {
  private:
   bool mayHave(std::string_view text);
   ssize_t failed();
+  ssize_t fill();
 
   SSL* tls_;
   int socket_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "client/cluster_uid.h"
 #include "client/fetch.h"
 
 namespace lastout::client {
@@ -73,6 +74,7 @@ void Watcher::run() {
 }
 
 void Watcher::list(const ListPage& page) {
+  if (page.continueToken.empty() && !isSameCluster()) return;
   ListStream stream(type_.content,
                     [&](StreamedObject object) { reflector_.item(std::move(object), clockNow()); });
   std::string query = "limit=" + std::to_string(page.limit);
@@ -98,7 +100,9 @@ void Watcher::watch(const WatchFrom& from) {
              "&timeoutSeconds=" + std::to_string(from.timeout.count()));
   if (type_.content == Content::Metadata) request.accept = kAcceptMetadata;
   request.patience = options_.reflector.stallAfter + milliseconds(100);  // so that it counts as a stall
+  bool begun = false;
   const auto failure = ask(request, [&](std::string_view piece) -> kube::Result<void> {
+    if (!std::exchange(begun, true) && !isSameCluster()) return {};
     reflector_.watching(clockNow());
     return stream.push(piece);
   });
@@ -111,6 +115,15 @@ void Watcher::watch(const WatchFrom& from) {
 void Watcher::wait(TimePoint until) {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, until, [&] { return stopping_ || hurry_ || clear_; });
+}
+
+// Asked after a watch has begun, not before: whoever answers by then is whom the watch is from, or has come
+// since, which is found out too early. False: the Reflector has taken it for a failure.
+bool Watcher::isSameCluster() {
+  const auto cluster = clusterUid(*server_);
+  if (cluster) return reflector_.answeredBy(*cluster, clockNow());
+  fail(cluster.error());
+  return false;
 }
 
 // Hands the body of a success to `push`. How it failed; nothing: `push` has the whole answer.

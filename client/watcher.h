@@ -57,6 +57,7 @@ class Watcher {
   void list(const ListPage& page);
   void watch(const WatchFrom& from);
   void wait(TimePoint until);
+  bool isSameCluster();
   std::optional<ServerStatus> ask(const ApiRequest& request, const Push& push);
   std::string target(const std::string& query) const;
   bool goesOn();

@@ -12,6 +12,9 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)  # PkgConfig::re2: patterns 
 
 if(NOT LASTOUT_FUZZ)
   pkg_check_modules(cpp-httplib REQUIRED IMPORTED_TARGET cpp-httplib>=0.11)  # PkgConfig::cpp-httplib: HTTP, over TLS
+  # Its CMake config wants libcurl and zlib, for the parts that are not used here.
+  pkg_check_modules(prometheus REQUIRED IMPORTED_TARGET prometheus-cpp-core>=1.0)  # PkgConfig::prometheus: metrics
+  find_package(spdlog 1.10 REQUIRED)            # spdlog::spdlog_header_only: the log of lastout serve, which sanitizers see, too
   find_package(CLI11 2.1 REQUIRED)              # CLI11::CLI11
   find_package(GTest 1.12 REQUIRED)             # linked by lastout_test
   find_package(benchmark 1.7 REQUIRED)          # linked by lastout_bench

@@ -18,7 +18,9 @@ inline constexpr int kUndecided = 3;  // a bound was met before the answer was k
 void addGraph(CLI::App& app, int& exitCode);
 void addProve(CLI::App& app, int& exitCode);
 void addReplay(CLI::App& app, int& exitCode);
+void addServe(CLI::App& app, int& exitCode);
 void addUp(CLI::App& app, int& exitCode);
+void addWhy(CLI::App& app, int& exitCode);
 
 // Prints errors to the standard error, one a line as file:line:column: message; the first 20, then how many
 // more. Gives kBadInput, for `exitCode = badInput(errors)`.

@@ -1,20 +1,16 @@
-// lastout graph: manifests, and what goes after what in them.
+// lastout graph: what goes after what, in manifests or in a cluster.
 #include "graph/graph.h"
-
-#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
-#include "admission/explain.h"
+#include "admission/known_cluster.h"
+#include "client/fetch.h"
 #include "cmd/commands.h"
-#include "cmd/paths.h"
-#include "graph/dump.h"
-#include "scenarios/manifest_graph.h"
+#include "cmd/source.h"
 
 namespace lastout::cmd {
 
@@ -26,72 +22,51 @@ constexpr const char* kGraphExamples = R"(Examples:
   lastout graph --focus deploy/finalizer-deployment --depth 1 scenarios/story-three-works.yaml
   lastout graph -o json scenarios/cycle-of-two.yaml             with the verdict on each guarded object
   kubectl get manifestworks,appliedmanifestworks -A -o json | lastout graph -
+  lastout graph --blocked                                       what waits in the cluster of KUBECONFIG
+  lastout graph --server http://127.0.0.1:9090 --namespace shop
 
-Works count as applied. Exit codes: 0 drawn; 2 bad input.)";
-
-// All input together; a fleet's works fit, and what does not would take more than memory allows.
-constexpr size_t kMostBytes = size_t{128} << 20;
+Works in files count as applied. Exit codes: 0 drawn; 2 bad input.)";
 
 struct GraphOptions {
-  std::vector<std::string> paths;
   std::string output = "mermaid";
-  std::string focus;
-  uint32_t depth = 3;
-  size_t limit = 1000;
+  admission::GraphQuestion question;
+  SourceOptions source;
 };
 
-tl::expected<std::vector<scenarios::InputFile>, kube::Errors> readFiles(const GraphOptions& options) {
-  const auto paths = expandPaths(options.paths);
-  if (!paths) return tl::unexpected(kube::Errors{paths.error()});
-  std::vector<scenarios::InputFile> files;
-  kube::Errors errors;
-  kube::ParseLimits limits;
-  size_t left = kMostBytes;
-  for (const std::string& path : *paths) {
-    limits.bytes = std::min(limits.bytes, left);
-    kube::Result<std::string> text = readInput(path, limits);
-    if (!text) {
-      errors.push_back(std::move(text.error()));
-      continue;
-    }
-    left -= text->size();
-    const bool standardInput = path == kStandardInput;
-    files.push_back({standardInput ? std::string(scenarios::kStandardInputName) : path, std::move(*text)});
+std::string targetOf(const GraphOptions& options) {
+  const admission::GraphQuestion& question = options.question;
+  std::string target = "/graph?format=" + options.output + "&limit=" + std::to_string(question.limit);
+  if (!question.focus.empty()) {
+    target += "&focus=" + client::percentEncoded(question.focus) + "&depth=" + std::to_string(question.depth);
   }
-  if (!errors.empty()) return tl::unexpected(std::move(errors));
-  return files;
+  if (question.blocked) target += "&blocked=true";
+  if (!question.namespaceName.empty())
+    target += "&namespace=" + client::percentEncoded(question.namespaceName);
+  return target;
 }
 
-std::optional<graph::DumpVerdict> verdictOn(const scenarios::ManifestGraph& built, graph::ObjectId object) {
-  const kube::ObjectKey key = built.graph.key(object);
-  const admission::Decision decision = scenarios::verdict(built, key);
-  if (!decision.guarded && decision.allowed) return std::nullopt;
-  return graph::DumpVerdict{decision.allowed,
-                            admission::explain(built.graph, built.guards, key, decision).message};
+tl::expected<std::string, kube::Errors> askGraph(const GraphOptions& options) {
+  if (isServer(options.source)) {
+    auto answer = askServer(options.source, targetOf(options));
+    if (!answer) return tl::unexpected(std::move(answer.error()));
+    if (answer->status != 200) return tl::unexpected(kube::Errors{refusedBy(options.source, *answer)});
+    return std::move(answer->body);
+  }
+  const auto cluster = knownCluster(options.source);
+  if (!cluster) return tl::unexpected(cluster.error());
+  auto text = admission::drawn(*cluster, options.question);
+  if (!text) return tl::unexpected(kube::Errors{{"--focus: " + text.error().message, {}, {}}});
+  return std::move(*text);
 }
 
-int runGraph(const GraphOptions& options) {
-  auto files = readFiles(options);
-  if (!files) return badInput(files.error());
-  const auto manifests = scenarios::readManifests(*files);
-  if (!manifests) return badInput(manifests.error());
-  const auto built = scenarios::graphOf(*manifests);
-  if (!built) return badInput(built.error());
-
-  graph::DumpOptions dump;
-  dump.depth = options.depth;
-  dump.limit = options.limit;
-  if (!options.focus.empty()) {
-    auto focus = scenarios::findObject(*built, options.focus, manifests->types);
-    if (!focus) return badInput(kube::Error{"--focus: " + focus.error().message, "", {}});
-    dump.focus = std::move(*focus);
-  }
-  dump.verdict = [&](graph::ObjectId object) { return verdictOn(*built, object); };
-
-  printWarnings(built->warnings);
-  std::cout << (options.output == "json"  ? graph::dumpJson(built->graph, dump)
-                : options.output == "dot" ? graph::dumpDot(built->graph, dump)
-                                          : graph::dumpMermaid(built->graph, dump));
+int runGraph(GraphOptions options) {
+  using Format = admission::GraphQuestion::Format;
+  options.question.format = options.output == "json"  ? Format::Json
+                            : options.output == "dot" ? Format::Dot
+                                                      : Format::Mermaid;
+  const auto text = askGraph(options);
+  if (!text) return badInput(text.error());
+  std::cout << *text;
   return kOk;
 }
 
@@ -99,26 +74,27 @@ int runGraph(const GraphOptions& options) {
 
 void addGraph(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<GraphOptions>();
-  CLI::App* command =
-      app.add_subcommand("graph", "Draw what goes after what in manifests, and what may go now");
+  admission::GraphQuestion& question = options->question;
+  CLI::App* command = app.add_subcommand(
+      "graph", "Draw what goes after what, and what may go now, in manifests or a cluster");
   command->footer(kGraphExamples);
-  command
-      ->add_option("FILE", options->paths,
-                   "Manifests or scenarios: files, folders of them, or - for the standard input")
-      ->required();
+  addSource(*command, options->source);
   command->add_option("-o,--output", options->output, "mermaid, dot or json")
       ->check(CLI::IsMember({"mermaid", "dot", "json"}))
       ->capture_default_str();
-  CLI::Option* focus = command->add_option("--focus", options->focus,
+  CLI::Option* focus = command->add_option("--focus", question.focus,
                                            "Only what is near this object, as in deployment/x or ns/y");
-  command->add_option("--depth", options->depth, "How many edges away from --focus")
+  command->add_option("--depth", question.depth, "How many edges away from --focus")
       ->check(CLI::Range(0u, 1'000'000u))
       ->needs(focus)
       ->capture_default_str();
   command
-      ->add_option("--limit", options->limit, "The most objects and conditions to show; the rest is counted")
+      ->add_option("--limit", question.limit, "The most objects and conditions to show; the rest is counted")
       ->check(CLI::Range(size_t{1}, size_t{1'000'000}))
       ->capture_default_str();
+  command->add_flag("--blocked", question.blocked, "Only what waits for something now, and what for");
+  command->add_option("--namespace", question.namespaceName,
+                      "Only what is in this namespace, itself, and what they go after");
   command->callback([options, &exitCode] { exitCode = runGraph(*options); });
 }
 

@@ -18,6 +18,8 @@ constexpr const char* kExamples = R"(Examples:
   lastout prove scenarios/story-three-works.yaml    is there an order in which it gets stuck?
   lastout graph scenarios/story-three-works.yaml    what goes after what, and what may go now
   lastout up --load scenarios/story-three-works.yaml        a cluster to try it on, with kubectl
+  lastout serve                                     decides deletions in a real cluster
+  lastout why deployment/web -n shop                what keeps it from being deleted there
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
 Every command has its own --help with more examples.)";
@@ -32,7 +34,9 @@ int run(int argc, char** argv) {
   addGraph(app, exitCode);
   addProve(app, exitCode);
   addReplay(app, exitCode);
+  addServe(app, exitCode);
   addUp(app, exitCode);
+  addWhy(app, exitCode);
 
   try {
     app.parse(argc, argv);

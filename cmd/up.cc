@@ -5,7 +5,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "apiserver/recorder.h"
 #include "apiserver/webhook_client.h"
 #include "cmd/commands.h"
+#include "cmd/listening.h"
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
@@ -45,8 +45,6 @@ constexpr const char* kUpExamples = R"(Examples:
 Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, the address is taken, or the
 recording cannot be written.)";
 
-constexpr std::chrono::hours kCertificatesLast{24 * 365};
-
 struct UpOptions {
   std::string listen = "127.0.0.1:0";
   bool plainHttp = false;
@@ -62,21 +60,6 @@ struct UpOptions {
 };
 
 kube::Error problem(std::string message) { return {std::move(message), {}, {}}; }
-
-// An IPv6 address stands in brackets, which are not part of it.
-kube::Result<std::pair<std::string, int>> addressOf(const std::string& option, const std::string& text) {
-  const size_t colon = text.rfind(':');
-  int port = -1;
-  if (colon != std::string::npos) {
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data() + colon + 1, end, port).ptr != end) port = -1;
-  }
-  if (port < 0 || port > 65535 || colon == 0)
-    return tl::unexpected(
-        problem(option + ": \"" + text + "\" is no address; write it as 127.0.0.1:6443 or [::1]:6443"));
-  const bool inBrackets = text.front() == '[' && text[colon - 1] == ']';
-  return std::pair(inBrackets ? text.substr(1, colon - 2) : text.substr(0, colon), port);
-}
 
 kube::Result<apiserver::ServiceAddresses> servicesOf(const std::vector<std::string>& texts) {
   apiserver::ServiceAddresses services;
@@ -97,37 +80,6 @@ tl::expected<apiserver::Users, kube::Errors> usersOf(const std::string& file) {
   const auto text = readInput(file);
   if (!text) return tl::unexpected(kube::Errors{text.error()});
   return apiserver::parseUsers(*text, file);
-}
-
-// Everything that is secret or signed, made anew at each start.
-struct Identity {
-  apiserver::CertifiedKey authority;
-  apiserver::CertifiedKey server;
-  apiserver::CertifiedKey admin;
-};
-
-kube::Result<Identity> makeIdentity(const std::string& host) {
-  const int64_t now =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count();
-  const apiserver::Validity validity{now - 60, now + std::chrono::seconds(kCertificatesLast).count()};
-  Identity identity;
-  auto authority = apiserver::makeAuthority("lastout up", validity);
-  if (!authority) return tl::unexpected(authority.error());
-  identity.authority = std::move(*authority);
-  apiserver::ServerNames names{{"localhost", "kubernetes.default.svc"}, {"127.0.0.1", "::1"}};
-  if (host != "127.0.0.1" && host != "localhost") {
-    const bool isAddress =
-        host.find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos;
-    (isAddress ? names.addresses : names.hosts).push_back(host);
-  }
-  auto server = apiserver::makeServerCertificate(identity.authority, names, validity);
-  if (!server) return tl::unexpected(server.error());
-  identity.server = std::move(*server);
-  auto admin = apiserver::makeClientCertificate(identity.authority, apiserver::adminUser(), validity);
-  if (!admin) return tl::unexpected(admin.error());
-  identity.admin = std::move(*admin);
-  return identity;
 }
 
 // The admin's kubeconfig, for as long as the cluster is there. Only its owner may read it: it holds a key.
@@ -224,18 +176,7 @@ kube::Result<std::unique_ptr<apiserver::Recorder>> openRecorder(const std::strin
   return apiserver::Recorder::open(path);
 }
 
-// Signals that end the program are waited for by one thread, and interrupt no other: to be called before
-// there is any.
-sigset_t blockEndingSignals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGINT);
-  sigaddset(&ending, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-  return ending;
-}
-
-int serve(const UpOptions& options) {
+int runUp(const UpOptions& options) {
   const sigset_t ending = blockEndingSignals();
   const auto address = addressOf("--listen", options.listen);
   if (!address) return badInput({address.error()});
@@ -245,8 +186,12 @@ int serve(const UpOptions& options) {
   if (!podReady) return badInput({problem("--pod-ready: " + podReady.error().message)});
   auto users = usersOf(options.tokens);
   if (!users) return badInput(users.error());
-  const auto identity = makeIdentity(address->first);
+  const auto identity = makeIdentity("lastout up", address->host,
+                                     {{"localhost", "kubernetes.default.svc"}, {"127.0.0.1", "::1"}});
   if (!identity) return badInput({identity.error()});
+  const auto admin =
+      apiserver::makeClientCertificate(identity->authority, apiserver::adminUser(), identity->validity);
+  if (!admin) return badInput({admin.error()});
 
   apiserver::WebhookClient client(std::move(*services));
   EmbeddedOptions embedded;
@@ -269,8 +214,8 @@ int serve(const UpOptions& options) {
   EmbeddedCluster cluster(std::move(embedded));
 
   ListenerOptions listening;
-  listening.host = address->first;
-  listening.port = address->second;
+  listening.host = address->host;
+  listening.port = address->port;
   if (!options.plainHttp) {
     listening.certificate = identity->server.certificate;
     listening.privateKey = identity->server.key;
@@ -292,7 +237,7 @@ int serve(const UpOptions& options) {
   if (!loaded) return failed(loaded.error());
   const std::string authority = options.plainHttp ? std::string() : identity->authority.certificate;
   const auto kubeconfig = KubeconfigFile::write(
-      options.kubeconfig, apiserver::kubeconfig((*listener)->url(), authority, {identity->admin, {}}));
+      options.kubeconfig, apiserver::kubeconfig((*listener)->url(), authority, {*admin, {}}));
   if (!kubeconfig) return failed({kubeconfig.error()});
   if (*recorder != nullptr) (*recorder)->marker(cluster.clock().now(), "what was to be loaded is loaded");
   cluster.start();
@@ -344,7 +289,7 @@ void addUp(CLI::App& app, int& exitCode) {
                       "Where a Service that webhooks name really listens: namespace/name=address:port");
   command->add_option("--record", options->record,
                       "A file for every request, review and change, one JSON a line; no secrets");
-  command->callback([options, &exitCode] { exitCode = serve(*options); });
+  command->callback([options, &exitCode] { exitCode = runUp(*options); });
 }
 
 }  // namespace lastout::cmd

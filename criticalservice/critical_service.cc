@@ -83,6 +83,11 @@ kube::Value toManifest(const CriticalService& service) {
   add(spec, "provider", objectFields(service.provider));
   add(spec, "criteria", kube::Value{std::move(criteria), {}});
   add(spec, "deletionIntent", text(toString(service.intent)));
+  if (service.guardsScaling) {
+    kube::Value::Map guard;
+    add(guard, "scaleToZero", kube::Value{true, {}});
+    add(spec, "guard", kube::Value{std::move(guard), {}});
+  }
 
   kube::Value::Map manifest;
   add(manifest, "apiVersion", text(kApiVersion));

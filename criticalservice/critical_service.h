@@ -42,7 +42,8 @@ struct CriticalService {
   kube::ObjectKey provider;
   std::vector<Criterion> criteria;
   DeletionIntent intent = DeletionIntent::Ordered;
-  std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
+  bool guardsScaling = false;  // spec.guard.scaleToZero: scaling the provider to zero is like deleting it
+  std::string providerUid;     // status.provider.uid: the provider it has seen first; empty while it saw none
 };
 
 // The type's own names.
@@ -61,6 +62,10 @@ std::string toString(const Criterion& criterion);
 // (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid is
 // read; what else stands there is left to whoever wrote it.
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, const kube::ResourceMap& types);
+// Likewise, of one that was accepted once, and guards: what only a writer could mend is no error, such as a
+// criterion whose type turned out to be namespaced, or is called otherwise. So it means the same whatever
+// CRDs come and go.
+tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object);
 
 // The manifest that parse() reads into the same value: apiVersion, kind, metadata (name and uid), spec, and
 // the status where a provider was seen.

@@ -1,4 +1,4 @@
-// parse(): a CriticalService's manifest, read strictly; every finding names its field.
+// parse() and parseStanding(): a CriticalService's manifest; every finding names its field.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -22,7 +22,9 @@ constexpr size_t kMostCriteria = 64;
 // Reads one manifest; errors gather in errors_.
 class Reader {
  public:
-  Reader(const kube::Object& object, const kube::ResourceMap& types) : object_(object), types_(types) {}
+  // `checked`: what was written can be what was meant, beside the types that there are.
+  Reader(const kube::Object& object, const kube::ResourceMap& types, bool checked)
+      : object_(object), types_(types), checked_(checked) {}
 
   tl::expected<CriticalService, kube::Errors> read();
 
@@ -37,12 +39,15 @@ class Reader {
   std::optional<kube::GroupResource> readType(Fields& fields);
   std::optional<kube::GroupResource> resolve(Fields& fields, const std::string& group,
                                              const std::string& resource);
+  void refuseType(Fields& fields, const std::string& group, const std::string& resource);
   std::optional<kube::ObjectKey> readObject(Fields& fields);
+  void checkScope(Fields& fields, const kube::GroupResource& type, bool hasNamespace);
   void checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
                  const std::string& name);
 
   const kube::Object& object_;
   const kube::ResourceMap& types_;
+  const bool checked_;
   kube::Errors errors_;
   CriticalService service_;
 };
@@ -82,7 +87,7 @@ void Reader::readSpec(Fields spec) {
   } else {
     for (Fields& item : spec.items("criteria")) criteria.push_back(readCriterion(item));
   }
-  refuseDuplicates(spec, criteria);
+  if (checked_) refuseDuplicates(spec, criteria);
   for (std::optional<Criterion>& criterion : criteria) {
     if (criterion) service_.criteria.push_back(std::move(*criterion));
   }
@@ -93,12 +98,16 @@ void Reader::readSpec(Fields spec) {
       if (*word == toString(intent)) service_.intent = intent;
     }
   }
+  if (std::optional<Fields> guard = spec.fields("guard")) {
+    service_.guardsScaling = guard->boolean("scaleToZero").value_or(false);
+    guard->finish();
+  }
   spec.finish();
 }
 
 void Reader::readProvider(Fields provider) {
   if (std::optional<kube::ObjectKey> key = readObject(provider)) {
-    if (const auto why = whyNoProvider(key->type, types_)) {
+    if (const auto why = whyNoProvider(key->type, types_); checked_ && why) {
       provider.fail("resource", provider.pathOf("resource") + ": " + kube::toString(key->type) + " " + *why);
     }
     service_.provider = std::move(*key);
@@ -133,7 +142,7 @@ std::optional<Criterion> Reader::readCriterion(Fields& fields) {
   const std::optional<kube::ObjectKey> key = readObject(*specific);
   specific->finish();
   if (!key) return std::nullopt;
-  refuseSelfBlocking(*specific, *key);
+  if (checked_) refuseSelfBlocking(*specific, *key);
   return SpecificResourceCriterion{*key};
 }
 
@@ -195,18 +204,18 @@ std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {
   if (namespaceName && !namespaceName->empty())
     checkName(fields, "namespace", {"", "namespaces"}, *namespaceName);
 
-  if (const kube::ResourceType* known = types_.find(*type)) {
-    const bool hasNamespace = namespaceName && !namespaceName->empty();
-    if (known->namespaced && !hasNamespace) {
-      fields.fail("namespace",
-                  fields.pathOf("namespace") + " is missing: " + kube::toString(*type) + " are namespaced");
-    } else if (!known->namespaced && hasNamespace) {
-      fields.fail("namespace", fields.pathOf("namespace") + " must be left out: " + kube::toString(*type) +
-                                   " are cluster-scoped");
-    }
-  }
+  if (checked_) checkScope(fields, *type, namespaceName && !namespaceName->empty());
   if (name.empty()) return std::nullopt;
   return kube::ObjectKey{std::move(*type), namespaceName.value_or(""), std::move(name)};
+}
+
+void Reader::checkScope(Fields& fields, const kube::GroupResource& type, bool hasNamespace) {
+  const kube::ResourceType* known = types_.find(type);
+  if (known == nullptr || known->namespaced == hasNamespace) return;
+  const std::string field = fields.pathOf("namespace");
+  fields.fail("namespace", field + (hasNamespace ? " must be left out: " : " is missing: ") +
+                               kube::toString(type) +
+                               (hasNamespace ? " are cluster-scoped" : " are namespaced"));
 }
 
 void Reader::checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
@@ -234,25 +243,35 @@ std::optional<kube::GroupResource> Reader::readType(Fields& fields) {
   return resolve(fields, group, resource);
 }
 
-// The type that the two words mean: a resource, or a kind in its place, as the document writes it. A type
-// that nobody knows is taken as it stands if a CRD could still bring it.
+// The type that the two words mean: a resource, or a kind in its place, as the document writes it: a built-in
+// one, for a kind that a CRD brings means nothing without it. A type that nobody knows is taken as it stands
+// if a CRD could still bring it.
 std::optional<kube::GroupResource> Reader::resolve(Fields& fields, const std::string& group,
                                                    const std::string& resource) {
   if (types_.find({group, resource}) != nullptr) return kube::GroupResource{group, resource};
-  if (const kube::ResourceType* type = types_.findKind(group, resource)) return type->type;
+  if (const kube::ResourceType* type = types_.findKind(group, resource); type != nullptr && type->builtIn)
+    return type->type;
+  const size_t errors = errors_.size();
+  refuseType(fields, group, resource);
+  if (errors_.size() > errors) return std::nullopt;
+  return kube::GroupResource{group, resource};
+}
 
+// Unless a CRD could bring it.
+void Reader::refuseType(Fields& fields, const std::string& group, const std::string& resource) {
+  if (!checked_ && kube::isDnsLabel(resource)) return;
   std::vector<std::string_view> sameGroup;
-  const kube::ResourceType* meant = nullptr;  // by its singular or short name, or in another group
+  const kube::ResourceType* meant = nullptr;  // by its kind, singular or short name, or in another group
   for (const kube::ResourceType& type : types_.types()) {
     if (type.type.group == group) sameGroup.push_back(type.type.resource);
-    const bool otherName = type.singular == resource || std::ranges::count(type.shortNames, resource) > 0;
+    const bool otherName = type.kind == resource || type.singular == resource ||
+                           std::ranges::count(type.shortNames, resource) > 0;
     if (type.type.group == group && otherName) meant = &type;
     if (group.empty() && meant == nullptr && (type.type.resource == resource || type.kind == resource))
       meant = &type;
   }
   const bool installable = group.find('.') != std::string::npos;  // a CRD's group has a dot
-  if (installable && meant == nullptr && kube::isDnsLabel(resource))
-    return kube::GroupResource{group, resource};
+  if (installable && meant == nullptr && kube::isDnsLabel(resource)) return;
 
   std::string message = fields.pathOf("resource") + ": there is no type " + kube::inQuotes(resource) +
                         (group.empty() ? " in the core group" : " in group " + kube::inQuotes(group));
@@ -265,14 +284,17 @@ std::optional<kube::GroupResource> Reader::resolve(Fields& fields, const std::st
     message += ": a resource is the lower-case plural, as in `kubectl api-resources`";
   }
   fields.fail("resource", std::move(message));
-  return std::nullopt;
 }
 
 }  // namespace
 
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object,
                                                   const kube::ResourceMap& types) {
-  return Reader(object, types).read();
+  return Reader(object, types, true).read();
+}
+
+tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object) {
+  return Reader(object, kube::ResourceMap::builtIn(), false).read();
 }
 
 }  // namespace lastout::criticalservice

@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "kube/object_key.h"
 
@@ -42,6 +43,7 @@ struct Condition {
 // "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
 // pods".
 std::string toString(const Condition& condition);
+std::string_view toString(Knowledge knowledge);  // "Synced"
 
 // Whether "no holder" is to be believed of a type that is known so well.
 constexpr bool isKnown(Knowledge knowledge) {

@@ -18,13 +18,19 @@ struct DumpVerdict {
 };
 
 struct DumpOptions {
-  // Only what is at most `depth` edges away from this object, in either direction; absent: everything. An
-  // object that the graph does not know gives an empty dump.
+  // Only what is at most `depth` edges away from this object, in either direction, over what is shown at all;
+  // absent: everything. An object that the graph does not know gives an empty dump.
   std::optional<kube::ObjectKey> focus;
   uint32_t depth = 3;
   // The most vertices to tell of: the nearest ones, or without a focus first those that order something. The
   // rest is counted.
   size_t limit = 1000;
+  // Only objects that wait for something now (for what is required of them, or to be gone), and what they
+  // wait for, to the end of each chain.
+  bool blocked = false;
+  // Only the objects in this namespace, the Namespace, and what they go after: conditions with their holders.
+  // Empty: all.
+  std::string namespaceName;
   // The verdict on a guarded object; nothing for others. May be empty.
   std::function<std::optional<DumpVerdict>(ObjectId)> verdict;
 };

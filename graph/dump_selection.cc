@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "graph/blockers.h"
 #include "graph/names.h"
 
 namespace lastout::graph {
@@ -33,9 +34,74 @@ bool isRequired(const Graph& graph, Vertex condition) {
   return required;
 }
 
-void selectAll(const Graph& graph, size_t limit, Selection& result) {
+// Which vertices may be shown, by number.
+using Shown = std::vector<bool>;
+
+bool isUnmetOrObject(const Graph& graph, Vertex vertex) {
+  return isObject(graph, vertex) || !isMet(graph, conditionOf(graph, vertex));
+}
+
+// It waits for something that is required of it, or, being deleted, for anything.
+bool isWaiting(const Graph& graph, ObjectId object) {
+  if (!graph.isPresent(object)) return false;
+  const bool terminating = graph.isTerminating(object);
+  if (terminating && !graph.finalizers(object).empty()) return true;
+  for (OutEdges edges(graph, vertexOf(object)); !edges.atEnd(); edges.next()) {
+    if ((terminating || edges.kind() == EdgeKind::Requires) && isUnmetOrObject(graph, edges.target()))
+      return true;
+  }
+  return false;
+}
+
+Shown blockedOnes(const Graph& graph) {
+  Shown shown(vertexCount(graph), false);
+  std::vector<Vertex> reached;
+  const auto reach = [&](Vertex vertex) {
+    if (shown[vertex]) return;
+    shown[vertex] = true;
+    reached.push_back(vertex);
+  };
+  for (uint32_t slot = 0; slot < graph.objectSlots(); ++slot) {
+    const ObjectId object{slot};
+    if (graph.isLive(object) && isWaiting(graph, object)) reach(vertexOf(object));
+  }
+  for (size_t at = 0; at < reached.size(); ++at) {
+    for (OutEdges edges(graph, reached[at]); !edges.atEnd(); edges.next()) {
+      if (isUnmetOrObject(graph, edges.target())) reach(edges.target());
+    }
+  }
+  return shown;
+}
+
+Shown onesOfNamespace(const Graph& graph, const std::string& name) {
+  Shown shown(vertexCount(graph), false);
+  const auto show = [&](Vertex vertex) {
+    shown[vertex] = true;
+    for (OutEdges edges(graph, vertex); !edges.atEnd(); edges.next()) shown[edges.target()] = true;
+  };
+  const auto itself = graph.findNamed({{"", "namespaces"}, "", name});
+  for (uint32_t slot = 0; slot < graph.objectSlots(); ++slot) {
+    const ObjectId object{slot};
+    if (graph.isLive(object) && (graph.namespaceName(object) == name || object == itself))
+      show(vertexOf(object));
+  }
+  for (Vertex vertex = graph.objectSlots(); vertex < vertexCount(graph); ++vertex) {
+    if (shown[vertex]) show(vertex);
+  }
+  return shown;
+}
+
+Shown shownOf(const Graph& graph, const DumpOptions& options) {
+  Shown shown = options.blocked ? blockedOnes(graph) : Shown(vertexCount(graph), true);
+  if (options.namespaceName.empty()) return shown;
+  const Shown inNamespace = onesOfNamespace(graph, options.namespaceName);
+  for (size_t i = 0; i < shown.size(); ++i) shown[i] = shown[i] && inNamespace[i];
+  return shown;
+}
+
+void selectAll(const Graph& graph, const Shown& shown, size_t limit, Selection& result) {
   for (Vertex vertex = 0; vertex < vertexCount(graph); ++vertex) {
-    if (isLive(graph, vertex) && (isObject(graph, vertex) || isRequired(graph, vertex)))
+    if (shown[vertex] && isLive(graph, vertex) && (isObject(graph, vertex) || isRequired(graph, vertex)))
       result.vertices.push_back(vertex);
   }
   result.leftOut = keepFirst(result.vertices, limit, [&](Vertex a, Vertex b) {
@@ -58,7 +124,8 @@ void forEachNeighbour(const Graph& graph, Vertex vertex, const Visit& visit) {
   }
 }
 
-void selectAround(const Graph& graph, ObjectId focus, uint32_t depth, size_t limit, Selection& result) {
+void selectAround(const Graph& graph, const Shown& shown, ObjectId focus, uint32_t depth, size_t limit,
+                  Selection& result) {
   std::vector<bool> seen(vertexCount(graph), false);
   std::vector<Vertex> level = {vertexOf(focus)};
   seen[vertexOf(focus)] = true;
@@ -70,7 +137,7 @@ void selectAround(const Graph& graph, ObjectId focus, uint32_t depth, size_t lim
     std::vector<Vertex> next;
     for (const Vertex vertex : level) {
       forEachNeighbour(graph, vertex, [&](Vertex neighbour) {
-        if (seen[neighbour]) return;
+        if (seen[neighbour] || !shown[neighbour]) return;
         seen[neighbour] = true;
         next.push_back(neighbour);
       });
@@ -100,49 +167,16 @@ void findEdges(const Graph& graph, Selection& selection) {
 
 Selection select(const Graph& graph, const DumpOptions& options) {
   Selection result;
+  const Shown shown = shownOf(graph, options);
   if (!options.focus.has_value()) {
-    selectAll(graph, options.limit, result);
+    selectAll(graph, shown, options.limit, result);
   } else if (const std::optional<ObjectId> focus = graph.findNamed(*options.focus)) {
-    selectAround(graph, *focus, options.depth, options.limit, result);
+    selectAround(graph, shown, *focus, options.depth, options.limit, result);
   }
   std::sort(result.vertices.begin(), result.vertices.end(),
             [&](Vertex a, Vertex b) { return namedBefore(graph, a, b); });
   findEdges(graph, result);
   return result;
-}
-
-std::string_view toString(EdgeKind kind) {
-  switch (kind) {
-    case EdgeKind::Requires:
-      return "Requires";
-    case EdgeKind::Holder:
-      return "Holder";
-    case EdgeKind::Content:
-      return "Content";
-    case EdgeKind::Instance:
-      return "Instance";
-    case EdgeKind::Dependent:
-      return "Dependent";
-  }
-  return {};
-}
-
-std::string_view toString(Knowledge knowledge) {
-  switch (knowledge) {
-    case Knowledge::Unknown:
-      return "Unknown";
-    case Knowledge::Synced:
-      return "Synced";
-    case Knowledge::Stale:
-      return "Stale";
-    case Knowledge::Absent:
-      return "Absent";
-    case Knowledge::Forbidden:
-      return "Forbidden";
-    case Knowledge::Unserved:
-      return "Unserved";
-  }
-  return {};
 }
 
 std::string_view toString(Condition::Kind kind) {

@@ -27,8 +27,6 @@ struct Selection {
 
 Selection select(const Graph& graph, const DumpOptions& options);
 
-std::string_view toString(EdgeKind kind);
-std::string_view toString(Knowledge knowledge);
 std::string_view toString(Condition::Kind kind);
 
 }  // namespace lastout::graph

@@ -235,4 +235,20 @@ void forEachInEdge(const Graph& graph, Vertex target, const std::function<void(V
   visitOwners(graph, target, visit);
 }
 
+std::string_view toString(EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::Requires:
+      return "Requires";
+    case EdgeKind::Holder:
+      return "Holder";
+    case EdgeKind::Content:
+      return "Content";
+    case EdgeKind::Instance:
+      return "Instance";
+    case EdgeKind::Dependent:
+      return "Dependent";
+  }
+  return {};
+}
+
 }  // namespace lastout::graph

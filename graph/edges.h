@@ -21,6 +21,8 @@ enum class EdgeKind : uint8_t {
   Dependent,  // owner that terminates in the foreground -> a dependent with blockOwnerDeletion
 };
 
+std::string_view toString(EdgeKind kind);  // "Requires"
+
 inline uint32_t vertexCount(const Graph& graph) { return graph.objectSlots() + graph.conditionSlots(); }
 inline Vertex vertexOf(ObjectId object) { return static_cast<uint32_t>(object); }
 inline Vertex vertexOf(const Graph& graph, ConditionId condition) {

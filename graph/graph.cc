@@ -25,6 +25,7 @@ void Graph::forgetType(TypeId type) {
 }
 
 void Graph::setKnowledge(TypeId type, Knowledge knowledge) {
+  if (this->knowledge(type) == knowledge) return;
   ++revision_;
   tables_.types.write(static_cast<uint32_t>(type)).knowledge = knowledge;
 }

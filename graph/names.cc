@@ -5,6 +5,24 @@
 
 namespace lastout::graph {
 
+std::string_view toString(Knowledge knowledge) {
+  switch (knowledge) {
+    case Knowledge::Unknown:
+      return "Unknown";
+    case Knowledge::Synced:
+      return "Synced";
+    case Knowledge::Stale:
+      return "Stale";
+    case Knowledge::Absent:
+      return "Absent";
+    case Knowledge::Forbidden:
+      return "Forbidden";
+    case Knowledge::Unserved:
+      return "Unserved";
+  }
+  return {};
+}
+
 std::string toString(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::Finalizer:

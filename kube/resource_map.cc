@@ -158,7 +158,7 @@ Error ResourceMap::unknownWord(std::string_view word) const {
   const std::string_view near = nearest(word, {words.begin(), words.end()});
   std::string message = "no resource type " + inQuotes(word) + " is known";
   if (near.empty()) {
-    message += "; a type of your own is known once its CustomResourceDefinition is in the input";
+    message += "; a type of your own is known once its CustomResourceDefinition is there";
   } else {
     message += "; did you mean \"" + std::string(near) + "\"?";
   }

@@ -3,28 +3,17 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "criticalservice/validation.h"
 #include "graph/cycles.h"
-#include "kube/reference.h"
+#include "graph/find_object.h"
 #include "manifestwork/ordering.h"
 
 namespace lastout::scenarios {
 namespace {
-
-constexpr size_t kMostNamed = 5;
-
-std::string listed(const std::vector<kube::ObjectKey>& keys) {
-  std::string text;
-  for (size_t i = 0; i < keys.size() && i < kMostNamed; ++i)
-    text += (i == 0 ? "" : ", ") + kube::toString(keys[i]);
-  if (keys.size() > kMostNamed) text += " and " + std::to_string(keys.size() - kMostNamed) + " more";
-  return text;
-}
 
 class GraphBuilder {
  public:
@@ -127,7 +116,7 @@ class GraphBuilder {
       result_.warnings.push_back(
           {"each of these waits for the next, and the last for the first, so that none can "
            "go: " +
-               listed(objects),
+               graph::someOf(objects),
            "",
            {}});
     }
@@ -152,34 +141,6 @@ class GraphBuilder {
   std::unordered_map<kube::GroupResource, std::set<std::string>> finalizers_;  // that objects of it carry
   std::vector<const kube::Object*> services_;
 };
-
-// The objects of one type, in the order of their names.
-std::vector<kube::ObjectKey> objectsOf(const graph::Graph& graph, const kube::GroupResource& type) {
-  std::vector<kube::ObjectKey> keys;
-  for (uint32_t slot = 0; slot < graph.objectSlots(); ++slot) {
-    const graph::ObjectId object{slot};
-    if (!graph.isLive(object)) continue;
-    kube::ObjectKey key = graph.key(object);
-    if (key.type == type) keys.push_back(std::move(key));
-  }
-  std::sort(keys.begin(), keys.end(), [](const kube::ObjectKey& a, const kube::ObjectKey& b) {
-    return std::tie(a.namespaceName, a.name) < std::tie(b.namespaceName, b.name);
-  });
-  return keys;
-}
-
-std::string namesNothing(const kube::ObjectPattern& pattern, const std::vector<kube::ObjectKey>& candidates) {
-  const std::string type = kube::toString(pattern.key.type);
-  if (candidates.empty()) return "names nothing: there are no " + type;
-  std::vector<std::string_view> names;
-  names.reserve(candidates.size());
-  for (const kube::ObjectKey& key : candidates) names.push_back(key.name);
-  const std::string_view near = kube::nearest(pattern.key.name, names);
-  const auto meant = std::find_if(candidates.begin(), candidates.end(),
-                                  [&](const kube::ObjectKey& key) { return key.name == near; });
-  if (meant != candidates.end()) return "names nothing; did you mean " + kube::toString(*meant) + "?";
-  return "names nothing; there are " + listed(candidates);
-}
 
 }  // namespace
 
@@ -212,23 +173,6 @@ tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key) {
   return admission::decide(admission::GraphFacts(graph.graph, graph.guards), graph.guards.rules(),
                            graph.guards.stakes(key));
-}
-
-kube::Result<kube::ObjectKey> findObject(const ManifestGraph& graph, std::string_view reference,
-                                         const kube::ResourceMap& types) {
-  const kube::Result<kube::ObjectPattern> pattern = kube::parsePattern(reference, types);
-  if (!pattern) return tl::unexpected(pattern.error());
-  const std::vector<kube::ObjectKey> candidates = objectsOf(graph.graph, pattern->key.type);
-  std::vector<kube::ObjectKey> found;
-  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(found),
-               [&](const kube::ObjectKey& key) { return pattern->matches(key); });
-  if (found.size() == 1) return std::move(found.front());
-  const std::string quoted = '"' + std::string(reference) + "\" ";
-  if (found.empty()) return tl::unexpected(kube::Error{quoted + namesNothing(*pattern, candidates), "", {}});
-  return tl::unexpected(kube::Error{
-      quoted + "names " + std::to_string(found.size()) + " objects: " + listed(found) + "; choose one",
-      "",
-      {}});
 }
 
 }  // namespace lastout::scenarios

@@ -30,9 +30,4 @@ tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario);
 // The verdict for a DELETE of `key` now; `guarded` is false of objects that lastout does not decide on.
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key);
 
-// The one object that `reference` names, present or only named by others; a namespace may be left out where
-// that is clear. Fails on none (naming the nearest) and on several (listing them).
-kube::Result<kube::ObjectKey> findObject(const ManifestGraph& graph, std::string_view reference,
-                                         const kube::ResourceMap& types);
-
 }  // namespace lastout::scenarios

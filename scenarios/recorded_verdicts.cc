@@ -10,11 +10,13 @@
 namespace lastout::scenarios {
 namespace {
 
-using Kind = RecordedEvent::Kind;
+using What = RecordedEvent::Kind;
 
-// Webhooks of lastout are called <something>.lastout.dev.
+// Webhooks of lastout are called <something>.lastout.dev; the one that is probed gives no verdicts.
 bool isOurs(const RecordedEvent& review) {
-  const auto ours = [](const std::string& webhook) { return webhook.ends_with(".lastout.dev"); };
+  const auto ours = [](const std::string& webhook) {
+    return webhook.ends_with(".lastout.dev") && webhook != "sentinel.lastout.dev";
+  };
   return !review.webhooks || std::any_of(review.webhooks->begin(), review.webhooks->end(), ours);
 }
 
@@ -60,19 +62,19 @@ void Report::line(const RecordedEvent& event, std::string text, Line::Tone tone)
 void Report::tell(const RecordedEvent& event, const RecordedCluster::Verdict* verdict) {
   report_.time = std::max(report_.time, event.at);
   switch (event.kind) {
-    case Kind::Client:
+    case What::Client:
       client(event);
       break;
-    case Kind::Admission:
+    case What::Admission:
       review(event, verdict);
       break;
-    case Kind::Watch:
+    case What::Watch:
       watch(event);
       break;
-    case Kind::FinalizerController:
+    case What::FinalizerController:
       line(event, "a finalizer controller " + event.text + ": " + event.key.name);
       break;
-    case Kind::Marker:
+    case What::Marker:
       line(event, event.text);
       break;
   }
@@ -124,7 +126,7 @@ void Report::watch(const RecordedEvent& event) {
 
 void Report::control(const RecordedEvent& event, const RecordedCluster& cluster) {
   const bool leaves = event.deleted || event.object.meta.deletionTimestamp;
-  if (event.kind != Kind::Watch || !leaves || leaving_.contains(event.key)) return;
+  if (event.kind != What::Watch || !leaves || leaving_.contains(event.key)) return;
   const RecordedCluster::Verdict verdict = cluster.verdictOn(event.key);
   if (!verdict.decision.allowed)
     wouldBeDenied_.push_back({.at = event.at,
@@ -145,22 +147,16 @@ ScenarioReport Report::finish() && {
   return std::move(report_);
 }
 
-// The type that a CRD of this name defines; it has no other name.
-kube::GroupResource definedBy(const std::string& crd) {
-  const size_t dot = std::min(crd.find('.'), crd.size());
-  return {crd.substr(std::min(dot + 1, crd.size())), crd.substr(0, dot)};
-}
-
 }  // namespace
 
 tl::expected<std::optional<RecordedCluster::Verdict>, kube::Errors> RecordedCluster::take(
     const RecordedEvent& event) {
-  if (event.kind == Kind::Watch) {
+  if (event.kind == What::Watch) {
     if (auto watched = watch(event); !watched) return tl::unexpected(std::move(watched.error()));
     return std::nullopt;
   }
   const bool isReview =
-      event.kind == Kind::Admission && event.operation == "DELETE" && event.subresource.empty();
+      event.kind == What::Admission && event.operation == "DELETE" && event.subresource.empty();
   if (!isReview || !isOurs(event)) return std::nullopt;
   return verdictOn(event.key);
 }
@@ -179,28 +175,7 @@ tl::expected<void, kube::Errors> RecordedCluster::watch(const RecordedEvent& eve
   } else {
     view_.upsert(event.key.type, event.object.meta);
   }
-  if (event.key.type == kube::crdType()) return define(event);
   return {};
-}
-
-tl::expected<void, kube::Errors> RecordedCluster::define(const RecordedEvent& event) {
-  kube::Result<kube::ResourceType> added;
-  if (event.deleted)
-    undefine(definedBy(event.key.name));
-  else
-    added = types_.addCrd(event.object.content, event.object.file);
-  view_.typesChanged();
-  if (!added) return tl::unexpected(kube::Errors{added.error()});
-  return {};
-}
-
-// What is known without a CRD stays known.
-void RecordedCluster::undefine(const kube::GroupResource& type) {
-  const kube::ResourceMap always = kube::ResourceMap::builtIn();
-  if (const kube::ResourceType* known = always.find(type))
-    types_.add(*known);
-  else
-    types_.remove(type);
 }
 
 tl::expected<ScenarioReport, kube::Errors> replayRecording(const std::string& path, kube::Errors& warnings) {

@@ -22,27 +22,22 @@ class RecordedCluster {
     admission::Explanation explanation;  // of a denial
   };
 
-  RecordedCluster() : view_(types_) {}
-
   // Verdicts are given for reviews that lastout decides: DELETEs of objects themselves, unless another
-  // webhook denied them. Fails on a CriticalService or a CRD that cannot be understood; the event then
-  // changes what else it can.
+  // webhook denied them. Fails on a CriticalService that cannot be understood: what it guarded stays
+  // guarded.
   tl::expected<std::optional<Verdict>, kube::Errors> take(const RecordedEvent& event);
   // At any time.
   Verdict verdictOn(const kube::ObjectKey& key) const;
 
  private:
   tl::expected<void, kube::Errors> watch(const RecordedEvent& event);
-  tl::expected<void, kube::Errors> define(const RecordedEvent& event);
-  void undefine(const kube::GroupResource& type);
 
-  kube::ResourceMap types_ = kube::ResourceMap::builtIn();
   admission::ClusterView view_;
 };
 
 // The recording as a report with an outcome for each verdict: held where lastout's is the recorded one. Where
 // nobody reviewed anything the timeline says what lastout would have denied. What cannot be understood by
-// lastout alone (a CriticalService, a CRD; a last line that was cut off) is a warning.
+// lastout alone (a CriticalService; a last line that was cut off) is a warning.
 tl::expected<ScenarioReport, kube::Errors> replayRecording(const std::string& path, kube::Errors& warnings);
 
 }  // namespace lastout::scenarios

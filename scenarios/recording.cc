@@ -10,7 +10,7 @@
 namespace lastout::scenarios {
 namespace {
 
-using Kind = RecordedEvent::Kind;
+using What = RecordedEvent::Kind;
 using kube::Errors;
 using kube::Fields;
 
@@ -27,15 +27,15 @@ std::chrono::milliseconds timeOf(Fields& fields) {
   return {};
 }
 
-Kind kindOf(Fields& fields) {
+What kindOf(Fields& fields) {
   const auto word =
       fields.oneOf("kind", {"client", "admission", "watch", "finalizer-controller", "marker"}).value_or("");
-  if (word == "client") return Kind::Client;
-  if (word == "admission") return Kind::Admission;
-  if (word == "watch") return Kind::Watch;
-  if (word == "finalizer-controller") return Kind::FinalizerController;
+  if (word == "client") return What::Client;
+  if (word == "admission") return What::Admission;
+  if (word == "watch") return What::Watch;
+  if (word == "finalizer-controller") return What::FinalizerController;
   if (word.empty() && !fields.has("kind")) fields.fail("kind", "kind is missing: what is this line about?");
-  return Kind::Marker;
+  return What::Marker;
 }
 
 }  // namespace
@@ -101,11 +101,11 @@ RecordedEvent RecordingReader::read(const kube::Value& line, Errors& errors) {
   event.at = timeOf(fields);
   event.kind = kindOf(fields);
   event.user = fields.string("user").value_or("");
-  if (event.kind == Kind::Admission) {
+  if (event.kind == What::Admission) {
     readAdmission(fields, event, errors);
-  } else if (event.kind == Kind::Watch) {
+  } else if (event.kind == What::Watch) {
     readWatch(fields, event, errors);
-  } else if (event.kind == Kind::Marker) {
+  } else if (event.kind == What::Marker) {
     event.text = fields.string("note").value_or("");
   } else {
     event.text = fields.requiredString("action");

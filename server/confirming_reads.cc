@@ -1,168 +1,234 @@
 #include "server/confirming_reads.h"
 
 #include <algorithm>
-#include <chrono>
-#include <string>
 #include <utility>
-
-#include "client/fetch.h"
-#include "client/metadata_stream.h"
-#include "client/status.h"
 
 namespace lastout::server {
 namespace {
 
 using graph::Condition;
 using Holder = ConfirmingReads::Holder;
-using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr size_t kPage = 500;
+// How often is looked what is to be renewed.
+constexpr std::chrono::milliseconds kLookAfter{1'000};
 
-kube::Error unread(std::string why) { return {std::move(why), {}, {}}; }
-
-milliseconds timeUntil(TimePoint deadline) {
-  return std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+// What is read for that condition, and for others with it.
+Condition whatToRead(const Condition& condition) {
+  if (condition.kind == Condition::Kind::Object) return condition;
+  Condition all;
+  all.kind = Condition::Kind::Instances;
+  all.type = condition.type;
+  return all;
 }
 
-std::string tookTooLong(const kube::GroupResource& type) {
-  return "reading " + toString(type) + " took too long";
-}
+bool isOfObject(const Condition& condition) { return condition.kind == Condition::Kind::Object; }
 
-client::ApiRequest metadataRequest(std::string target, std::string_view accept, TimePoint deadline) {
-  client::ApiRequest request;
-  request.target = std::move(target);
-  request.accept = accept;
-  request.patience = std::max(timeUntil(deadline), milliseconds(1));
-  return request;
-}
+kube::Error unconfirmedAs(std::string why) { return {std::move(why), {}, {}}; }
 
-bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
-  if (condition.kind == Condition::Kind::Finalizer)
-    return std::ranges::find(meta.finalizers, condition.finalizer) != meta.finalizers.end();
-  return condition.uid.empty() || condition.uid == meta.uid;
-}
-
-// Whether a 404 is about this one object, and not about its type.
-bool isAboutObject(const client::ServerStatus& status, std::string_view name) {
-  return status.reason == "NotFound" && status.message.ends_with("\"" + std::string(name) + "\" not found");
+std::string tookTooLong(const Condition& condition) {
+  const std::string type = toString(condition.type);
+  if (isOfObject(condition)) return "reading " + type + " took too long";
+  return "reading " + type +
+         " takes longer than a review may; it goes on in the background, so try again in a minute";
 }
 
 }  // namespace
 
-ConfirmingReads::ConfirmingReads(const std::shared_ptr<client::Access>& access, const LiveView& view)
-    : server_(access->newServer()), view_(view) {}
-
-// The first who waits for the next read begins it when the one before has ended.
-kube::Result<Holder> ConfirmingReads::holderOf(const Condition& condition, TimePoint deadline) {
-  std::unique_lock lock(mutex_);
-  Reads& reads = reads_[condition];
-  const bool isMine = !reads.running || !reads.next;
-  std::shared_ptr<Read>& place = reads.running ? reads.next : reads.running;
-  if (isMine) place = std::make_shared<Read>();
-  const std::shared_ptr<Read> read = place;
-  if (!isMine) {
-    if (!changed_.wait_until(lock, deadline, [&] { return read->done; }))
-      return tl::unexpected(unread(tookTooLong(condition.type)));
-    return read->result;
-  }
-  // Whoever came later than this one, and waits with it, fails with it, if it comes to that.
-  if (!changed_.wait_until(lock, deadline, [&] { return reads_.at(condition).running == read; })) {
-    finish(condition, read, tl::unexpected(unread(tookTooLong(condition.type))));
-    return read->result;
-  }
-  lock.unlock();
-  auto result = this->read(condition, deadline);
-  lock.lock();
-  finish(condition, read, std::move(result));
-  return read->result;
+ConfirmingReads::ConfirmingReads(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                                 Observer observer, ConfirmingReadsOptions options)
+    : observer_(std::move(observer)), options_(options), reader_(access, view) {
+  readers_.reserve(options_.readers);
+  for (size_t i = 0; i < options_.readers; ++i) readers_.emplace_back([this] { work(); });
 }
 
-void ConfirmingReads::finish(const Condition& condition, const std::shared_ptr<Read>& read,
-                             kube::Result<Holder> result) {
-  read->result = std::move(result);
-  read->done = true;
-  const auto reads = reads_.find(condition);
-  if (reads->second.running == read) reads->second.running = std::exchange(reads->second.next, nullptr);
-  if (reads->second.next == read) reads->second.next = nullptr;
-  if (reads->second.running == nullptr) reads_.erase(reads);
+ConfirmingReads::~ConfirmingReads() {
+  stop();
+  for (std::thread& reader : readers_) reader.join();
+}
+
+void ConfirmingReads::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
   changed_.notify_all();
+  reader_.stop();
 }
 
-kube::Result<Holder> ConfirmingReads::read(const Condition& condition, TimePoint deadline) const {
-  if (condition.kind == Condition::Kind::NamespaceContent)
-    return tl::unexpected(unread("the content of a namespace cannot be read at one moment"));
-  const auto type = view_.find(condition.type);
-  if (!type) return readUnserved(condition.type, deadline);
-  if (condition.kind == Condition::Kind::Object) return readObject(*type, condition, deadline);
-  return readAll(*type, condition, deadline);
+// --- those who ask
+
+kube::Result<Holder> ConfirmingReads::holderOf(const Condition& condition, TimePoint deadline) {
+  return std::move(holdersOf({&condition, 1}, deadline).front());
 }
 
-// Nothing of a type is there when its CRD is not.
-kube::Result<Holder> ConfirmingReads::readUnserved(const kube::GroupResource& type,
-                                                   TimePoint deadline) const {
-  const auto definitions = view_.find(kube::crdType());
-  if (!definitions || view_.knowledge(type) != graph::Knowledge::Absent)
-    return tl::unexpected(unread("the API server does not serve " + toString(type)));
-  Condition definition;
-  definition.type = kube::crdType();
-  definition.name = kube::crdKey(type).name;
-  auto found = readObject(*definitions, definition, deadline);
-  if (found && *found)
-    return tl::unexpected(unread("the API server does not serve " + toString(type) + ", whose CRD is there"));
-  return found;
-}
-
-kube::Result<Holder> ConfirmingReads::readObject(const kube::ResourceType& type, const Condition& condition,
-                                                 TimePoint deadline) const {
-  const auto request = metadataRequest(client::objectPath(type, condition.namespaceName, condition.name),
-                                       client::kAcceptMetadata, deadline);
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return tl::unexpected(whole.error());
-  if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
-  if (whole->answer.status == 200) {
-    auto object = client::decodeObject(whole->body, client::Content::Metadata);
-    if (!object) return tl::unexpected(std::move(object.error()));
-    if (!holds(condition, object->meta)) return Holder();
-    return Holder({type.type, std::move(object->meta)});
+std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(std::span<const Condition> conditions,
+                                                             TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  std::vector<std::shared_ptr<Read>> reads;
+  reads.reserve(conditions.size());
+  const TimePoint now = steady_clock::now();
+  for (const Condition& condition : conditions) reads.push_back(join(condition, now));
+  changed_.notify_all();
+  const auto isKnown = [&](size_t i) { return reads[i]->done || reads[i]->found.contains(conditions[i]); };
+  changed_.wait_until(lock, deadline, [&] {
+    for (size_t i = 0; i < reads.size(); ++i) {
+      if (!isKnown(i)) return stopping_;
+    }
+    return true;
+  });
+  std::vector<kube::Result<Holder>> holders;
+  holders.reserve(reads.size());
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const Read& read = *reads[i];
+    if (const auto found = read.found.find(conditions[i]); found != read.found.end()) {
+      holders.emplace_back(Holder(found->second));
+    } else if (read.done && !read.failure) {
+      holders.emplace_back(Holder());
+    } else {
+      holders.emplace_back(tl::unexpected(unconfirmedAs(read.done   ? *read.failure
+                                                        : stopping_ ? "lastout is about to end"
+                                                                    : tookTooLong(conditions[i]))));
+    }
   }
-  const auto status = client::statusOfAnswer(whole->answer.status, whole->body);
-  if (status.code == 404 && isAboutObject(status, condition.name)) return Holder();
-  return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
+  for (const std::shared_ptr<Read>& read : reads) leave(read);
+  return holders;
 }
 
-// Page by page, until the first that holds the condition; all pages are of one moment.
-kube::Result<Holder> ConfirmingReads::readAll(const kube::ResourceType& type, const Condition& condition,
-                                              TimePoint deadline) const {
-  const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(kPage);
-  Holder found;
-  std::string token;
-  do {
-    client::ListStream list(client::Content::Metadata, [&](client::StreamedObject object) {
-      if (!found && holds(condition, object.meta)) found = {type.type, std::move(object.meta)};
-    });
-    kube::Result<void> pushed;
-    std::string refusal;
-    const auto request =
-        metadataRequest(token.empty() ? path : path + "&continue=" + client::percentEncoded(token),
-                        client::kAcceptMetadataList, deadline);
-    const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
-      if (status == 200) pushed = list.push(piece);
-      if (status != 200 && refusal.size() < 4'096) refusal.append(piece);
-      return pushed && !found && steady_clock::now() <= deadline;
-    });
-    if (found) return found;
-    if (!pushed) return tl::unexpected(std::move(pushed.error()));
-    if (!answer) return tl::unexpected(answer.error());
-    if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
-    if (answer->status != 200)
-      return tl::unexpected(unread("reading " + toString(type.type) + ": " +
-                                   toString(client::statusOfAnswer(answer->status, refusal))));
-    auto end = list.finish();
-    if (!end) return tl::unexpected(std::move(end.error()));
-    token = std::move(end->continueToken);
-  } while (!token.empty());
-  return found;
+// Who comes while a read is under way waits for the next one.
+std::shared_ptr<ConfirmingReads::Read> ConfirmingReads::join(const Condition& condition, TimePoint now) {
+  if (condition.kind == Condition::Kind::NamespaceContent) {
+    auto refused = std::make_shared<Read>();
+    refused->done = true;
+    refused->failure = "the content of a namespace cannot be read at one moment";
+    return refused;
+  }
+  const Condition what = whatToRead(condition);
+  bool again = false;
+  if (const auto found = outlasting_.find(what); found != outlasting_.end()) {
+    found->second.askedAt = now;
+    again = found->second.unheld.contains(condition) && now < found->second.endedAt + options_.counts;
+  }
+  Reads& reads = reads_[{what, again}];
+  std::shared_ptr<Read>& read = reads.running && reads.running->begun ? reads.next : reads.running;
+  if (!read) {
+    read = std::make_shared<Read>();
+    read->wantedAt = now;
+  }
+  read->conditions.insert(condition);
+  ++read->waiting;
+  return read;
+}
+
+// A read that nobody waits for any more is begun all the same, unless another is under way: its end may help
+// those who ask again.
+void ConfirmingReads::leave(const std::shared_ptr<Read>& read) {
+  if (--read->waiting > 0 || read->begun) return;
+  for (auto& [subject, reads] : reads_) {
+    if (reads.next == read) reads.next = nullptr;
+  }
+}
+
+size_t ConfirmingReads::waiting() {
+  const std::lock_guard lock(mutex_);
+  size_t count = 0;
+  for (const auto& [subject, reads] : reads_) {
+    for (const auto& read : {reads.running, reads.next}) count += read ? read->waiting : 0;
+  }
+  return count;
+}
+
+// --- those who read
+
+void ConfirmingReads::work() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    renew(steady_clock::now());
+    const auto first = firstToBegin();
+    if (first == reads_.end()) {
+      changed_.wait_for(lock, kLookAfter);
+      continue;
+    }
+    const Subject subject = first->first;
+    const std::shared_ptr<Read> read = first->second.running;
+    const Done done = carryOut(subject, read, lock);
+    const auto found = reads_.find(subject);
+    found->second.running = std::exchange(found->second.next, nullptr);
+    if (!found->second.running) reads_.erase(found);
+    changed_.notify_all();
+    if (!observer_) continue;
+    lock.unlock();
+    observer_(done);
+    lock.lock();
+  }
+}
+
+// Who waited longest.
+std::map<ConfirmingReads::Subject, ConfirmingReads::Reads>::iterator ConfirmingReads::firstToBegin() {
+  auto first = reads_.end();
+  for (auto each = reads_.begin(); each != reads_.end(); ++each) {
+    if (each->second.running->begun) continue;
+    if (first == reads_.end() || each->second.running->wantedAt < first->second.running->wantedAt)
+      first = each;
+  }
+  return first;
+}
+
+ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject, const std::shared_ptr<Read>& read,
+                                                std::unique_lock<std::mutex>& lock) {
+  read->begun = true;
+  ++underWay_;
+  const ConsistentReader::Conditions conditions = read->conditions;
+  lock.unlock();
+  const TimePoint begunAt = steady_clock::now();
+  const TimePoint deadline = begunAt + options_.longest;
+  const auto found = [&](const Condition& condition, admission::Seen holder) {
+    const std::lock_guard relock(mutex_);
+    read->found.emplace(condition, std::move(holder));
+    changed_.notify_all();
+  };
+  const auto result = subject.again ? reader_.readAgain(conditions, deadline, found)
+                                    : reader_.readAll(conditions, deadline, found);
+  const TimePoint now = steady_clock::now();
+  lock.lock();
+  --underWay_;
+  read->done = true;
+  if (!result) read->failure = result.error().message;
+  if (!subject.again && !isOfObject(subject.what)) ended(subject, *read, now);
+  const Outcome outcome = !result ? Outcome::Failed : read->found.empty() ? Outcome::Free : Outcome::Held;
+  return {outcome, std::chrono::duration_cast<std::chrono::microseconds>(now - begunAt)};
+}
+
+// What is small enough to be read while somebody waits is always read whole.
+void ConfirmingReads::ended(const Subject& subject, const Read& read, TimePoint now) {
+  const auto before = outlasting_.find(subject.what);
+  if (read.failure) return;  // what counts still does, for a while
+  ConsistentReader::Conditions unheld;
+  for (const Condition& condition : read.conditions) {
+    if (!read.found.contains(condition)) unheld.insert(condition);
+  }
+  if (read.waiting > 0 || unheld.empty()) {
+    if (before != outlasting_.end()) outlasting_.erase(before);
+    return;
+  }
+  const TimePoint askedAt = before == outlasting_.end() ? read.wantedAt : before->second.askedAt;
+  outlasting_[subject.what] = {std::move(unheld), now, askedAt};
+}
+
+// Half of the readers are left to those who wait.
+void ConfirmingReads::renew(TimePoint now) {
+  std::erase_if(outlasting_, [&](const auto& each) {
+    const Outlasting& read = each.second;
+    return now >= read.endedAt + options_.counts && now >= read.askedAt + options_.renewFor;
+  });
+  for (const auto& [what, read] : outlasting_) {
+    if (now < read.endedAt + options_.renewAfter || now >= read.askedAt + options_.renewFor) continue;
+    if (underWay_ * 2 >= options_.readers || reads_.contains({what, false})) continue;
+    auto renewed = std::make_shared<Read>();
+    renewed->wantedAt = now;
+    renewed->conditions = read.unheld;
+    reads_[{what, false}].running = std::move(renewed);
+  }
 }
 
 }  // namespace lastout::server

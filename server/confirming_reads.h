@@ -2,61 +2,113 @@
 // nothing is there.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
 
-#include "admission/cluster_view.h"
-#include "client/access.h"
-#include "graph/condition.h"
-#include "kube/result.h"
-#include "server/live_view.h"
+#include "server/consistent_reader.h"
 
 namespace lastout::server {
 
-// Safe for any number of threads. Those that ask about the same condition share one read, if it began after
-// they asked: what was read before that proves nothing to them.
+struct ConfirmingReadsOptions {
+  size_t readers = 8;                          // reads under way at once
+  std::chrono::milliseconds longest{120'000};  // one read, whoever still waits for it
+  // Of a read that outlasted all who had asked: how long it counts, when it is made anew so that it counts
+  // without a gap, and for how long after somebody asked: Kubernetes' garbage collector asks again after
+  // 1,000 s at most.
+  std::chrono::milliseconds counts{60'000};
+  std::chrono::milliseconds renewAfter{30'000};
+  std::chrono::milliseconds renewFor{1'200'000};
+};
+
+// Safe for any number of threads. Those that ask about the same object, or about objects of the same type,
+// share one read, if it began after they asked: what was read before that proves nothing to them. It is read
+// by threads of this, so that nobody waits beyond their own deadline. A type that takes longer to read than
+// anybody waits is read to its end all the same; for a while after that its first page is enough, as long as
+// the watch knows of as many objects as the API server has (docs/verdicts.md, "Before an ALLOW").
 class ConfirmingReads {
  public:
   using Holder = std::optional<admission::Seen>;
 
-  ConfirmingReads(const std::shared_ptr<client::Access>& access, const LiveView& view);
+  // What came of one read, for the metrics.
+  enum class Outcome : uint8_t { Free, Held, Failed };
+  struct Done {
+    Outcome outcome = Outcome::Free;
+    std::chrono::microseconds took{0};
+  };
+  using Observer = std::function<void(const Done& read)>;  // called by any thread, after the read
+
+  ConfirmingReads(const std::shared_ptr<client::Access>& access, const LiveView& view, Observer observer = {},
+                  ConfirmingReadsOptions options = {});
+  ~ConfirmingReads();  // as stop()
   ConfirmingReads(const ConfirmingReads&) = delete;
   ConfirmingReads& operator=(const ConfirmingReads&) = delete;
 
-  // An object that holds the condition, or nothing: then none did, at one moment after this was called. Fails
-  // with why that could not be read until `deadline`.
+  // For each condition an object that holds it, or nothing: then none did, at one moment after this was
+  // called. Fails, each alone, with why that could not be found out until `deadline`.
+  std::vector<kube::Result<Holder>> holdersOf(std::span<const graph::Condition> conditions,
+                                              TimePoint deadline);
   kube::Result<Holder> holderOf(const graph::Condition& condition, TimePoint deadline);
+  size_t waiting();  // how many conditions callers wait for now
   // Ends what is under way; from now on everything fails.
-  void stop() { server_->stop(); }
+  void stop();
 
  private:
+  // What is read at once: one object, or all of a type; that one whole, or again.
+  struct Subject {
+    graph::Condition what;
+    bool again = false;
+    auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
   struct Read {
+    ConsistentReader::Conditions conditions;  // others join until it has begun
+    TimePoint wantedAt;
+    bool begun = false;
     bool done = false;
-    kube::Result<Holder> result;
+    int waiting = 0;  // how many want it
+    std::map<graph::Condition, admission::Seen> found;
+    std::optional<std::string> failure;  // when done; nothing: what was not found is not there
   };
   struct Reads {
-    std::shared_ptr<Read> running;
-    std::shared_ptr<Read> next;  // for all who came since that began
+    std::shared_ptr<Read> running;  // or about to
+    std::shared_ptr<Read> next;     // for all who came since that began
+  };
+  // A type was read to its end when nobody waited for that any more.
+  struct Outlasting {
+    ConsistentReader::Conditions unheld;
+    TimePoint endedAt;
+    TimePoint askedAt;  // the last time
   };
 
-  kube::Result<Holder> read(const graph::Condition& condition, TimePoint deadline) const;
-  kube::Result<Holder> readObject(const kube::ResourceType& type, const graph::Condition& condition,
-                                  TimePoint deadline) const;
-  kube::Result<Holder> readAll(const kube::ResourceType& type, const graph::Condition& condition,
-                               TimePoint deadline) const;
-  kube::Result<Holder> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
-  void finish(const graph::Condition& condition, const std::shared_ptr<Read>& read,
-              kube::Result<Holder> result);
+  std::shared_ptr<Read> join(const graph::Condition& condition, TimePoint now);
+  void leave(const std::shared_ptr<Read>& read);
+  void work();
+  void renew(TimePoint now);
+  std::map<Subject, Reads>::iterator firstToBegin();
+  Done carryOut(const Subject& subject, const std::shared_ptr<Read>& read,
+                std::unique_lock<std::mutex>& lock);
+  void ended(const Subject& subject, const Read& read, TimePoint now);
 
-  const std::unique_ptr<client::ApiServer> server_;
-  const LiveView& view_;
+  const Observer observer_;
+  const ConfirmingReadsOptions options_;
+  ConsistentReader reader_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<graph::Condition, Reads> reads_;  // guarded by the mutex
+  bool stopping_ = false;  // all of these are guarded by the mutex
+  size_t underWay_ = 0;
+  std::map<Subject, Reads> reads_;
+  std::map<graph::Condition, Outlasting> outlasting_;
+  std::vector<std::thread> readers_;  // not guarded: of who makes and ends this
 };
 
 }  // namespace lastout::server

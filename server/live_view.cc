@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 
 namespace lastout::server {
@@ -13,6 +14,8 @@ using ClientState = client::Knowledge::State;
 using graph::Knowledge;
 
 const kube::GroupResource kNamespaces{"", "namespaces"};
+// What a broken watch told gets too old by itself: looked at as often as this.
+constexpr std::chrono::milliseconds kSettleAfter{1'000};
 
 const std::vector<kube::GroupResource>& alwaysWatched() {
   static const std::vector<kube::GroupResource> kTypes{criticalservice::criticalServiceType(),
@@ -20,21 +23,38 @@ const std::vector<kube::GroupResource>& alwaysWatched() {
   return kTypes;
 }
 
+// "coolresources.my.crd.group" names the CRD of that type.
+kube::GroupResource definedBy(const std::string& name) {
+  const size_t dot = name.find('.');
+  return dot == std::string::npos ? kube::GroupResource{"", name}
+                                  : kube::GroupResource{name.substr(dot + 1), name.substr(0, dot)};
+}
+
 }  // namespace
 
 LiveView::LiveView(LiveViewOptions options)
-    : options_(std::move(options)), view_(types_, options_.ownNamespace, admission::Told::WhatIsWatched) {}
+    : options_(std::move(options)), view_(options_.ownNamespace, admission::Told::WhatIsWatched) {}
 
 // --- what the cluster tells
 
 void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object) {
   const kube::Object told = client::toObject(std::move(object), type);
-  const std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (type.type == criticalservice::criticalServiceType()) {
-    view_.guard(told);  // what cannot be understood guards what it guarded before
-  } else {
-    view_.upsert(type.type, told.meta);
+    const auto guarded = view_.guard(told);
+    const bool guards = view_.service(told.key.name) != nullptr;
+    lock.unlock();
+    if (!guarded)
+      options_.log(kube::toString(told.key) + " cannot be understood, and " +
+                   (guards ? "guards what it guarded before: " : "guards nothing: ") +
+                   admission::joinedMessages(guarded.error()));
+    return;
   }
+  view_.upsert(type.type, told.meta);
+  if (type.type != kube::crdType()) return;
+  const kube::GroupResource defined = definedBy(told.key.name);
+  defined_.insert(defined);
+  undefined_.erase(defined);
 }
 
 void LiveView::remove(const kube::GroupResource& type, const client::Removed& object) {
@@ -53,14 +73,28 @@ void LiveView::discovered(client::Discovery discovery, TimePoint now) {
   discovery_ = std::move(discovery);
   isDiscovered_ = true;
   types_ = discovery_.types;
-  view_.typesChanged();
   settleAll(now);
+  if (standing(kube::crdType()) != Knowledge::Synced) return;
+  for (const auto& [type, served] : discovery_.served) {
+    if (!defined_.contains(type)) undefined_.insert(type);
+  }
+  forgetDefinitions();
+}
+
+// Of a type whose CRD is gone, that is not served any more, and that nobody names, nothing is to be kept.
+void LiveView::forgetDefinitions() {
+  const std::vector<kube::GroupResource> wanted = wantedNow();
+  std::erase_if(defined_, [&](const kube::GroupResource& type) {
+    return discovery_.find(type) == nullptr && discovery_.gapIn(type.group) == nullptr &&
+           !view_.graph().find(kube::crdKey(type)) && !std::ranges::binary_search(wanted, type);
+  });
 }
 
 void LiveView::forget(const kube::GroupResource& type) {
   const std::unique_lock lock(mutex_);
   watched_.erase(type);
   view_.forget(type);
+  noteReadiness();
 }
 
 void LiveView::tick(TimePoint now) {
@@ -88,26 +122,33 @@ Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Kn
   return Knowledge::Unknown;
 }
 
-// A type is not there when discovery of its whole group says so, and no CRD defines it. A built-in type does
-// not go: it is away. That of an API server behind the API server is not told from one whose CRD is gone.
+// A type is not there when discovery of its whole group says so, and no CRD defines it. What was served
+// without a CRD, built in or by an API server behind the API server, does not go: it is away.
 Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
-  if (!isDiscovered_ || discovery_.gapIn(type.group) != nullptr || discovery_.find(type) != nullptr)
-    return Knowledge::Unserved;
+  if (!isDiscovered_ || discovery_.find(type) != nullptr) return Knowledge::Unknown;  // until it is listed
+  if (discovery_.gapIn(type.group) != nullptr) return Knowledge::Unserved;
   const kube::ResourceType* known = types_.find(type);
-  if (known != nullptr && known->builtIn) return Knowledge::Unserved;
-  const graph::Graph& graph = view_.graph();
-  const auto definitions = graph.findType(kube::crdType());
-  if (!definitions || graph.knowledge(*definitions) != Knowledge::Synced) return Knowledge::Unserved;
-  return graph.find(kube::crdKey(type)) ? Knowledge::Unserved : Knowledge::Absent;
+  const bool isBuiltIn = known != nullptr && known->builtIn;
+  const bool isAggregated = undefined_.contains(type);
+  if (isBuiltIn || isAggregated || standing(kube::crdType()) != Knowledge::Synced) return Knowledge::Unserved;
+  return view_.graph().find(kube::crdKey(type)) ? Knowledge::Unserved : Knowledge::Absent;
 }
 
 void LiveView::settle(const kube::GroupResource& type, TimePoint now) {
   const auto found = watched_.find(type);
   view_.know(type, found == watched_.end() ? standingOfUnserved(type) : standingOf(type, found->second, now));
+  noteReadiness();
+}
+
+void LiveView::noteReadiness() {
+  isReady_ = std::ranges::all_of(alwaysWatched(), [this](const kube::GroupResource& type) {
+    return admission::believable(standing(type));
+  });
 }
 
 // CRDs before the others, which may depend on them.
 void LiveView::settleAll(TimePoint now) {
+  settledAt_ = now;
   settle(kube::crdType(), now);
   for (const kube::GroupResource& type : wantedNow()) settle(type, now);
 }
@@ -129,12 +170,6 @@ std::vector<kube::GroupResource> LiveView::wanted() const {
   return wantedNow();
 }
 
-bool LiveView::isReady() const {
-  return std::ranges::all_of(alwaysWatched(), [this](const kube::GroupResource& type) {
-    return admission::believable(knowledge(type));
-  });
-}
-
 std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type) const {
   const std::shared_lock lock(mutex_);
   const client::ServedType* served = discovery_.find(type);
@@ -142,36 +177,57 @@ std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type
   return served->type;
 }
 
-Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
-  const std::shared_lock lock(mutex_);
+Knowledge LiveView::standing(const kube::GroupResource& type) const {
   const auto id = view_.graph().findType(type);
   return id ? view_.graph().knowledge(*id) : Knowledge::Unknown;
+}
+
+Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
+  const std::shared_lock lock(mutex_);
+  return standing(type);
+}
+
+uint32_t LiveView::objectCount(const kube::GroupResource& type) const {
+  const std::shared_lock lock(mutex_);
+  const auto id = view_.graph().findType(type);
+  return id ? view_.graph().objectCount(*id) : 0;
+}
+
+std::vector<kube::GroupResource> LiveView::awaited() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<kube::GroupResource> types = wantedNow();
+  std::erase_if(types, [this](const kube::GroupResource& type) {
+    return standing(type) != Knowledge::Unserved || !view_.graph().find(kube::crdKey(type));
+  });
+  return types;
 }
 
 std::vector<TypeStanding> LiveView::standings() const {
   const std::shared_lock lock(mutex_);
   std::vector<TypeStanding> standings;
   for (const kube::GroupResource& type : wantedNow()) {
-    TypeStanding standing{type, Knowledge::Unknown, 0, {}};
-    if (const auto id = view_.graph().findType(type)) {
-      standing.knowledge = view_.graph().knowledge(*id);
-      standing.objects = view_.graph().objectCount(*id);
-    }
-    if (const auto found = watched_.find(type); found != watched_.end()) standing.why = found->second.why;
-    standings.push_back(std::move(standing));
+    TypeStanding one{type, standing(type), 0, {}};
+    if (const auto id = view_.graph().findType(type)) one.objects = view_.graph().objectCount(*id);
+    if (const auto found = watched_.find(type); found != watched_.end()) one.why = found->second.why;
+    standings.push_back(std::move(one));
   }
   return standings;
 }
 
-Judged LiveView::judge(const kube::ObjectKey& key) const {
+size_t LiveView::remembered() const {
   const std::shared_lock lock(mutex_);
-  Judged judged{view_.decide(key), {}, {}};
-  if (!judged.decision.allowed) {
-    judged.explanation = view_.explain(key, judged.decision);
-  } else if (judged.decision.guarded) {
-    judged.toConfirm = view_.toConfirm(key);
+  return defined_.size() + undefined_.size();
+}
+
+admission::Judged LiveView::judge(const kube::ObjectKey& key, TimePoint now,
+                                  std::span<const admission::Seen> seen) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (now - settledAt_ < kSettleAfter) return view_.judge(key, seen);
   }
-  return judged;
+  tick(now);
+  const std::shared_lock lock(mutex_);
+  return view_.judge(key, seen);
 }
 
 admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why) const {
@@ -182,11 +238,6 @@ admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::st
     decision.reason = admission::Reason::Unconfirmed;
   }
   return view_.explain(key, decision, why);
-}
-
-admission::Explanation LiveView::explainWith(const admission::Seen& seen, const kube::ObjectKey& key) const {
-  const std::shared_lock lock(mutex_);
-  return view_.explainWith(seen, key);
 }
 
 void LiveView::inspect(const std::function<void(const admission::ClusterView& view,

@@ -2,12 +2,15 @@
 // those that answer reviews.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,13 +27,8 @@ struct LiveViewOptions {
   std::string ownNamespace;  // empty: lastout runs outside the cluster
   // How long "nothing is there" is believed of a type whose watch is broken.
   std::chrono::milliseconds allowedAge{30'000};
-};
-
-// A verdict on a DELETE, before the confirming read.
-struct Judged {
-  admission::Decision decision;
-  admission::Explanation explanation;       // of a denial
-  std::vector<graph::Condition> toConfirm;  // of an ALLOW of what is guarded
+  // Told of CriticalServices that cannot be understood; called by any thread.
+  std::function<void(const std::string& line)> log = [](const std::string&) {};
 };
 
 // How a type stands, for people and metrics.
@@ -63,18 +61,23 @@ class LiveView {
   // The types that must be watched: CriticalServices, CustomResourceDefinitions and Namespaces, and all that
   // the CriticalServices name.
   std::vector<kube::GroupResource> wanted() const;
-  // CriticalServices, CustomResourceDefinitions and Namespaces are known.
-  bool isReady() const;
+  // CriticalServices, CustomResourceDefinitions and Namespaces are known. Waits for nobody.
+  bool isReady() const { return isReady_; }
+  // The types that are wanted and not served, although their CRDs are there: they may be in a moment.
+  std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
   graph::Knowledge knowledge(const kube::GroupResource& type) const;
+  uint32_t objectCount(const kube::GroupResource& type) const;  // as the watch has told
   std::vector<TypeStanding> standings() const;
+  size_t remembered() const;  // types that a CRD was seen of, or none
 
-  Judged judge(const kube::ObjectKey& key) const;
+  // As ClusterView::judge(), of what may be believed at `now`.
+  admission::Judged judge(const kube::ObjectKey& key, TimePoint now,
+                          std::span<const admission::Seen> seen = {});
   // The denial with these words for why it could not be confirmed.
   admission::Explanation unconfirmed(const kube::ObjectKey& key, std::string_view why) const;
-  // As ClusterView::explainWith.
-  admission::Explanation explainWith(const admission::Seen& seen, const kube::ObjectKey& key) const;
 
+  const std::string& ownNamespace() const { return options_.ownNamespace; }
   // Reads more at once; `read` must not keep anything of it.
   void inspect(const std::function<void(const admission::ClusterView& view, const kube::ResourceMap& types)>&
                    read) const;
@@ -83,17 +86,25 @@ class LiveView {
   graph::Knowledge standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
                               TimePoint now) const;
   graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const;
+  graph::Knowledge standing(const kube::GroupResource& type) const;  // with the lock held
   void settle(const kube::GroupResource& type, TimePoint now);
   void settleAll(TimePoint now);
   std::vector<kube::GroupResource> wantedNow() const;
 
+  void forgetDefinitions();
+  void noteReadiness();
+
   const LiveViewOptions options_;
-  mutable std::shared_mutex mutex_;  // over all below
+  std::atomic<bool> isReady_{false};  // written with the lock held
+  mutable std::shared_mutex mutex_;   // over all below
   client::Discovery discovery_;
   bool isDiscovered_ = false;
   kube::ResourceMap types_ = kube::ResourceMap::builtIn();
   admission::ClusterView view_;
   std::map<kube::GroupResource, client::Knowledge> watched_;
+  std::set<kube::GroupResource> defined_;  // types with a CRD, or that had one and are served or wanted still
+  std::set<kube::GroupResource> undefined_;  // that were served without one: aggregated APIs
+  TimePoint settledAt_;
 };
 
 }  // namespace lastout::server

@@ -1,10 +1,11 @@
 #include "server/reviews.h"
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "admission/scaling.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
@@ -18,7 +19,7 @@ using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
 constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
-constexpr int kMostRounds = 3;  // of confirming reads, for what changes meanwhile
+constexpr int kMostRounds = 8;  // of confirming reads, for what they find and what changes meanwhile
 
 bool isService(const admission::Review& review) {
   return review.resource.type == criticalservice::criticalServiceType() &&
@@ -36,8 +37,8 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
 
 }  // namespace
 
-Reviews::Reviews(const LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer)
-    : view_(view), reads_(reads), options_(std::move(options)), observer_(std::move(observer)) {}
+Reviews::Reviews(LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer)
+    : view_(view), reads_(reads), options_(options), observer_(std::move(observer)) {}
 
 admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
   const auto review = admission::parseReview(request.body);
@@ -66,62 +67,101 @@ int Reviews::statusFor(const admission::Review& review) const {
 }
 
 Reviews::Judgement Reviews::judge(const admission::Review& review, TimePoint deadline) const {
-  if (isService(review)) return judgeService(review);
-  const bool deletes = review.operation == Operation::Delete && review.resource.subresource.empty();
-  return deletes ? judgeDelete(review.object, deadline) : Judgement();
+  if (isService(review)) return judgeService(review, deadline);
+  const std::string& subresource = review.resource.subresource;
+  if (review.operation == Operation::Delete && subresource.empty())
+    return judgeDelete(review.object, deadline);
+  const bool mayScale =
+      review.operation == Operation::Update && (subresource.empty() || subresource == "scale");
+  return mayScale ? judgeScaling(review, deadline) : Judgement();
 }
 
-// Until all that the verdict rests on was read since it was asked for.
+// What would deny the provider's deletion denies that it is scaled to zero.
+Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePoint deadline) const {
+  bool guarded = false;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
+    guarded = view.guardsScaling(review.object);
+  });
+  if (!guarded) return {};
+  const auto before = kube::parseJson(review.oldObject, "");
+  const auto after = kube::parseJson(review.newObject, "");
+  if (before && after && !admission::scalesToZero(*before, *after)) return {};
+  Judgement judgement = judgeDelete(review.object, deadline);
+  if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
+  return judgement;
+}
+
+// Until all that the verdict rests on was read since it was asked for. What a read finds counts as if it had
+// been known: the verdict is made again with it.
 Reviews::Judgement Reviews::judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const {
-  std::vector<graph::Condition> confirmed;
+  std::set<graph::Condition> confirmed;
+  std::vector<admission::Seen> seen;
   for (int round = 0; round < kMostRounds; ++round) {
-    Judged judged = view_.judge(object);
-    const admission::Decision& decision = judged.decision;
-    if (!decision.allowed || !decision.guarded)
-      return {decision.allowed, decision.reason, std::move(judged.explanation), {}, false};
-    std::vector<graph::Condition> open;
-    std::ranges::set_difference(judged.toConfirm, confirmed, std::back_inserter(open));
-    if (open.empty()) return {true, decision.reason, {}, {}, true};
-    for (const graph::Condition& condition : open) {
-      if (auto denied = denialFor(object, condition, deadline)) return std::move(*denied);
+    admission::Judged judged = view_.judge(object, steady_clock::now(), seen);
+    const bool wasRead = !confirmed.empty();
+    if (!judged.decision.allowed || !judged.decision.guarded)
+      return {judged.decision.allowed, judged.decision.reason, std::move(judged.explanation), {}, wasRead};
+    std::erase_if(judged.toConfirm,
+                  [&](const graph::Condition& condition) { return confirmed.contains(condition); });
+    if (judged.toConfirm.empty()) return {true, judged.decision.reason, {}, {}, true};
+    auto holders = reads_.holdersOf(judged.toConfirm, deadline);
+    bool isHeld = false;
+    std::string failure;
+    for (size_t i = 0; i < holders.size(); ++i) {
+      if (!holders[i]) {
+        failure = holders[i].error().message;
+        continue;
+      }
+      confirmed.insert(judged.toConfirm[i]);
+      if (!*holders[i]) continue;
+      isHeld = true;
+      seen.push_back(std::move(**holders[i]));
     }
-    confirmed = std::move(judged.toConfirm);
+    if (!isHeld && !failure.empty()) return unconfirmed(object, failure);
   }
   return unconfirmed(object, "what it depends on keeps changing");
 }
 
-std::optional<Reviews::Judgement> Reviews::denialFor(const kube::ObjectKey& object,
-                                                     const graph::Condition& condition,
-                                                     TimePoint deadline) const {
-  const auto holder = reads_.holderOf(condition, deadline);
-  if (!holder) return unconfirmed(object, holder.error().message);
-  if (!*holder) return std::nullopt;
-  auto explanation = view_.explainWith(**holder, object);
-  if (explanation.message.empty()) return unconfirmed(object, "what keeps it changed while it was read");
-  return Judgement{false, Reason::CriterionUnmet, std::move(explanation), {}, true};
-}
-
+// The API server was asked, in vain.
 Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::string_view why) const {
-  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why), {}, false};
+  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why), {}, true};
 }
 
-Reviews::Judgement Reviews::judgeService(const admission::Review& review) const {
+// A criterion that is given up because it is met is read once more, like what a DELETE rests on.
+Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePoint deadline) const {
   Judgement judgement;
+  kube::Errors problems;
+  std::vector<criticalservice::Criterion> givenUp;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const auto after = objectOf(review.newObject, types);
-    kube::Errors problems;
-    if (after) {
-      const auto read = objectOf(review.oldObject, types);
-      const kube::Object* before = read ? &*read : nullptr;
-      problems = admission::serviceProblems(view, types, options_.ownNamespace, before, *after);
-      for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after))
-        judgement.warnings.push_back(warning.message);
-    } else {
+    if (!after) {
       problems = after.error();
+      return;
     }
-    judgement.allowed = problems.empty();
-    judgement.explanation.message = admission::joinedMessages(problems);
+    const auto read = objectOf(review.oldObject, types);
+    const kube::Object* before = read ? &*read : nullptr;
+    problems = admission::serviceProblems(view, types, view_.ownNamespace(), before, *after,
+                                          [&](const criticalservice::Criterion& criterion) {
+                                            givenUp.push_back(criterion);
+                                            return view.isMet(criterion);
+                                          });
+    for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after))
+      judgement.warnings.push_back(warning.message);
   });
+  for (const criticalservice::Criterion& criterion : givenUp) {
+    if (!problems.empty()) break;
+    judgement.confirmed = true;
+    const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
+    if (holder && !*holder) continue;
+    problems.push_back({"the criterion " + toString(criterion) + " cannot be removed: " +
+                            (holder ? "the API server still has what keeps it from being met"
+                                    : "that it is met could not be confirmed, as " + holder.error().message),
+                        "",
+                        {}});
+  }
+  judgement.allowed = problems.empty();
+  if (!judgement.allowed) judgement.reason = Reason::CriterionUnmet;
+  judgement.explanation.message = admission::joinedMessages(problems);
   return judgement;
 }
 

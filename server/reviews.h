@@ -17,12 +17,11 @@
 namespace lastout::server {
 
 struct ReviewsOptions {
-  std::string ownNamespace;  // empty: lastout runs outside the cluster
   // Of a denied DELETE: 403, or 429 for people, whose kubectl then waits and asks again by itself. Users of
   // the system and service accounts are always answered 403: waiting would hold a controller's worker.
   int denyStatus = 403;
   bool auditOnly = false;  // verdicts are logged, and everything is allowed
-  // For a whole review, and so less than the webhook's timeoutSeconds.
+  // For a whole review, whatever it waits for, and so less than the webhook's timeoutSeconds.
   std::chrono::milliseconds budget{3'500};
 };
 
@@ -38,7 +37,7 @@ struct Verdict {
   admission::Reason reason = admission::Reason::NotGuarded;
   std::string message;     // of a denial
   uint64_t revision = 0;   // of the graph that a denial was found in
-  bool confirmed = false;  // the API server was read once more
+  bool confirmed = false;  // the API server was asked once more, in vain or not
   std::chrono::microseconds took{0};
 };
 
@@ -47,7 +46,7 @@ class Reviews {
  public:
   using Observer = std::function<void(const Verdict& verdict)>;
 
-  Reviews(const LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer);
+  Reviews(LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer);
 
   // The answer to a POST of an AdmissionReview: 200 with the verdict, or 400 or 413 for what is no review.
   admission::HttpResponse answer(const admission::HttpRequest& request) const;
@@ -58,18 +57,17 @@ class Reviews {
     admission::Reason reason = admission::Reason::NotGuarded;
     admission::Explanation explanation;  // of a denial
     std::vector<std::string> warnings;
-    bool confirmed = false;  // the API server was read once more
+    bool confirmed = false;  // the API server was asked once more, in vain or not
   };
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const;
-  Judgement judgeService(const admission::Review& review) const;
-  std::optional<Judgement> denialFor(const kube::ObjectKey& object, const graph::Condition& condition,
-                                     TimePoint deadline) const;
+  Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
+  Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why) const;
   int statusFor(const admission::Review& review) const;
 
-  const LiveView& view_;
+  LiveView& view_;
   ConfirmingReads& reads_;
   const ReviewsOptions options_;
   const Observer observer_;

@@ -7,6 +7,7 @@
 
 #include "client/fetch.h"
 #include "criticalservice/critical_service.h"
+#include "server/object_watch.h"
 
 namespace lastout::server {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{1'000};
+constexpr std::chrono::milliseconds kDiscoveryPause{200};  // between two discoveries, whatever changes
 
 client::Content contentOf(const kube::GroupResource& type) {
   return type == criticalservice::criticalServiceType() ? client::Content::Whole : client::Content::Metadata;
@@ -26,7 +28,8 @@ Watches::Watches(std::shared_ptr<client::Access> access, LiveView& view, Watches
       view_(view),
       options_(std::move(options)),
       server_(access_->newServer()),
-      backoff_(options_.watcher.reflector.backoff, options_.random()) {}
+      backoff_(options_.watcher.reflector.backoff, options_.random()),
+      awaited_(client::Backoff(options_.watcher.reflector.backoff, options_.random())) {}
 
 Watches::~Watches() { stop(); }
 
@@ -53,15 +56,29 @@ bool Watches::isStopping() {
 void Watches::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const bool discovers = std::exchange(typesChanged_, false) || steady_clock::now() >= rediscoverAt_;
+    const TimePoint now = steady_clock::now();
+    const bool mayDiscover = now >= discoverNotBefore_;
+    const bool typesChanged = mayDiscover && std::exchange(typesChanged_, false);
     reconsider_ = false;
     lock.unlock();
-    if (discovers) rediscover();
-    view_.tick(steady_clock::now());
-    reconsider();
+    lookAgain();
+    if (typesChanged) awaited_.reset();
+    const bool awaits = mayDiscover && awaited_.isDue(view_.awaited(), now);
+    if (typesChanged || awaits || (mayDiscover && now >= rediscoverAt_)) {
+      rediscover();
+      lookAgain();
+    }
     lock.lock();
-    changed_.wait_for(lock, kTick, [this] { return stopping_ || typesChanged_ || reconsider_; });
+    changed_.wait_for(lock, kTick, [this] {
+      return stopping_ || reconsider_ || (typesChanged_ && steady_clock::now() >= discoverNotBefore_);
+    });
   }
+}
+
+void Watches::lookAgain() {
+  view_.tick(steady_clock::now());
+  reconsider();
+  if (reconsidered_) reconsidered_();
 }
 
 void Watches::rediscover() {
@@ -69,17 +86,27 @@ void Watches::rediscover() {
   if (isStopping()) return;  // what was cut off is no gap
   const TimePoint now = steady_clock::now();
   if (!discovery) {
-    rediscoverAt_ = now + backoff_.next();
-    options_.log("cannot find out what the API server serves: " + discovery.error().message);
+    rediscoverAt_ = discoverNotBefore_ = now + backoff_.next();
+    tellOfDiscovery(discovery.error().message);
     return;
   }
+  tellOfDiscovery("");
   backoff_.reset();
   rediscoverAt_ = now + options_.rediscoverAfter;
+  discoverNotBefore_ = now + kDiscoveryPause;
   view_.discovered(std::move(*discovery), now);
   // What could not be read before may be there now, or may be read now.
   for (auto& [type, followed] : followed_) {
     if (!admission::believable(view_.knowledge(type))) followed.watcher->hurry();
   }
+}
+
+// Once for each problem.
+void Watches::tellOfDiscovery(const std::string& problem) {
+  if (problem == discoveryProblem_) return;
+  discoveryProblem_ = problem;
+  options_.log(problem.empty() ? "what the API server serves can be found out again"
+                               : "cannot find out what the API server serves: " + problem);
 }
 
 void Watches::reconsider() {
@@ -104,11 +131,9 @@ void Watches::follow(const kube::ResourceType& type) {
     if (found->second.path == path) return;
     unfollow(type.type);  // another version is served now
   }
-  client::WatcherOptions options = options_.watcher;
-  options.random = options_.random();
   Followed followed{path, std::make_unique<client::Watcher>(
                               access_->newServer(), client::WatchedType{path, "", contentOf(type.type)},
-                              std::move(options), audienceFor(type))};
+                              forOneMore(options_.watcher, options_.random), audienceFor(type))};
   followed.watcher->start();
   followed_.emplace(type.type, std::move(followed));
 }
@@ -130,7 +155,11 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
             view_.remove(type.type, object);
             noticed(type.type);
           },
-          [this, type, before = std::string()](const client::Knowledge& knowledge) mutable {
+          [this, type, before = std::string(), followed = false](const client::Knowledge& knowledge) mutable {
+            const bool follows = knowledge.state == client::Knowledge::State::Synced;
+            if (followed && !follows && !knowledge.why.empty() && options_.interrupted)
+              options_.interrupted(type.type);
+            followed = follows;
             view_.know(type.type, knowledge, steady_clock::now());
             if (knowledge.why != before) {
               options_.log(toString(type.type) +
@@ -138,18 +167,20 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
               before = knowledge.why;
             }
             noticed(type.type);
+            wake(reconsider_);
           }};
 }
 
 // What a CRD or a CriticalService says changes what to watch.
 void Watches::noticed(const kube::GroupResource& type) {
-  const bool isService = type == criticalservice::criticalServiceType();
-  const bool isDefinition = type == kube::crdType();
-  if (!isService && !isDefinition) return;
-  if (isService && servicesChanged_) servicesChanged_();
+  if (type == criticalservice::criticalServiceType()) wake(reconsider_);
+  if (type == kube::crdType()) wake(typesChanged_);
+}
+
+void Watches::wake(bool& why) {
   {
     const std::lock_guard lock(mutex_);
-    (isDefinition ? typesChanged_ : reconsider_) = true;
+    why = true;
   }
   changed_.notify_all();
 }

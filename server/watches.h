@@ -13,6 +13,7 @@
 
 #include "client/access.h"
 #include "client/watcher.h"
+#include "server/awaited_types.h"
 #include "server/live_view.h"
 
 namespace lastout::server {
@@ -23,6 +24,8 @@ struct WatchesOptions {
   std::chrono::milliseconds rediscoverAfter{60'000};  // although nothing has changed
   std::function<void(const std::string& line)>
       log;  // something went wrong, or is well again; from any thread
+  // A watch that followed the type has failed, and is begun again; from any thread. May be empty.
+  std::function<void(const kube::GroupResource& type)> interrupted;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
@@ -36,11 +39,9 @@ class Watches {
   void start();  // once
   void stop();   // for good
 
-  // Whoever wants to know that a CriticalService has changed, by the thread of its watch, which must not
-  // wait.
-  void observeServices(std::function<void()> changed) {
-    servicesChanged_ = std::move(changed);
-  }  // before start()
+  // Is told, by a thread of this, when CriticalServices, types, or what is known of one may have changed, and
+  // each second. To be called before start().
+  void observe(std::function<void()> reconsidered) { reconsidered_ = std::move(reconsidered); }
 
  private:
   struct Followed {
@@ -50,22 +51,28 @@ class Watches {
 
   void run();
   bool isStopping();
+  void lookAgain();
   void rediscover();
   void reconsider();
   void follow(const kube::ResourceType& type);
   void unfollow(const kube::GroupResource& type);
   client::Audience audienceFor(const kube::ResourceType& type);
   void noticed(const kube::GroupResource& type);
+  void wake(bool& why);
+  void tellOfDiscovery(const std::string& problem);
 
   const std::shared_ptr<client::Access> access_;
   LiveView& view_;
   const WatchesOptions options_;
-  std::function<void()> servicesChanged_;
+  std::function<void()> reconsidered_;
   const std::unique_ptr<client::ApiServer> server_;  // for discovery
 
   std::map<kube::GroupResource, Followed> followed_;  // of the thread
   client::Backoff backoff_;                           // likewise
+  AwaitedTypes awaited_;                              // likewise
+  TimePoint discoverNotBefore_;                       // of the thread, as the next
   TimePoint rediscoverAt_;                            // likewise
+  std::string discoveryProblem_;                      // likewise: what was told last
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -19,6 +19,12 @@ constexpr std::string_view kLive = "GET /live HTTP/1.1\r\nHost: lastout\r\n\r\n"
 
 class HttpServerTest : public HttpWorld {};
 
+TEST(HttpEvent, IsOneLineOfALog) {
+  EXPECT_EQ(toString(admission::HttpEvent{"10.1.2.3:41234", 413, "it is too long"}),
+            "10.1.2.3:41234: it is too long, answered 413");
+  EXPECT_EQ(toString(admission::HttpEvent{"", 0, "nobody can connect"}), "nobody can connect");
+}
+
 TEST_F(HttpServerTest, AnswersOneRequestAfterTheOther) {
   start();
   RawClient client(server->port(), RawClient::Tls{});
@@ -88,7 +94,9 @@ TEST_F(HttpServerTest, AnswersAClientThatHasHalfClosed) {
 }
 
 TEST_F(HttpServerTest, AnswersOthersWhileAThousandConnectionsAreIdle) {
-  start();
+  admission::HttpServerOptions options;
+  options.requestTime = options.idleTime = 1h;  // nobody is closed meanwhile, however long it takes
+  start(options);
   std::vector<std::unique_ptr<RawClient>> idle;
   idle.reserve(1000);
   for (int i = 0; i < 500; ++i) idle.push_back(std::make_unique<RawClient>(server->port(), RawClient::Tls{}));
@@ -207,6 +215,36 @@ TEST_F(HttpServerTest, SendsClientsAwayWhileItDrains) {
   client.send(kLive);
   EXPECT_THAT(client.readToEnd(), HasSubstr("Connection: close\r\n"));
   EXPECT_EQ(statusOf(ask(std::string(kLive))), 200);
+}
+
+TEST_F(HttpServerTest, SpeaksPlainHttpWhereItShould) {
+  admission::HttpServerOptions options;
+  options.plain = true;
+  start(options);
+  RawClient client(server->port());
+  const std::string longBody(size_t{1} << 20, 'x');  // more than a socket takes at once
+  for (const std::string& body : {std::string("{}"), longBody, std::string()}) {
+    client.send(postText("/echo", body));
+    const std::string answer = client.readAnswer();
+    EXPECT_EQ(statusOf(answer), 200);
+    EXPECT_TRUE(answer.ends_with("\r\n\r\n" + body));
+  }
+  RawClient slow(server->port());
+  slow.send(kLive.substr(0, 20));
+  slow.send(kLive.substr(20));
+  EXPECT_EQ(statusOf(slow.readAnswer()), 200);
+  EXPECT_EQ(log.count(), 0U);
+}
+
+TEST(HttpServer, SpeaksPlainHttpOnThisMachineAlone) {
+  admission::HttpServerOptions options;
+  options.plain = true;
+  options.address = "0.0.0.0";
+  EXPECT_THAT(admission::HttpServer::open(options, {}, {}).error().message,
+              HasSubstr("only a loopback address"));
+  for (const char* address : {"127.0.0.1", "127.1.2.3", "::1"}) EXPECT_TRUE(admission::isLoopback(address));
+  for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "localhost", "", "127.0.0.1.example.com"})
+    EXPECT_FALSE(admission::isLoopback(address)) << address;
 }
 
 TEST(HttpServer, SaysWhyItCannotListen) {

@@ -1,4 +1,4 @@
-// JsonCursor beside nlohmann's parser.
+// JsonCursor beside nlohmann's parser, and what it steps over at once.
 #include "admission/json_cursor.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "admission/json_text.h"
 #include "tests/admission/recorded_reviews.h"
 
 namespace lastout::admission {
@@ -16,6 +17,21 @@ bool accepts(std::string_view text) {
   cursor.skip();
   cursor.finish();
   return !cursor.failed();
+}
+
+// Every byte at every place of a text, behind which others follow that are not plain either.
+TEST(PlainLength, EndsAtTheFirstByteThatNeedsALook) {
+  for (size_t place = 0; place <= 20; ++place) {
+    for (int byte = 0; byte < 256; ++byte) {
+      const bool isPlain = byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+      std::string text(place, 'a');
+      text += static_cast<char>(byte);
+      EXPECT_EQ(plainLength(text), place + (isPlain ? 1 : 0)) << place << " " << byte;
+      text += "!\x01\xff\"";
+      EXPECT_EQ(plainLength(text), place + (isPlain ? 2 : 0)) << place << " " << byte;
+    }
+  }
+  EXPECT_EQ(plainLength(""), 0U);
 }
 
 TEST(JsonCursor, TakesWhatIsJsonAndNothingElse) {

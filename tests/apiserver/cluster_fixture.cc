@@ -40,6 +40,7 @@ apiserver::CallWebhook webhookThat(Responds responds) {
 
 ClusterTest::ClusterTest(apiserver::EmbeddedOptions options) : cluster(complete(std::move(options))) {
   cluster.clock().pause();
+  now = cluster.clock().now();
 }
 
 HttpResponse ClusterTest::send(const std::string& method, const std::string& path, const Json& body,

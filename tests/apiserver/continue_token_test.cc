@@ -3,21 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
 namespace {
 
-Json recordedAnswerTo(const std::string& name) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + name + ".json");
-  return Json::parse(file)["response"]["body"];
-}
-
 TEST(ContinueToken, IsTheRecordedOne) {
   EXPECT_EQ(toString(ContinueToken{748, "app/page-1"}),
-            recordedAnswerTo("033-list-page-1")["metadata"]["continue"]);
+            recordedAnswer("033-list-page-1")["metadata"]["continue"]);
   const std::string second =
-      recordedAnswerTo("034-list-page-2-with-continue-of-page-1")["metadata"]["continue"];
+      recordedAnswer("034-list-page-2-with-continue-of-page-1")["metadata"]["continue"];
   EXPECT_EQ(toString(ContinueToken{748, "app/page-4"}), second);
   const auto token = parseContinueToken(second);
   ASSERT_TRUE(token);
@@ -36,7 +31,7 @@ TEST(ContinueToken, IsReadAsItIsWritten) {
 }
 
 TEST(ContinueToken, ThatIsGarbageIsRefusedAsRecorded) {
-  EXPECT_EQ(statusOf(parseContinueToken("garbage").error()), recordedAnswerTo("039-list-bad-continue"));
+  EXPECT_EQ(statusOf(parseContinueToken("garbage").error()), recordedAnswer("039-list-bad-continue"));
 }
 
 TEST(ContinueToken, ThatIsNotOursIsRefused) {

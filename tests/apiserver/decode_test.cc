@@ -3,15 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
 namespace {
-
-Json recorded(const std::string& name) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + name + ".json");
-  return Json::parse(file);
-}
 
 template <class T>
 Json refusal(const ApiResult<T>& result) {
@@ -35,13 +30,13 @@ TEST(DecodeBody, ReadsJsonAndYaml) {
 
 TEST(DecodeBody, ReadsEveryRecordedOne) {
   for (const char* name : {"010-create-crd", "072-create-deployment", "098-create-webhook-configuration"}) {
-    const Json body = recorded(name)["request"]["body"];
+    const Json body = recordedExchange(name)["request"]["body"];
     EXPECT_EQ(*decodeBody(body.dump(2), "application/json"), body) << name;
   }
 }
 
 TEST(DecodeBody, RefusesOtherMediaTypes) {
-  const Json exchange = recorded("047-unsupported-media-type");
+  const Json exchange = recordedExchange("047-unsupported-media-type");
   EXPECT_EQ(refusal(decodeBody(exchange["request"]["body"].dump(), "text/plain")),
             exchange["response"]["body"]);
   EXPECT_EQ(codeOf("{}", "application/cbor"), 415);
@@ -127,14 +122,14 @@ TEST(Accept, TakesTheFirstFormThatCanBeHad) {
 
 TEST(Accept, IsReadAsRecorded) {
   const auto acceptOf = [](const std::string& name) -> std::string {
-    return recorded(name)["request"]["headers"]["Accept"];
+    return recordedExchange(name)["request"]["headers"]["Accept"];
   };
   EXPECT_EQ(accepted(acceptOf("041-get")), "full");
   EXPECT_EQ(accepted(acceptOf("030-list-metadata-only")), "metadata list v1");
   EXPECT_EQ(accepted(acceptOf("042-get-metadata-only")), "metadata v1");
   EXPECT_EQ(accepted(acceptOf("031-list-table")), "table v1");
   const std::string xml = acceptOf("046-not-acceptable");
-  EXPECT_EQ(refusal(parseAccept(xml)), recorded("046-not-acceptable")["response"]["body"]);
+  EXPECT_EQ(refusal(parseAccept(xml)), recordedExchange("046-not-acceptable")["response"]["body"]);
 }
 
 TEST(PatchType, IsNamedByTheContentType) {
@@ -147,7 +142,7 @@ TEST(PatchType, IsNamedByTheContentType) {
   EXPECT_EQ(parsePatchType("application/strategic-merge-patch+json", {"rbac.authorization.k8s.io", "roles"}),
             PatchType::Strategic);
   EXPECT_EQ(refusal(parsePatchType("application/strategic-merge-patch+json", cool)),
-            recorded("051-patch-strategic-on-custom-resource")["response"]["body"]);
+            recordedExchange("051-patch-strategic-on-custom-resource")["response"]["body"]);
   EXPECT_EQ(parsePatchType("application/json", deployments).error().message,
             "the body of the request was in an unknown format - accepted media types include: "
             "application/json-patch+json, application/merge-patch+json, "

@@ -60,7 +60,36 @@ TEST_F(GuardedCluster, KeepsProviderAndUnmetCriteria) {
   patch(200, {{"deletionIntent", "OrphanResources"}});
 }
 
-// A Kind means a type as long as its CRD is there; what was meant stays guarded.
+TEST_F(GuardedCluster, GuardsScalingWhereThatIsAskedFor) {
+  const std::string deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const Json labels = {{"app", "p"}};
+  expect(201, "POST", kMaps, configMap("m"));
+  expect(201, "POST", deployments,
+         {{"apiVersion", "apps/v1"},
+          {"kind", "Deployment"},
+          {"metadata", {{"name", "p"}}},
+          {"spec",
+           {{"replicas", 1},
+            {"selector", {{"matchLabels", labels}}},
+            {"template",
+             {{"metadata", {{"labels", labels}}},
+              {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}}}});
+  expect(201, "POST", services, service(provider, map));
+  const auto scale = [&](int status, const char* subresource, int replicas) {
+    return expect(status, "PATCH", deployments + "/p" + subresource, {{"spec", {{"replicas", replicas}}}},
+                  kMerge);
+  };
+  scale(200, "/scale", 0);
+  scale(200, "/scale", 1);
+  expect(200, "PATCH", services + "/s", {{"spec", {{"guard", {{"scaleToZero", true}}}}}}, kMerge);
+  EXPECT_THAT(scale(403, "/scale", 0)["message"], HasSubstr("scaling to zero is guarded like deletion: "));
+  scale(403, "", 0);
+  scale(200, "/scale", 2);
+  expect(200, "DELETE", kMaps + "/m");
+  scale(200, "", 0);
+}
+
+// The type that a criterion names may go; what was meant stays guarded.
 TEST_F(GuardedCluster, RemembersWhatAServiceWasUnderstoodToSay) {
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   expect(201, "POST", definitions,
@@ -79,7 +108,8 @@ TEST_F(GuardedCluster, RemembersWhatAServiceWasUnderstoodToSay) {
   Json both = service(provider, map);
   both["spec"]["criteria"].push_back(
       {{"type", "Finalizer"},
-       {"finalizer", {{"group", "example.com"}, {"resource", "Thing"}, {"finalizerName", "example.com/f"}}}});
+       {"finalizer",
+        {{"group", "example.com"}, {"resource", "things"}, {"finalizerName", "example.com/f"}}}});
   expect(201, "POST", services, both);
   expect(200, "DELETE", definitions + "/things.example.com");
   pass(std::chrono::seconds(60));

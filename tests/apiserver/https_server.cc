@@ -34,10 +34,9 @@ struct HttpsServer::Running {
         server([this](SSL_CTX& context) { return useCertificate(context, certificate); }) {}
 };
 
-HttpsServer::HttpsServer(Handler handler, const ServerNames& names, int idleSeconds)
+HttpsServer::HttpsServer(Handler handler, const ServerNames& names)
     : running_(std::make_unique<Running>(std::move(handler), names)) {
   httplib::SSLServer& server = running_->server;
-  server.set_keep_alive_timeout(idleSeconds);
   server.Post(".*", [this](const httplib::Request& request, httplib::Response& response) {
     ReceivedRequest received{request.target, {}, request.body, request.remote_port};
     for (const auto& [name, value] : request.headers) received.headers[name] = value;

@@ -31,7 +31,7 @@ std::string bodyOf(const std::string& command) {
   return {};
 }
 
-int codeOf(std::string_view body) {
+int protobufCode(std::string_view body) {
   const auto object = decodeProtobuf(body);
   return object ? 200 : object.error().code;
 }
@@ -56,17 +56,17 @@ TEST(DecodeProtobuf, SaysHowToSendWhatItDoesNotKnow) {
   std::string unknownField = bodyOf("kubectl create serviceaccount robot -n shop");
   const size_t metadata = unknownField.find("\x0a\x19", 20);
   unknownField[metadata] = '\x7a';  // field 15 instead of 1
-  EXPECT_EQ(codeOf(unknownField), 415);
+  EXPECT_EQ(protobufCode(unknownField), 415);
 }
 
 TEST(DecodeProtobuf, RefusesWhatIsCutOrChanged) {
-  EXPECT_EQ(codeOf(""), 400);
-  EXPECT_EQ(codeOf("{}"), 400);
+  EXPECT_EQ(protobufCode(""), 400);
+  EXPECT_EQ(protobufCode("{}"), 400);
   const std::string whole =
       bodyOf("kubectl create deployment web -n shop --image=example.com/web:1 --replicas=3 --port=8080");
   const size_t objectBegins = whole.find("\x12\xc7");
   for (size_t length = 0; length < whole.size(); ++length) {
-    const int code = codeOf(std::string_view(whole).substr(0, length));
+    const int code = protobufCode(std::string_view(whole).substr(0, length));
     // A message that ends between two fields is whole: after the envelope's type, and after the object.
     EXPECT_TRUE(code == 400 || code == 415 || length == objectBegins || length + 4 >= whole.size())
         << length << ": " << code;
@@ -75,7 +75,7 @@ TEST(DecodeProtobuf, RefusesWhatIsCutOrChanged) {
     for (const char byte : {'\0', '\x7f', '\xff'}) {
       std::string changed = whole;
       changed[at] = byte;
-      const int code = codeOf(changed);
+      const int code = protobufCode(changed);
       EXPECT_TRUE(code == 200 || code == 400 || code == 415) << at;
     }
   }
@@ -97,8 +97,8 @@ TEST(DecodeProtobuf, HasLimits) {
     const std::string type = field('\x0a', "rbac.authorization.k8s.io/v1") + field('\x12', "Role");
     return std::string("k8s\0", 4) + field('\x0a', type) + field('\x12', field('\x12', rule));
   };
-  EXPECT_EQ(codeOf(roleWith(1000)), 200);
-  EXPECT_EQ(codeOf(roleWith(kMostJsonValues)), 400);
+  EXPECT_EQ(protobufCode(roleWith(1000)), 200);
+  EXPECT_EQ(protobufCode(roleWith(kMostJsonValues)), 400);
 }
 
 }  // namespace

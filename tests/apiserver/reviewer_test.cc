@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <fstream>
 #include <future>
 #include <map>
 
 #include "kube/base64.h"
+#include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -139,8 +139,7 @@ TEST_F(ReviewerTest, ADenialOfAMutatingOneEndsIt) {
 
 TEST_F(ReviewerTest, AFailedCallIsTheRecorded500) {
   for (const char* name : {"102-delete-webhook-slow", "110-delete-webhook-down-failurepolicy-fail"}) {
-    std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + std::string(name) + ".json");
-    const Json recorded = Json::parse(file)["response"]["body"];
+    const Json recorded = recordedAnswer(name);
     const std::string message = recorded["details"]["causes"][0]["message"];
     const std::string prefix = "failed calling webhook \"rec.test.dev\": failed to call webhook: ";
     add("rec", failing(message.substr(prefix.size())));

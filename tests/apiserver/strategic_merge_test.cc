@@ -4,20 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "apiserver/decode.h"
+#include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {
 namespace {
 
 const kube::GroupResource kDeployments{"apps", "deployments"};
 const kube::GroupResource kServices{"", "services"};
-
-Json recorded(const std::string& name) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/rest/" + name + ".json");
-  return Json::parse(file);
-}
 
 Json merged(const char* object, const char* patch, const kube::GroupResource& type = kDeployments) {
   const auto result = strategicMerge(type, Json::parse(object), Json::parse(patch));
@@ -32,8 +26,8 @@ Json mergedContainers(const char* containers, const char* patch) {
 }
 
 TEST(StrategicMerge, OfContainersIsTheRecordedOne) {
-  const Json before = recorded("072-create-deployment")["response"]["body"];
-  const Json exchange = recorded("077-patch-strategic-containers");
+  const Json before = recordedExchange("072-create-deployment")["response"]["body"];
+  const Json exchange = recordedExchange("077-patch-strategic-containers");
   const auto result = strategicMerge(kDeployments, before, exchange["request"]["body"]);
   EXPECT_EQ((*result)["spec"]["template"], exchange["response"]["body"]["spec"]["template"]);
 }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/apiserver/https_server.h"
+#include "tests/client/tls_peer.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -66,9 +67,9 @@ std::string recordedWords(const std::string& name, int port, const std::string& 
 }
 
 TEST(WebhookClient, SendsWhatTheApiServerSends) {
-  ReceivedRequest received;
-  HttpsServer server([&received](const ReceivedRequest& request) {
-    received = request;
+  std::promise<ReceivedRequest> request;
+  HttpsServer server([&request](const ReceivedRequest& one) {
+    request.set_value(one);
     return WebhookResponse{201, "the answer"};
   });
   WebhookClient client({});
@@ -76,6 +77,7 @@ TEST(WebhookClient, SendsWhatTheApiServerSends) {
   ASSERT_TRUE(response) << response.error();
   EXPECT_EQ(response->status, 201);
   EXPECT_EQ(response->body, "the answer");
+  ReceivedRequest received = request.get_future().get();
   EXPECT_EQ(received.target, "/validate?timeout=30s");
   EXPECT_EQ(received.body, "the body");
   std::ifstream file("tests/recordings/kubernetes-1.26/admission/01-create-namespaces-admin.json");
@@ -85,25 +87,24 @@ TEST(WebhookClient, SendsWhatTheApiServerSends) {
 }
 
 TEST(WebhookClient, UsesAConnectionAgain) {
-  std::vector<int> ports;
-  HttpsServer server([&ports](const ReceivedRequest& request) {
-    ports.push_back(request.clientPort);
-    return WebhookResponse{200, "{}"};
+  HttpsServer server([](const ReceivedRequest& request) {
+    return WebhookResponse{200, std::to_string(request.clientPort)};
   });
   WebhookClient client({});
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(client.post(webhookAt(server.port(), server.authority()), "{}"));
-  EXPECT_EQ(ports[0], ports[1]);
+  const Webhook webhook = webhookAt(server.port(), server.authority());
+  const auto first = client.post(webhook, "{}");
+  const auto second = client.post(webhook, "{}");
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->body, second->body);
 }
 
 TEST(WebhookClient, DoesNotMindThatAKeptConnectionWasClosed) {
-  HttpsServer server(
-      [](const ReceivedRequest&) {
-        return WebhookResponse{200, "{}"};
-      },
-      {{}, {"127.0.0.1"}}, 0);
+  const testing::TlsPeer server([](testing::PeerConnection& connection) {
+    if (!connection.request().empty()) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+  });
   WebhookClient client({});
   for (int i = 0; i < 20; ++i) {
-    const auto response = client.post(webhookAt(server.port(), server.authority()), "{}");
+    const auto response = client.post(webhookAt(server.port(), testing::pki().authority.certificate), "{}");
     ASSERT_TRUE(response) << response.error();
   }
 }

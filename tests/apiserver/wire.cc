@@ -24,14 +24,27 @@ constexpr const char* kWireUsers = R"(users:
 - username: admin
   token: the-token
   groups: [system:masters]
+- username: scraper
+  token: scrapers-token
+  rights:
+  - { verbs: [get], paths: [/metrics] }
+- username: reader
+  token: readers-token
+  rights:
+  - { verbs: [get, list, watch], groups: [lastout.dev], resources: [criticalservices] }
+  - { verbs: [get, list, watch], groups: [apiextensions.k8s.io], resources: [customresourcedefinitions] }
+  - { verbs: [get, list, watch], groups: [my.crd.group], resources: [coolresources] }
+  - { verbs: [get], groups: [apps], resources: [deployments], namespaces: [default] }
 )";
 
-apiserver::EmbeddedOptions wireCluster() {
+apiserver::EmbeddedOptions wireCluster(const apiserver::CallWebhook& call) {
   apiserver::EmbeddedOptions options;
   options.users = apiserver::parseUsers(kWireUsers, "users.yaml").value();
-  options.callWebhook = [](const apiserver::Webhook&,
-                           const std::string&) -> tl::expected<apiserver::WebhookResponse, std::string> {
-    return tl::unexpected(std::string("there is nobody"));
+  options.callWebhook =
+      [&call](const apiserver::Webhook& webhook,
+              const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
+    if (!call) return tl::unexpected(std::string("there is nobody"));
+    return call(webhook, body);
   };
   return options;
 }
@@ -125,13 +138,14 @@ std::string toText(const WireRequest& request) {
 WireTest::WireTest(apiserver::ListenerOptions options)
     : authority(apiserver::makeAuthority("a test", kWireValidity).value()),
       admin(apiserver::makeClientCertificate(authority, apiserver::adminUser(), kWireValidity).value()),
-      cluster(wireCluster()) {
+      cluster(wireCluster(callWebhook)) {
   cluster.clock().pause();
   const auto server = apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kWireValidity).value();
   options.certificate = server.certificate;
   options.privateKey = server.key;
   options.clientCa = authority.certificate;
   const auto handle = [this](const HttpRequest& request) {
+    if (request.method == "PATCH") ++patches;
     HttpResponse response = cluster.handle(request);
     if (response.stream != nullptr)
       response.stream = std::make_unique<CountedWatch>(std::move(response.stream), openWatches);

@@ -72,8 +72,11 @@ class WireTest : public ::testing::Test {
 
   apiserver::CertifiedKey authority;
   apiserver::CertifiedKey admin;
+  // Calls the webhooks of the cluster; to be set before any is called. Empty: there is nobody.
+  apiserver::CallWebhook callWebhook;
   apiserver::EmbeddedCluster cluster;
   std::atomic<int> openWatches{0};
+  std::atomic<int> patches{0};  // requests so far
   std::unique_ptr<apiserver::Listener> listener;
   int port = 0;
 };

@@ -164,10 +164,13 @@ TEST_F(WritesTest, AForegroundDeletionIsOneWrite) {
 }
 
 TEST_F(WritesTest, AnObjectThatTakesTooLongToCheckIsRefused) {
+#ifdef LASTOUT_SANITIZED
+  GTEST_SKIP() << "two million steps take minutes under a sanitizer, and no other way than a hundred";
+#endif
   Json members = Json::array();
   for (int i = 0; i < 100; ++i) members.push_back({{"type", "string"}, {"enum", {"no"}}});
-  createWidgets({{"type", "object"},
-                 {"properties", {{"l", {{"type", "array"}, {"items", {{"not", {{"anyOf", members}}}}}}}}}});
+  const Json items = {{"not", {{"anyOf", members}}}};
+  createWidgets({{"type", "object"}, {"properties", {{"l", {{"type", "array"}, {"items", items}}}}}});
   Json evil = widget("w");
   evil["l"] = Json(1000, "x");
   expect(201, "POST", kWidgets, evil);

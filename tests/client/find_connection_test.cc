@@ -64,6 +64,7 @@ TEST_F(Places, GiveAPodWhatItNeeds) {
   EXPECT_EQ(connection->authority, testAuthority().certificate);
   EXPECT_EQ(connection->serverName, "10.96.0.1");
   EXPECT_EQ(connection->defaultNamespace, "lastout-system");
+  EXPECT_TRUE(connection->inCluster);
   EXPECT_FALSE(connection->insecure);
   Credentials credentials(connection->authentication);
   EXPECT_EQ(credentials.at(0)->authorization, "Bearer pod-token");

@@ -102,8 +102,7 @@ TEST_F(HttpClusterTest, IsWatched) {
 TEST_F(HttpClusterTest, SaysNoAsAnApiServer) {
   const auto missing = fetch(*server_, get(std::string(kMaps) + "/none"));
   ASSERT_TRUE(missing) << missing.error().message;
-  EXPECT_EQ(toString(statusOfAnswer(missing->answer.status, missing->body)),
-            "404 NotFound: configmaps \"none\" not found");
+  EXPECT_EQ(toString(statusOfAnswer(*missing)), "404 NotFound: configmaps \"none\" not found");
 }
 
 }  // namespace

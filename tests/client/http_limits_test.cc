@@ -87,11 +87,12 @@ TEST(HttpSilence, IsCountedFromPieceToPiece) {
 
 TEST(HttpSilence, IsNotTheTimeThatTakingNeeds) {
   TlsPeer peer([](PeerConnection& connection) {
-    connection.request();
-    connection.send(kOneAnswer);
+    while (!connection.request().empty()) connection.send(kOneAnswer);
   });
-  const auto answer = serverAt(peer.options())->exchange(patient(100ms), [](int, std::string_view) {
-    poll(nullptr, 0, 200);
+  const auto server = serverAt(peer.options());
+  EXPECT_EQ(ask(*server, patient(1h)).error, "") << "the connection is there from now on";
+  const auto answer = server->exchange(patient(500ms), [](int, std::string_view) {
+    poll(nullptr, 0, 600);
     return true;
   });
   EXPECT_TRUE(answer) << answer.error().message;

@@ -58,8 +58,14 @@ TEST_F(HttpTlsTest, BelievesTheGivenAuthoritiesAlone) {
             "");
   EXPECT_EQ(requests_, 2);
   EXPECT_NE(errorOf(believing(pki().other.certificate), pki().server), "");
-  EXPECT_THAT(errorOf(believing(""), pki().server),
+  EXPECT_THAT(errorOf(believing(pki().other.certificate), pki().server),
               EndsWith("/: the server's certificate is not signed by the given certificate authority"));
+  HttpOptions none = believing("");
+  none.authorityHint = "name one";
+  EXPECT_THAT(
+      errorOf(none, pki().server),
+      EndsWith("/: the server's certificate is not signed by an authority that this system trusts, and "
+               "no other is given; name one"));
   EXPECT_EQ(requests_, 2) << "no credentials are sent to whom it does not believe";
 }
 

@@ -64,11 +64,11 @@ TEST_F(Kubeconfigs, OfLastoutUpAreRead) {
 TEST_F(Kubeconfigs, SayWhatCouldHaveBeenMeant) {
   const std::string file = write("config", kTwoClusters);
   EXPECT_EQ(errorsOf(loadKubeconfig({file}, "gren")),
-            "there is no context \"gren\"; did you mean \"green\"?");
+            "~/config: there is no context \"gren\"; did you mean \"green\"?");
   EXPECT_EQ(errorsOf(loadKubeconfig({file}, "production")),
-            "there is no context \"production\"; there are blue, green, green-without-user");
+            "~/config: there is no context \"production\"; there are blue, green, green-without-user");
   EXPECT_EQ(errorsOf(loadKubeconfig({write("empty", "")})),
-            "the kubeconfig has no current-context; choose a context; there are none");
+            "~/empty: the kubeconfig has no current-context; choose a context; there are none");
   EXPECT_EQ(errorsOf(loadKubeconfig({write("lost", R"(
 current-context: x
 contexts: [{name: x, context: {cluster: gone, user: away}}, {name: y, context: {}}]
@@ -174,8 +174,8 @@ TEST(KubeconfigCluster, IsChecked) {
   };
   EXPECT_EQ(error(""), "cluster.server is missing");
   EXPECT_EQ(error("server: c"),
-            "cluster.server is no server's address: it does not "
-            "begin with https://; write it as https://HOST:PORT");
+            "cluster.server is no server's address: it begins "
+            "with neither https:// nor http://; write it as https://HOST:PORT");
   EXPECT_EQ(error(server + "certificate-authority-data: " + data), "fine");
   EXPECT_EQ(error(server + "certificate-authority-data: \"***\""),
             "cluster.certificate-authority-data is no Base64");

@@ -16,6 +16,13 @@ using lastout::testing::recordedBody;
 using lastout::testing::recordedEvents;
 using lastout::testing::recordedWatch;
 
+// Texts are cut at each place that this divides.
+#ifdef LASTOUT_SANITIZED
+constexpr size_t kCutEach = 17;
+#else
+constexpr size_t kCutEach = 1;
+#endif
+
 // What is compared of an object: by the recording itself, or by what was streamed.
 OrderedJson summary(const OrderedJson& metadata) {
   OrderedJson summary;
@@ -118,7 +125,7 @@ TEST(ListStream, MetadataAloneGetsTheKindOfItsType) {
 TEST(ListStream, IsNoListBeforeItsEnd) {
   const std::string text = recordedBody("030-list-metadata-only").dump();
   const size_t all = list(text, text.size()).objects.size();
-  for (size_t cut = 0; cut < text.size(); ++cut) {
+  for (size_t cut = 0; cut < text.size(); cut += kCutEach) {
     const Listed listed = list(std::string_view(text).substr(0, cut), 1'000);
     ASSERT_EQ(listed.error, "the list ended before it was whole") << cut;
     ASSERT_LE(listed.objects.size(), all);
@@ -229,6 +236,7 @@ TEST(WatchStream, CutAnywhereHasTheEventsBefore) {
   for (size_t cut = 0; cut < text.size(); ++cut) {
     if (cut > 0 && text[cut - 1] == '\n') ++before;
     const bool between = cut == 0 || text[cut - 1] == '\n';
+    if (!between && cut % kCutEach != 0) continue;
     const Watched watched = watch(std::string_view(text).substr(0, cut), 4'096);
     ASSERT_EQ(watched.events.size(), before) << cut;
     ASSERT_EQ(watched.error, between ? "" : "the watch was cut off inside an event") << cut;
@@ -304,6 +312,8 @@ TEST(Status, IsReadFromAnAnswer) {
   EXPECT_EQ(future.code, 504);
   EXPECT_EQ(future.reason, "Timeout");
   EXPECT_EQ(future.retryAfter, std::chrono::seconds(1));
+  EXPECT_TRUE(future.isBehind);
+  EXPECT_FALSE(statusOfAnswer(404, "404 page not found\n").isBehind);
   EXPECT_EQ(toString(statusOfAnswer(404, "404 page not found\n")), "404: 404 page not found");
   EXPECT_EQ(toString(statusOfAnswer(502, "")), "502");
   EXPECT_EQ(toString(statusOfAnswer(500, "\xff{")), "500: \\xff{");

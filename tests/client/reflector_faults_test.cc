@@ -48,10 +48,85 @@ TEST_F(ReflectorTest, ResumesWhenToldToBeSlowerOrWhoItIs) {
   EXPECT_EQ(nextIsWatch(), "10");
 }
 
+// As rest/071: it may be another history, and in that every version may mean something else.
+TEST_F(ReflectorTest, ListsAgainFromAServerThatIsBehind) {
+  follow();
+  EXPECT_EQ(nextIsWatch(), "10");
+  client::ServerStatus behind;
+  behind.code = 504;
+  behind.isBehind = true;
+  reflector.failed(behind, now);
+  EXPECT_EQ(nextIsList().resourceVersion, "");
+  list({objectAt("a", "5")}, "6");
+  EXPECT_EQ(told().size(), 2U) << "the one is told although its version is the same, the other is gone";
+}
+
+// Its versions may have passed ours, so that it sees nothing wrong with a watch from there.
+TEST_F(ReflectorTest, ListsAgainFromAnotherCluster) {
+  nextIsList();
+  EXPECT_TRUE(reflector.answeredBy("one", now));
+  answer({objectAt("a", "5"), objectAt("b", "7")}, "10", "");
+  EXPECT_TRUE(std::holds_alternative<client::WatchFrom>(reflector.next(now)));
+  EXPECT_TRUE(reflector.answeredBy("one", now)) << "it was away, and is the same";
+  told();
+  fail(0);
+  EXPECT_EQ(state(), State::Stale);
+  now += seconds(1);
+  EXPECT_TRUE(std::holds_alternative<client::WatchFrom>(reflector.next(now)));
+  EXPECT_FALSE(reflector.answeredBy("another", now));
+  EXPECT_FALSE(reflector.isUnderWay());
+  EXPECT_EQ(state(), State::Stale);
+  EXPECT_EQ(reflector.knowledge().why,
+            "the API server cannot be followed: another cluster answers at its address");
+  EXPECT_FALSE(reflector.knowledge().listed) << "what was listed is of a cluster that is gone";
+  EXPECT_EQ(nextIsList().resourceVersion, "");
+  EXPECT_TRUE(reflector.answeredBy("another", now));
+  answer({objectAt("a", "5"), objectAt("c", "8")}, "20", "");
+  EXPECT_THAT(told(), ElementsAre("a at 5", "c at 8", "uid-b removed")) << "5 may mean something else now";
+  EXPECT_TRUE(std::holds_alternative<client::WatchFrom>(reflector.next(now)));
+  EXPECT_TRUE(reflector.answeredBy("another", now));
+}
+
+// The list is begun at one, and answered by the other: that is found out when its watch begins.
+TEST_F(ReflectorTest, ListsAgainWhenAnotherClusterComesWhileItLists) {
+  nextIsList();
+  EXPECT_TRUE(reflector.answeredBy("one", now));
+  answer({objectAt("a", "5")}, "10", "");
+  EXPECT_TRUE(std::holds_alternative<client::WatchFrom>(reflector.next(now)));
+  EXPECT_FALSE(reflector.answeredBy("another", now));
+  EXPECT_EQ(nextIsList().resourceVersion, "");
+}
+
+TEST_F(ReflectorTest, TellsAllOnceMoreWhenItListsAnotherCluster) {
+  nextIsList();
+  EXPECT_TRUE(reflector.answeredBy("one", now));
+  answer({objectAt("a", "5")}, "10", "");
+  nextIsWatch();
+  fail(410);
+  told();
+  nextIsList();
+  EXPECT_TRUE(reflector.answeredBy("another", now));
+  EXPECT_FALSE(reflector.knowledge().listed);
+  answer({objectAt("a", "5")}, "20", "");
+  EXPECT_THAT(told(), ElementsAre("a at 5"));
+}
+
+// An API server that is just beginning may refuse to say it for a moment.
+TEST_F(ReflectorTest, TakesAClusterThatCannotBeToldForNoOther) {
+  nextIsList();
+  EXPECT_TRUE(reflector.answeredBy("", now));
+  answer({objectAt("a", "5")}, "10", "");
+  EXPECT_TRUE(std::holds_alternative<client::WatchFrom>(reflector.next(now)));
+  EXPECT_TRUE(reflector.answeredBy("one", now)) << "known from now on";
+  EXPECT_TRUE(reflector.answeredBy("", now));
+  EXPECT_TRUE(reflector.knowledge().listed);
+  EXPECT_FALSE(reflector.answeredBy("another", now));
+}
+
 TEST_F(ReflectorTest, ListsAgainWhenErrorsDoNotEnd) {
   follow();
   const client::TimePoint began = now;
-  for (; now - began < seconds(9); error(504, "Timeout")) EXPECT_EQ(nextIsWatch(), "10");  // rest/071
+  for (; now - began < seconds(9); error(504, "Timeout")) EXPECT_EQ(nextIsWatch(), "10");
   EXPECT_EQ(nextIsList().resourceVersion, "");
 }
 

@@ -1,5 +1,7 @@
 #include "tests/client/scripted_server.h"
 
+#include "client/cluster_uid.h"
+
 namespace lastout::testing {
 
 class Script::Server final : public client::ApiServer {
@@ -7,6 +9,7 @@ class Script::Server final : public client::ApiServer {
   explicit Server(Script& script) : script_(script) {}
 
   kube::Result<client::ApiAnswer> exchange(const client::ApiRequest& request, const Take& take) override {
+    if (request.target == client::kClusterPath) return tellCluster(take);
     ScriptedAnswer answer{200, {}, ScriptedAnswer::Then::IsOpen, {}};
     {
       const std::scoped_lock lock(script_.mutex_);
@@ -34,6 +37,22 @@ class Script::Server final : public client::ApiServer {
   }
 
  private:
+  kube::Result<client::ApiAnswer> tellCluster(const Take& take) {
+    int status = 0;
+    std::string body;
+    {
+      const std::scoped_lock lock(script_.mutex_);
+      if (script_.stopped_) return tl::unexpected(kube::Error{"it was stopped", {}, {}});
+      status = script_.clusterStatus_;
+      if (status == 200)
+        body = R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)"
+               R"({"name":"kube-system","uid":")" +
+               script_.cluster_ + R"("}})";
+    }
+    take(status, body);
+    return client::ApiAnswer{status, {}};
+  }
+
   kube::Result<client::ApiAnswer> stayOpen(const client::ApiAnswer& whole, const Take& take) {
     std::unique_lock lock(script_.mutex_);
     script_.open_ = true;
@@ -65,6 +84,16 @@ void Script::goOn(const std::string& piece, bool end) {
     more_.emplace_back(piece, end);
   }
   changed_.notify_all();
+}
+
+void Script::become(const std::string& cluster) {
+  const std::scoped_lock lock(mutex_);
+  cluster_ = cluster;
+}
+
+void Script::refuseToSayWhich(int status) {
+  const std::scoped_lock lock(mutex_);
+  clusterStatus_ = status;
 }
 
 client::ApiRequest Script::request(size_t number) {

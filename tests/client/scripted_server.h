@@ -35,6 +35,10 @@ class Script {
   void goOn(const std::string& piece, bool end);
   // Waits for the request of this number, from 0.
   client::ApiRequest request(size_t number);
+  // It is another cluster from now on. Who asks which one it is is answered beside the script.
+  void become(const std::string& cluster);
+  // What is asked about the cluster is answered like this from now on, with an empty body.
+  void refuseToSayWhich(int status);
 
  private:
   class Server;
@@ -46,6 +50,8 @@ class Script {
   std::deque<std::pair<std::string, bool>> more_;
   bool open_ = false;
   bool stopped_ = false;
+  std::string cluster_ = "uid-of-one";
+  int clusterStatus_ = 200;
 };
 
 }  // namespace lastout::testing

@@ -1,5 +1,6 @@
 #include "tests/client/simulated_api.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace lastout::testing {
@@ -48,19 +49,26 @@ void SimulatedApi::trim() {
 
 void SimulatedApi::comeBack(NewHistory history) {
   ++epoch_;
+  if (history == NewHistory::Empty || history == NewHistory::Another) cluster_ = epoch_;
   const auto backup = std::next(states_.begin(), dice_.below(static_cast<uint32_t>(states_.size())));
+  uint32_t writes = dice_.below(6);
   if (history == NewHistory::Restored) {
     version_ = backup->first;
     writes_.erase(writes_.upper_bound(version_), writes_.end());
     states_.erase(std::next(backup), states_.end());
   } else {
-    const SimulatedObjects objects = history == NewHistory::Empty ? SimulatedObjects() : backup->second;
-    version_ = history == NewHistory::Empty ? 1 : epoch_ * 1'000'000;
+    const SimulatedObjects objects = history == NewHistory::Bumped ? backup->second : SimulatedObjects();
+    if (history == NewHistory::Another) {
+      version_ -= std::min<uint64_t>(version_ - 1, dice_.below(30));
+      writes += dice_.below(20);
+    } else {
+      version_ = history == NewHistory::Empty ? 1 : epoch_ * 1'000'000;
+    }
     writes_.clear();
     states_.clear();
     states_[version_] = objects;
   }
-  for (uint32_t writes = dice_.below(6); writes > 0; --writes) write();
+  for (; writes > 0; --writes) write();
 }
 
 const SimulatedObjects& SimulatedApi::objectsAt(uint64_t version) const {

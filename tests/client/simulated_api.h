@@ -31,6 +31,7 @@ enum class NewHistory : uint8_t {
   Restored,  // from a backup: what came after it never happened, and versions are used again
   Bumped,    // from a backup too, with versions far beyond those that were ever used
   Empty,     // anew
+  Another,   // another cluster has come to its address, which has lived for about as many writes
 };
 
 class SimulatedApi {
@@ -43,7 +44,8 @@ class SimulatedApi {
   void trim();
   void comeBack(NewHistory history);
 
-  uint64_t epoch() const { return epoch_; }  // the number of the history
+  uint64_t epoch() const { return epoch_; }                                      // the number of the history
+  std::string cluster() const { return "cluster-" + std::to_string(cluster_); }  // backups keep it
   uint64_t version() const { return version_; }
   uint64_t knownSince() const { return states_.begin()->first; }
   const SimulatedObjects& objects() const { return states_.rbegin()->second; }
@@ -57,6 +59,7 @@ class SimulatedApi {
 
   Dice& dice_;
   uint64_t epoch_ = 0;
+  uint64_t cluster_ = 0;
   uint64_t version_ = 1000;
   int64_t writesEver_ = 0;
   std::map<uint64_t, SimulatedObjects> states_;  // by the version that began them

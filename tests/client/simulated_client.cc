@@ -97,12 +97,15 @@ void SimulatedClient::comeBack() {
     case 1:
       return api_.comeBack(NewHistory::Bumped);
     case 2:
-      // With fewer writes to come than would bring versions back to those that the client knows.
-      if (api_.version() > 100'000) api_.comeBack(NewHistory::Empty);
-      return;
+      return api_.comeBack(dice_.oneIn(2) ? NewHistory::Empty : NewHistory::Another);
     default:
       downUntil_ = std::max(downUntil_, now_ + seconds(dice_.below(40)));  // and back as it was
   }
+}
+
+// Between two requests of what looks like one.
+void SimulatedClient::becomeAnother() {
+  if (wild(40)) api_.comeBack(NewHistory::Another);
 }
 
 void SimulatedClient::step() {
@@ -146,6 +149,8 @@ void SimulatedClient::refuse() {
 
 // A continue token is "<epoch>:<version>:<index of the first item>".
 void SimulatedClient::list(const client::ListPage& page) {
+  if (page.continueToken.empty() && !reflector_.answeredBy(api_.cluster(), now_)) return;
+  becomeAnother();
   uint64_t version = api_.version();
   size_t from = 0;
   if (!page.continueToken.empty()) {
@@ -153,7 +158,9 @@ void SimulatedClient::list(const client::ListPage& page) {
     const size_t third = page.continueToken.find(':', second + 1);
     version = std::stoull(page.continueToken.substr(second + 1));
     from = std::stoull(page.continueToken.substr(third + 1));
-    if (std::stoull(page.continueToken) != api_.epoch()) return fail(dice_.oneIn(2) ? 410 : 400);
+    // A cluster may take the token of another one for its own.
+    const bool isForeign = std::stoull(page.continueToken) != api_.epoch();
+    if (isForeign && (version > api_.version() || dice_.oneIn(2))) return fail(dice_.oneIn(2) ? 410 : 400);
     if (version < api_.knownSince() || chance(10)) return fail(410);
   } else if (page.resourceVersion == "0") {
     const uint64_t behind = api_.version() - api_.knownSince();
@@ -192,6 +199,8 @@ void SimulatedClient::watch(const client::WatchFrom& from) {
   told_.clear();
   if (position_ > api_.version() && dice_.oneIn(2)) return fail(504);
   if (position_ < api_.knownSince() && dice_.oneIn(2)) return fail(410);
+  becomeAnother();
+  if (!reflector_.answeredBy(api_.cluster(), now_)) return;
   session_ = Session::Watch;
   reflector_.watching(now_);
 }

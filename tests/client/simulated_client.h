@@ -33,6 +33,7 @@ class SimulatedClient {
   std::string calm();
   void world();
   void comeBack();
+  void becomeAnother();
   void step();
   void begin();
   void refuse();

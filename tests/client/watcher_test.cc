@@ -133,6 +133,46 @@ TEST(Watcher, ListsAgainWhenItsVersionIsTooOld) {
               ElementsAre("a at 5", "stale", "synced", "stale", "b at 20", "a removed", "stale", "synced"));
 }
 
+// Nothing of its watch is told, though that is one from a version that it knows.
+TEST(Watcher, ListsAgainFromAnotherCluster) {
+  Watching here({{200, {listJson(objectJson("a", "5"), "10")}, Then::Ends, {}},
+                 {200, {}, Then::IsOpen, {}},
+                 {200, {eventJson("ADDED", objectJson("b", "12"))}, Then::IsOpen, {}},
+                 {200, {listJson(objectJson("c", "7"), "12")}, Then::Ends, {}}});
+  here.told.first(3);
+  here.script.become("uid-of-another");
+  here.script.goOn("", true);
+  EXPECT_THAT(here.script.request(2).target, HasSubstr("resourceVersion=10&"));
+  EXPECT_EQ(here.script.request(3).target, std::string(kPath) + "?limit=500");
+  EXPECT_THAT(here.told.first(8),
+              ElementsAre("a at 5", "stale", "synced", "stale", "stale", "c at 7", "a removed", "stale"));
+}
+
+TEST(Watcher, FollowsNobodyOfWhomItDoesNotKnowWhoHeIs) {
+  Watching here({{200, {listJson(objectJson("a", "5"), "10")}, Then::Ends, {}},
+                 {200, {}, Then::IsOpen, {}},
+                 {200, {eventJson("ADDED", objectJson("b", "12"))}, Then::IsOpen, {}}});
+  here.told.first(3);
+  here.script.refuseToSayWhich(500);
+  here.script.goOn("", true);
+  EXPECT_THAT(here.told.first(5), ElementsAre("a at 5", "stale", "synced", "stale", "stale"));
+  EXPECT_THAT(here.script.request(3).target, HasSubstr("watch=true")) << "it tries again";
+  EXPECT_EQ(here.watcher.knowledge().why,
+            "namespace kube-system, which tells one cluster from another, cannot be read: 500");
+}
+
+TEST(Watcher, FollowsWhereItIsNotToldWhichClusterItIs) {
+  for (const int status : {403, 404}) {
+    Script script({{200, {listJson("", "10")}, Then::Ends, {}}});
+    script.refuseToSayWhich(status);
+    Listening told;
+    client::Watcher watcher(script.server(), {std::string(kPath), "", client::Content::Metadata}, quick(),
+                            told.audience());
+    watcher.start();
+    EXPECT_THAT(told.first(2), ElementsAre("stale", "synced"));
+  }
+}
+
 TEST(Watcher, SaysWhatAServerRefuses) {
   Watching here({{403,
                   {R"({"kind":"Status","reason":"Forbidden",)", R"("message":"not you","code":403})"},

@@ -27,6 +27,11 @@ void Cluster::start(const std::vector<std::string>& options) {
   program_ = std::make_unique<testing::Running>(arguments, "Ctrl-C ends it");
 }
 
+void Cluster::startReal(const std::string& assets) {
+  program_ = std::make_unique<testing::Running>(std::vector<std::string>{assets, folder_.string()},
+                                                "Ctrl-C ends it", "tests/clients/real_cluster");
+}
+
 // What kubectl remembers of a server is kept by its address, so that each cluster needs a home of its own.
 testing::Ran Cluster::run(const std::string& line) const {
   const std::string folder = folder_.string();
@@ -39,6 +44,13 @@ std::string Cluster::kubectl(const std::string& line, int expected) const {
   EXPECT_EQ(ran.exitCode, expected) << "kubectl " << line << "\n" << ran.out;
   if (ran.out.ends_with('\n')) ran.out.pop_back();
   return ran.out;
+}
+
+void Cluster::waitUntil(const std::string& line) const {
+  const testing::Ran ran =
+      run("timeout 300 sh -s <<'UNTIL'\ntrap 'echo \"$last\"; exit 1' TERM\nuntil said=$(" + line +
+          " 2>&1); do last=$said; done\nUNTIL");
+  EXPECT_EQ(ran.exitCode, 0) << line << "\n" << ran.out;
 }
 
 void Cluster::write(const std::string& name, const std::string& text) const {

@@ -20,11 +20,16 @@ class Cluster : public ::testing::Test {
 
   // Only once, and before anything else; `options` come after --listen and --kubeconfig-out.
   void start(const std::vector<std::string>& options = {});
+  // Instead of `lastout up`: etcd and kube-apiserver of that folder.
+  void startReal(const std::string& assets);
   // A line of shell in which kubectl, lastout and $CONFIG, the kubeconfig, are this cluster's.
   testing::Ran run(const std::string& line) const;
   // `kubectl <line>`: what it printed on both outputs, without the last line break; any exit code but
   // `expected` fails the test.
   std::string kubectl(const std::string& line, int expected = 0) const;
+  // Runs the line of shell, as run() does, until it succeeds; when it never does, says what it said last.
+  // Safe for any number of threads.
+  void waitUntil(const std::string& line) const;
   // Writes a file that kubectl can name as $FOLDER/<name>.
   void write(const std::string& name, const std::string& text) const;
 

@@ -32,8 +32,7 @@ class KubectlDelete : public Cluster {
 TEST_F(KubectlDelete, InTheBackground) {
   EXPECT_THAT(kubectl("delete deployment web --cascade=background"),
               HasSubstr("deployment.apps \"web\" deleted"));
-  kubectl("wait --for=delete pods -l app=web --timeout=50s");
-  EXPECT_EQ(left(), "");
+  waitUntil("left=$(kubectl get deployments,replicasets,pods -o name) && test -z \"$left\"");
 }
 
 TEST_F(KubectlDelete, InTheForegroundWaitsForDependents) {

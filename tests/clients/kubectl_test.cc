@@ -112,14 +112,16 @@ TEST_F(KubectlGet, PrintsObjectsInEveryForm) {
 TEST_F(KubectlGet, WatchesUntilItsTimeIsUp) {
   // A watch that began tells what is there; then another kubectl deletes it, and the watch tells that too.
   write("watch.sh",
-        "timeout 60 kubectl get configmaps -n shop -w --output-watch-events --request-timeout=8s |\n"
+        "mkfifo $FOLDER/watched\n"
+        "timeout 300 kubectl get configmaps -n shop -w --output-watch-events >$FOLDER/watched &\n"
         "while read -r line; do\n"
         "  echo \"$line\"\n"
         "  case $line in\n"
         "    ADDED*settings*) kubectl delete configmap settings -n shop --wait=false ;;\n"
         "    DELETED*settings*) break ;;\n"
         "  esac\n"
-        "done\n");
+        "done <$FOLDER/watched\n"
+        "kill $!\n");
   const testing::Ran ran = run("sh $FOLDER/watch.sh");
   EXPECT_THAT(ran.out, AllOf(ContainsRegex("ADDED +settings"), ContainsRegex("DELETED +settings")));
   EXPECT_THAT(run("timeout 60 kubectl get namespaces -w --request-timeout=2s").out, HasSubstr("shop"));
@@ -192,6 +194,7 @@ TEST_F(KubectlAuth, MayDoWhatTheTokensFileSays) {
         "  username: ann\n"
         "  rights:\n"
         "  - {verbs: [get, list], groups: [''], resources: [pods]}\n"
+        "  - {verbs: [list], groups: [''], resources: [configmaps], names: [own]}\n"
         "  - {verbs: [create], groups: [authorization.k8s.io], resources: ['*']}\n");
   start({"--tokens", (folder_ / "users.yaml").string()});
   run("kubectl config set-credentials ann --token=ann-token; kubectl config set-context --current "
@@ -199,6 +202,9 @@ TEST_F(KubectlAuth, MayDoWhatTheTokensFileSays) {
   EXPECT_EQ(kubectl("auth can-i get pods"), "yes");
   EXPECT_THAT(kubectl("auth can-i delete pods", 1), HasSubstr("no"));
   EXPECT_THAT(kubectl("auth can-i --list"), ContainsRegex("pods +\\[\\] +\\[\\] +\\[get list\\]"));
+  EXPECT_THAT(kubectl("get configmaps", 1), HasSubstr("cannot list resource \"configmaps\""));
+  EXPECT_THAT(kubectl("get configmaps --field-selector metadata.name=own"), HasSubstr("No resources found"));
+  EXPECT_THAT(kubectl("get configmaps --field-selector metadata.name=other", 1), HasSubstr("Forbidden"));
 }
 
 }  // namespace

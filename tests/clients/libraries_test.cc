@@ -6,11 +6,18 @@ namespace {
 
 using Libraries = Cluster;
 
+// ConfigMaps that an informer follows.
+#ifdef LASTOUT_SANITIZED
+constexpr int kFollowed = 1'000;
+#else
+constexpr int kFollowed = 5'000;
+#endif
+
 TEST_F(Libraries, PythonsDynamicClient) {
   ASSERT_EQ(testing::shell("/usr/bin/python3 -c 'import kubernetes'").exitCode, 0)
       << "there is no python3-kubernetes; scripts/setup installs it";
   start({"--speed", "20"});
-  const testing::Ran ran = run("timeout 120 /usr/bin/python3 tests/clients/dynamic_client.py $CONFIG");
+  const testing::Ran ran = run("timeout 300 /usr/bin/python3 tests/clients/dynamic_client.py $CONFIG");
   EXPECT_EQ(ran.exitCode, 0) << ran.out;
 }
 
@@ -23,7 +30,8 @@ TEST_F(Libraries, NodesInformer) {
       "cp package-lock.json installed.json");
   ASSERT_EQ(installed.exitCode, 0) << "npm ci failed; scripts/setup installs npm\n" << installed.out;
   start();
-  const testing::Ran ran = run("timeout 60 node '" + folder + "/informer.mjs' $CONFIG");
+  const testing::Ran ran =
+      run("timeout 300 node '" + folder + "/informer.mjs' $CONFIG " + std::to_string(kFollowed));
   EXPECT_EQ(ran.exitCode, 0) << ran.out;
 }
 

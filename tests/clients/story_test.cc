@@ -1,5 +1,7 @@
 // The story that this project exists for, told by kubectl: a provider with a finalizer controller, and an
 // instance that only that controller can finalize.
+#include "tests/clients/story.h"
+
 #include <gmock/gmock.h>
 
 #include "tests/clients/cluster.h"
@@ -11,57 +13,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* kCrd = R"(apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: coolresources.my.crd.group
-spec:
-  group: my.crd.group
-  scope: Cluster
-  names: {kind: CoolResource, listKind: CoolResourceList, plural: coolresources, singular: coolresource}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
-
-constexpr const char* kController = R"(---
-apiVersion: lastout.dev/v1alpha1
-kind: Scenario
-metadata: {name: controller}
-spec:
-  controllers:
-  - name: super-important
-    runsIn: deployments.apps/finalizer-namespace/finalizer-deployment
-    removes: {finalizer: my.crd.group/super-important, from: coolresources.my.crd.group}
-    takes: 1s
-)";
-
-constexpr const char* kProvider = R"(---
-apiVersion: v1
-kind: Namespace
-metadata: {name: finalizer-namespace}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: finalizer-deployment, namespace: finalizer-namespace}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: finalizer}}
-  template:
-    metadata: {labels: {app: finalizer}}
-    spec: {containers: [{name: controller, image: "example.com/finalizer:1"}]}
-)";
-
-constexpr const char* kInstance = R"(apiVersion: my.crd.group/v1
-kind: CoolResource
-metadata:
-  name: some-instance
-  finalizers: [my.crd.group/super-important]
-)";
 
 class Story : public Cluster {
  public:
@@ -100,7 +51,7 @@ TEST_F(Story, GuardedEndsEmpty) {
 TEST_F(Story, UnguardedIsStuck) {
   begin("none");
   kubectl("delete deployment finalizer-deployment -n finalizer-namespace --timeout=50s");
-  kubectl("wait --for=delete pods --all -n finalizer-namespace --timeout=50s");
+  waitUntil("left=$(kubectl get pods -n finalizer-namespace -o name) && test -z \"$left\"");
   EXPECT_THAT(kubectl("delete -f $FOLDER/instance.yaml --wait=false"),
               HasSubstr("\"some-instance\" deleted"));
   // Twenty times the controller's second, on this cluster's clock.

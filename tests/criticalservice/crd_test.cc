@@ -61,6 +61,7 @@ kube::Value example(const kube::Value& schema, std::string_view name) {
   if (const kube::Value* choices = schema.find("enum")) return choices->asList()->at(0);
   const std::string type = *schema.find("type")->asString();
   if (type == "array") return {kube::Value::List{example(*schema.find("items"), name)}, {}};
+  if (type == "boolean") return {true, {}};
   if (type != "object") {
     if (name == "group") return {std::string("apps"), {}};
     if (name == "resource") return {std::string("deployments"), {}};
@@ -93,6 +94,7 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   service.provider = {{"apps", "deployments"}, "n", "d"};
   service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f"},
                       SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
+  service.guardsScaling = true;
   std::set<std::string> written;
   fields(*toManifest(service).find("spec"), "", written);
   std::set<std::string> inSchema;

@@ -69,6 +69,7 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
   for (const DeletionIntent intent :
        {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
     service.intent = intent;
+    service.guardsScaling = intent == DeletionIntent::Ordered;
     const kube::ResourceMap types = kube::ResourceMap::builtIn();
     const auto object = kube::parseObject(toManifest(service), "", types);
     ASSERT_TRUE(object) << kube::toString(object.error());
@@ -79,6 +80,7 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
     EXPECT_EQ(again->provider, service.provider);
     EXPECT_EQ(again->criteria, service.criteria);
     EXPECT_EQ(again->intent, intent);
+    EXPECT_EQ(again->guardsScaling, service.guardsScaling);
     EXPECT_EQ(again->providerUid, service.providerUid);
   }
 }
@@ -157,6 +159,43 @@ TEST(ParseCriticalService, ATypeThatACrdCouldStillBringIsTaken) {
   EXPECT_THAT(complaintsOfCriteria("  - {type: Finalizer, finalizer: {group: my.crd.group, resource: "
                                    "CoolResource, finalizerName: a/b}}\n"),
               HasSubstr("a resource is the lower-case plural"));
+}
+
+// Its kind would mean something only while the CRD is there.
+TEST(ParseCriticalService, TheKindOfACrdIsNoType) {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  types.add({{"my.crd.group", "coolresources"}, "CoolResource", "v1", "coolresource", {}, true, false});
+  const kube::Object object = testing::object(
+      std::string(kHead) + std::string(kProvider) +
+          "  criteria:\n  - {type: Finalizer, finalizer: {group: my.crd.group, resource: CoolResource, "
+          "finalizerName: a/b}}\n",
+      types);
+  const auto parsed = parse(object, types);
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(testing::lines(parsed.error()), HasSubstr("write resource: coolresources"));
+}
+
+// What was accepted once guards: also what nobody could write today.
+TEST(ParseCriticalService, OneThatStandsIsReadWhateverTypesThereAre) {
+  const auto standing = [](const std::string& provider, const std::string& criteria) {
+    kube::ResourceMap types = kube::ResourceMap::builtIn();
+    return parseStanding(testing::object(
+        std::string(kHead) + "spec:\n  provider: " + provider + "\n  criteria:\n" + criteria, types));
+  };
+  const std::string provider = "{group: apps, resource: deployments, namespace: n, name: d}";
+  const auto read = standing(provider,
+                             "  - {type: SpecificResource, specificResource: {resource: pods, name: x}}\n"
+                             "  - {type: SpecificResource, specificResource: {group: apps, resource: "
+                             "deployments, namespace: n, name: d}}\n" +
+                                 std::string(kFinalizer) + std::string(kFinalizer));
+  ASSERT_TRUE(read) << testing::lines(read.error());
+  EXPECT_EQ(kube::toString(read->provider), "deployments.apps/n/d");
+  EXPECT_EQ(read->criteria.size(), 4U);
+  const auto unserved = standing("{group: local, resource: engines, name: d}", std::string(kFinalizer));
+  ASSERT_TRUE(unserved) << testing::lines(unserved.error());
+  EXPECT_EQ(kube::toString(unserved->provider), "engines.local/d");
+  EXPECT_FALSE(standing("{group: apps, resource: deployments, namespace: n}", std::string(kFinalizer)));
+  EXPECT_FALSE(standing(provider, "  - {type: SpecificResource}\n"));
 }
 
 TEST(ParseCriticalService, ARepeatedCriterionNamesTheFirst) {

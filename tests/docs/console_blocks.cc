@@ -10,17 +10,28 @@ constexpr std::string_view kElision = "…";
 
 std::string normalized(const std::string& line) {
   static const std::regex kDuration(R"((\bin |transitions, )[0-9][0-9,.]* (ms|s|min)\b)");
-  static const std::regex kAge(R"( +[0-9]+s$)");
+  static const std::regex kAge(R"( +([0-9]+[smhd]){1,2}$)");  // as kubectl prints it
   return std::regex_replace(std::regex_replace(line, kDuration, "$1<time>"), kAge, " <age>");
 }
 
 bool isFence(const std::string& line) { return line.starts_with("```"); }
+
+std::string withoutIndent(const std::string& line) {
+  const size_t begin = line.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : line.substr(begin);
+}
 
 // Whether a line of shell begins with the program, whatever its folder.
 bool beginsWithProgram(std::string_view line) {
   const size_t end = line.find(' ');
   const std::string_view word = line.substr(0, end);
   return word == "lastout" || word.ends_with("/lastout");
+}
+
+// Or with another program that readers are told to run.
+bool isCommand(std::string_view line) {
+  return beginsWithProgram(line) || line.starts_with("kubectl ") || line.starts_with("helm ") ||
+         line.starts_with("docker ");
 }
 
 }  // namespace
@@ -61,7 +72,8 @@ std::vector<Shown> shownIn(std::string_view markdown) {
 bool isRun(std::string_view command) {
   return beginsWithProgram(command) || command == "echo $?" || command.starts_with("kubectl ") ||
          command.starts_with("export KUBECONFIG=") || command.starts_with("echo '{") ||
-         command == "kill $! && wait";
+         command.starts_with("mkdir ") || command == "kill $! && wait" || command == "kill $! && wait $!" ||
+         command.starts_with("until kubectl ");
 }
 
 std::vector<std::string> commandsElsewhere(std::string_view markdown) {
@@ -69,14 +81,14 @@ std::vector<std::string> commandsElsewhere(std::string_view markdown) {
   bool inFence = false;
   bool inConsole = false;
   for (const std::string& line : splitLines(markdown)) {
-    if (isFence(line)) {
-      inConsole = !inFence && line == "```console";
+    if (const std::string fence = withoutIndent(line); isFence(fence)) {  // in a list they stand further in
+      inConsole = !inFence && fence == line && fence == "```console";
       inFence = !inFence;
       continue;
     }
     const bool isCode = (inFence && !inConsole) || (!inFence && line.starts_with("    "));
     const size_t begin = line.find_first_not_of(" $");
-    if (isCode && begin != std::string::npos && beginsWithProgram(std::string_view(line).substr(begin))) {
+    if (isCode && begin != std::string::npos && isCommand(std::string_view(line).substr(begin))) {
       found.push_back(line);
     }
   }

@@ -23,8 +23,8 @@ std::vector<Shown> shownIn(std::string_view markdown);
 // code, and kubectl's.
 bool isRun(std::string_view command);
 
-// Lines in code blocks of other kinds that begin like a command of the program. There should be none: nobody
-// runs them.
+// Lines in code blocks of other kinds that begin like a command of the program, or of kubectl, helm or
+// docker: nobody runs them.
 std::vector<std::string> commandsElsewhere(std::string_view markdown);
 
 // The files and folders of this repository that the text links to, without their #anchors.

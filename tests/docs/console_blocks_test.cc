@@ -59,6 +59,12 @@ TEST(ConsoleBlocks, CommandsElsewhereAreFound) {
   EXPECT_THAT(commandsElsewhere(
                   "    lastout graph a\n```sh\nlastout prove b\n$ build/x/lastout c\n```\nlastout is a\n"),
               ElementsAre("    lastout graph a", "lastout prove b", "$ build/x/lastout c"));
+  EXPECT_THAT(commandsElsewhere("1. So:\n\n   ```sh\n   docker push x\n   ```\n```sh\nhelm install y\n```\n"
+                                "```yaml\nkubectl: z\n```\n```sh\nkubectl get z\n```\n"),
+              ElementsAre("   docker push x", "helm install y", "kubectl get z"));
+  EXPECT_THAT(commandsElsewhere("- So:\n\n  ```console\n  $ lastout a\n  ```\n"),
+              ElementsAre("  $ lastout a"))
+      << "such a block is not run";
   EXPECT_THAT(commandsElsewhere(kPage), IsEmpty());
 }
 
@@ -82,6 +88,8 @@ TEST(ConsoleBlocks, TimesOfThisMachineCountAsEqual) {
   EXPECT_TRUE(matches({"proven in 0.31 s, 12 states"}, {"proven in 12 ms, 12 states"}));
   EXPECT_FALSE(matches({"proven in 0.31 s, 12 states"}, {"proven in 12 ms, 13 states"}));
   EXPECT_FALSE(matches({"+1.2 s gone"}, {"+1.3 s gone"}));
+  EXPECT_TRUE(matches({"cr   0s"}, {"cr   2m5s"}));
+  EXPECT_FALSE(matches({"cr   0s"}, {"crd   0s"}));
 }
 
 TEST(ConsoleBlocks, AreUpdatedWhereTheyDiffer) {

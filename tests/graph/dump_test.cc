@@ -144,6 +144,52 @@ TEST(Dump, AbsentObjectShowsWhoNamesIt) {
   EXPECT_THAT(json::parse(dumpJson(cluster.graph, options))["objects"], IsEmpty());
 }
 
+// Everything goes after something; what does so now is less.
+TEST(Dump, OnlyWhatIsBlocked) {
+  Cluster cluster;
+  cluster.put("deployments.apps/a/waits");
+  cluster.put("deployments.apps/a/free");
+  cluster.put("pods/a/holder", {.finalizers = {"f"}});
+  cluster.put("pods/a/bystander");
+  cluster.put("pods/b/going", {.finalizers = {"g"}, .terminating = true});
+  cluster.put("namespaces/a");
+  cluster.after("deployments.apps/a/waits", finalizerCondition("pods", "f"));
+  cluster.after("deployments.apps/a/free", finalizerCondition("pods", "nobody-has-it"));
+  DumpOptions options;
+  options.blocked = true;
+  const json dump = json::parse(dumpJson(cluster.graph, options));
+  EXPECT_THAT(idsOf(dump["objects"]),
+              UnorderedElementsAre("deployments.apps/a/waits", "pods/a/holder", "pods/b/going"));
+  EXPECT_THAT(idsOf(dump["conditions"]), ElementsAre("condition: finalizer f on pods"));
+  EXPECT_EQ(dump["leftOut"], 0);
+  options.focus = key("deployments.apps/a/waits");
+  options.depth = 1;
+  EXPECT_THAT(idsOf(json::parse(dumpJson(cluster.graph, options))["objects"]),
+              ElementsAre("deployments.apps/a/waits"));
+}
+
+TEST(Dump, OnlyWhatConcernsANamespace) {
+  Cluster cluster;
+  cluster.put("namespaces/a");
+  cluster.put("namespaces/b");
+  cluster.put("deployments.apps/a/d");
+  cluster.put("pods/b/holder", {.finalizers = {"f"}});
+  cluster.put("pods/b/bystander");
+  cluster.after("deployments.apps/a/d", finalizerCondition("pods", "f"));
+  DumpOptions options;
+  options.namespaceName = "a";
+  const json dump = json::parse(dumpJson(cluster.graph, options));
+  EXPECT_THAT(idsOf(dump["objects"]),
+              UnorderedElementsAre("namespaces/a", "deployments.apps/a/d", "pods/b/holder"));
+  EXPECT_THAT(idsOf(dump["conditions"]), ElementsAre("condition: finalizer f on pods"));
+  options.namespaceName = "nowhere";
+  EXPECT_THAT(json::parse(dumpJson(cluster.graph, options))["objects"], IsEmpty());
+  options.namespaceName = "b";
+  options.blocked = true;
+  EXPECT_THAT(json::parse(dumpJson(cluster.graph, options))["objects"][0]["id"], "pods/b/holder")
+      << "it blocks, and is there";
+}
+
 TEST(Dump, BeyondTheLimitVerticesAreCountedAndThoseThatOrderComeFirst) {
   Cluster cluster = story();
   for (int i = 0; i < 100; ++i) cluster.put("pods/a/p" + std::to_string(i));

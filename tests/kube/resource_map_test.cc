@@ -119,8 +119,7 @@ TEST(ResourceMap, NamesTheNearestToAnUnknownWord) {
             "no resource type \"deployments.app\" is known; did you mean \"deployments.apps\"?");
   EXPECT_EQ(resolved(builtIn(), "coolresources"),
             "no resource type \"coolresources\" is known; a type of your own is known once its "
-            "CustomResourceDefinition is in "
-            "the input");
+            "CustomResourceDefinition is there");
   EXPECT_EQ(resolved(builtIn(), "").substr(0, 30), "no resource type \"\" is known; ");
   EXPECT_EQ(resolved(builtIn(), ".apps").substr(0, 35), "no resource type \".apps\" is known; ");
   EXPECT_EQ(builtIn().find({"apps", "pods"}), nullptr);

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "tests/kube/reading.h"
 
 namespace lastout::kube {
@@ -277,10 +279,17 @@ std::string repeated(std::string_view text, size_t times) {
 TEST(Yaml, BoundsWhatIsReadAheadOfTheFirstEvent) {
   const std::string sentence =
       "too much stands in one line, or in one [...] or {...}, from here on: write it in lines, or as JSON";
-  for (const std::string_view text : {"[", "{a: ", "[],", "[a,", "[\n", "! ", "*a ", "[? "}) {
+#ifdef LASTOUT_SANITIZED  // a second for each; the fuzzer reads the others
+  const std::vector<std::string_view> repetitions = {"{a: ", "[a,", "*a "};
+  const std::vector<std::string_view> lines = {"---\n"};
+#else
+  const std::vector<std::string_view> repetitions = {"[", "{a: ", "[],", "[a,", "[\n", "! ", "*a ", "[? "};
+  const std::vector<std::string_view> lines = {"a #\n", "---\n", "...\n"};
+#endif
+  for (const std::string_view text : repetitions) {
     EXPECT_EQ(readYaml(repeated(text, 1'100'000)), "file:1:1: " + sentence) << text;
   }
-  for (const std::string_view text : {"a #\n", "---\n", "...\n"}) {
+  for (const std::string_view text : lines) {
     EXPECT_EQ(readYaml("[\n" + repeated(text, 1'100'000)), "file:1:1: " + sentence) << text;
   }
   EXPECT_EQ(readYaml("%a" + repeated(" b", 1'100'000) + "\n---\nc"), "file:1:1: " + sentence);

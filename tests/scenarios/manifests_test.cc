@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/find_object.h"
 #include "kube/reference.h"
 #include "scenarios/manifest_graph.h"
 #include "tests/support/manifests.h"
@@ -248,8 +249,9 @@ TEST(ManifestGraph, FindsTheObjectThatAPersonMeans) {
   const auto built = graphOf(read);
   ASSERT_TRUE(built);
   const auto find = [&](std::string_view reference) {
-    const auto found = findObject(*built, reference, read.types);
-    return found ? kube::toString(*found) : kube::toString(found.error());
+    const auto found = graph::findObject(built->graph, reference, read.types);
+    if (!found) return kube::toString(found.error());
+    return found->missing.empty() ? kube::toString(*found->key) : found->missing;
   };
   EXPECT_EQ(find("deploy/operator"), "deployments.apps/web/operator");
   EXPECT_EQ(find("deployment/other -n default"), "deployments.apps/default/other");

@@ -22,6 +22,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kDefinition =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
+constexpr const char* kServicePath = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kProviderPath = "/apis/apps/v1/namespaces/default/deployments/provider";
 
 std::string messageOf(const Json& response) { return response["status"]["message"]; }
@@ -32,6 +33,31 @@ TEST_F(ReviewsTest, DeniesEverythingUntilCriticalServicesAreKnown) {
   const Json response = reviewDelete({{"", "configmaps"}, "default", "any"});
   EXPECT_FALSE(response["allowed"]);
   EXPECT_EQ(response["status"]["details"]["causes"][0]["reason"], "ServicesUnknown");
+}
+
+TEST_F(ReviewsTest, DeniesScalingToZeroUntilCriticalServicesAreKnown) {
+  const auto deployment = [](int replicas) {
+    return Json{{"spec", {{"replicas", replicas}}}, {"metadata", {{"name", "provider"}}}};
+  };
+  const auto scaled = [&](int replicas) {
+    return reviewUpdate(kProvider, {{"oldObject", deployment(2)}, {"object", deployment(replicas)}});
+  };
+  EXPECT_FALSE(scaled(0)["allowed"]);
+  EXPECT_TRUE(scaled(1)["allowed"]);
+}
+
+// No watch has told of what stands there: the request itself does.
+TEST_F(ReviewsTest, ACriterionThatIsNotKnownToBeMetIsNotGivenUp) {
+  Json before = criticalService();
+  before["metadata"]["uid"] = "u";
+  Json after = before;
+  after["spec"]["criteria"].erase(1);
+  const Json refused = reviewService(before, after);
+  EXPECT_FALSE(refused["allowed"]);
+  EXPECT_THAT(messageOf(refused), HasSubstr("spec.criteria"));
+  after = before;
+  after["metadata"]["labels"] = {{"a", "b"}};
+  EXPECT_TRUE(reviewService(before, after)["allowed"]);
 }
 
 TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
@@ -89,6 +115,7 @@ TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
   const Json denied = reviewDelete(kProvider);
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "Unconfirmed") << denied;
   EXPECT_THAT(messageOf(denied), HasSubstr("must stay until the API server has confirmed"));
+  EXPECT_TRUE(verdicts().back().confirmed) << "it was asked, in vain";
 }
 
 TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
@@ -123,9 +150,45 @@ TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
   EXPECT_FALSE(reviewService(nullptr, after)["allowed"]);
 }
 
+TEST_F(ReviewsTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {
+  const auto scale = [](const char* subresource, const char* kind, const Json& before, const Json& after) {
+    const auto object = [&](const Json& spec) {
+      return Json{{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", "provider"}}}, {"spec", spec}};
+    };
+    return Json{{"operation", "UPDATE"},
+                {"subResource", subresource},
+                {"oldObject", object(before)},
+                {"object", object(after)}};
+  };
+  const Json toNone = scale("scale", "Scale", {{"replicas", 2}}, Json::object());
+  createStory();
+  follow();
+  waitFor(kCoolResources, Knowledge::Synced);
+  EXPECT_TRUE(reviewUpdate(kProvider, toNone)["allowed"]) << "nobody asked for it";
+  patch(kServicePath, {{"spec", {{"guard", {{"scaleToZero", true}}}}}});
+  waitUntil([&] { return reviewUpdate(kProvider, toNone)["allowed"] == false; });
+  EXPECT_THAT(
+      messageOf(reviewUpdate(kProvider, toNone)),
+      HasSubstr(
+          "scaling to zero is guarded like deletion: deployments.apps/default/provider is the provider"));
+  EXPECT_TRUE(
+      reviewUpdate(kProvider, scale("scale", "Scale", {{"replicas", 2}}, {{"replicas", 1}}))["allowed"]);
+  EXPECT_TRUE(reviewUpdate(kProvider, scale("scale", "Scale", Json::object(), Json::object()))["allowed"]);
+  EXPECT_FALSE(
+      reviewUpdate(kProvider, scale("", "Deployment", {{"replicas", 1}}, {{"replicas", 0}}))["allowed"]);
+  EXPECT_TRUE(
+      reviewUpdate(kProvider, scale("", "Deployment", {{"replicas", 1}}, {{"paused", true}}))["allowed"]);
+  EXPECT_TRUE(reviewUpdate(kProvider,
+                           scale("status", "Deployment", {{"replicas", 1}}, {{"replicas", 0}}))["allowed"]);
+  removeFinalizers("instance");
+  remove(kDefinition);
+  cluster.runUntil(std::chrono::minutes(1));
+  waitUntil([&] { return reviewUpdate(kProvider, toNone)["allowed"] == true; });
+}
+
 class WaitingTest : public ServerTest {
  public:
-  WaitingTest() : ServerTest({.ownNamespace = "", .denyStatus = 429}) {}
+  WaitingTest() : ServerTest({.denyStatus = 429}) {}
 };
 
 TEST_F(WaitingTest, PeopleAreToldToTryAgainAndControllersAreNot) {
@@ -144,7 +207,7 @@ TEST_F(WaitingTest, PeopleAreToldToTryAgainAndControllersAreNot) {
 
 class AuditTest : public ServerTest {
  public:
-  AuditTest() : ServerTest({.ownNamespace = "", .auditOnly = true}) {}
+  AuditTest() : ServerTest({.auditOnly = true}) {}
 };
 
 TEST_F(AuditTest, SaysWhatItWouldDeny) {

@@ -51,11 +51,10 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
   connection.authentication.client = {admin.certificate, admin.key};
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   reads = std::make_unique<server::ConfirmingReads>(access, view);
-  reviews = std::make_unique<server::Reviews>(view, *reads, std::move(options),
-                                              [this](const server::Verdict& verdict) {
-                                                const std::lock_guard lock(mutex_);
-                                                verdicts_.push_back(verdict);
-                                              });
+  reviews = std::make_unique<server::Reviews>(view, *reads, options, [this](const server::Verdict& verdict) {
+    const std::lock_guard lock(mutex_);
+    verdicts_.push_back(verdict);
+  });
 }
 
 ServerTest::~ServerTest() {
@@ -101,9 +100,13 @@ void ServerTest::createInstance(const std::string& name, const Json& finalizers)
 }
 
 void ServerTest::removeFinalizers(const std::string& instance) {
+  patch(std::string(kInstances) + "/" + instance, {{"metadata", {{"finalizers", nullptr}}}});
+}
+
+void ServerTest::patch(const std::string& path, const Json& merged) {
   expectStatusOk({.method = "PATCH",
-                  .target = std::string(kInstances) + "/" + instance,
-                  .body = R"({"metadata":{"finalizers":null}})",
+                  .target = path,
+                  .body = merged.dump(),
                   .headers = {"Content-Type: application/merge-patch+json"}});
 }
 
@@ -149,17 +152,33 @@ Json ServerTest::answer(const Json& request) {
   return Json::parse(response.body)["response"];
 }
 
-Json ServerTest::reviewDelete(const kube::ObjectKey& key, const std::string& user) {
+Json ServerTest::deletion(const kube::ObjectKey& key, const std::string& user) {
   const Json resource = {{"group", key.type.group}, {"version", "v1"}, {"resource", key.type.resource}};
-  return answer({{"uid", "u"},
-                 {"operation", "DELETE"},
-                 {"kind", {{"group", key.type.group}, {"version", "v1"}, {"kind", "K"}}},
-                 {"resource", resource},
-                 {"namespace", key.namespaceName},
-                 {"name", key.name},
-                 {"userInfo", {{"username", user}}},
-                 {"object", nullptr},
-                 {"oldObject", {{"metadata", {{"name", key.name}, {"namespace", key.namespaceName}}}}}});
+  return {{"uid", "u"},
+          {"operation", "DELETE"},
+          {"kind", {{"group", key.type.group}, {"version", "v1"}, {"kind", "K"}}},
+          {"resource", resource},
+          {"namespace", key.namespaceName},
+          {"name", key.name},
+          {"userInfo", {{"username", user}}},
+          {"object", nullptr},
+          {"oldObject", {{"metadata", {{"name", key.name}, {"namespace", key.namespaceName}}}}}};
+}
+
+Json ServerTest::reviewDelete(const kube::ObjectKey& key, const std::string& user) {
+  return answer(deletion(key, user));
+}
+
+Json ServerTest::reviewUpdate(const kube::ObjectKey& key, const Json& request) {
+  Json all = {{"uid", "u"},
+              {"operation", "UPDATE"},
+              {"kind", {{"group", key.type.group}, {"version", "v1"}, {"kind", "K"}}},
+              {"resource", {{"group", key.type.group}, {"version", "v1"}, {"resource", key.type.resource}}},
+              {"namespace", key.namespaceName},
+              {"name", key.name},
+              {"userInfo", {{"username", "jane"}}}};
+  all.update(request);
+  return answer(all);
 }
 
 Json ServerTest::reviewService(const Json& before, const Json& after) {

@@ -30,6 +30,7 @@ class ServerTest : public WireTest {
   void createInstance(const std::string& name, const Json& finalizers);
   void removeFinalizers(const std::string& instance);
   void remove(const std::string& path);
+  void patch(const std::string& path, const Json& merged);
   static Json criticalService();
 
   // Follows the cluster from now on, until that type is known as well as that.
@@ -37,8 +38,11 @@ class ServerTest : public WireTest {
   void waitFor(const kube::GroupResource& type, graph::Knowledge knowledge);
   static void waitUntil(const std::function<bool()>& holds);
 
+  // The request of a review of a DELETE.
+  static Json deletion(const kube::ObjectKey& key, const std::string& user = "jane");
   // The `response` of the answer to the review of a DELETE, or of a write of a CriticalService.
   Json reviewDelete(const kube::ObjectKey& key, const std::string& user = "jane");
+  Json reviewUpdate(const kube::ObjectKey& key, const Json& request);  // what else the request has
   Json reviewService(const Json& before, const Json& after);
   std::vector<server::Verdict> verdicts();
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +17,12 @@
 namespace lastout::testing {
 namespace {
 
-constexpr rlim_t kMaxCpuSeconds = 120;  // a test program that hangs is ended, and fails its test
+// A test program that hangs is ended, and fails its test.
+#ifdef LASTOUT_SANITIZED
+constexpr rlim_t kMaxCpuSeconds = 600;
+#else
+constexpr rlim_t kMaxCpuSeconds = 120;
+#endif
 constexpr uid_t kNobody = 65534;
 
 struct Pipe {
@@ -40,14 +46,19 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void child(const Start& start, const std::vector<char*>& arguments, Pipe& in, Pipe& out,
-                        Pipe& err) {
+[[noreturn]] void child(pid_t parent, const Start& start, const std::vector<char*>& arguments, Pipe& in,
+                        Pipe& out, Pipe& err) {
   dup2(in.read, STDIN_FILENO);
   dup2(out.write, STDOUT_FILENO);
   dup2(start.errorsToOut ? out.write : err.write, STDERR_FILENO);
-  const rlimit cpu = {kMaxCpuSeconds, kMaxCpuSeconds};
-  setrlimit(RLIMIT_CPU, &cpu);
+  if (!start.unbounded) {
+    const rlimit cpu = {kMaxCpuSeconds, kMaxCpuSeconds};
+    setrlimit(RLIMIT_CPU, &cpu);
+  }
   if (start.asNobody && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(126);
+  // Nothing is left of a test that is ended because it took too long.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
   execv(arguments.front(), arguments.data());
   _exit(127);
 }
@@ -88,9 +99,10 @@ Ran run(const std::string& program, const Start& start) {
 
   std::signal(SIGPIPE, SIG_IGN);
   Pipe in, out, err;
+  const pid_t parent = getpid();
   const pid_t process = fork();
   if (process < 0) std::abort();
-  if (process == 0) child(start, arguments, in, out, err);
+  if (process == 0) child(parent, start, arguments, in, out, err);
   Pipe::closeEnd(in.read);
   Pipe::closeEnd(out.write);
   Pipe::closeEnd(err.write);
@@ -118,16 +130,18 @@ Ran shell(const std::string& line) {
   return run("/bin/sh", {{"-c", "PATH=\"" + folder + ":$PATH\"; " + line}, "", false, true});
 }
 
-Running::Running(std::vector<std::string> arguments, const std::string& greeting) {
-  arguments.insert(arguments.begin(), LASTOUT_PROGRAM);
+Running::Running(std::vector<std::string> arguments, const std::string& greeting,
+                 const std::string& program) {
+  arguments.insert(arguments.begin(), program.empty() ? LASTOUT_PROGRAM : program);
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   Pipe in, out, err;
+  const pid_t parent = getpid();
   process_ = fork();
   if (process_ < 0) std::abort();
-  if (process_ == 0) child(Start{{}, "", false, true}, words, in, out, err);
+  if (process_ == 0) child(parent, Start{{}, "", false, true, true}, words, in, out, err);
   output_ = std::exchange(out.read, -1);
   Pipe::closeEnd(out.write);
   std::array<char, 4096> buffer{};
@@ -136,21 +150,40 @@ Running::Running(std::vector<std::string> arguments, const std::string& greeting
     if (count <= 0) break;
     printed_.append(buffer.data(), static_cast<size_t>(count));
   }
+  greeting_ = printed_;
+  reader_ = std::thread([this] { readToTheEnd(); });
+}
+
+void Running::readToTheEnd() {
+  std::array<char, 4096> more{};
+  for (ssize_t count = 1; count > 0;) {
+    count = read(output_, more.data(), more.size());
+    {
+      const std::lock_guard lock(mutex_);
+      if (count > 0) printed_.append(more.data(), static_cast<size_t>(count));
+      ended_ = count <= 0;
+    }
+    changed_.notify_all();
+  }
+}
+
+bool Running::waitFor(const std::string& text) {
+  std::unique_lock lock(mutex_);
+  const auto isPrinted = [&] { return printed_.find(text) != std::string::npos; };
+  changed_.wait(lock, [&] { return ended_ || isPrinted(); });
+  return isPrinted();
 }
 
 Running::~Running() {
   if (process_ > 0) kill(process_, SIGKILL);
   if (process_ > 0) waitpid(process_, nullptr, 0);
+  if (reader_.joinable()) reader_.join();
   Pipe::closeEnd(output_);
 }
 
 Ran Running::interrupt() {
   kill(process_, SIGINT);
-  std::array<char, 4096> buffer{};
-  for (ssize_t count = 1; count > 0;) {
-    count = read(output_, buffer.data(), buffer.size());
-    if (count > 0) printed_.append(buffer.data(), static_cast<size_t>(count));
-  }
+  reader_.join();
   int status = 0;
   waitpid(std::exchange(process_, -1), &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), printed_, "", 0};

@@ -1,7 +1,10 @@
 // Runs the real program, as a shell would, and gives back what it printed.
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace lastout::testing {
@@ -13,12 +16,15 @@ struct Ran {
   size_t peakKilobytes = 0;  // resident memory at its largest
 };
 
+// What is started here ends with the thread that has started it, whatever ends that.
+//
 // Paths are seen from the repository's top folder, where tests run.
 struct Start {
   std::vector<std::string> arguments;
   std::string input;         // its standard input
   bool asNobody = false;     // gives up root's rights first; nothing changes for other users
   bool errorsToOut = false;  // standard error goes where the standard output goes, in order
+  bool unbounded = false;    // may use as much processor time as it wants
 };
 
 // The program under test with these arguments.
@@ -28,21 +34,34 @@ Ran lastout(std::vector<std::string> arguments);
 // A line of shell, in which `lastout` is the program under test.
 Ran shell(const std::string& line);
 
-// The program under test, running until it is told to end. Both its outputs are read together.
+// The program under test, running until it is told to end. Both its outputs are read together, all the time:
+// who is not read waits with his work once the pipe is full.
 class Running {
  public:
-  // Starts it and waits until it has printed `greeting`, or has ended.
-  Running(std::vector<std::string> arguments, const std::string& greeting);
+  // Starts it and waits until it has printed `greeting`, or has ended. `program` instead of it, if given.
+  Running(std::vector<std::string> arguments, const std::string& greeting, const std::string& program = {});
   ~Running();  // ends it, whatever it says to that
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
+  // What it had printed when its greeting came, which is in there.
+  const std::string& greeting() const { return greeting_; }
+  int process() const { return process_; }
+  // Waits until it has printed that, ever; false: it has ended, and has not.
+  bool waitFor(const std::string& text);
   // Sends SIGINT, as Ctrl-C does, and waits for its end. Once only.
   Ran interrupt();
 
  private:
+  void readToTheEnd();
+
   int process_ = -1;
   int output_ = -1;
-  std::string printed_;
+  std::string greeting_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string printed_;  // guarded by the mutex, once there is a reader, as what follows
+  bool ended_ = false;
+  std::thread reader_;
 };
 
 }  // namespace lastout::testing

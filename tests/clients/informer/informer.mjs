@@ -1,5 +1,5 @@
-// An informer of @kubernetes/client-node against `lastout up`: informer.mjs KUBECONFIG. It follows 5,000 ConfigMaps
-// through creation, connections that are cut on the way, and deletion, and must miss none.
+// An informer of @kubernetes/client-node against `lastout up`: informer.mjs KUBECONFIG COUNT. It follows so many
+// ConfigMaps through creation, connections that are cut on the way, and deletion, and must miss none.
 import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import https from 'node:https';
@@ -7,7 +7,7 @@ import net from 'node:net';
 import process from 'node:process';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 
-const count = 5000;
+const count = Number(process.argv[3]);
 const atOnce = 16;
 const namespace = 'default';
 
@@ -100,7 +100,7 @@ informer.on('error', () => setImmediate(() => informer.start()));
 const knows = (number) =>
   new Promise((resolve, reject) => {
     const told = () => `knows ${known.size}, was told ${added.size} added and ${deleted.size} deleted`;
-    const late = setTimeout(() => reject(new Error(`not ${number}: ${told()}`)), 30_000);
+    const late = setTimeout(() => reject(new Error(`not ${number}: ${told()}`)), 120_000);
     check = () => {
       if (known.size !== number) return;
       clearTimeout(late);

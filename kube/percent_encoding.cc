@@ -1,8 +1,8 @@
-#include "apiserver/percent_encoding.h"
+#include "kube/percent_encoding.h"
 
 #include <charconv>
 
-namespace lastout::apiserver {
+namespace lastout::kube {
 
 std::optional<std::string> percentDecoded(std::string_view text) {
   std::string result;
@@ -21,4 +21,4 @@ std::optional<std::string> percentDecoded(std::string_view text) {
   return result;
 }
 
-}  // namespace lastout::apiserver
+}  // namespace lastout::kube

@@ -1,0 +1,45 @@
+#include "admission/criterion_words.h"
+
+#include <variant>
+
+#include "admission/decide.h"
+
+namespace lastout::admission {
+
+void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
+               graph::ConditionId condition, Holders& holders) {
+  findHolders(graph, condition, holders);
+  const kube::GroupResource& type = criticalservice::typeOf(criterion);
+  const graph::Knowledge knowledge = graph.knowledge(condition);
+  const bool one = holders.count == 1;
+  if (one) {
+    text.key({type.group, type.resource, graph.namespaceName(holders.examples[0]),
+              graph.name(holders.examples[0])});
+  } else {
+    text.number(holders.count).letter(' ').type(type);
+  }
+  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
+    (text << (one ? " has finalizer " : " have finalizer ")).name(finalizer->finalizerName);
+  } else {
+    text << " exists";
+  }
+  if (one && !holders.live) text << " (being deleted)";
+  if (!one) (text << (holders.shown < holders.count ? " (among them " : " (")).names(graph, holders) << ")";
+  if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
+    (text << " (when last seen: ").ignorance(graph, type, knowledge) << ")";
+  }
+}
+
+void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
+                   graph::Knowledge knowledge) {
+  const kube::GroupResource& type = criticalservice::typeOf(criterion);
+  text << "it is not known whether ";
+  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
+    ((text << "any ").type(type) << " has finalizer ").name(finalizer->finalizerName);
+  } else {
+    text.key(viewOf(std::get<criticalservice::SpecificResourceCriterion>(criterion).object)) << " exists";
+  }
+  (text << " (").ignorance(graph, type, knowledge) << ")";
+}
+
+}  // namespace lastout::admission

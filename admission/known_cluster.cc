@@ -1,0 +1,67 @@
+#include "admission/known_cluster.h"
+
+#include <optional>
+#include <utility>
+
+#include "admission/explain.h"
+#include "graph/dump.h"
+#include "graph/find_object.h"
+#include "kube/reference.h"
+
+namespace lastout::admission {
+namespace {
+
+std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::ObjectId object) {
+  const kube::ObjectKey key = cluster.graph.key(object);
+  const Decision decision =
+      decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(), cluster.guards.stakes(key));
+  if (!decision.guarded && decision.allowed) return std::nullopt;
+  return graph::DumpVerdict{
+      decision.allowed,
+      explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message};
+}
+
+bool isFollowed(const graph::Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id && believable(graph.knowledge(*id));
+}
+
+}  // namespace
+
+Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question) {
+  graph::DumpOptions options;
+  if (!question.focus.empty()) {
+    auto focus = graph::findObject(cluster.graph, question.focus, cluster.types);
+    if (!focus) return tl::unexpected(Unanswered{false, std::move(focus.error().message)});
+    if (!focus->missing.empty()) return tl::unexpected(Unanswered{true, std::move(focus->missing)});
+    options.focus = std::move(focus->key);
+  }
+  options.depth = question.depth;
+  options.limit = question.limit;
+  options.blocked = question.blocked;
+  options.namespaceName = question.namespaceName;
+  options.verdict = [&](graph::ObjectId object) { return verdictOn(cluster, object); };
+  switch (question.format) {
+    case GraphQuestion::Format::Json:
+      return graph::dumpJson(cluster.graph, options);
+    case GraphQuestion::Format::Dot:
+      return graph::dumpDot(cluster.graph, options);
+    case GraphQuestion::Format::Mermaid:
+      break;
+  }
+  return graph::dumpMermaid(cluster.graph, options);
+}
+
+Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
+  auto found = graph::findObject(cluster.graph, reference, cluster.types);
+  if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
+  if (found->missing.empty()) return why(cluster.graph, cluster.guards, *found->key, cluster.reader);
+  const auto pattern = kube::parsePattern(reference, cluster.types);
+  if (!pattern || isFollowed(cluster.graph, pattern->key.type))
+    return tl::unexpected(Unanswered{true, std::move(found->missing)});
+  const auto key = kube::parseReference(reference, cluster.types);
+  if (!key) return tl::unexpected(Unanswered{false, key.error().message});
+  return why(cluster.graph, cluster.guards, *key, cluster.reader);
+}
+
+}  // namespace lastout::admission

@@ -1,0 +1,57 @@
+// KnownCluster: a cluster as it was known at one moment, and the questions that people ask about it:
+// `lastout graph` and `lastout why`, /graph and /why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "admission/guard_index.h"
+#include "admission/reader.h"
+#include "admission/why.h"
+#include "graph/graph.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+
+namespace lastout::admission {
+
+// Nobody changes it any more, so that any thread may read it for as long as it takes.
+struct KnownCluster {
+  KnownCluster() : guards(graph) {}
+  KnownCluster(graph::Graph aGraph, GuardIndex someGuards, kube::ResourceMap someTypes)
+      : graph(std::move(aGraph)), guards(std::move(someGuards)), types(std::move(someTypes)) {}
+
+  graph::Graph graph;
+  GuardIndex guards;  // of that graph
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  Reader reader = Reader::OfLastout;  // of what is said about it
+};
+
+struct GraphQuestion {
+  enum class Format : uint8_t { Json, Dot, Mermaid };
+  Format format = Format::Mermaid;
+  std::string focus;  // a reference (kube/reference.h); empty: everything
+  // As of graph::DumpOptions.
+  uint32_t depth = 3;
+  size_t limit = 1000;
+  bool blocked = false;
+  std::string namespaceName;
+};
+
+// A question that has no answer.
+struct Unanswered {
+  bool isMissing = false;  // it is a good question, but about nothing that there is
+  std::string message;
+};
+template <class T>
+using Answered = tl::expected<T, Unanswered>;
+
+// With the verdict on each guarded object. Fails on a focus that is no reference, and on one of nothing.
+Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question);
+
+// About the object that the reference names: one that is there, one that something names, or (where lastout
+// does not follow its type) any.
+Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference);
+
+}  // namespace lastout::admission

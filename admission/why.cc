@@ -1,0 +1,102 @@
+#include "admission/why.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "admission/explain.h"
+#include "admission/roots.h"
+#include "admission/words.h"
+#include "graph/blockers.h"
+#include "graph/names.h"
+#include "kube/quoting.h"
+
+namespace lastout::admission {
+namespace {
+
+constexpr graph::BlockerLimits kWhyLimits{10, 3, 10, 10'000};
+
+std::string kindOf(graph::RootBlocker::Kind kind) {
+  switch (kind) {
+    case graph::RootBlocker::Kind::Object:
+      return "Object";
+    case graph::RootBlocker::Kind::Cycle:
+      return "Cycle";
+    case graph::RootBlocker::Kind::Unknown:
+      return "Unknown";
+  }
+  return {};
+}
+
+// "a, b and 5 more".
+std::string examplesOf(const graph::Graph& graph, const graph::DirectBlocker& blocker) {
+  std::string text;
+  const size_t shown = blocker.examples.size();
+  const bool more = blocker.count > shown;
+  for (size_t i = 0; i < shown; ++i) {
+    text += i == 0 ? "" : i + 1 == shown && !more ? " and " : ", ";
+    text += kube::printable(kube::toString(graph.key(blocker.examples[i])));
+  }
+  if (more) text += " and " + std::to_string(blocker.count - shown) + " more";
+  return text;
+}
+
+// What an object that is being deleted waits for, when lastout would not deny its DELETE.
+WhyBlocker directBlocker(Reader reader, const graph::Graph& graph, const graph::DirectBlocker& blocker) {
+  const std::string_view kind = graph::toString(blocker.kind);
+  if (!blocker.condition) return {std::string(kind), examplesOf(graph, blocker), {}};
+  const std::string condition = kube::printable(toString(graph.condition(*blocker.condition)));
+  if (blocker.count > 0) return {std::string(kind), condition + ": " + examplesOf(graph, blocker), {}};
+  Writer unknown(reader);
+  unknown.ignorance(graph, graph.condition(*blocker.condition).type, graph.knowledge(*blocker.condition));
+  return {std::string(kind), condition + ": " + unknown.take(), {}};
+}
+
+WhyRoot whyRoot(Reader reader, const graph::Graph& graph, graph::Vertex start,
+                const graph::RootBlocker& root) {
+  Writer message(reader);
+  writeRoot(message, graph, root);
+  WhyRoot result{kindOf(root.kind), message.take(), {kube::printable(describe(graph, start))}};
+  for (const graph::Edge& edge : root.path)
+    result.path.push_back(kube::printable(describe(graph, edge.target)));
+  return result;
+}
+
+}  // namespace
+
+Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader) {
+  const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.stakes(object));
+  Explanation explanation = explainTo(reader, graph, index, viewOf(object), decision);
+  Why result;
+  result.object = kube::printable(toString(object));
+  result.allowed = decision.allowed;
+  result.guarded = decision.guarded || !decision.allowed;
+  result.reason = toString(decision.reason);
+  result.message = std::move(explanation.message);
+  result.revision = explanation.revision;
+  const auto found = graph.findNamed(object);
+  if (found) {
+    result.present = graph.isPresent(*found);
+    result.terminating = graph.isTerminating(*found);
+    for (const std::string_view finalizer : graph.finalizers(*found))
+      result.finalizers.push_back(kube::printable(finalizer));
+  }
+  for (const Cause& cause : explanation.causes) {
+    if (cause.reason != kRootBlocker)
+      result.blockers.push_back(
+          {std::string(cause.reason), std::string(cause.message), std::string(cause.field)});
+  }
+  if (!found || !result.isBlocked()) return result;
+  const graph::Vertex start = graph::vertexOf(*found);
+  const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
+  if (decision.allowed) {
+    for (const graph::DirectBlocker& blocker : search.direct)
+      result.blockers.push_back(directBlocker(reader, graph, blocker));
+  }
+  for (const graph::RootBlocker& root : search.roots)
+    result.roots.push_back(whyRoot(reader, graph, start, root));
+  result.rootsLeftOut = search.rootsLeftOut;
+  result.complete = search.complete;
+  return result;
+}
+
+}  // namespace lastout::admission

@@ -1,0 +1,172 @@
+// Why, as text for people and for programs, and back.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "admission/why.h"
+
+namespace lastout::admission {
+namespace {
+
+using WhyJson = nlohmann::ordered_json;
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (size_t i = 0; i < texts.size(); ++i)
+    all += (i == 0 ? "" : i + 1 == texts.size() ? " and " : ", ") + texts[i];
+  return all;
+}
+
+std::string standingOf(const Why& why) {
+  if (!why.present) return "it is not there, or its type is not followed";
+  if (!why.terminating) return {};
+  if (why.finalizers.empty()) return "it is being deleted already";
+  return "it is being deleted already, and keeps finalizer " + joined(why.finalizers);
+}
+
+void writeRoots(const Why& why, std::string& text) {
+  if (why.roots.empty()) return;
+  text += "\nRoot blockers:\n";
+  for (const WhyRoot& root : why.roots) {
+    text += "- " + root.message + "\n";
+    for (size_t i = 0; i < root.path.size(); ++i)
+      text += (i == 0 ? "    " : "      goes after ") + root.path[i] + "\n";
+  }
+  if (why.rootsLeftOut > 0) text += "- and " + std::to_string(why.rootsLeftOut) + " more\n";
+  if (!why.complete) text += "- and maybe others: the search met its bound\n";
+}
+
+// Of ASCII, or those from U+0080 to U+009F, which are terminals' commands, too. The text is UTF-8.
+bool hasControls(std::string_view text) {
+  bool followsC2 = false;
+  for (const char byte : text) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (code < 0x20 || code == 0x7f || (followsC2 && code < 0xa0)) return true;
+    followsC2 = code == 0xc2;
+  }
+  return false;
+}
+
+// Takes an object apart; the first thing that is not as it should be is remembered.
+class WhyReader {
+ public:
+  explicit WhyReader(const WhyJson& json) : json_(json) {}
+
+  std::string text(const char* key) { return textOf(at(key, WhyJson::value_t::string)); }
+  bool flag(const char* key) {
+    const WhyJson* value = at(key, WhyJson::value_t::boolean);
+    return value != nullptr && value->get<bool>();
+  }
+  uint64_t number(const char* key) {
+    const WhyJson* value = at(key, WhyJson::value_t::number_unsigned);
+    return value == nullptr ? 0 : value->get<uint64_t>();
+  }
+  std::vector<std::string> texts(const char* key) {
+    std::vector<std::string> all;
+    const WhyJson* value = at(key, WhyJson::value_t::array);
+    if (value == nullptr) return all;
+    for (const WhyJson& item : *value) all.push_back(textOf(item.is_string() ? &item : nullptr));
+    return all;
+  }
+  WhyReader part(const char* key) {
+    static const WhyJson kNothing;
+    const WhyJson* value = at(key, WhyJson::value_t::object);
+    return WhyReader(value == nullptr ? kNothing : *value);
+  }
+  template <class Read>
+  void each(const char* key, Read read) {
+    const WhyJson* value = at(key, WhyJson::value_t::array);
+    if (value == nullptr) return;
+    for (const WhyJson& item : *value) {
+      WhyReader reader(item);
+      read(reader);
+      good_ = good_ && reader.good();
+    }
+  }
+  bool good() const { return good_; }
+
+ private:
+  const WhyJson* at(const char* key, WhyJson::value_t type) {
+    const auto found = json_.is_object() ? json_.find(key) : json_.end();
+    const bool fits = json_.is_object() && found != json_.end() && found->type() == type;
+    good_ = good_ && fits;
+    return fits ? &*found : nullptr;
+  }
+  std::string textOf(const WhyJson* value) {
+    std::string text = value == nullptr ? std::string() : value->get<std::string>();
+    good_ = good_ && value != nullptr && !hasControls(text);
+    return text;
+  }
+
+  const WhyJson& json_;
+  bool good_ = true;
+};
+
+}  // namespace
+
+std::string toText(const Why& why) {
+  std::string text = why.object + ": " + (why.allowed ? "ALLOW" : "DENY") + " (" + why.reason + ")\n";
+  text += why.message + "\n";
+  if (const std::string standing = standingOf(why); !standing.empty()) text += standing + "\n";
+  if (!why.blockers.empty()) text += "\nBlockers:\n";
+  for (const WhyBlocker& blocker : why.blockers) {
+    text += "- " + blocker.message + "\n";
+    if (!blocker.field.empty()) text += "    says " + blocker.field + "\n";
+  }
+  writeRoots(why, text);
+  return text;
+}
+
+std::string toJson(const Why& why) {
+  WhyJson blockers = WhyJson::array();
+  for (const WhyBlocker& blocker : why.blockers)
+    blockers.push_back({{"reason", blocker.reason}, {"message", blocker.message}, {"field", blocker.field}});
+  WhyJson roots = WhyJson::array();
+  for (const WhyRoot& root : why.roots)
+    roots.push_back({{"kind", root.kind}, {"message", root.message}, {"path", root.path}});
+  const WhyJson json = {{"object", why.object},
+                        {"present", why.present},
+                        {"terminating", why.terminating},
+                        {"finalizers", why.finalizers},
+                        {"blocked", why.isBlocked()},
+                        {"verdict",
+                         {{"allowed", why.allowed},
+                          {"guarded", why.guarded},
+                          {"reason", why.reason},
+                          {"message", why.message},
+                          {"revision", why.revision}}},
+                        {"blockers", std::move(blockers)},
+                        {"roots", std::move(roots)},
+                        {"rootsLeftOut", why.rootsLeftOut},
+                        {"complete", why.complete}};
+  return json.dump(2, ' ', false, WhyJson::error_handler_t::replace) + "\n";
+}
+
+kube::Result<Why> parseWhy(std::string_view text) {
+  const WhyJson json = WhyJson::parse(text, nullptr, false);
+  WhyReader reader(json);
+  Why why;
+  why.object = reader.text("object");
+  why.present = reader.flag("present");
+  why.terminating = reader.flag("terminating");
+  why.finalizers = reader.texts("finalizers");
+  WhyReader verdict = reader.part("verdict");
+  why.allowed = verdict.flag("allowed");
+  why.guarded = verdict.flag("guarded");
+  why.reason = verdict.text("reason");
+  why.message = verdict.text("message");
+  why.revision = verdict.number("revision");
+  reader.each("blockers", [&](WhyReader& each) {
+    why.blockers.push_back({each.text("reason"), each.text("message"), each.text("field")});
+  });
+  reader.each("roots", [&](WhyReader& each) {
+    why.roots.push_back({each.text("kind"), each.text("message"), each.texts("path")});
+  });
+  why.rootsLeftOut = static_cast<uint32_t>(reader.number("rootsLeftOut"));
+  why.complete = reader.flag("complete");
+  if (!reader.good() || !verdict.good())
+    return tl::unexpected(kube::Error{"this is no answer to \"why\"", {}, {}});
+  return why;
+}
+
+}  // namespace lastout::admission

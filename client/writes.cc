@@ -1,0 +1,38 @@
+#include "client/writes.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/fetch.h"
+
+namespace lastout::client {
+namespace {
+
+using WrittenJson = nlohmann::json;
+
+ApiRequest writing(const char* method, std::string target, const char* contentType, const WrittenJson& body) {
+  ApiRequest request;
+  request.method = method;
+  request.target = std::move(target);
+  request.contentType = contentType;
+  request.body = body.dump(-1, ' ', false, WrittenJson::error_handler_t::replace);
+  return request;
+}
+
+}  // namespace
+
+ApiRequest creation(std::string collection, const WrittenJson& object) {
+  return writing("POST", std::move(collection), "application/json", object);
+}
+
+ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
+  return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
+}
+
+ApiRequest creationOrPatch(std::string collection, const WrittenJson& object) {
+  const WrittenJson& metadata = object.at("metadata");
+  if (!metadata.contains("resourceVersion")) return creation(std::move(collection), object);
+  return mergePatch(collection + "/" + percentEncoded(metadata.at("name").get<std::string>()), object);
+}
+
+}  // namespace lastout::client

@@ -1,0 +1,51 @@
+#include "cmd/lease_options.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <random>
+
+#include "kube/names.h"
+#include "kube/quoting.h"
+
+namespace lastout::cmd {
+namespace {
+
+constexpr size_t kLongestIdentity = 253;  // bytes
+
+std::string madeIdentity() {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0')
+    host = {'l', 'a', 's', 't', 'o', 'u', 't'};
+  std::random_device random;
+  std::array<char, 20> number{};
+  std::snprintf(number.data(), number.size(), "_%08x%08x", random(), random());
+  return std::string(host.data()).substr(0, kLongestIdentity - number.size()) + number.data();
+}
+
+kube::Error badOption(const char* option, const std::string& value, const char* what) {
+  return {std::string(option) + ": " + kube::inQuotes(value) + " is no " + what, {}, {}};
+}
+
+}  // namespace
+
+kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice) {
+  server::LeaseHolderOptions options;
+  if (!choice.ownNamespace.empty()) options.namespaceName = choice.ownNamespace;
+  if (!choice.namespaceName.empty()) options.namespaceName = choice.namespaceName;
+  options.name = choice.name;
+  options.identity = choice.identity.empty() ? madeIdentity() : choice.identity;
+  if (!kube::isDnsLabel(options.namespaceName))
+    return tl::unexpected(badOption("--lease-namespace", options.namespaceName, "name of a namespace"));
+  if (!kube::isDnsSubdomain(options.name))
+    return tl::unexpected(badOption("--lease-name", options.name, "name of an object"));
+  if (options.identity.size() > kLongestIdentity || kube::printable(options.identity) != options.identity)
+    return tl::unexpected(badOption("--identity", options.identity, "identity: up to 253 printable bytes"));
+  options.clock = [] {
+    return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+  };
+  return options;
+}
+
+}  // namespace lastout::cmd

@@ -1,0 +1,21 @@
+// What the command line says of the Lease among several lastouts.
+#pragma once
+
+#include <string>
+
+#include "kube/result.h"
+#include "server/lease_holder.h"
+
+namespace lastout::cmd {
+
+struct LeaseChoice {
+  std::string namespaceName;  // empty: ownNamespace, or else "default"
+  std::string ownNamespace;   // may be empty
+  std::string name;
+  std::string identity;  // empty: the host's name and a random number, as Pods share process ids
+};
+
+// Fails with a message that names the option.
+kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice);
+
+}  // namespace lastout::cmd

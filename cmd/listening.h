@@ -1,0 +1,38 @@
+// What commands that listen have in common: addresses on the command line, certificates made at the start,
+// and the signals that end them.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+
+#include "apiserver/certificates.h"
+#include "kube/result.h"
+
+namespace lastout::cmd {
+
+struct ListenAddress {
+  std::string host;  // an IPv6 address without its brackets; of localhost, 127.0.0.1
+  uint16_t port = 0;
+};
+
+// "127.0.0.1:6443", "[::1]:6443". Fails with a message that names the option.
+kube::Result<ListenAddress> addressOf(const std::string& option, const std::string& text);
+
+// Rather an IP address than a name.
+bool isIpAddress(const std::string& host);
+
+// Everything that is secret or signed, made anew at each start: an authority, and what it vouches for. They
+// last a year.
+struct MadeIdentity {
+  apiserver::Validity validity;
+  apiserver::CertifiedKey authority;
+  apiserver::CertifiedKey server;  // for `host`, and for names.hosts and names.addresses
+};
+kube::Result<MadeIdentity> makeIdentity(const std::string& authorityName, const std::string& host,
+                                        apiserver::ServerNames names);
+
+// SIGINT and SIGTERM are waited for by one thread, and interrupt no other: to be called before there is any.
+sigset_t blockEndingSignals();
+
+}  // namespace lastout::cmd

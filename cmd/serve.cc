@@ -1,0 +1,239 @@
+// lastout serve: the admission server beside a real API server.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "admission/review.h"
+#include "client/access.h"
+#include "client/find_connection.h"
+#include "cmd/commands.h"
+#include "cmd/lease_options.h"
+#include "cmd/listening.h"
+#include "cmd/log.h"
+#include "cmd/serve_identity.h"
+#include "cmd/serve_options.h"
+#include "cmd/settings.h"
+#include "server/server.h"
+
+namespace lastout::cmd {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+constexpr const char* kServeExamples = R"(Examples:
+  lastout serve                                      beside the cluster of KUBECONFIG, for API servers on this machine
+  lastout serve --kubeconfig lastout.kubeconfig      beside an embedded cluster (lastout up)
+  lastout serve --audit-only                         says what it would deny, and allows everything
+  lastout serve --deny-status 429                    kubectl waits by itself until a deletion is allowed
+  lastout serve --config serve.yaml                  options from a file: "deny-status: 429", a line each
+  lastout serve --listen 0.0.0.0:9443 --service lastout/lastout --tls-cert tls.crt --tls-key tls.key --tls-ca ca.crt
+  lastout serve --listen 0.0.0.0:9443 --service lastout/lastout --tls-secret lastout/lastout-tls --own-namespace lastout
+
+What the command line leaves out comes from the environment, LASTOUT_DENY_STATUS for --deny-status, and otherwise from
+the file of --config.
+
+Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, no cluster is configured, or the address is taken.)";
+
+constexpr milliseconds kGrace{10'000};
+constexpr std::chrono::seconds kLookAtFiles{5};
+// Questions take time, and reviews come first.
+constexpr size_t kAnswerWorkers = 2;
+constexpr size_t kMostQuestions = 32;  // that wait
+constexpr size_t kMostAskers = 256;
+
+// What --answers says; nothing: none are given.
+kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions& options,
+                                                              const admission::TlsIdentity& identity) {
+  if (options.answers.empty() || options.answers == "none") return std::nullopt;
+  const auto address = addressOf("--answers", options.answers);
+  if (!address) return tl::unexpected(address.error());
+  server::AnswersOptions answers;
+  answers.http.address = address->host;
+  answers.http.port = address->port;
+  answers.http.identity = identity;
+  answers.http.workers = kAnswerWorkers;
+  answers.http.waiting = kMostQuestions;
+  answers.http.connections = kMostAskers;
+  answers.http.request.body = 0;
+  return answers;
+}
+
+Json fieldsOf(const server::Verdict& verdict) {
+  Json fields = Json::object();
+  fields["msg"] = verdict.allowed ? "allowed" : verdict.enforced ? "denied" : "would be denied";
+  fields["operation"] = admission::toString(verdict.operation);
+  fields["object"] = toString(verdict.object);
+  fields["user"] = verdict.user;
+  fields["reason"] = admission::toString(verdict.reason);
+  fields["confirmed"] = verdict.confirmed;
+  fields["dryRun"] = verdict.dryRun;
+  fields["uid"] = verdict.uid;
+  fields["tookMicroseconds"] = verdict.took.count();
+  if (!verdict.allowed) {
+    fields["why"] = verdict.message;
+    fields["revision"] = verdict.revision;
+  }
+  return fields;
+}
+
+std::function<client::RandomFraction()> randomness() {
+  return [] {
+    return [engine = std::mt19937_64(std::random_device()())]() mutable {
+      return std::uniform_real_distribution<double>(0, 1)(engine);
+    };
+  };
+}
+
+// Until a signal ends it. Files that have changed are read again, until they can be used. A new authority is
+// trusted first, and its certificate used at the next look: by then API servers know.
+void waitForTheEnd(const ServeOptions& options, const std::string& host, ServeIdentity identity,
+                   const sigset_t& ending, server::Server& server, Log& log) {
+  IdentityFiles files(options);
+  std::string problem;
+  const timespec pause{std::chrono::seconds(kLookAtFiles).count(), 0};
+  while (sigtimedwait(&ending, nullptr, &pause) < 0) {
+    log.countLost();
+    if (!files.haveChanged()) continue;
+    auto read = identityOf(options, host);
+    if (read && read->authorities != identity.authorities) {
+      server.trust(read->authorities + identity.authorities);
+      identity.authorities = read->authorities;
+      continue;
+    }
+    const auto used = read ? server.use(read->tls) : tl::unexpected(read.error().front());
+    const std::string said = used ? "" : toString(used.error());
+    if (used) files.used();
+    if (used) log.write(spdlog::level::info, {{"msg", "the certificate was read again"}});
+    if (!used && said != problem)
+      log.write(spdlog::level::err, {{"msg", "the certificate cannot be read again: " + said}});
+    problem = said;
+  }
+}
+
+int runServe(const ServeOptions& options) {
+  const sigset_t ending = blockEndingSignals();
+  if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
+  const auto address = addressOf("--listen", options.listen);
+  if (!address) return badInput(address.error());
+  const auto identity = identityOf(options, address->host);
+  if (!identity) return badInput(identity.error());
+  auto connection =
+      client::findConnection({options.kubeconfig, options.context}, client::processEnvironment());
+  if (!connection) return badInput(connection.error());
+  auto webhook = webhookOf(options, *address, connection->server, identity->authorities);
+  if (!webhook) return badInput(webhook.error());
+  Log log;
+  for (const std::string& warning : connection->warnings) log.write(spdlog::level::warn, {{"msg", warning}});
+  const std::string cluster = toString(connection->server);
+  auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
+  if (!access) return badInput(access.error());
+
+  auto answers = answersOf(options, identity->tls);
+  if (!answers) return badInput(answers.error());
+
+  server::ServerOptions serving;
+  serving.answers = std::move(*answers);
+  serving.version = LASTOUT_VERSION;
+  serving.http.address = address->host;
+  serving.http.port = address->port;
+  serving.http.identity = identity->tls;
+  serving.view.ownNamespace = options.ownNamespace;
+  serving.reviews.denyStatus = options.denyStatus;
+  serving.reviews.auditOnly = options.auditOnly;
+  serving.webhook = std::move(*webhook);
+  serving.certificates = secretOf(options);
+  auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
+  if (!lease) return badInput(lease.error());
+  serving.lease = std::move(*lease);
+  serving.random = randomness();
+  serving.log = [&log](const std::string& line) { log.write(spdlog::level::warn, {{"msg", line}}); };
+  serving.alert = [&log](const std::string& line) { log.write(spdlog::level::err, {{"msg", line}}); };
+  serving.verdict = [&log](const server::Verdict& verdict) {
+    log.write(spdlog::level::info, fieldsOf(verdict));
+  };
+  serving.restored = [&log](milliseconds unguarded) {
+    log.write(spdlog::level::err, {{"msg", "the webhook configuration was changed, and is put back"},
+                                   {"unguardedMilliseconds", unguarded.count()}});
+  };
+  auto server = server::Server::open(*access, std::move(serving));
+  if (!server) return badInput(server.error());
+  if (const std::string url = (*server)->answersUrl(); !url.empty())
+    std::cout << "lastout serve: gives /metrics, /graph and /why at " << url << "\n";
+  std::cout << "lastout serve: decides deletions in " << cluster << ", listens at https://"
+            << options.listen.substr(0, options.listen.rfind(':') + 1) << (*server)->port()
+            << "\nCtrl-C ends it.\n"
+            << std::flush;
+  waitForTheEnd(options, address->host, *identity, ending, **server, log);
+  const bool isStillAsked = (*server)->standing().webhookInForce.value_or(false) && !options.auditOnly;
+  (*server)->stop(kGrace);
+  if (isStillAsked) {
+    std::cout
+        << "lastout serve: the API server still asks it, and takes no answer for a denial. Unless another "
+           "replica answers:\n  kubectl delete validatingwebhookconfiguration lastout\n";
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void addServe(CLI::App& app, int& exitCode) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command =
+      app.add_subcommand("serve", "Decide deletions in a real cluster, as its admission webhook");
+  command->footer(kServeExamples);
+  command->add_option("--config", options->config,
+                      "A YAML file with any of these options, without the dashes");
+  command->add_option("--kubeconfig", options->kubeconfig,
+                      "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
+  command->add_option("--context", options->context, "A context of the kubeconfig");
+  command->add_option("--listen", options->listen, "Address and port")->capture_default_str();
+  command
+      ->add_option(
+          "--answers", options->answers,
+          "Where /metrics, /graph and /why are answered; \"none\": nowhere. At a loopback address by "
+          "plain HTTP, anywhere else by HTTPS to whoever has a token")
+      ->capture_default_str();
+  command->add_option("--url", options->url,
+                      "Where API servers reach it; without it the address it listens at");
+  command->add_option("--service", options->service, "Or the Service by which they do: namespace/name");
+  command->add_option("--tls-cert", options->certificate,
+                      "Its certificate; without it one is made at each start. Read again when it changes");
+  command->add_option("--tls-key", options->key, "The key of that certificate");
+  command->add_option("--tls-ca", options->authority, "Who vouches for that certificate; without it, itself");
+  command->add_option(
+      "--tls-secret", options->secret,
+      "Or the Secret, namespace/name, with the certificate of all replicas; made when there is "
+      "none, and renewed in time");
+  command->add_option("--client-ca", options->clientAuthority, "Reviews are taken from its clients alone");
+  command
+      ->add_option("--manage-webhook", options->manageWebhook,
+                   "Keep the webhook configuration; false leaves it to others")
+      ->capture_default_str();
+  command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");
+  command
+      ->add_option("--deny-status", options->denyStatus,
+                   "Of a denied DELETE: 403, or 429, with which kubectl waits and tries again by itself")
+      ->check(CLI::IsMember({403, 429}))
+      ->capture_default_str();
+  command->add_option("--lease-namespace", options->leaseNamespace,
+                      "Where its Lease is, whose holder writes the status of CriticalServices; without it "
+                      "--own-namespace, or else default");
+  command->add_option("--lease-name", options->leaseName, "The name of that Lease")->capture_default_str();
+  command->add_option("--identity", options->identity,
+                      "Who it is in that Lease; without it the host's name and a number made at each start");
+  command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
+  command->callback([options, command, &exitCode] {
+    const auto taken = takeSettings(*command, [](const char* variable) { return std::getenv(variable); });
+    exitCode = taken ? runServe(*options) : badInput(taken.error());
+  });
+}
+
+}  // namespace lastout::cmd

@@ -1,0 +1,42 @@
+// The certificate of `lastout serve`: from files, which are read again when they change, or made for one
+// start.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/http_server.h"
+#include "cmd/serve_options.h"
+#include "kube/result.h"
+
+namespace lastout::cmd {
+
+struct ServeIdentity {
+  admission::TlsIdentity tls;
+  std::string authorities;  // PEM: whom the API server is told to trust
+};
+
+// By the files of `options`, or made for `host` and the names in `options`. Fails with the option and the
+// file that holds no certificate or key; that the two belong together is seen when they are used.
+tl::expected<ServeIdentity, kube::Errors> identityOf(const ServeOptions& options, const std::string& host);
+
+// When each file was changed last. A file that is gone for a moment was not.
+class IdentityFiles {
+ public:
+  explicit IdentityFiles(const ServeOptions& options);
+
+  // One of them is another than when used() was called last.
+  bool haveChanged();
+  void used() { used_ = seen_; }
+
+ private:
+  void look();
+
+  std::vector<std::filesystem::path> files_;
+  std::vector<std::optional<std::filesystem::file_time_type>> seen_;
+  std::vector<std::optional<std::filesystem::file_time_type>> used_;
+};
+
+}  // namespace lastout::cmd

@@ -1,0 +1,110 @@
+#include "cmd/serve_options.h"
+
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+#include "kube/names.h"
+#include "kube/quoting.h"
+
+namespace lastout::cmd {
+namespace {
+
+struct NamespacedName {
+  std::string namespaceName;
+  std::string name;
+};
+
+NamespacedName partsOf(const std::string& text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos) return {};
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
+void checkName(kube::Errors& problems, const char* option, const std::string& text,
+               bool (*isName)(std::string_view)) {
+  const auto [namespaceName, name] = partsOf(text);
+  if (text.empty() || (kube::isDnsLabel(namespaceName) && isName(name))) return;
+  problems.push_back(
+      {std::string(option) + ": " + kube::inQuotes(text) + " is no namespace/name, such as lastout/lastout",
+       {},
+       {}});
+}
+
+bool isLoopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+}  // namespace
+
+kube::Errors problemsOf(const ServeOptions& options) {
+  kube::Errors problems;
+  const auto refuse = [&problems](std::string message) { problems.push_back({std::move(message), {}, {}}); };
+  checkName(problems, "--service", options.service, kube::isDnsLabel);
+  checkName(problems, "--tls-secret", options.secret, kube::isDnsSubdomain);
+  if (!options.ownNamespace.empty() && !kube::isDnsLabel(options.ownNamespace))
+    refuse("--own-namespace: " + kube::inQuotes(options.ownNamespace) + " is no name of a namespace");
+  if (!options.url.empty() && !options.service.empty()) refuse("--url and --service: choose one");
+  if (!options.url.empty()) {
+    const auto url = client::parseServerAddress(options.url);
+    if (!url) {
+      refuse("--url: " + url.error().message);
+    } else if (!url->tls) {
+      refuse("--url: API servers call webhooks by https:// alone");
+    }
+  }
+  if (options.certificate.empty() != options.key.empty()) refuse("--tls-cert and --tls-key belong together");
+  if (!options.authority.empty() && options.certificate.empty())
+    refuse("--tls-ca: it vouches for the certificate of --tls-cert, which is not given");
+  if (!options.secret.empty() && !options.certificate.empty())
+    refuse("--tls-secret and --tls-cert: the certificate comes from one of them");
+  return problems;
+}
+
+tls::ServerNames namesOf(const ServeOptions& options) {
+  tls::ServerNames names{{"localhost"}, {"127.0.0.1", "::1"}};
+  if (!options.service.empty()) {
+    const auto [namespaceName, name] = partsOf(options.service);
+    names.hosts.push_back(name + "." + namespaceName + ".svc");
+  }
+  if (const auto url = client::parseServerAddress(options.url); url && !isLoopback(url->host))
+    (isIpAddress(url->host) ? names.addresses : names.hosts).push_back(url->host);
+  return names;
+}
+
+kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions& options,
+                                                              const ListenAddress& listen,
+                                                              const client::ServerAddress& cluster,
+                                                              const std::string& authorities) {
+  if (!options.manageWebhook) return std::nullopt;
+  server::WebhookAddress address;
+  address.authorities = authorities;
+  address.url = options.url;
+  while (address.url.ends_with('/')) address.url.pop_back();
+  const auto [namespaceName, name] = partsOf(options.service);
+  address.serviceNamespace = namespaceName;
+  address.serviceName = name;
+  if (!address.url.empty() || !address.serviceName.empty()) return address;
+  // What API servers cannot call they take for a denial of everything that it covers.
+  const bool isAny = listen.host == "0.0.0.0" || listen.host == "::";
+  if (isAny || (isLoopback(listen.host) && !isLoopback(cluster.host)))
+    return tl::unexpected(
+        kube::Error{"the API server at " + toString(cluster) + " cannot call " + options.listen +
+                        "; give --service or --url, by which it can, or --manage-webhook=false",
+                    {},
+                    {}});
+  return address;
+}
+
+std::optional<server::CertificateSecretOptions> secretOf(const ServeOptions& options) {
+  if (options.secret.empty()) return std::nullopt;
+  server::CertificateSecretOptions secret;
+  const auto [namespaceName, name] = partsOf(options.secret);
+  secret.namespaceName = namespaceName;
+  secret.name = name;
+  secret.names = namesOf(options);
+  secret.clock = [] { return int64_t{std::time(nullptr)}; };
+  return secret;
+}
+
+}  // namespace lastout::cmd

@@ -1,0 +1,57 @@
+// What `lastout serve` is told, by flags, the environment and a file, and what follows from it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/connection.h"
+#include "cmd/listening.h"
+#include "kube/result.h"
+#include "server/certificate_secret.h"
+#include "server/webhook_configuration.h"
+#include "tls/certificates.h"
+
+namespace lastout::cmd {
+
+struct ServeOptions {
+  std::string config;
+  std::string kubeconfig;
+  std::string context;
+  std::string listen = "127.0.0.1:9443";
+  std::string answers = "127.0.0.1:9090";
+  std::string url;
+  std::string service;
+  std::string certificate;
+  std::string key;
+  std::string authority;
+  std::string clientAuthority;
+  std::string secret;
+  bool manageWebhook = true;
+  std::string ownNamespace;
+  int denyStatus = 403;
+  bool auditOnly = false;
+  std::string leaseNamespace;
+  std::string leaseName = "lastout";
+  std::string identity;
+};
+
+// What is wrong with the options by themselves, each with the option's name: Services and Secrets that cannot
+// be named so, options that exclude each other, a URL that no API server can call.
+kube::Errors problemsOf(const ServeOptions& options);
+
+// The following take options without such problems.
+
+// The names under which API servers call it, for a certificate.
+tls::ServerNames namesOf(const ServeOptions& options);
+
+// Of the webhook configuration: `authorities` (PEM) vouch for the certificate. No address: others keep it.
+// Fails when the API server of `cluster` could not call what would be written there.
+kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions& options,
+                                                              const ListenAddress& listen,
+                                                              const client::ServerAddress& cluster,
+                                                              const std::string& authorities);
+
+// The Secret of --tls-secret; nothing: there is none.
+std::optional<server::CertificateSecretOptions> secretOf(const ServeOptions& options);
+
+}  // namespace lastout::cmd

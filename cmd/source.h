@@ -1,0 +1,45 @@
+// Source: where the graph comes from that a command is asked about: files, a cluster, or a `lastout serve`.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "admission/known_cluster.h"
+#include "kube/result.h"
+
+namespace lastout::cmd {
+
+// At most one of paths, server, and kubeconfig or context; none: the cluster of
+// client::findConnection().
+struct SourceOptions {
+  std::vector<std::string> paths;
+  std::string server;     // "http://127.0.0.1:9090"
+  std::string tokenFile;  // for a server
+  std::string authority;  // a file: who vouches for the server's certificate
+  std::string kubeconfig;
+  std::string context;
+};
+
+// The options and the FILE arguments; `options` must outlive the command.
+void addSource(CLI::App& command, SourceOptions& options);
+
+// What was asked of a server, and its answer.
+struct ServerAnswer {
+  int status = 0;
+  std::string body;
+};
+inline bool isServer(const SourceOptions& options) { return !options.server.empty(); }
+// GET of a path with its query. Fails when there is no server, none answers, or the options contradict each
+// other; refusals are answers.
+tl::expected<ServerAnswer, kube::Errors> askServer(const SourceOptions& options, const std::string& target);
+// What a refusal says, as an error.
+kube::Error refusedBy(const SourceOptions& options, const ServerAnswer& answer);
+
+// Of files or a cluster; warnings go to the standard error. `reference`: what the command is asked about, so
+// that this is known, too, whatever lastout itself follows; empty: nothing else.
+tl::expected<admission::KnownCluster, kube::Errors> knownCluster(const SourceOptions& options,
+                                                                 const std::string& reference = {});
+
+}  // namespace lastout::cmd

@@ -1,0 +1,16 @@
+// textAt: the string along a path of keys, for who takes a missing one, and what is no string, for empty.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "kube/value.h"
+
+namespace lastout::kube {
+
+// As Value::at(): textAt(object, {"metadata", "uid"}). What it refers to is part of `value`, or lives for
+// ever.
+const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path);
+
+}  // namespace lastout::kube

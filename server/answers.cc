@@ -1,0 +1,251 @@
+#include "server/answers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "client/connection.h"
+#include "kube/nearest.h"
+#include "kube/query.h"
+#include "kube/quoting.h"
+
+namespace lastout::server {
+namespace {
+
+using admission::GraphQuestion;
+using admission::HttpRequest;
+using admission::HttpResponse;
+
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+constexpr uint32_t kDeepest = 1'000'000;
+constexpr size_t kMostDrawn = 10'000;  // objects and conditions in one answer
+
+HttpResponse said(int status, const std::string& text) { return {status, kPlainText, text + "\n", {}}; }
+
+// The parameters of a query, one by one; what is wrong with the first bad one is kept.
+class Parameters {
+ public:
+  Parameters(std::string_view query, std::vector<std::string_view> known) {
+    auto parsed = kube::parseQuery(query);
+    if (!parsed) {
+      problem_ = parsed.error().message;
+      return;
+    }
+    query_ = std::move(*parsed);
+    for (const auto& [name, value] : query_) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      problem_ = "there is no parameter " + kube::inQuotes(name) + kube::didYouMean(name, known);
+      return;
+    }
+  }
+
+  bool has(std::string_view name) const { return query_.find(name) != query_.end(); }
+  std::string text(std::string_view name) const {
+    const auto found = query_.find(name);
+    return found == query_.end() ? std::string() : found->second;
+  }
+  uint64_t number(std::string_view name, uint64_t otherwise, uint64_t least, uint64_t most) {
+    if (!has(name)) return otherwise;
+    const std::string given = text(name);
+    const char* const end = given.data() + given.size();
+    uint64_t number = 0;
+    const auto [stop, failed] = std::from_chars(given.data(), end, number);
+    if (failed == std::errc() && stop == end && number >= least && number <= most) return number;
+    fail(std::string(name) + " is " + kube::inQuotes(given) + "; it has to be a number from " +
+         std::to_string(least) + " to " + std::to_string(most));
+    return otherwise;
+  }
+  bool flag(std::string_view name) {
+    const std::string given = has(name) ? text(name) : "false";
+    if (given != "true" && given != "false")
+      fail(std::string(name) + " is " + kube::inQuotes(given) + "; it has to be true or false");
+    return given == "true";
+  }
+  void fail(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+  const std::string& problem() const { return problem_; }  // empty: none
+
+ private:
+  kube::Query query_;
+  std::string problem_;
+};
+
+HttpResponse unanswered(const admission::Unanswered& why) {
+  return said(why.isMissing ? 404 : 400, why.message);
+}
+
+struct DrawingFormat {
+  std::string_view name;
+  GraphQuestion::Format format;
+  const char* contentType;
+};
+constexpr DrawingFormat kFormats[] = {
+    {"json", GraphQuestion::Format::Json, "application/json"},
+    {"dot", GraphQuestion::Format::Dot, "text/vnd.graphviz; charset=utf-8"},
+    {"mermaid", GraphQuestion::Format::Mermaid, kPlainText},
+};
+
+// The host of "localhost:9090", "[::1]:9090".
+std::string hostIn(const std::string& header) {
+  if (header.starts_with('[')) return header.substr(1, std::min(header.find(']'), header.size()) - 1);
+  return header.substr(0, header.rfind(':'));
+}
+
+// "namespaces: Synced, 12 objects"
+std::string standingText(const TypeStanding& standing) {
+  return toString(standing.type) + ": " + std::string(graph::toString(standing.knowledge)) + ", " +
+         std::to_string(standing.objects) + (standing.objects == 1 ? " object" : " objects") +
+         (standing.why.empty() ? "" : " (" + standing.why + ")") + "\n";
+}
+
+// All that /readyz does not tell strangers.
+std::string standingText(const Standing& now) {
+  std::string text = now.ready ? "ready\n" : "not ready\n";
+  if (now.webhookInForce && !*now.webhookInForce) text += "the API server does not ask lastout yet\n";
+  for (const TypeStanding& type : now.types) text += standingText(type);
+  return text;
+}
+
+AuthorizationOptions loggedBy(AuthorizationOptions options, std::function<void(const std::string&)> log) {
+  options.log = std::move(log);
+  return options;
+}
+
+}  // namespace
+
+admission::KnownCluster copyOf(const LiveView& view) {
+  admission::KnownCluster copy;
+  view.inspect([&](const admission::ClusterView& known, const kube::ResourceMap& types) {
+    copy = admission::KnownCluster(known.graph().snapshot(), known.guards(), types);
+  });
+  return copy;
+}
+
+HttpResponse graphAnswer(const LiveView& view, std::string_view query) {
+  Parameters parameters(query, {"format", "focus", "depth", "limit", "blocked", "namespace"});
+  GraphQuestion question;
+  question.focus = parameters.text("focus");
+  question.namespaceName = parameters.text("namespace");
+  question.depth = static_cast<uint32_t>(parameters.number("depth", question.depth, 0, kDeepest));
+  question.limit = parameters.number("limit", question.limit, 1, kMostDrawn);
+  question.blocked = parameters.flag("blocked");
+  if (parameters.has("depth") && question.focus.empty())
+    parameters.fail("depth is how far from a focus; give focus, too");
+  const std::string name = parameters.has("format") ? parameters.text("format") : "json";
+  const auto* const format = std::ranges::find(kFormats, name, &DrawingFormat::name);
+  if (format == std::end(kFormats))
+    parameters.fail("format is " + kube::inQuotes(name) + "; it has to be json, dot or mermaid");
+  if (!parameters.problem().empty()) return said(400, parameters.problem());
+  question.format = format->format;
+  auto text = admission::drawn(copyOf(view), question);
+  if (!text) return unanswered(text.error());
+  return {200, format->contentType, std::move(*text), {}};
+}
+
+HttpResponse whyAnswer(const LiveView& view, std::string_view query) {
+  Parameters parameters(query, {"ref", "format"});
+  const std::string format = parameters.has("format") ? parameters.text("format") : "json";
+  if (format != "json" && format != "text")
+    parameters.fail("format is " + kube::inQuotes(format) + "; it has to be json or text");
+  if (parameters.text("ref").empty())
+    parameters.fail("ref is missing: name an object, as in /why?ref=deployments.apps/shop/web");
+  if (!parameters.problem().empty()) return said(400, parameters.problem());
+  const auto why = admission::whyOf(copyOf(view), parameters.text("ref"));
+  if (!why) return unanswered(why.error());
+  if (format == "text") return {200, kPlainText, toText(*why), {}};
+  return {200, "application/json", toJson(*why), {}};
+}
+
+std::vector<admission::HttpRoute> healthRoutes(std::function<Health()> health) {
+  const auto ready = [health = std::move(health)](const HttpRequest&) {
+    const Health now = health();
+    if (now.isReady()) return said(200, "ready");
+    return said(503, std::string("not ready:") + (now.knowsCluster ? "" : " cluster") +
+                         (now.hasCertificate ? "" : " certificate"));
+  };
+  std::vector<admission::HttpRoute> routes;
+  routes.push_back({"GET", "/livez", {}, [](const HttpRequest&) { return said(200, "ok"); }, true, true});
+  routes.push_back({"GET", "/readyz", {}, ready, true, true});
+  return routes;
+}
+
+Answers::Answers(const std::shared_ptr<client::Access>& access, const AnswersOptions& options,
+                 AnswersSources sources)
+    : sources_(std::move(sources)),
+      httpOptions_(options.http),
+      authorization_(access, loggedBy(options.authorization, sources_.log)) {
+  httpOptions_.plain = admission::isLoopback(httpOptions_.address);
+  httpOptions_.identity.clientCa.clear();  // whoever has a token may ask
+}
+
+Answers::~Answers() { stop(std::chrono::milliseconds(0)); }
+
+kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<client::Access>& access,
+                                                     const AnswersOptions& options, AnswersSources sources) {
+  std::unique_ptr<Answers> answers(new Answers(access, options, std::move(sources)));
+  auto http = admission::HttpServer::open(
+      answers->httpOptions_, answers->routes(),
+      [raw = answers.get()](const admission::HttpEvent& event) { raw->sources_.log(toString(event)); });
+  if (!http) return tl::unexpected(std::move(http.error()));
+  answers->http_ = std::move(*http);
+  return answers;
+}
+
+std::vector<admission::HttpRoute> Answers::routes() {
+  std::vector<admission::HttpRoute> routes = healthRoutes(sources_.health);
+  routes.push_back(route("/readyz/verbose", [this](const HttpRequest&) {
+    const Standing now = sources_.standing();
+    return HttpResponse{now.ready ? 200 : 503, kPlainText, standingText(now), {}};
+  }));
+  routes.push_back(route("/metrics", [this](const HttpRequest&) {
+    return HttpResponse{200, Metrics::kContentType, sources_.metrics.text(sources_.standing()), {}};
+  }));
+  routes.push_back(route(
+      "/graph", [this](const HttpRequest& request) { return graphAnswer(sources_.view, request.query); }));
+  routes.push_back(
+      route("/why", [this](const HttpRequest& request) { return whyAnswer(sources_.view, request.query); }));
+  return routes;
+}
+
+admission::HttpRoute Answers::route(const std::string& path, admission::HttpHandler handler) {
+  return {"GET", path, {}, [this, handler = std::move(handler)](const HttpRequest& request) {
+            auto refused = refusal(request);
+            return refused ? std::move(*refused) : handler(request);
+          }};
+}
+
+// Without tokens a web page must not ask in its reader's name: a browser that was led here by a name of its
+// own (DNS rebinding) says that name.
+std::optional<HttpResponse> Answers::refusal(const HttpRequest& request) {
+  if (httpOptions_.plain) {
+    const std::string host = hostIn(request.host);
+    if (host.empty() || host == "localhost" || admission::isLoopback(host)) return std::nullopt;
+    return said(403, "this is answered by the names localhost, 127.0.0.1 and [::1] alone");
+  }
+  const Authorization::Answer answer = authorization_.mayGet(request.authorization, request.path);
+  if (answer.status == 200) return std::nullopt;
+  HttpResponse response = said(answer.status, answer.message);
+  if (answer.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (answer.status == 503) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+std::string Answers::url() const {
+  return toString(
+      client::ServerAddress{!httpOptions_.plain, httpOptions_.address, static_cast<uint16_t>(port()), ""});
+}
+
+kube::Result<void> Answers::use(const admission::TlsIdentity& identity) {
+  if (httpOptions_.plain) return {};
+  admission::TlsIdentity mine = identity;
+  mine.clientCa.clear();
+  return http_->use(mine);
+}
+
+void Answers::stop(std::chrono::milliseconds grace) {
+  authorization_.stop();
+  if (http_) http_->stop(grace);
+}
+
+}  // namespace lastout::server

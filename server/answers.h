@@ -1,0 +1,85 @@
+// Answers: what lastout tells people and Prometheus over HTTP: /metrics, /graph, /why, and whether it is
+// well. Everything is answered from a copy of what is known, so that no question keeps the watches or a
+// review waiting for longer than that copy takes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/http_server.h"
+#include "admission/known_cluster.h"
+#include "server/authorization.h"
+#include "server/live_view.h"
+#include "server/metrics.h"
+
+namespace lastout::server {
+
+struct AnswersOptions {
+  // At a loopback address it is plain HTTP, and nobody has to say who asks. Anywhere else it is TLS, and
+  // every answer but /livez and /readyz takes a token. Its `plain` is set by this.
+  admission::HttpServerOptions http;
+  AuthorizationOptions authorization;  // its `log` is set by this, too
+};
+
+// Whether lastout can decide; all that strangers are told of it.
+struct Health {
+  bool knowsCluster = false;
+  bool hasCertificate = false;  // that the API server expects
+  bool isReady() const { return knowsCluster && hasCertificate; }
+};
+
+// What it answers from; all of it outlives the Answers.
+struct AnswersSources {
+  const LiveView& view;
+  const Metrics& metrics;
+  std::function<Health()> health;                    // called by any thread; must not wait for anything
+  std::function<Standing()> standing;                // called by any thread
+  std::function<void(const std::string& line)> log;  // likewise
+};
+
+// What is known now, for whoever takes longer to read it.
+admission::KnownCluster copyOf(const LiveView& view);
+
+// The answer to GET /graph?<query> and GET /why?<query>: 200; 400 with what is wrong with the query; 404 when
+// there is no such object.
+admission::HttpResponse graphAnswer(const LiveView& view, std::string_view query);
+admission::HttpResponse whyAnswer(const LiveView& view, std::string_view query);
+
+// /livez and /readyz, which answer anybody, on whatever port, where requests are read: `health` must not wait
+// for anything.
+std::vector<admission::HttpRoute> healthRoutes(std::function<Health()> health);
+
+class Answers {
+ public:
+  // Listens, and answers from now on. Fails as HttpServer::open().
+  static kube::Result<std::unique_ptr<Answers>> open(const std::shared_ptr<client::Access>& access,
+                                                     const AnswersOptions& options, AnswersSources sources);
+  ~Answers();  // as stop(0)
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  int port() const { return http_->port(); }
+  std::string url() const;  // without a path
+  // As HttpServer::use(); at a loopback address there is nothing to use it for.
+  kube::Result<void> use(const admission::TlsIdentity& identity);
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  Answers(const std::shared_ptr<client::Access>& access, const AnswersOptions& options,
+          AnswersSources sources);
+  std::vector<admission::HttpRoute> routes();
+  admission::HttpRoute route(const std::string& path, admission::HttpHandler handler);
+  // What keeps the request from being answered; nothing: it may be.
+  std::optional<admission::HttpResponse> refusal(const admission::HttpRequest& request);
+
+  const AnswersSources sources_;
+  admission::HttpServerOptions httpOptions_;
+  Authorization authorization_;
+  std::unique_ptr<admission::HttpServer> http_;
+};
+
+}  // namespace lastout::server

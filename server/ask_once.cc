@@ -1,0 +1,147 @@
+#include "server/ask_once.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "client/discovery.h"
+#include "client/fetch.h"
+#include "client/metadata_stream.h"
+#include "criticalservice/critical_service.h"
+#include "kube/reference.h"
+#include "server/answers.h"
+#include "server/watches.h"
+
+namespace lastout::server {
+namespace {
+
+kube::Error notTold(std::string message) { return {std::move(message), {}, {}}; }
+
+// Every type that is followed was listed, or it is known why it cannot be.
+bool isListed(const LiveView& view) {
+  return std::ranges::none_of(
+      view.standings(), [](const TypeStanding& type) { return type.knowledge == graph::Knowledge::Unknown; });
+}
+
+std::string inBrackets(const std::string& why) { return why.empty() ? "" : " (" + why + ")"; }
+
+kube::Error whatIsMissing(const LiveView& view, std::chrono::milliseconds patience) {
+  std::string types;
+  for (const TypeStanding& type : view.standings()) {
+    if (type.knowledge != graph::Knowledge::Unknown) continue;
+    types += (types.empty() ? "" : ", ") + toString(type.type) + inBrackets(type.why);
+  }
+  return notTold("the cluster did not tell what is there in " + std::to_string(patience.count() / 1'000) +
+                 " s: " + types);
+}
+
+// What keeps a type from being known; asked with the rights of whoever asks, not with those of a `lastout
+// serve`.
+std::string problemWith(const TypeStanding& type) {
+  switch (type.knowledge) {
+    case graph::Knowledge::Forbidden:
+      return "you may not list " + toString(type.type);
+    case graph::Knowledge::Unserved:
+      return toString(type.type) + " is not served now";
+    default:
+      return toString(type.type) + " cannot be read now";
+  }
+}
+
+kube::Result<std::vector<std::string>> warningsOf(const LiveView& view) {
+  std::vector<std::string> warnings;
+  for (const TypeStanding& type : view.standings()) {
+    if (admission::believable(type.knowledge)) continue;
+    if (type.type == criticalservice::criticalServiceType())
+      return tl::unexpected(
+          notTold(problemWith(type) + ", so nothing can be told of what is guarded" + inBrackets(type.why)));
+    warnings.push_back(problemWith(type) + ", so what depends on that type counts as unknown here" +
+                       inBrackets(type.why));
+  }
+  return warnings;
+}
+
+// Where its type is known, whoever looks the object up says what is wrong with the reference.
+kube::Result<void> lookUp(client::ApiServer& server, const std::string& reference,
+                          admission::KnownCluster& cluster) {
+  const auto pattern = kube::parsePattern(reference, cluster.types);
+  if (!pattern) return {};
+  const auto known = cluster.graph.findType(pattern->key.type);
+  const auto knowledge = known ? cluster.graph.knowledge(*known) : graph::Knowledge::Unknown;
+  if (admission::believable(knowledge)) return {};
+  const auto key = kube::parseReference(reference, cluster.types);
+  if (!key && knowledge == graph::Knowledge::Forbidden && pattern->anyNamespace)
+    return tl::unexpected(notTold("you may not list " + toString(pattern->key.type) +
+                                  " in all namespaces, so " + key.error().message));
+  if (!key) return {};
+  client::ApiRequest request;
+  request.target = client::objectPath(*cluster.types.find(key->type), key->namespaceName, key->name);
+  request.accept = client::kAcceptMetadata;
+  const auto whole = client::fetch(server, request);
+  if (!whole) return tl::unexpected(whole.error());
+  if (whole->answer.status != 200)
+    return tl::unexpected(notTold(toString(*key) + ": " + toString(client::statusOfAnswer(*whole))));
+  const auto object = client::decodeObject(whole->body, client::Content::Metadata);
+  if (!object) return tl::unexpected(object.error());
+  cluster.graph.upsert(cluster.graph.internType(key->type), object->meta);
+  return {};
+}
+
+// Told by the watches when something may have changed.
+class Bell {
+ public:
+  void ring() {
+    {
+      const std::lock_guard lock(mutex_);
+      rung_ = true;
+    }
+    changed_.notify_all();
+  }
+  void waitUntil(TimePoint deadline) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, deadline, [this] { return std::exchange(rung_, false); });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;  // guarded by the mutex
+};
+
+// Whether all of it was listed in time.
+bool listAll(const std::shared_ptr<client::Access>& access, LiveView& view, const AskOnceOptions& options) {
+  WatchesOptions quietly;
+  quietly.random = options.random;
+  quietly.log = [](const std::string&) {};  // what stays unknown is told in the end
+  Bell bell;
+  Watches watches(access, view, std::move(quietly));
+  watches.observe([&bell] { bell.ring(); });
+  watches.start();
+  const TimePoint deadline = std::chrono::steady_clock::now() + options.patience;
+  while (!isListed(view) && std::chrono::steady_clock::now() < deadline) bell.waitUntil(deadline);
+  watches.stop();
+  return isListed(view);
+}
+
+}  // namespace
+
+kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access,
+                                const AskOnceOptions& options) {
+  const auto server = access->newServer();
+  // Whether anybody is there is known at once, and in words.
+  if (auto served = client::discover(*server); !served) return tl::unexpected(std::move(served.error()));
+  LiveView view({});
+  if (!listAll(access, view, options)) return tl::unexpected(whatIsMissing(view, options.patience));
+  auto warnings = warningsOf(view);
+  if (!warnings) return tl::unexpected(std::move(warnings.error()));
+  AskedOnce asked{copyOf(view), std::move(*warnings)};
+  asked.cluster.reader = admission::Reader::WhoAsked;
+  if (options.reference.empty()) return asked;
+  if (auto found = lookUp(*server, options.reference, asked.cluster); !found)
+    return tl::unexpected(std::move(found.error()));
+  return asked;
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,35 @@
+// askOnce: what a cluster tells when it is asked once, through the same view and watches as `lastout serve`;
+// nothing is followed afterwards.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admission/known_cluster.h"
+#include "client/access.h"
+#include "client/reflector.h"
+#include "kube/result.h"
+
+namespace lastout::server {
+
+struct AskOnceOptions {
+  // The object that is asked about: looked up by itself where its type is not followed, or may not be listed;
+  // empty: none.
+  std::string reference;
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  std::chrono::milliseconds patience{30'000};      // until everything was listed, or refused
+};
+
+struct AskedOnce {
+  admission::KnownCluster cluster;
+  std::vector<std::string> warnings;  // what is not known, since it may not or cannot be read
+};
+
+// Fails when nobody answers, when something was neither listed nor refused in time, when CriticalServices
+// cannot be read (nobody knows what is guarded then), and when the object cannot be looked up.
+kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access, const AskOnceOptions& options);
+
+}  // namespace lastout::server

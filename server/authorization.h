@@ -1,0 +1,87 @@
+// Authorization: who may read lastout's answers, as the API server knows it: whose token it is (TokenReview),
+// and whether they may get that path (SubjectAccessReview).
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "client/access.h"
+#include "client/reflector.h"
+
+namespace lastout::server {
+
+struct AuthorizationOptions {
+  std::function<client::TimePoint()> now = std::chrono::steady_clock::now;
+  // How long an answer of the API server is believed; as long as Kubernetes' own components do.
+  std::chrono::milliseconds remember{10'000};
+  size_t most = 1'000;                        // answers that are remembered
+  std::chrono::milliseconds patience{5'000};  // for each of the two reviews
+  // How many tokens the API server is asked about at once that it has not known lately: whoever invents
+  // tokens does not keep others waiting.
+  size_t strangers = 1;
+  // One line when the API server cannot be asked, and one when it can again; called by any thread. May be
+  // empty.
+  std::function<void(const std::string& line)> log;
+};
+
+// Safe for any number of threads.
+class Authorization {
+ public:
+  using TimePoint = client::TimePoint;
+
+  // 200: they may. 401: nobody knows who asks; 403: they may not; 503: the API server could not be asked, so
+  // nobody may, and why not is for the log alone.
+  struct Answer {
+    int status = 503;
+    std::string message;  // of others than 200, for people
+  };
+
+  Authorization(const std::shared_ptr<client::Access>& access, AuthorizationOptions options);
+
+  // `header`: the value of Authorization, "Bearer <token>". `path`: "/metrics"; the right is to `get` it as a
+  // nonResourceURL.
+  Answer mayGet(std::string_view header, const std::string& path);
+  size_t remembered();
+  // Ends what is under way; from now on nobody may.
+  void stop() { server_->stop(); }
+
+ private:
+  using Digest = std::array<unsigned char, 32>;  // the SHA-256 of a token, so that no token is kept
+  using Key = std::pair<Digest, std::string>;    // and a path
+  struct Remembered {
+    Answer answer;
+    TimePoint until;
+  };
+
+  // The API server is being asked.
+  struct Flight {
+    bool landed = false;
+    Answer answer;
+  };
+
+  static std::optional<Digest> digestOf(std::string_view token);
+  Answer ask(const std::string& token, const std::string& path);
+  Answer notAsked(const std::string& what, const std::string& why);
+  void remember(const Key& key, const Answer& answer);  // with the lock held
+
+  const AuthorizationOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  std::mutex mutex_;
+  std::condition_variable landed_;
+  std::map<Key, Remembered> remembered_;  // all of these are guarded by the mutex
+  std::map<Digest, TimePoint> known_;     // tokens that the API server knew, and when it said so last
+  std::map<Key, std::shared_ptr<Flight>> flights_;
+  size_t strangers_ = 0;  // under way
+  bool troubled_ = false;
+};
+
+}  // namespace lastout::server

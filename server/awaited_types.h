@@ -1,0 +1,29 @@
+// AwaitedTypes: when to find out again what is served, while types are not whose CRDs are there.
+#pragma once
+
+#include <vector>
+
+#include "client/backoff.h"
+#include "client/reflector.h"
+#include "kube/object_key.h"
+
+namespace lastout::server {
+
+// One thread at a time.
+class AwaitedTypes {
+ public:
+  explicit AwaitedTypes(client::Backoff backoff) : backoff_(std::move(backoff)) {}
+
+  // Whether to ask at `now`, when these types are awaited: at once for others than before, and less and less
+  // often for the same.
+  bool isDue(const std::vector<kube::GroupResource>& types, client::TimePoint now);
+  // A CRD has changed: they may be there soon.
+  void reset() { types_.clear(); }
+
+ private:
+  client::Backoff backoff_;
+  std::vector<kube::GroupResource> types_;
+  client::TimePoint notBefore_;
+};
+
+}  // namespace lastout::server

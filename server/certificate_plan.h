@@ -1,0 +1,51 @@
+// What the Secret with lastout's certificate says, and what it should say next: values only.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "kube/result.h"
+#include "kube/value.h"
+#include "tls/certificates.h"
+
+namespace lastout::server {
+
+// All PEM.
+struct SharedCertificate {
+  std::string certificate;   // tls.crt
+  std::string key;           // tls.key
+  std::string authorities;   // ca.crt: the newest first; older ones until they expire
+  std::string authorityKey;  // ca.key: of the first; empty, or of none: somebody else makes these
+  friend bool operator==(const SharedCertificate&, const SharedCertificate&) = default;
+};
+
+// In seconds.
+struct CertificateTerms {
+  int64_t authorityLasts = int64_t{5} * 365 * 86'400;
+  int64_t certificateLasts = int64_t{90} * 86'400;
+  // A new authority signs nothing before everybody has heard of it.
+  int64_t authoritySettles = 3'600;
+};
+
+// Of a Secret; members that are missing, or no Base64, are empty.
+SharedCertificate sharedCertificateIn(const kube::Value& secret);
+// The Secret, to be created, or to be merged into the one of that resourceVersion.
+nlohmann::json secretOf(const std::string& namespaceName, const std::string& name,
+                        const SharedCertificate& shared, const std::string& resourceVersion = {});
+
+// Whether a listener can begin with it at `now`: the key is the certificate's, which an authority vouches
+// for.
+bool isUsable(const SharedCertificate& shared, int64_t now);
+
+// What should stand there instead at `now` (seconds since the epoch); nothing: it is right. Certificates and
+// authorities are made anew when a third of their life is left, or when they are unusable; the former
+// authority is trusted until it expires, and what it signed serves until the new one has settled. Fails when
+// nothing can be made, and where others make the certificates (no ca.key, or one of no authority in ca.crt)
+// and these are unusable.
+kube::Result<std::optional<SharedCertificate>> nextCertificate(const SharedCertificate& shared,
+                                                               const tls::ServerNames& names,
+                                                               const CertificateTerms& terms, int64_t now);
+
+}  // namespace lastout::server

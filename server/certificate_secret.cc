@@ -1,0 +1,132 @@
+#include "server/certificate_secret.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "kube/text_at.h"
+#include "server/object_watch.h"
+
+namespace lastout::server {
+namespace {
+
+std::string pathOfSecrets(const std::string& namespaceName) {
+  return "/api/v1/namespaces/" + client::percentEncoded(namespaceName) + "/secrets";
+}
+
+}  // namespace
+
+CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& access,
+                                     CertificateSecretOptions options)
+    : options_(std::move(options)),
+      server_(access->newServer()),
+      backoff_(options_.watcher.reflector.backoff, options_.random()),
+      watcher_(watchOf(*access,
+                       {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
+                        options_.log, [this](std::optional<kube::Value> object) { told(std::move(object)); },
+                        [this](const client::Knowledge& knowledge) { know(knowledge); }},
+                       forOneMore(options_.watcher, options_.random))) {}
+
+CertificateSecret::~CertificateSecret() { stop(); }
+
+void CertificateSecret::start() {
+  thread_ = std::thread([this] { run(); });
+  watcher_.start();
+}
+
+void CertificateSecret::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  server_->stop();
+  watcher_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool CertificateSecret::isKnown() const {
+  const std::lock_guard lock(mutex_);
+  return isUsed_;
+}
+
+void CertificateSecret::told(std::optional<kube::Value> object) {
+  {
+    const std::lock_guard lock(mutex_);
+    standing_ = std::move(object);
+    told_ = true;
+  }
+  changed_.notify_all();
+}
+
+void CertificateSecret::know(const client::Knowledge& knowledge) {
+  if (!knowledge.listed) return;
+  {
+    const std::lock_guard lock(mutex_);
+    told_ = told_ || !known_;
+    known_ = true;
+  }
+  changed_.notify_all();
+}
+
+// A write is believed when the watch tells of it; the same goes for those of other replicas.
+void CertificateSecret::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    changed_.wait(lock, [this] { return stopping_ || known_; });
+    if (stopping_) return;
+    told_ = false;
+    const std::optional<kube::Value> standing = standing_;
+    lock.unlock();
+    if (standing) take(sharedCertificateIn(*standing));
+    const std::optional<std::string> problem = renew(standing);
+    report(problem.value_or(""));
+    if (!problem) backoff_.reset();
+    const std::chrono::milliseconds pause = problem ? backoff_.next() : options_.lookAfter;
+    lock.lock();
+    changed_.wait_for(lock, pause, [this] { return stopping_ || told_; });
+  }
+}
+
+// Once for each problem. What was cut off is none.
+void CertificateSecret::report(const std::string& problem) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || problem == problem_) return;
+  }
+  problem_ = problem;
+  options_.log(problem.empty() ? "the certificate's Secret is as it should be again"
+                               : "the certificate's Secret cannot be renewed: " + problem);
+}
+
+void CertificateSecret::take(const SharedCertificate& shared) {
+  if (shared == used_ || !isUsable(shared, options_.clock())) return;
+  if (auto taken = options_.use(shared); !taken) {
+    options_.log("the certificate in the Secret cannot be used: " + taken.error().message);
+    return;
+  }
+  used_ = shared;
+  const std::lock_guard lock(mutex_);
+  isUsed_ = true;
+}
+
+// Over the version that was seen, or none. Fails with why not, for the log; that another replica was faster
+// is no failure, nor does it end one.
+std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Value>& standing) {
+  const auto next = nextCertificate(standing ? sharedCertificateIn(*standing) : SharedCertificate(),
+                                    options_.names, options_.terms, options_.clock());
+  if (!next) return next.error().message;
+  if (!*next) return std::nullopt;
+  const std::string version = standing ? kube::textAt(*standing, {"metadata", "resourceVersion"}) : "";
+  const auto whole = client::fetch(
+      *server_, client::creationOrPatch(pathOfSecrets(options_.namespaceName),
+                                        secretOf(options_.namespaceName, options_.name, **next, version)));
+  if (!whole) return whole.error().message;
+  const int status = whole->answer.status;
+  if (status < 300 || (status == 409 && problem_.empty())) return std::nullopt;
+  if (status == 409) return problem_;
+  return toString(client::statusOfAnswer(*whole));
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,74 @@
+// CertificateSecret: the one authority and certificate of all replicas, in a Secret: made by whoever is
+// first, renewed before they expire, and told to the listener and the webhook configuration whenever they
+// change.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "client/access.h"
+#include "client/watcher.h"
+#include "server/certificate_plan.h"
+
+namespace lastout::server {
+
+struct CertificateSecretOptions {
+  std::string namespaceName;
+  std::string name;
+  tls::ServerNames names;  // whom the certificate is for
+  CertificateTerms terms;
+  std::chrono::milliseconds lookAfter{60'000};  // for what the time has made old; also between two writes
+  std::function<int64_t()> clock;               // seconds since the epoch; by any thread
+
+  client::WatcherOptions watcher;                    // its `random` is made anew
+  std::function<client::RandomFraction()> random;    // makes one for a thread of its own
+  std::function<void(const std::string& line)> log;  // from any thread
+  // What is to be used from now on; called by one thread, for each usable one that differs from the one
+  // before. Fails with why it cannot be used, for the log.
+  std::function<kube::Result<void>(const SharedCertificate& shared)> use;
+};
+
+// start() and stop() by one thread at a time, isKnown() by any.
+class CertificateSecret {
+ public:
+  CertificateSecret(const std::shared_ptr<client::Access>& access, CertificateSecretOptions options);
+  ~CertificateSecret();  // as stop()
+  CertificateSecret(const CertificateSecret&) = delete;
+  CertificateSecret& operator=(const CertificateSecret&) = delete;
+
+  void start();  // once
+  void stop();   // for good; the Secret stays as it is
+
+  bool isKnown() const;  // one is used
+
+ private:
+  void told(std::optional<kube::Value> object);
+  void know(const client::Knowledge& knowledge);
+  void run();
+  void report(const std::string& problem);
+  void take(const SharedCertificate& shared);
+  std::optional<std::string> renew(const std::optional<kube::Value>& standing);
+
+  const CertificateSecretOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  client::Backoff backoff_;                // of the thread
+  std::optional<SharedCertificate> used_;  // likewise
+  std::string problem_;                    // likewise: with renewing it, as was logged last
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;                // these are guarded by the mutex
+  bool known_ = false;                   // whether the Secret is there
+  bool told_ = false;                    // something changed since it was looked at
+  std::optional<kube::Value> standing_;  // what it says
+  bool isUsed_ = false;
+  client::Watcher watcher_;
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,165 @@
+#include "server/consistent_reader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/metadata_stream.h"
+#include "client/status.h"
+
+namespace lastout::server {
+namespace {
+
+using graph::Condition;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kPage = 500;
+constexpr int kMostLooks = 5;                    // until the watch knows of as many objects
+constexpr milliseconds kLongestSilence{10'000};  // of an answer
+constexpr size_t kMostRefusalBytes = 4'096;
+
+kube::Error unread(std::string why) { return {std::move(why), {}, {}}; }
+
+std::string tookTooLong(const kube::GroupResource& type) {
+  return "reading " + toString(type) + " took too long";
+}
+
+client::ApiRequest metadataRequest(std::string target, std::string_view accept, TimePoint deadline) {
+  client::ApiRequest request;
+  request.target = std::move(target);
+  request.accept = accept;
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+  request.patience = std::clamp(left, milliseconds(1), kLongestSilence);
+  return request;
+}
+
+bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
+  if (condition.kind == Condition::Kind::Finalizer)
+    return std::ranges::find(meta.finalizers, condition.finalizer) != meta.finalizers.end();
+  return condition.uid.empty() || condition.uid == meta.uid;
+}
+
+// Whether a 404 is about this one object, and not about its type.
+bool isAboutObject(const client::ServerStatus& status, std::string_view name) {
+  return status.reason == "NotFound" && status.message.ends_with("\"" + std::string(name) + "\" not found");
+}
+
+}  // namespace
+
+// What a page says of the others.
+struct ConsistentReader::Page {
+  std::string continueToken;        // empty: it was the last
+  std::optional<uint64_t> objects;  // of the first page: how many there are on all
+};
+
+ConsistentReader::ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view)
+    : server_(access->newServer()), view_(view) {}
+
+kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimePoint deadline,
+                                             const Found& found) const {
+  const Condition& first = *conditions.begin();
+  const auto type = view_.find(first.type);
+  if (!type) return readUnserved(first.type, deadline);
+  if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
+  Conditions sought = conditions;
+  std::string token;
+  do {
+    auto page = readPage(*type, token, sought, deadline, found);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    token = std::move(page->continueToken);
+  } while (!token.empty() && !sought.empty());
+  return {};
+}
+
+kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, TimePoint deadline,
+                                               const Found& found) const {
+  const auto type = view_.find(conditions.begin()->type);
+  if (!type) return readUnserved(conditions.begin()->type, deadline);
+  Conditions sought = conditions;
+  for (int look = 0; look < kMostLooks; ++look) {
+    const auto page = readPage(*type, {}, sought, deadline, found);
+    if (!page) return tl::unexpected(page.error());
+    if (page->continueToken.empty() || sought.empty()) return {};
+    if (page->objects == view_.objectCount(type->type)) return {};
+  }
+  return tl::unexpected(unread("the watch of " + toString(type->type) + " is behind the API server"));
+}
+
+// Nothing of a type is there when its CRD is not.
+kube::Result<void> ConsistentReader::readUnserved(const kube::GroupResource& type, TimePoint deadline) const {
+  const auto definitions = view_.find(kube::crdType());
+  if (!definitions || view_.knowledge(type) != graph::Knowledge::Absent)
+    return tl::unexpected(unread("the API server does not serve " + toString(type)));
+  Condition definition;
+  definition.type = kube::crdType();
+  definition.name = kube::crdKey(type).name;
+  bool isThere = false;
+  auto read =
+      readObject(*definitions, definition, deadline, [&](const auto&, const auto&) { isThere = true; });
+  if (isThere)
+    return tl::unexpected(unread("the API server does not serve " + toString(type) + ", whose CRD is there"));
+  return read;
+}
+
+kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, const Condition& condition,
+                                                TimePoint deadline, const Found& found) const {
+  const auto request = metadataRequest(client::objectPath(type, condition.namespaceName, condition.name),
+                                       client::kAcceptMetadata, deadline);
+  const auto whole = client::fetch(*server_, request);
+  if (!whole) return tl::unexpected(whole.error());
+  if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
+  if (whole->answer.status == 200) {
+    auto object = client::decodeObject(whole->body, client::Content::Metadata);
+    if (!object) return tl::unexpected(std::move(object.error()));
+    if (holds(condition, object->meta)) found(condition, {type.type, std::move(object->meta)});
+    return {};
+  }
+  const auto status = client::statusOfAnswer(*whole);
+  if (status.code == 404 && isAboutObject(status, condition.name)) return {};
+  return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
+}
+
+// All pages of one list are of one moment. What is found is sought no longer; when nothing is sought any more
+// the page is not read to its end.
+kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::ResourceType& type,
+                                                                const std::string& continueToken,
+                                                                Conditions& sought, TimePoint deadline,
+                                                                const Found& found) const {
+  uint64_t objects = 0;
+  client::ListStream list(client::Content::Metadata, [&](const client::StreamedObject& object) {
+    ++objects;
+    std::erase_if(sought, [&](const Condition& condition) {
+      if (!holds(condition, object.meta)) return false;
+      found(condition, {type.type, object.meta});
+      return true;
+    });
+  });
+  kube::Result<void> pushed;
+  std::string refusal;
+  const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(kPage);
+  const auto request = metadataRequest(
+      continueToken.empty() ? path : path + "&continue=" + client::percentEncoded(continueToken),
+      client::kAcceptMetadataList, deadline);
+  const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
+    if (status == 200) pushed = list.push(piece);
+    if (status != 200 && refusal.size() < kMostRefusalBytes) refusal.append(piece);
+    return pushed && !sought.empty() && steady_clock::now() <= deadline;
+  });
+  if (sought.empty()) return Page();
+  if (!pushed) return tl::unexpected(std::move(pushed.error()));
+  if (!answer) return tl::unexpected(answer.error());
+  if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
+  if (answer->status != 200)
+    return tl::unexpected(unread("reading " + toString(type.type) + ": " +
+                                 toString(client::statusOfAnswer(answer->status, refusal))));
+  auto end = list.finish();
+  if (!end) return tl::unexpected(std::move(end.error()));
+  Page page{std::move(end->continueToken), {}};
+  if (end->remaining && *end->remaining >= 0) page.objects = objects + static_cast<uint64_t>(*end->remaining);
+  return page;
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,48 @@
+// ConsistentReader: looks at the API server once, past all caches: which objects hold some conditions.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "admission/cluster_view.h"
+#include "client/access.h"
+#include "graph/condition.h"
+#include "kube/result.h"
+#include "server/live_view.h"
+
+namespace lastout::server {
+
+// Safe for any number of threads.
+class ConsistentReader {
+ public:
+  // Told of one holder of a condition, as soon as it is seen.
+  using Found = std::function<void(const graph::Condition& condition, admission::Seen holder)>;
+  using Conditions = std::set<graph::Condition>;  // either one on an object, or any on objects of one type
+
+  ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view);
+
+  // Until all conditions were found to have a holder, or to the end: then the others had none, all at one
+  // moment after this was called. Fails with why that could not be read until `deadline`.
+  kube::Result<void> readAll(const Conditions& conditions, TimePoint deadline, const Found& found) const;
+
+  // The same, of a type that readAll() has gone through a moment ago: reads no more than its first page, and
+  // as many times as may be needed to see that the watch knows of as many objects as the API server has.
+  kube::Result<void> readAgain(const Conditions& conditions, TimePoint deadline, const Found& found) const;
+
+  // Ends what is under way; from now on everything fails.
+  void stop() { server_->stop(); }
+
+ private:
+  struct Page;
+  kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
+                                TimePoint deadline, const Found& found) const;
+  kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
+  kube::Result<Page> readPage(const kube::ResourceType& type, const std::string& continueToken,
+                              Conditions& sought, TimePoint deadline, const Found& found) const;
+
+  const std::unique_ptr<client::ApiServer> server_;
+  const LiveView& view_;
+};
+
+}  // namespace lastout::server

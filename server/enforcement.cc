@@ -1,0 +1,27 @@
+#include "server/enforcement.h"
+
+namespace lastout::server {
+
+Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service) {
+  if (service.intent == criticalservice::DeletionIntent::OrphanResources)
+    return {false, "OrphanResources",
+            "spec.deletionIntent is OrphanResources: the provider may go at any time"};
+  if (facts.auditOnly) return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything"};
+  const std::string& home = service.provider.namespaceName;
+  if (home == "kube-system" || (!home.empty() && home == facts.ownNamespace))
+    return {false, "NamespaceExcluded", "the API server does not ask about what is in namespace " + home};
+  const std::string type = toString(service.provider.type);
+  if (!facts.keepsWebhook)
+    return {std::nullopt, "WebhookNotManaged",
+            "others keep the webhook configuration (--manage-webhook=false): lastout does not look whether "
+            "it asks "
+            "about " +
+                type};
+  if (!facts.webhookInForce)
+    return {std::nullopt, "WebhookUnknown", "the webhook configuration cannot be seen now"};
+  if (!*facts.webhookInForce)
+    return {false, "WebhookNotInForce", "the webhook configuration does not ask about " + type + " yet"};
+  return facts.probed;
+}
+
+}  // namespace lastout::server

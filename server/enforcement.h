@@ -1,0 +1,29 @@
+// Enforcement: whether what a CriticalService says is asked of lastout, and obeyed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "criticalservice/critical_service.h"
+
+namespace lastout::server {
+
+struct Enforcement {
+  std::optional<bool> enforced;  // nothing: it is not known
+  std::string reason;            // one word, of a condition
+  std::string message;           // one sentence
+};
+
+// What is known of this lastout.
+struct EnforcementFacts {
+  bool auditOnly = false;
+  bool keepsWebhook = true;            // the webhook configuration is its own to keep
+  std::optional<bool> webhookInForce;  // that asks for all types of providers; nothing: it is not known
+  std::string ownNamespace;            // empty: lastout runs outside the cluster
+  Enforcement probed;                  // what probes have shown of the provider's type
+};
+
+// What speaks against it, and else what probes have shown.
+Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service);
+
+}  // namespace lastout::server

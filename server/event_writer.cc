@@ -1,0 +1,181 @@
+#include "server/event_writer.h"
+
+#include <optional>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "criticalservice/critical_service.h"
+#include "kube/timestamp.h"
+
+namespace lastout::server {
+namespace {
+
+using EventJson = nlohmann::json;
+using std::chrono::steady_clock;
+
+// Events about what is in no namespace are in this one.
+constexpr const char* kEvents = "/api/v1/namespaces/default/events";
+constexpr const char* kEventNamespace = "default";
+constexpr size_t kLongestEventMessage = 1000;  // bytes
+constexpr size_t kLongestEventName = 50;       // bytes; the API server adds some, and takes 63
+constexpr size_t kMostEventBytes = size_t{64} << 10;
+
+// At most so many bytes, and no half character.
+std::string atMost(std::string text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+  return text.substr(0, bytes);
+}
+
+// What the API server makes a name of.
+std::string nameBefore(const std::string& object) {
+  std::string name = atMost(object, kLongestEventName);
+  while (name.ends_with('.') || name.ends_with('-')) name.pop_back();
+  return name + "-";
+}
+
+struct ConditionSeen {
+  std::string status;  // empty: there is none
+  std::string reason;
+  std::string message;
+};
+
+std::string textIn(const EventJson& map, const char* key) {
+  return map.is_object() && map.contains(key) && map[key].is_string() ? map[key].get<std::string>() : "";
+}
+
+ConditionSeen conditionIn(const EventJson& status, std::string_view type) {
+  if (!status.is_object() || !status.contains("conditions") || !status["conditions"].is_array()) return {};
+  for (const EventJson& one : status["conditions"]) {
+    if (textIn(one, "type") == type)
+      return {textIn(one, "status"), textIn(one, "reason"), textIn(one, "message")};
+  }
+  return {};
+}
+
+std::string replacedBy(const EventJson& status) {
+  return status.is_object() && status.contains("provider") ? textIn(status["provider"], "replacedBy") : "";
+}
+
+}  // namespace
+
+std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const EventJson& before,
+                            const EventJson& after) {
+  std::vector<Event> events;
+  const auto add = [&](bool warning, const char* reason, std::string message) {
+    events.push_back({std::string(criticalservice::kApiVersion), "CriticalService", name, uid, warning,
+                      reason, std::move(message)});
+  };
+  const auto changed = [&](const char* type, const auto& tell) {
+    const ConditionSeen then = conditionIn(before, type);
+    const ConditionSeen now = conditionIn(after, type);
+    tell(then, now);
+  };
+  changed("Stuck", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.status == "True" && (then.status != "True" || then.reason != now.reason))
+      add(true, "Stuck", now.message);
+    if (now.status == "False" && then.status == "True") add(false, "NoLongerStuck", now.message);
+  });
+  changed("Satisfied", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.status == "True" && then.status != "True") add(false, "Satisfied", now.message);
+  });
+  changed("Enforced", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    const bool isWorse = now.reason == "ProbeAllowed" && then.reason != now.reason;
+    if (now.status != "True" && (then.status == "True" || isWorse)) add(true, "NotEnforced", now.message);
+    if (now.status == "True" && then.status != "True") add(false, "Enforced", now.message);
+  });
+  const std::string other = replacedBy(after);
+  if (!other.empty() && other != replacedBy(before))
+    add(true, "ProviderReplaced", conditionIn(after, "ProviderReady").message);
+  return events;
+}
+
+EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)
+    : options_(std::move(options)), server_(access->newServer()) {}
+
+EventWriter::~EventWriter() { stop(); }
+
+void EventWriter::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void EventWriter::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  server_->stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EventWriter::tell(Event event) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || isRepeated(event)) return;
+    if (waiting_.size() == kMostWaiting) {
+      ++dropped_;
+      return;
+    }
+    waiting_.push_back(std::move(event));
+  }
+  changed_.notify_all();
+}
+
+bool EventWriter::isRepeated(const Event& event) {
+  const auto now = steady_clock::now();
+  std::erase_if(lately_, [&](const auto& one) { return one.second + options_.pause <= now; });
+  return !lately_.try_emplace(event.uid + "/" + event.reason, now).second;
+}
+
+// One attempt for each. One line for each problem, with how many were dropped for want of room.
+void EventWriter::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (stopping_) return;
+    const Event event = std::move(waiting_.front());
+    waiting_.pop_front();
+    const size_t dropped = std::exchange(dropped_, 0);
+    lock.unlock();
+    std::string problem = write(event);
+    lock.lock();
+    if (stopping_) return;  // what was cut off is no problem
+    lock.unlock();
+    if (dropped > 0)
+      options_.log("events: " + std::to_string(dropped) + " were dropped, there were too many");
+    if (problem != problem_)
+      options_.log(problem.empty() ? "events: can be told again" : "events: cannot be told: " + problem);
+    problem_ = std::move(problem);
+    lock.lock();
+  }
+}
+
+// Why not; empty: it is told.
+std::string EventWriter::write(const Event& event) {
+  const std::string now = kube::timestampText(options_.clock());
+  client::ApiRequest request = client::creation(
+      kEvents,
+      {{"apiVersion", "v1"},
+       {"kind", "Event"},
+       {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", kEventNamespace}}},
+       {"involvedObject",
+        {{"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}}},
+       {"type", event.warning ? "Warning" : "Normal"},
+       {"reason", event.reason},
+       {"message", atMost(event.message, kLongestEventMessage)},
+       {"source", {{"component", options_.component}}},
+       {"reportingComponent", options_.component},
+       {"reportingInstance", options_.instance},
+       {"firstTimestamp", now},
+       {"lastTimestamp", now},
+       {"count", 1}});
+  request.patience = options_.patience;
+  const auto whole = client::fetch(*server_, request, kMostEventBytes);
+  if (!whole) return whole.error().message;
+  if (whole->answer.status == 201) return "";
+  return toString(client::statusOfAnswer(*whole));
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,84 @@
+// EventWriter: tells people by Kubernetes Events what has changed. They are those of the core group, version
+// v1: every API server serves them, `kubectl describe` reads them, and those of events.k8s.io are the same
+// objects under other field names. Each change is one Event: nothing is counted up, so that no right to
+// change Events is needed.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/access.h"
+
+namespace lastout::server {
+
+struct Event {
+  // What it is about, of a cluster-scoped type.
+  std::string apiVersion;
+  std::string kind;
+  std::string name;
+  std::string uid;
+  bool warning = false;
+  std::string reason;   // one word
+  std::string message;  // at most 1,000 bytes are told
+};
+
+// What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,
+// Satisfied, NotEnforced, Enforced, ProviderReplaced. A first status is compared with one in which all is
+// well.
+std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const nlohmann::json& before,
+                            const nlohmann::json& after);
+
+struct EventWriterOptions {
+  std::string component = "lastout";
+  std::string instance;                             // who tells: the identity in the Lease
+  std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
+  std::chrono::milliseconds pause{10'000};          // the same of one object is not told again so soon
+  std::chrono::milliseconds patience{5'000};        // for one answer
+  std::function<void(const std::string& line)>
+      log;  // some could not be told, or can be again; from any thread
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class EventWriter {
+ public:
+  EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options);
+  ~EventWriter();  // as stop()
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  void start();  // once
+  void stop();   // for good; what is not told yet is dropped
+  // Never waits. What the API server does not take, and what is more than it takes in time, is dropped.
+  void tell(Event event);
+
+  static constexpr size_t kMostWaiting = 256;  // Events
+
+ private:
+  void run();
+  std::string write(const Event& event);
+  bool isRepeated(const Event& event);
+
+  const EventWriterOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  std::string problem_;  // of the thread: what was logged last
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // these are guarded by the mutex
+  std::deque<Event> waiting_;
+  size_t dropped_ = 0;                                                   // since the last that was written
+  std::map<std::string, std::chrono::steady_clock::time_point> lately_;  // told, by object and reason
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,70 @@
+// LeaseHolder: the thread that gets and renews a Lease at an API server, while it can.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "client/access.h"
+#include "server/lease.h"
+
+namespace lastout::server {
+
+struct LeaseHolderOptions {
+  std::string namespaceName = "default";  // which must exist
+  std::string name = "lastout";
+  std::string identity;  // of this process; no other may have the same
+  LeaseTimes times;
+  std::function<client::RandomFraction()> random;    // makes one for a thread of its own
+  std::function<WallTime()> clock;                   // what time it is, for people
+  std::function<void(const std::string& line)> log;  // somebody else holds it, or something went wrong
+  // Empty: always. While it says no, the Lease is neither taken nor renewed: another may do better.
+  std::function<bool()> mayHold;
+  // Empty, or called by the holder's thread when it begins to hold the Lease; also when it does again, after
+  // it could not renew it in time.
+  std::function<void()> taken;
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class LeaseHolder {
+ public:
+  LeaseHolder(std::shared_ptr<client::Access> access, LeaseHolderOptions options);
+  ~LeaseHolder();  // as stop()
+  LeaseHolder(const LeaseHolder&) = delete;
+  LeaseHolder& operator=(const LeaseHolder&) = delete;
+
+  void start();  // once
+  // For good. A Lease that it holds is given back, so that another need not wait until it expires; an API
+  // server that does not answer is waited for some seconds.
+  void stop();
+
+  bool holds() const;
+  void reconsider();  // mayHold() may have changed
+
+ private:
+  void run();
+  void give();
+  std::optional<std::string> read();
+  std::optional<std::string> write(const Lease& lease);
+  void report(const std::optional<std::string>& problem);
+
+  const std::shared_ptr<client::Access> access_;
+  const LeaseHolderOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  std::string problem_;  // of the thread: what was logged last
+  std::string holder_;   // of the thread: likewise
+  bool isTaken_ = false;  // of the thread: since the last write, which is still to be told
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // these are guarded by the mutex
+  bool reconsider_ = false;
+  LeaseElection election_;  // only the thread changes it
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,207 @@
+#include "server/metrics.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "admission/decide.h"
+#include "admission/review.h"
+
+namespace lastout::server {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using Seconds = std::chrono::duration<double>;
+
+constexpr const char* kOthers = "others";
+
+// From what a verdict takes by itself to what an API server waits for.
+const prometheus::Histogram::BucketBoundaries& durations() {
+  static const prometheus::Histogram::BucketBoundaries kSeconds{
+      0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+  return kSeconds;
+}
+
+prometheus::Family<prometheus::Counter>& counters(prometheus::Registry& registry, const char* name,
+                                                  const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+prometheus::Family<prometheus::Histogram>& histograms(prometheus::Registry& registry, const char* name,
+                                                      const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+const char* outcomeOf(const Verdict& verdict) {
+  if (verdict.allowed) return "allowed";
+  return verdict.enforced ? "denied" : "would_be_denied";
+}
+
+MetricFamily gaugeFamily(const char* name, const char* help) {
+  MetricFamily family;
+  family.name = name;
+  family.help = help;
+  family.type = prometheus::MetricType::Gauge;
+  return family;
+}
+
+ClientMetric gaugeOf(double value, std::vector<ClientMetric::Label> labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.gauge.value = value;
+  return metric;
+}
+
+MetricFamily oneGauge(const char* name, const char* help, double value) {
+  MetricFamily family = gaugeFamily(name, help);
+  family.metric.push_back(gaugeOf(value));
+  return family;
+}
+
+// The types beyond the bound are told together: all their objects, and whether all of them are known.
+void addTypes(const std::vector<TypeStanding>& types, std::vector<MetricFamily>& families) {
+  MetricFamily objects =
+      gaugeFamily("lastout_watched_objects", "Objects of a type that lastout follows, as far as it knows.");
+  MetricFamily known = gaugeFamily("lastout_watched_type_known",
+                                   "1: lastout believes what it knows of the type; 0: criteria on it count "
+                                   "as unmet, see /readyz/verbose.");
+  double otherObjects = 0;
+  bool othersKnown = true;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const bool isKnown = admission::believable(types[i].knowledge);
+    if (i >= Metrics::kMostTypes) {
+      otherObjects += types[i].objects;
+      othersKnown = othersKnown && isKnown;
+      continue;
+    }
+    const std::string name = toString(types[i].type);
+    objects.metric.push_back(gaugeOf(types[i].objects, {{"type", name}}));
+    known.metric.push_back(gaugeOf(isKnown ? 1 : 0, {{"type", name}}));
+  }
+  if (types.size() > Metrics::kMostTypes) {
+    objects.metric.push_back(gaugeOf(otherObjects, {{"type", kOthers}}));
+    known.metric.push_back(gaugeOf(othersKnown ? 1 : 0, {{"type", kOthers}}));
+  }
+  families.push_back(std::move(objects));
+  families.push_back(std::move(known));
+}
+
+// One series for each address: the result is a label of it.
+MetricFamily lastProbes(const std::vector<ProbeStanding>& probes) {
+  MetricFamily family = gaugeFamily("lastout_probe_last_result",
+                                    "1, with the result of the last probe at each address as a label.");
+  for (const ProbeStanding& probe : probes)
+    family.metric.push_back(
+        gaugeOf(1, {{"address", probe.address}, {"result", std::string(toString(probe.result))}}));
+  return family;
+}
+
+}  // namespace
+
+Metrics::Metrics(const std::string& version)
+    : verdicts_(counters(registry_, "lastout_verdicts_total", "Reviews that were answered.")),
+      verdictTimes_(histograms(registry_, "lastout_verdict_duration_seconds",
+                               "From the first byte of a review to its verdict; confirmed: the API server "
+                               "was read once more for it.")),
+      verdictTime_(verdictTimes_.Add({{"confirmed", "false"}}, durations())),
+      confirmedTime_(verdictTimes_.Add({{"confirmed", "true"}}, durations())),
+      reads_(counters(registry_, "lastout_confirming_reads_total",
+                      "Looks at the API server before something is allowed. free: nothing was there; held: "
+                      "something was.")),
+      readsFree_(reads_.Add({{"outcome", "free"}})),
+      readsHeld_(reads_.Add({{"outcome", "held"}})),
+      readsFailed_(reads_.Add({{"outcome", "failed"}})),
+      readTime_(
+          histograms(registry_, "lastout_confirming_read_duration_seconds", "How long confirming reads took.")
+              .Add({}, durations())),
+      interruptions_(counters(registry_, "lastout_watch_interruptions_total",
+                              "Watches that followed a type and failed; each is begun again by itself.")),
+      restored_(counters(registry_, "lastout_webhook_restored_total",
+                         "How often the webhook configuration was changed by others, and put back.")
+                    .Add({})),
+      unguarded_(counters(registry_, "lastout_webhook_unguarded_seconds_total",
+                          "For how long it did not ask for what it should, from when lastout saw that.")
+                     .Add({})),
+      statusFailures_(counters(registry_, "lastout_status_write_failures_total",
+                               "Reads and writes for the status of CriticalServices that failed.")
+                          .Add({})),
+      probes_(counters(registry_, "lastout_probes_total",
+                       "Dry runs of a deletion that lastout denies. allowed: the API server did not ask it; "
+                       "outdated: not yet by the webhook configuration that stands.")) {
+  prometheus::BuildGauge()
+      .Name("lastout_build_info")
+      .Help("1, with the version as a label.")
+      .Register(registry_)
+      .Add({{"version", version}})
+      .Set(1);
+}
+
+void Metrics::count(const Verdict& verdict) {
+  verdicts_
+      .Add({{"operation", std::string(admission::toString(verdict.operation))},
+            {"outcome", outcomeOf(verdict)},
+            {"reason", std::string(admission::toString(verdict.reason))}})
+      .Increment();
+  (verdict.confirmed ? confirmedTime_ : verdictTime_).Observe(Seconds(verdict.took).count());
+}
+
+void Metrics::count(const ConfirmingReads::Done& read) {
+  using Outcome = ConfirmingReads::Outcome;
+  (read.outcome == Outcome::Free   ? readsFree_
+   : read.outcome == Outcome::Held ? readsHeld_
+                                   : readsFailed_)
+      .Increment();
+  readTime_.Observe(Seconds(read.took).count());
+}
+
+void Metrics::countInterruption(const kube::GroupResource& type) {
+  bool isOther = false;
+  {
+    const std::lock_guard lock(mutex_);
+    isOther = !interrupted_.contains(type) && interrupted_.size() >= kMostTypes;
+    if (!isOther) interrupted_.insert(type);
+  }
+  interruptions_.Add({{"type", isOther ? kOthers : toString(type)}}).Increment();
+}
+
+void Metrics::countRestored(std::chrono::milliseconds unguarded) {
+  restored_.Increment();
+  unguarded_.Increment(Seconds(unguarded).count());
+}
+
+void Metrics::count(ProbeResult probe) {
+  probes_.Add({{"result", std::string(toString(probe))}}).Increment();
+}
+
+std::string Metrics::text(const Standing& standing) const {
+  std::vector<MetricFamily> families = registry_.Collect();
+  families.push_back(
+      oneGauge("lastout_ready", "1: it knows the cluster well enough to decide.", standing.ready ? 1 : 0));
+  if (standing.webhookInForce) {
+    families.push_back(oneGauge("lastout_webhook_in_force",
+                                "1: the webhook configuration asks for all that it should.",
+                                *standing.webhookInForce ? 1 : 0));
+  }
+  if (standing.leads) {
+    families.push_back(oneGauge("lastout_leader",
+                                "1: it holds the Lease, and writes the status of CriticalServices.",
+                                *standing.leads ? 1 : 0));
+  }
+  if (standing.certificateUntil) {
+    families.push_back(oneGauge("lastout_certificate_expiry_timestamp_seconds",
+                                "When the certificate that it listens with expires.",
+                                static_cast<double>(*standing.certificateUntil)));
+  }
+  addTypes(standing.types, families);
+  if (!standing.probes.empty()) families.push_back(lastProbes(standing.probes));
+  std::ranges::sort(families, {}, &MetricFamily::name);
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return text.str();
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,80 @@
+// Metrics: what lastout counts about itself, in the words of docs/metrics.md and the text format of
+// Prometheus.
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/confirming_reads.h"
+#include "server/live_view.h"
+#include "server/probe_record.h"
+#include "server/reviews.h"
+
+namespace lastout::server {
+
+// What is not counted, but looked at when somebody asks.
+struct Standing {
+  bool ready = false;
+  std::optional<bool> webhookInForce;  // nothing: others keep the webhook configuration
+  std::optional<bool> leads;           // holds the Lease; nothing: it writes no status
+  std::optional<int64_t>
+      certificateUntil;  // of the listener, seconds since the epoch; nothing: it cannot be told
+  std::vector<TypeStanding> types;
+  std::vector<ProbeStanding> probes;  // by address; none: nobody probes
+};
+
+// Safe for any number of threads.
+class Metrics {
+ public:
+  explicit Metrics(const std::string& version);
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  void count(const Verdict& verdict);
+  void count(const ConfirmingReads::Done& read);
+  // The watch of a type has failed; it is begun again.
+  void countInterruption(const kube::GroupResource& type);
+  // The webhook configuration was put back after it had not asked for what it should for so long.
+  void countRestored(std::chrono::milliseconds unguarded);
+  // A status could not be written.
+  void countStatusFailure() { statusFailures_.Increment(); }
+  void count(ProbeResult probe);
+
+  std::string text(const Standing& standing) const;
+  static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+  // Types that are told one by one; what goes beyond is told together, as the type "others".
+  static constexpr size_t kMostTypes = 100;
+
+ private:
+  prometheus::Registry registry_;  // owns all below
+  prometheus::Family<prometheus::Counter>& verdicts_;
+  prometheus::Family<prometheus::Histogram>& verdictTimes_;
+  prometheus::Histogram& verdictTime_;
+  prometheus::Histogram& confirmedTime_;
+  prometheus::Family<prometheus::Counter>& reads_;
+  prometheus::Counter& readsFree_;
+  prometheus::Counter& readsHeld_;
+  prometheus::Counter& readsFailed_;
+  prometheus::Histogram& readTime_;
+  prometheus::Family<prometheus::Counter>& interruptions_;
+  prometheus::Counter& restored_;
+  prometheus::Counter& unguarded_;
+  prometheus::Counter& statusFailures_;
+  prometheus::Family<prometheus::Counter>& probes_;
+
+  std::mutex mutex_;
+  std::set<kube::GroupResource> interrupted_;  // guarded by the mutex: the types with a count of their own
+};
+
+}  // namespace lastout::server

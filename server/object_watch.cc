@@ -1,0 +1,31 @@
+#include "server/object_watch.h"
+
+#include <utility>
+
+#include "client/fetch.h"
+
+namespace lastout::server {
+
+client::Watcher watchOf(client::Access& access, ObjectWatchOptions object, client::WatcherOptions options) {
+  auto know = [calledAs = std::move(object.calledAs), log = std::move(object.log),
+               tell = std::move(object.know),
+               before = std::string()](const client::Knowledge& knowledge) mutable {
+    if (!knowledge.why.empty() && knowledge.why != before) log(calledAs + ": " + knowledge.why);
+    before = knowledge.why;
+    tell(knowledge);
+  };
+  return {access.newServer(),
+          {std::move(object.collection),
+           "fieldSelector=" + client::percentEncoded("metadata.name=" + object.name), client::Content::Whole},
+          std::move(options),
+          {[told = object.told](client::StreamedObject seen) { told(std::move(seen.content)); },
+           [told = object.told](const client::Removed&) { told(std::nullopt); }, std::move(know)}};
+}
+
+client::WatcherOptions forOneMore(client::WatcherOptions options,
+                                  const std::function<client::RandomFraction()>& random) {
+  options.random = random();
+  return options;
+}
+
+}  // namespace lastout::server

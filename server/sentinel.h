@@ -1,0 +1,51 @@
+// The sentinel: a Lease of lastout's own that it tries to delete, by dry runs alone. An API server that goes
+// by lastout's webhook configuration asks lastout first, which refuses and names that configuration by its
+// fingerprint. docs/decisions/enforced-probe.md says why it is made like this.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "admission/http_message.h"
+#include "client/api_server.h"
+#include "client/fetch.h"
+
+namespace lastout::server {
+
+// Where the webhook for the sentinel calls: this, and then the fingerprint of the configuration it is part
+// of.
+inline constexpr std::string_view kProbePath = "/probe/";
+
+// The webhook that asks about the sentinel, and about nothing else: the parts that set it apart.
+struct SentinelWebhook {
+  nlohmann::json rule;
+  nlohmann::json namespaceSelector;
+  nlohmann::json objectSelector;
+};
+SentinelWebhook sentinelWebhook();
+inline constexpr const char* kSentinelWebhookName = "sentinel.lastout.dev";
+
+// What lastout answers there: dry runs are refused with the fingerprint in the path, whatever they would
+// delete; everything else may go. 400 or 413 for what is no review, 404 for a path that holds no fingerprint.
+admission::HttpResponse answerProbe(const admission::HttpRequest& request);
+
+client::ApiRequest requestToProbe();
+// The sentinel goes with its owner, the CustomResourceDefinition of CriticalServices with that uid; empty:
+// where that is served without one, nobody owns it.
+client::ApiRequest requestToCreateSentinel(const std::string& ownerUid);
+// Puts back the label by which the webhook knows it.
+client::ApiRequest requestToLabelSentinel();
+
+struct ProbeAnswer {
+  enum class Kind : uint8_t { Denied, Allowed, Missing, Failed };
+  Kind kind = Kind::Failed;
+  std::string fingerprint;  // Denied: of the configuration that the API server goes by
+  std::string why;          // Failed: one line
+};
+// What the API server said to requestToProbe(). Only a refusal of lastout's is Denied; Missing: there is no
+// sentinel.
+ProbeAnswer probeAnswer(const client::WholeAnswer& whole);
+
+}  // namespace lastout::server

@@ -1,0 +1,296 @@
+#include "server/server.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "client/connection.h"
+#include "criticalservice/critical_service.h"
+#include "server/sentinel.h"
+#include "tls/certificates.h"
+
+namespace lastout::server {
+namespace {
+
+LiveViewOptions viewOptions(const ServerOptions& options) {
+  LiveViewOptions view = options.view;
+  view.log = options.log;
+  return view;
+}
+
+WatchesOptions watchesOptions(const ServerOptions& options, Metrics& metrics) {
+  WatchesOptions watches;
+  watches.watcher = options.watcher;
+  watches.random = options.random;
+  watches.log = options.log;
+  watches.interrupted = [&metrics](const kube::GroupResource& type) { metrics.countInterruption(type); };
+  return watches;
+}
+
+}  // namespace
+
+Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
+    : access_(std::move(access)),
+      options_(std::move(options)),
+      metrics_(options_.version),
+      view_(viewOptions(options_)),
+      reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
+      reviews_(view_, reads_, options_.reviews,
+               [this](const Verdict& verdict) {
+                 metrics_.count(verdict);
+                 options_.verdict(verdict);
+               }),
+      watches_(access_, view_, watchesOptions(options_, metrics_)) {}
+
+Server::~Server() { stop(std::chrono::milliseconds(0)); }
+
+kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Access> access,
+                                                   ServerOptions options) {
+  std::unique_ptr<Server> server(new Server(std::move(access), std::move(options)));
+  if (auto listening = server->listen(); !listening) return tl::unexpected(std::move(listening.error()));
+  server->holdLease();
+  server->keepWebhook();
+  server->probeWebhook();
+  if (auto listening = server->listenForQuestions(); !listening)
+    return tl::unexpected(std::move(listening.error()));
+  server->shareCertificate();
+  server->writeStatus();
+  server->watches_.observe([raw = server.get()] { raw->reconsider(); });
+  if (server->lease_) server->lease_->start();
+  server->watches_.start();
+  return server;
+}
+
+kube::Result<void> Server::listen() {
+  std::vector<admission::HttpRoute> routes;
+  routes.push_back({"POST", std::string(kWebhookPath), "application/json",
+                    [this](const admission::HttpRequest& request) { return reviews_.answer(request); }});
+  routes.push_back({"POST", std::string(kProbePath), "application/json", answerProbe});
+  for (admission::HttpRoute& route : healthRoutes([this] { return health(); }))
+    routes.push_back(std::move(route));
+  auto http = admission::HttpServer::open(
+      options_.http, std::move(routes),
+      [this](const admission::HttpEvent& event) { options_.log(toString(event)); });
+  if (!http) return tl::unexpected(std::move(http.error()));
+  http_ = std::move(*http);
+  noteValidity(options_.http.identity.certificate);
+  return {};
+}
+
+kube::Result<void> Server::listenForQuestions() {
+  if (!options_.answers) return {};
+  auto answers = Answers::open(
+      access_, *options_.answers,
+      {view_, metrics_, [this] { return health(); }, [this] { return standing(); }, options_.log});
+  if (!answers) return tl::unexpected(std::move(answers.error()));
+  answers_ = std::move(*answers);
+  return {};
+}
+
+void Server::keepWebhook() {
+  if (!options_.webhook) return;
+  WebhookConfiguration configuration;
+  configuration.address = *options_.webhook;
+  if (configuration.address.url.empty() && configuration.address.serviceName.empty())
+    configuration.address.url =
+        toString(client::ServerAddress{true, options_.http.address, static_cast<uint16_t>(port()), ""});
+  configuration.ownNamespace = view_.ownNamespace();
+  configuration.auditOnly = options_.reviews.auditOnly;
+  WebhookKeeperOptions keeping;
+  keeping.watcher = options_.watcher;
+  keeping.random = options_.random;
+  keeping.log = options_.log;
+  keeping.restored = [this](std::chrono::milliseconds unguarded) {
+    metrics_.countRestored(unguarded);
+    options_.restored(unguarded);
+    tellOfWebhook("Restored", "it was changed, and is put back; for " + std::to_string(unguarded.count()) +
+                                  " ms it did not ask for all that it should");
+  };
+  keeping.mayWrite = [this] { return !lease_ || lease_->holds(); };
+  keeper_ = std::make_unique<WebhookKeeper>(access_, std::move(configuration), std::move(keeping));
+  keeper_->start();
+  startedKeeper_ = keeper_.get();
+}
+
+void Server::probeWebhook() {
+  if (!keeper_ || options_.reviews.auditOnly) return;
+  WebhookProbeOptions probe;
+  probe.configuration = [this] { return keeper_->inForce(); };
+  probe.times = options_.probe;
+  probe.random = options_.random();
+  probe.counted = [this](ProbeResult result) { metrics_.count(result); };
+  probe.changed = [this](const ProbeStanding& standing) { tellOf(standing); };
+  probe.log = options_.log;
+  probe_ = std::make_unique<WebhookProbe>(access_, std::move(probe));
+  probe_->start();
+  startedProbe_ = probe_.get();
+}
+
+void Server::tellOf(const ProbeStanding& probe) const {
+  const std::string server = "the API server at " + probe.address;
+  switch (probe.result) {
+    case ProbeResult::Allowed:
+      tellOfWebhook("ProbeAllowed", server + " does not go by it: what is guarded can be deleted there");
+      return options_.alert(server +
+                            " does not ask lastout: it allowed a probe, and would let guarded objects go");
+    case ProbeResult::Failed:
+      return options_.log("whether " + server + " asks lastout is not known: " + probe.why);
+    case ProbeResult::Denied:
+      return options_.log(server + " asks lastout, by the webhook configuration that stands");
+    case ProbeResult::Outdated:
+    case ProbeResult::None:
+      break;
+  }
+}
+
+// The other replicas see the same, and leave it to the holder of the Lease to tell.
+void Server::tellOfWebhook(const char* reason, const std::string& message) const {
+  if (!lease_ || !lease_->holds()) return;
+  events_->tell({"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+                 WebhookConfiguration().name, keeper_->uid(), true, reason, message});
+}
+
+void Server::shareCertificate() {
+  if (!options_.certificates) return;
+  CertificateSecretOptions certificates = *options_.certificates;
+  certificates.watcher = options_.watcher;
+  certificates.random = options_.random;
+  certificates.log = options_.log;
+  certificates.use = [this](const SharedCertificate& shared) {
+    auto used = use({shared.certificate, shared.key, options_.http.identity.clientCa});
+    if (used) trust(shared.authorities);
+    return used;
+  };
+  certificates_ = std::make_unique<CertificateSecret>(access_, std::move(certificates));
+  certificates_->start();
+  startedCertificates_ = certificates_.get();
+}
+
+void Server::reconsider() {
+  declareWebhook();
+  if (probe_) probe_->reconsider();
+  if (status_) status_->reconsider();
+  if (lease_) lease_->reconsider();
+}
+
+// The types of the providers are those to be asked about, once all CriticalServices are known. Without their
+// CRD there can be none.
+void Server::declareWebhook() {
+  if (!keeper_ || (certificates_ && !certificates_->isKnown())) return;
+  const graph::Knowledge knowledge = view_.knowledge(criticalservice::criticalServiceType());
+  if (knowledge == graph::Knowledge::Absent) return keeper_->retire();
+  if (!admission::believable(knowledge)) return;
+  ReviewedTypes types;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const graph::Graph& graph = view.graph();
+    if (const auto home = graph.find({{"", "namespaces"}, "", view_.ownNamespace()}))
+      types.ownNamespaceUid = graph.uid(*home);
+    for (const criticalservice::CriticalService* service : view.services()) {
+      types.providers.insert(service->provider.type);
+      if (service->guardsScaling) types.scaled.insert(service->provider.type);
+    }
+  });
+  keeper_->setTypes(std::move(types));
+}
+
+// Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
+void Server::holdLease() {
+  if (!options_.lease) return;
+  LeaseHolderOptions lease = *options_.lease;
+  lease.random = options_.random;
+  lease.log = options_.log;
+  lease.mayHold = [this] { return isReady(); };
+  lease.taken = [this] {
+    if (keeper_) keeper_->reconsider();
+    if (status_) status_->reconsider();
+  };
+  EventWriterOptions events;
+  events.instance = lease.identity;
+  events.clock = [clock = lease.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
+  events.log = options_.log;
+  lease_ = std::make_unique<LeaseHolder>(access_, std::move(lease));
+  startedLease_ = lease_.get();
+  events_ = std::make_unique<EventWriter>(access_, std::move(events));
+  events_->start();
+}
+
+void Server::writeStatus() {
+  if (!lease_) return;
+  StatusWriterOptions status;
+  status.mayWrite = [this] { return lease_->holds(); };
+  status.enforcement = [this](const criticalservice::CriticalService& service) {
+    return enforcement(service);
+  };
+  status.written = [this](const std::string& name, const std::string& uid, const nlohmann::json& before,
+                          const nlohmann::json& after) {
+    for (Event& event : eventsOf(name, uid, before, after)) events_->tell(std::move(event));
+  };
+  status.clock = [clock = options_.lease->clock] {
+    return std::chrono::floor<std::chrono::seconds>(clock());
+  };
+  status.random = options_.random;
+  status.backoff = options_.watcher.reflector.backoff;
+  status.log = options_.log;
+  status.failed = [this] { metrics_.countStatusFailure(); };
+  status_ = std::make_unique<StatusWriter>(access_, view_, std::move(status));
+  status_->start();
+}
+
+Enforcement Server::enforcement(const criticalservice::CriticalService& service) const {
+  return enforcementOf({.auditOnly = options_.reviews.auditOnly,
+                        .keepsWebhook = keeper_ != nullptr,
+                        .webhookInForce = keeper_ ? keeper_->isInForce() : std::nullopt,
+                        .ownNamespace = view_.ownNamespace(),
+                        .probed = probe_ ? probe_->enforcementFor(service.provider.type) : Enforcement()},
+                       service);
+}
+
+Health Server::health() const {
+  const CertificateSecret* certificates = startedCertificates_;
+  return {view_.isReady(), !options_.certificates || (certificates != nullptr && certificates->isKnown())};
+}
+
+bool Server::isReady() const { return health().isReady(); }
+
+Standing Server::standing() const {
+  Standing now;
+  now.ready = isReady();
+  now.types = view_.standings();
+  if (const WebhookKeeper* keeper = startedKeeper_) now.webhookInForce = keeper->isInForce().value_or(false);
+  if (const LeaseHolder* lease = startedLease_) now.leads = lease->holds();
+  if (const int64_t until = certificateUntil_; until != 0) now.certificateUntil = until;
+  if (const WebhookProbe* probe = startedProbe_) now.probes = probe->standings();
+  return now;
+}
+
+void Server::noteValidity(const std::string& certificate) {
+  const auto validity = tls::validityOf(certificate);
+  certificateUntil_ = validity ? validity->until : 0;
+}
+
+kube::Result<void> Server::use(const admission::TlsIdentity& identity) {
+  if (auto used = http_->use(identity); !used) return used;
+  noteValidity(identity.certificate);
+  return answers_ ? answers_->use(identity) : kube::Result<void>();
+}
+
+void Server::trust(const std::string& authorities) {
+  if (keeper_) keeper_->setAuthorities(authorities);
+}
+
+void Server::stop(std::chrono::milliseconds grace) {
+  if (std::exchange(stopped_, true)) return;
+  if (http_) http_->stop(grace);
+  if (status_) status_->stop();
+  if (events_) events_->stop();
+  if (lease_) lease_->stop();
+  if (answers_) answers_->stop(std::chrono::milliseconds(0));
+  reads_.stop();
+  watches_.stop();
+  if (certificates_) certificates_->stop();
+  if (probe_) probe_->stop();
+  if (keeper_) keeper_->stop();
+  access_->stop();
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,121 @@
+// Server: `lastout serve`: everything that stands beside a real API server and answers it, put together.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "admission/http_server.h"
+#include "client/access.h"
+#include "server/answers.h"
+#include "server/certificate_secret.h"
+#include "server/confirming_reads.h"
+#include "server/event_writer.h"
+#include "server/lease_holder.h"
+#include "server/live_view.h"
+#include "server/metrics.h"
+#include "server/reviews.h"
+#include "server/status_writer.h"
+#include "server/watches.h"
+#include "server/webhook_keeper.h"
+#include "server/webhook_probe.h"
+
+namespace lastout::server {
+
+struct ServerOptions {
+  admission::HttpServerOptions http;
+  LiveViewOptions view;
+  ReviewsOptions reviews;
+  // Where the API server finds it; nothing: others keep the webhook configuration. An empty URL without a
+  // Service becomes the address that it listens at.
+  std::optional<WebhookAddress> webhook;
+  // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. Its
+  // members from `watcher` on are filled in here.
+  std::optional<CertificateSecretOptions> certificates;
+  // Whose holder writes the status of CriticalServices, and Events; nothing: this lastout does not. Its
+  // random and log are the server's.
+  std::optional<LeaseHolderOptions> lease;
+  std::optional<AnswersOptions> answers;  // nothing: no metrics and no answers are given
+  std::string version;                    // of the program, for the metrics
+  // Whether API servers ask it is tried where it keeps the webhook configuration, and does not only watch.
+  ProbeTimes probe;
+  client::WatcherOptions watcher;
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+
+  // All of these are called by any thread, and must not wait for long.
+  std::function<void(const std::string& line)> log;
+  std::function<void(const std::string& line)> alert = [](const std::string&) {};  // something is unguarded
+  std::function<void(const Verdict& verdict)> verdict;
+  std::function<void(std::chrono::milliseconds unguarded)> restored;  // as of WebhookKeeperOptions
+};
+
+class Server {
+ public:
+  // Listens and follows the cluster from now on. Fails when the address cannot be had, or the identity is
+  // unusable.
+  static kube::Result<std::unique_ptr<Server>> open(std::shared_ptr<client::Access> access,
+                                                    ServerOptions options);
+  ~Server();  // as stop(0)
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  int port() const { return http_->port(); }
+  std::string answersUrl() const { return answers_ ? answers_->url() : ""; }  // "": none are given
+  // It knows the cluster well enough to decide, and has the certificate that the API server expects.
+  bool isReady() const;
+  const LiveView& view() const { return view_; }
+  Health health() const;  // never waits for anything
+  Standing standing() const;
+
+  // As HttpServer::use(), for the answers, too.
+  kube::Result<void> use(const admission::TlsIdentity& identity);
+  // Who vouches for its certificate from now on, in PEM, for the webhook configuration. API servers learn of
+  // it a moment later.
+  void trust(const std::string& authorities);
+  // Requests under way are answered; after `grace` what is left is closed.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  Server(std::shared_ptr<client::Access> access, ServerOptions options);
+  kube::Result<void> listen();
+  kube::Result<void> listenForQuestions();
+  void holdLease();
+  void keepWebhook();
+  void probeWebhook();
+  void tellOf(const ProbeStanding& probe) const;
+  void tellOfWebhook(const char* reason, const std::string& message) const;
+  void shareCertificate();
+  void reconsider();
+  void declareWebhook();
+  void writeStatus();
+  Enforcement enforcement(const criticalservice::CriticalService& service) const;
+  void noteValidity(const std::string& certificate);
+
+  const std::shared_ptr<client::Access> access_;
+  ServerOptions options_;
+  Metrics metrics_;
+  LiveView view_;
+  ConfirmingReads reads_;
+  Reviews reviews_;
+  std::unique_ptr<admission::HttpServer> http_;
+  std::unique_ptr<LeaseHolder> lease_;
+  std::unique_ptr<EventWriter> events_;
+  std::unique_ptr<WebhookKeeper> keeper_;
+  std::unique_ptr<WebhookProbe> probe_;
+  std::unique_ptr<CertificateSecret> certificates_;
+  std::unique_ptr<StatusWriter> status_;
+  // The same, for questions while they are made.
+  std::atomic<const WebhookKeeper*> startedKeeper_{nullptr};
+  std::atomic<const LeaseHolder*> startedLease_{nullptr};
+  std::atomic<const WebhookProbe*> startedProbe_{nullptr};
+  std::atomic<const CertificateSecret*> startedCertificates_{nullptr};
+  std::atomic<int64_t> certificateUntil_{0};  // 0: it cannot be told
+  Watches watches_;
+  std::unique_ptr<Answers> answers_;
+  bool stopped_ = false;
+};
+
+}  // namespace lastout::server

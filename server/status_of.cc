@@ -1,0 +1,391 @@
+#include "server/status_of.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "admission/explain.h"
+#include "criticalservice/status.h"
+#include "graph/blockers.h"
+#include "graph/names.h"
+#include "kube/timestamp.h"
+
+namespace lastout::server {
+namespace {
+
+using StatusJson = nlohmann::json;
+using criticalservice::CriticalService;
+using graph::Knowledge;
+
+constexpr size_t kMostExamples = 10;
+constexpr size_t kMostLookedAt = 10'000;    // holders of a criterion
+constexpr size_t kMostInMessage = 3;        // criteria or types that a condition's message names
+constexpr uint32_t kMostForCycles = 1'000;  // vertices that are walked to find one
+// A provider that restarts is not ready for a while.
+constexpr std::chrono::seconds kProviderMayRest{60};
+
+// --- conditions
+
+struct ConditionText {
+  std::optional<bool> status;  // nothing: Unknown
+  std::string reason;
+  std::string message;
+};
+
+std::string_view wordOf(std::optional<bool> status) {
+  return !status ? "Unknown" : *status ? "True" : "False";
+}
+
+// At most so many bytes, and no half character.
+std::string cut(std::string text) {
+  if (text.size() <= admission::kLongestMessage) return text;
+  size_t end = admission::kLongestMessage - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+StatusJson* findCondition(StatusJson& conditions, std::string_view type) {
+  const auto found = std::ranges::find_if(conditions, [&](const StatusJson& condition) {
+    return condition.value("type", StatusJson()) == StatusJson(type);
+  });
+  return found == conditions.end() ? nullptr : &*found;
+}
+
+// The status being made, which began as the one that stands there.
+class StatusText {
+ public:
+  StatusText(StatusJson standing, int64_t generation, std::chrono::sys_seconds now)
+      : status_(standing.is_object() ? std::move(standing) : StatusJson::object()),
+        generation_(generation),
+        now_(now) {
+    status_["observedGeneration"] = generation;
+    StatusJson conditions = StatusJson::array();
+    for (const StatusJson& condition : status_.value("conditions", StatusJson::array())) {
+      if (condition.is_object()) conditions.push_back(condition);
+    }
+    status_["conditions"] = std::move(conditions);
+  }
+
+  // When the condition became what it is: now, unless it was that before.
+  void set(std::string_view type, ConditionText text) {
+    StatusJson wanted = {{"type", type},
+                         {"status", wordOf(text.status)},
+                         {"observedGeneration", generation_},
+                         {"lastTransitionTime", kube::timestampText(now_)},
+                         {"reason", std::move(text.reason)},
+                         {"message", cut(std::move(text.message))}};
+    StatusJson* found = findCondition(status_["conditions"], type);
+    if (found == nullptr) {
+      status_["conditions"].push_back(std::move(wanted));
+      return;
+    }
+    const StatusJson since = found->value("lastTransitionTime", StatusJson());
+    if (found->value("status", StatusJson()) == wanted["status"] && since.is_string())
+      wanted["lastTransitionTime"] = since;
+    *found = std::move(wanted);
+  }
+  // For how long a condition that was set has been what it is.
+  std::chrono::seconds age(std::string_view type) {
+    const StatusJson* condition = findCondition(status_["conditions"], type);
+    const auto since = kube::parseTimestamp((*condition)["lastTransitionTime"].get<std::string>());
+    return since ? now_.time_since_epoch() - std::chrono::seconds(*since) : std::chrono::seconds(0);
+  }
+  void put(const char* key, StatusJson value) {
+    if (value.empty()) {
+      status_.erase(key);
+    } else {
+      status_[key] = std::move(value);
+    }
+  }
+  StatusJson take() { return std::move(status_); }
+
+ private:
+  StatusJson status_;
+  const int64_t generation_;
+  const std::chrono::sys_seconds now_;
+};
+
+// --- what is known
+
+Knowledge knowledgeOf(const graph::Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id ? graph.knowledge(*id) : Knowledge::Unknown;
+}
+
+struct CriterionState {
+  size_t number = 0;
+  uint32_t holders = 0;
+  std::vector<graph::ObjectId> examples;       // by name
+  std::optional<graph::ObjectId> terminating;  // one that is being deleted, the first by name
+  bool sawAll = true;                          // false: there are more holders than are looked at
+  std::string why;                             // not met, as far as is known; empty: it is
+};
+
+CriterionState look(const graph::Graph& graph, const criticalservice::Criterion& criterion, size_t number) {
+  CriterionState state{number, 0, {}, {}, true, admission::whyUnmet(graph, criterion)};
+  const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
+  if (!condition) return state;
+  state.holders = graph.holders(*condition);
+  std::vector<graph::ObjectId>& seen = state.examples;
+  seen.resize(std::min<size_t>(state.holders, kMostLookedAt));
+  seen.resize(graph.someHolders(*condition, seen));
+  state.sawAll = seen.size() == state.holders;
+  // All of them are of one type.
+  const auto before = [&](graph::ObjectId a, graph::ObjectId b) {
+    const int order = graph.namespaceName(a).compare(graph.namespaceName(b));
+    return order != 0 ? order < 0 : graph.name(a) < graph.name(b);
+  };
+  for (const graph::ObjectId object : seen) {
+    if (graph.isTerminating(object) && (!state.terminating || before(object, *state.terminating)))
+      state.terminating = object;
+  }
+  const size_t shown = std::min(seen.size(), kMostExamples);
+  std::partial_sort(seen.begin(), seen.begin() + static_cast<ptrdiff_t>(shown), seen.end(), before);
+  seen.resize(shown);
+  return state;
+}
+
+struct ProviderState {
+  std::optional<bool> present;  // nothing: not seen, and it is not known whether that means anything
+  bool terminating = false;
+  criticalservice::ProviderStatus seen;
+  std::string uid;  // of the one that is there
+};
+
+ProviderState lookAtProvider(const graph::Graph& graph, const CriticalService& service) {
+  ProviderState state;
+  const auto object = graph.find(service.provider);
+  if (object) {
+    state.present = true;
+    state.terminating = graph.isTerminating(*object);
+    state.uid = graph.uid(*object);
+    state.seen = criticalservice::observeProvider(service, state.uid);
+  } else {
+    if (admission::believable(knowledgeOf(graph, service.provider.type))) state.present = false;
+    state.seen = criticalservice::observeProvider(service, std::nullopt);
+  }
+  return state;
+}
+
+std::set<kube::GroupResource> typesOf(const CriticalService& service) {
+  std::set<kube::GroupResource> types{service.provider.type};
+  for (const criticalservice::Criterion& criterion : service.criteria)
+    types.insert(criticalservice::typeOf(criterion));
+  return types;
+}
+
+// "a; b; c; and 2 more"
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (size_t i = 0; i < std::min(parts.size(), kMostInMessage); ++i) text += (i == 0 ? "" : "; ") + parts[i];
+  if (parts.size() > kMostInMessage)
+    text += "; and " + std::to_string(parts.size() - kMostInMessage) + " more";
+  return text;
+}
+
+// --- what the conditions say
+
+ConditionText satisfied(const std::vector<CriterionState>& criteria) {
+  std::vector<std::string> why;
+  bool held = false;
+  for (const CriterionState& criterion : criteria) {
+    if (!criterion.why.empty()) why.push_back(criterion.why);
+    held = held || criterion.holders > 0;
+  }
+  if (why.empty()) return {true, "CriteriaMet", "every criterion holds, as far as was seen"};
+  if (held) return {false, "CriterionUnmet", joined(why)};
+  return {std::nullopt, "CriterionUnknown", joined(why)};
+}
+
+ConditionText providerReady(const graph::Graph& graph, const CriticalService& service,
+                            const ProviderState& provider, const Readiness& readiness) {
+  const std::string name = toString(service.provider);
+  if (!provider.present)
+    return {std::nullopt, "ProviderUnknown", admission::whyUnknown(graph, service.provider.type)};
+  if (!*provider.present) return {false, "ProviderAbsent", name + " is not there"};
+  ConditionText text{readiness.ready, readiness.reason, name + ": " + readiness.message};
+  if (provider.terminating) text.message += "; it is being deleted";
+  if (provider.seen.replaced)
+    text.message += "; it has uid " + provider.uid + ", the one that was seen first had " + provider.seen.uid;
+  return text;
+}
+
+// Something waits for itself, by what orders deletions; found within bounded time.
+std::optional<std::string> cycleBehind(const graph::Graph& graph, const CriticalService& service) {
+  const auto provider = graph.findNamed(service.provider);
+  if (!provider) return std::nullopt;
+  const graph::Blockers blockers =
+      graph::blockers(graph, graph::vertexOf(*provider), {1, 1, kMostInMessage, kMostForCycles});
+  for (const graph::RootBlocker& root : blockers.roots) {
+    if (root.kind == graph::RootBlocker::Kind::Cycle)
+      return graph::describe(graph, root.vertex) + " waits for itself, by what goes after what";
+  }
+  return std::nullopt;
+}
+
+ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
+                    const std::vector<CriterionState>& criteria, const ProviderState& provider,
+                    const ConditionText& ready, std::chrono::seconds readyFor) {
+  const auto found = std::ranges::find_if(
+      criteria, [](const CriterionState& criterion) { return criterion.terminating.has_value(); });
+  if (found == criteria.end()) {
+    if (std::ranges::all_of(criteria, &CriterionState::sawAll))
+      return {false, "NothingBeingDeleted", "nothing that a criterion waits for is being deleted"};
+    return {std::nullopt, "TooManyToLookAt",
+            "none of the first " + std::to_string(kMostLookedAt) +
+                " objects that a criterion waits for is being deleted; of the others it is not known"};
+  }
+  const std::string what = toString(graph.key(*found->terminating)) + " is being deleted";
+  const std::string advice =
+      ": bring the provider back; or, if nothing is left to clean up, remove finalizers by hand";
+  if (provider.present == std::optional(false))
+    return {true, ready.reason, what + ", and " + ready.message + " to finish that" + advice};
+  if (auto cycle = cycleBehind(graph, service)) return {true, "Cycle", what + ", and " + *cycle};
+  if (!ready.status) return {std::nullopt, ready.reason, what + "; " + ready.message};
+  if (*ready.status) return {false, "ProviderReady", what + ", and the provider is ready to finish that"};
+  if (readyFor < kProviderMayRest) return {false, "ProviderNotReadyYet", what + "; " + ready.message};
+  return {true, "ProviderNotReady",
+          what + ", and the provider is not ready to finish that; " + ready.message};
+}
+
+// What is worst comes first.
+struct Ignorance {
+  Knowledge knowledge;
+  const char* reason;
+  std::optional<bool> degraded;
+};
+constexpr Ignorance kIgnorances[] = {{Knowledge::Forbidden, "TypeForbidden", true},
+                                     {Knowledge::Unserved, "TypeUnserved", true},
+                                     {Knowledge::Stale, "TypeStale", true},
+                                     {Knowledge::Unknown, "TypeNotListed", std::nullopt}};
+
+ConditionText degraded(const graph::Graph& graph, const CriticalService& service,
+                       const ProviderState& provider, const Readiness& readiness) {
+  ConditionText text{false, "AllKnown", "everything that the criteria name is known"};
+  std::vector<std::string> why;
+  for (const Ignorance& ignorance : kIgnorances) {
+    for (const kube::GroupResource& type : typesOf(service)) {
+      if (knowledgeOf(graph, type) != ignorance.knowledge) continue;
+      if (why.empty()) text = {ignorance.degraded, ignorance.reason, ""};
+      why.push_back(admission::whyUnknown(graph, type));
+    }
+  }
+  if (!why.empty()) {
+    text.message = joined(why);
+  } else if (provider.present.value_or(false) && readiness.isUnreadable) {
+    text = {true, kUnreadable, readiness.message};
+  }
+  return text;
+}
+
+// --- the other fields
+
+StatusJson unmetCriteria(const graph::Graph& graph, const std::vector<CriterionState>& criteria) {
+  StatusJson unmet = StatusJson::array();
+  for (const CriterionState& criterion : criteria) {
+    if (criterion.why.empty()) continue;
+    StatusJson examples = StatusJson::array();
+    for (const graph::ObjectId object : criterion.examples) examples.push_back(toString(graph.key(object)));
+    StatusJson one = {{"field", "spec.criteria[" + std::to_string(criterion.number) + "]"},
+                      {"message", cut(criterion.why)},
+                      {"count", criterion.holders}};
+    if (!examples.empty()) one["examples"] = std::move(examples);
+    unmet.push_back(std::move(one));
+  }
+  return unmet;
+}
+
+StatusJson providerFields(const StatusJson& standing, const ProviderState& provider,
+                          const std::optional<bool>& ready) {
+  StatusJson fields = standing.is_object() && standing.value("provider", StatusJson()).is_object()
+                          ? standing["provider"]
+                          : StatusJson::object();
+  for (const char* mine : {"uid", "present", "ready", "replacedBy"}) fields.erase(mine);
+  if (!provider.seen.uid.empty()) fields["uid"] = provider.seen.uid;
+  if (provider.present) fields["present"] = *provider.present;
+  if (ready) fields["ready"] = *ready;
+  if (provider.seen.replaced) fields["replacedBy"] = provider.uid;
+  return fields;
+}
+
+}  // namespace
+
+StatusJson statusOf(const admission::ClusterView& view, const CriticalService& service,
+                    const StatusJson& standing, const StatusFacts& facts) {
+  const graph::Graph& graph = view.graph();
+  std::vector<CriterionState> criteria;
+  criteria.reserve(service.criteria.size());
+  for (size_t i = 0; i < service.criteria.size(); ++i)
+    criteria.push_back(look(graph, service.criteria[i], i));
+  const ProviderState provider = lookAtProvider(graph, service);
+  const ConditionText ready = providerReady(graph, service, provider, facts.readiness);
+
+  StatusText status(standing, service.meta.generation, facts.now);
+  status.put("provider", providerFields(standing, provider, ready.status));
+  status.put("unmetCriteria", unmetCriteria(graph, criteria));
+  status.set("Satisfied", satisfied(criteria));
+  status.set("ProviderReady", ready);
+  status.set("Enforced", {facts.enforcement.enforced, facts.enforcement.reason, facts.enforcement.message});
+  status.set("Stuck", stuck(graph, service, criteria, provider, ready, status.age("ProviderReady")));
+  status.set("Degraded", degraded(graph, service, provider, facts.readiness));
+  return status.take();
+}
+
+StatusJson statusOfNotUnderstood(int64_t generation, const std::string& why, const StatusJson& standing,
+                                 std::chrono::sys_seconds now, bool guards) {
+  StatusText status(standing, generation, now);
+  status.put("unmetCriteria", StatusJson::array());
+  const std::string what = std::string("the spec cannot be understood; ") +
+                           (guards ? "what it said before is guarded" : "nothing is guarded");
+  for (const char* type : {"Satisfied", "ProviderReady", "Stuck"})
+    status.set(type, {std::nullopt, "NotUnderstood", what});
+  status.set("Enforced", {guards ? std::nullopt : std::optional(false), "NotUnderstood", what});
+  status.set("Degraded", {true, "NotUnderstood", why});
+  return status.take();
+}
+
+bool awaitsLists(const admission::ClusterView& view, const CriticalService& service) {
+  return std::ranges::any_of(typesOf(service), [&](const kube::GroupResource& type) {
+    return knowledgeOf(view.graph(), type) == Knowledge::Unknown;
+  });
+}
+
+std::optional<StatusJson> statusPatch(const StatusJson& standing, const StatusJson& wanted) {
+  const StatusJson before = standing.is_object() ? standing : StatusJson::object();
+  StatusJson patch = StatusJson::object();
+  for (const char* key : {"observedGeneration", "provider", "unmetCriteria", "conditions"}) {
+    const StatusJson then = before.value(key, StatusJson());
+    StatusJson now = wanted.value(key, StatusJson());
+    if (then == now) continue;
+    // A patch of a map says what goes.
+    if (then.is_object() && now.is_object()) {
+      for (const auto& [field, value] : then.items()) {
+        if (!now.contains(field)) now[field] = nullptr;
+      }
+    }
+    patch[key] = std::move(now);
+  }
+  if (patch.empty()) return std::nullopt;
+  return patch;
+}
+
+bool isPressing(const StatusJson& standing, const StatusJson& wanted) {
+  const auto gist = [](const StatusJson& status) {
+    StatusJson kept = status.is_object() ? status : StatusJson::object();
+    for (const auto& [list, words] : {std::pair("unmetCriteria", std::vector{"message", "count", "examples"}),
+                                      std::pair("conditions", std::vector{"message"})}) {
+      if (!kept.contains(list) || !kept[list].is_array()) continue;
+      for (StatusJson& one : kept[list]) {
+        for (const char* word : words) {
+          if (one.is_object()) one.erase(word);
+        }
+      }
+    }
+    return kept;
+  };
+  return gist(standing) != gist(wanted);
+}
+
+}  // namespace lastout::server

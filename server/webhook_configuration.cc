@@ -1,0 +1,150 @@
+#include "server/webhook_configuration.h"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "criticalservice/critical_service.h"
+#include "kube/base64.h"
+#include "server/sentinel.h"
+
+namespace lastout::server {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kReviewTimeout = 5;  // seconds
+
+Json rule(const std::vector<std::string>& operations, const std::string& group,
+          std::vector<std::string> resources) {
+  return {{"operations", operations},
+          {"apiGroups", {group}},
+          {"apiVersions", {"*"}},
+          {"resources", std::move(resources)},
+          {"scope", "*"}};
+}
+
+Json rule(const std::vector<std::string>& operations, const kube::GroupResource& type) {
+  return rule(operations, type.group, {type.resource});
+}
+
+Json clientConfig(const WebhookAddress& address, const std::string& path) {
+  Json config = {{"caBundle", kube::toBase64(address.authorities)}};
+  if (address.url.empty()) {
+    config["service"] = {{"namespace", address.serviceNamespace},
+                         {"name", address.serviceName},
+                         {"path", path},
+                         {"port", address.servicePort}};
+  } else {
+    config["url"] = address.url + path;
+  }
+  return config;
+}
+
+Json webhook(const WebhookConfiguration& configuration, const char* name, Json rules, Json namespaceSelector,
+             const std::string& path = std::string(kWebhookPath)) {
+  return {{"name", name},
+          {"admissionReviewVersions", {"v1"}},
+          {"clientConfig", clientConfig(configuration.address, path)},
+          {"failurePolicy", configuration.auditOnly ? "Ignore" : "Fail"},
+          {"matchPolicy", "Equivalent"},
+          {"namespaceSelector", std::move(namespaceSelector)},
+          {"objectSelector", Json::object()},
+          {"rules", std::move(rules)},
+          {"sideEffects", "NoneOnDryRun"},
+          {"timeoutSeconds", kReviewTimeout}};
+}
+
+Json outside(const std::vector<std::string>& namespaces) {
+  return {{"matchExpressions",
+           Json::array(
+               {{{"key", "kubernetes.io/metadata.name"}, {"operator", "NotIn"}, {"values", namespaces}}})}};
+}
+
+// A selector by namespace looks at a Namespace's own labels, so Namespaces have a webhook of their own: that
+// of lastout is to stay while there is a CriticalService.
+Json reviewingWebhooks(const WebhookConfiguration& configuration) {
+  const kube::GroupResource services = criticalservice::criticalServiceType();
+  std::vector<std::string> excluded{"kube-system"};
+  if (!configuration.ownNamespace.empty()) excluded.push_back(configuration.ownNamespace);
+  std::set<kube::GroupResource> types = configuration.types.providers;
+  types.insert(kube::crdType());
+  types.insert(services);
+  Json deletions = Json::array();
+  for (const kube::GroupResource& type : types) deletions.push_back(rule({"DELETE"}, type));
+  for (const kube::GroupResource& type : configuration.types.scaled)
+    deletions.push_back(rule({"UPDATE"}, type.group, {type.resource, type.resource + "/scale"}));
+  return Json::array(
+      {webhook(configuration, "criticalservices.lastout.dev",
+               Json::array({rule({"CREATE", "UPDATE"}, services)}), Json::object()),
+       webhook(configuration, "deletions.lastout.dev", std::move(deletions), outside(excluded)),
+       webhook(configuration, "namespaces.lastout.dev", Json::array({rule({"DELETE"}, {"", "namespaces"})}),
+               outside({"kube-system"}))});
+}
+
+Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::string& fingerprint) {
+  SentinelWebhook sentinel = sentinelWebhook();
+  Json made = webhook(configuration, kSentinelWebhookName, Json::array({std::move(sentinel.rule)}),
+                      std::move(sentinel.namespaceSelector), std::string(kProbePath) + fingerprint);
+  made["objectSelector"] = std::move(sentinel.objectSelector);
+  return made;
+}
+
+std::string fingerprintOfAll(const WebhookConfiguration& configuration, const Json& reviewing) {
+  const std::string text = (reviewing.dump() + webhookOfSentinel(configuration, "").dump());
+  std::array<unsigned char, 32> digest{};
+  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  constexpr size_t kBytes = 8;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string fingerprint;
+  for (size_t i = 0; i < kBytes; ++i) (fingerprint += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
+  return fingerprint;
+}
+
+Json webhooksOf(const WebhookConfiguration& configuration) {
+  Json webhooks = reviewingWebhooks(configuration);
+  const std::string fingerprint = fingerprintOfAll(configuration, webhooks);
+  webhooks.push_back(webhookOfSentinel(configuration, fingerprint));
+  return webhooks;
+}
+
+// So that nothing dead keeps namespaces from being deleted when lastout's own goes.
+Json ownersOf(const WebhookConfiguration& configuration) {
+  if (configuration.types.ownNamespaceUid.empty()) return Json::array();
+  return Json::array({{{"apiVersion", "v1"},
+                       {"kind", "Namespace"},
+                       {"name", configuration.ownNamespace},
+                       {"uid", configuration.types.ownNamespaceUid}}});
+}
+
+Json valueAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
+  const kube::Value* value = object.at(path);
+  return value == nullptr ? Json::array() : Json::parse(kube::toJson(*value).dump(), nullptr, false);
+}
+
+}  // namespace
+
+Json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion) {
+  Json object = {{"apiVersion", "admissionregistration.k8s.io/v1"},
+                 {"kind", "ValidatingWebhookConfiguration"},
+                 {"metadata", {{"name", configuration.name}}},
+                 {"webhooks", webhooksOf(configuration)}};
+  if (Json owners = ownersOf(configuration); !owners.empty() || !resourceVersion.empty())
+    object["metadata"]["ownerReferences"] = std::move(owners);
+  if (!resourceVersion.empty()) object["metadata"]["resourceVersion"] = resourceVersion;
+  return object;
+}
+
+std::string fingerprintOf(const WebhookConfiguration& configuration) {
+  return fingerprintOfAll(configuration, reviewingWebhooks(configuration));
+}
+
+bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration) {
+  return valueAt(object, {"webhooks"}) == webhooksOf(configuration) &&
+         valueAt(object, {"metadata", "ownerReferences"}) == ownersOf(configuration);
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,56 @@
+// The ValidatingWebhookConfiguration that makes the API server ask lastout: what it should say, and whether
+// one says so.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "kube/object_key.h"
+#include "kube/value.h"
+
+namespace lastout::server {
+
+inline constexpr std::string_view kWebhookPath = "/review";
+
+// Where the API server finds lastout: a URL, or (url empty) a Service of the cluster.
+struct WebhookAddress {
+  std::string url;  // "https://127.0.0.1:9443", without a path
+  std::string serviceNamespace;
+  std::string serviceName;
+  int servicePort = 443;
+  std::string authorities;  // PEM: who vouches for lastout's certificate
+};
+
+// What the cluster makes of it: what is reviewed besides Namespaces, CustomResourceDefinitions and
+// CriticalServices, and whose the configuration is.
+struct ReviewedTypes {
+  std::set<kube::GroupResource> providers;  // the types that CriticalServices name as providers
+  std::set<kube::GroupResource> scaled;     // those of them whose scaling is guarded, too
+  std::string ownNamespaceUid = {};  // of lastout's Namespace, which owns the configuration; empty: none does
+  bool operator==(const ReviewedTypes&) const = default;
+};
+
+struct WebhookConfiguration {
+  std::string name = "lastout";
+  WebhookAddress address;
+  std::string ownNamespace;  // empty: lastout runs outside the cluster
+  bool auditOnly = false;    // lastout allows everything: where it does not answer, so does the API server
+  ReviewedTypes types;
+};
+
+// The whole object, with all that the API server would fill in, to be created, or to be merged into
+// the one of that resourceVersion. DELETEs of Namespaces, CustomResourceDefinitions, CriticalServices and the
+// types of providers are reviewed, what is written of CriticalServices, and updates of what may not be scaled
+// to zero. What is in kube-system, and in lastout's own namespace, is not. One more webhook asks about the
+// sentinel alone, with the configuration's fingerprint in its path.
+nlohmann::json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion = {});
+
+// A digest of all that it asks for, in hexadecimal: two that differ anywhere have different ones.
+std::string fingerprintOf(const WebhookConfiguration& configuration);
+
+// Whether the object that stands there asks for the same: its webhooks and its owner, field by field.
+bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration);
+
+}  // namespace lastout::server

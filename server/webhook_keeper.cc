@@ -1,0 +1,250 @@
+#include "server/webhook_keeper.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "kube/text_at.h"
+#include "server/object_watch.h"
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr const char* kConfigurations =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+// After a write, until the watch tells of it.
+constexpr milliseconds kPatience{1'000};
+// A watch that resumes tells first of what it missed.
+constexpr milliseconds kCatchingUp{1'000};
+
+const std::string& resourceVersionOf(const kube::Value& object) {
+  return kube::textAt(object, {"metadata", "resourceVersion"});
+}
+
+const std::string& uidOf(const kube::Value& object) { return kube::textAt(object, {"metadata", "uid"}); }
+
+// Of what was seen, and of nothing that came since.
+client::ApiRequest removal(const std::string& name, const kube::Value& seen) {
+  client::ApiRequest request;
+  request.method = "DELETE";
+  request.target = kConfigurations + ("/" + name);
+  request.contentType = "application/json";
+  request.body =
+      nlohmann::json{{"apiVersion", "v1"},
+                     {"kind", "DeleteOptions"},
+                     {"preconditions", {{"uid", uidOf(seen)}, {"resourceVersion", resourceVersionOf(seen)}}}}
+          .dump();
+  return request;
+}
+
+}  // namespace
+
+WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
+                             WebhookConfiguration configuration, WebhookKeeperOptions options)
+    : options_(std::move(options)),
+      server_(access->newServer()),
+      backoff_(options_.watcher.reflector.backoff, options_.random()),
+      restoring_(options_.restoring, options_.random()),
+      configuration_(std::move(configuration)),
+      watcher_(watchOf(*access,
+                       {kConfigurations, configuration_.name, "webhook configuration", options_.log,
+                        [this](std::optional<kube::Value> object) { told(std::move(object)); },
+                        [this](const client::Knowledge& knowledge) { know(knowledge); }},
+                       forOneMore(options_.watcher, options_.random))) {}
+
+WebhookKeeper::~WebhookKeeper() { stop(); }
+
+void WebhookKeeper::start() {
+  awaySince_ = steady_clock::now();
+  thread_ = std::thread([this] { run(); });
+  watcher_.start();
+}
+
+void WebhookKeeper::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  server_->stop();
+  watcher_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void WebhookKeeper::setTypes(ReviewedTypes types) { declare(Wish::Standing, std::move(types)); }
+
+void WebhookKeeper::setAuthorities(const std::string& authorities) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (authorities == configuration_.address.authorities) return;
+    configuration_.address.authorities = authorities;
+    compare();
+  }
+  changed_.notify_all();
+}
+
+void WebhookKeeper::retire() { declare(Wish::Gone, {}); }
+
+void WebhookKeeper::declare(Wish wish, ReviewedTypes types) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (wish == wish_ && types == configuration_.types) return;
+    configuration_.types = std::move(types);
+    wish_ = wish;
+    restoreNotBefore_ = {};
+    if (wish == Wish::Gone) {
+      stood_.reset();
+      wrongSince_.reset();
+      lostAt_.reset();
+    }
+    compare();
+  }
+  changed_.notify_all();
+}
+
+void WebhookKeeper::reconsider() {
+  {
+    const std::lock_guard lock(mutex_);
+    compare();
+  }
+  changed_.notify_all();
+}
+
+// A server that was away for so long may have come back without the configuration.
+bool WebhookKeeper::isBelieved() const {
+  if (!knowledge_.listed) return false;
+  return follows() || steady_clock::now() - awaySince_ <= options_.watcher.reflector.outage;
+}
+
+// When what is seen to have changed may have.
+WebhookKeeper::TimePoint WebhookKeeper::changedSince(TimePoint now) const {
+  return follows() && now - followsSince_ > kCatchingUp ? now : awaySince_;
+}
+
+std::optional<bool> WebhookKeeper::isInForce() const {
+  const std::lock_guard lock(mutex_);
+  if (!isBelieved()) return std::nullopt;
+  return wish_ == Wish::Standing && isRight_;
+}
+
+std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
+  const std::lock_guard lock(mutex_);
+  if (!isBelieved() || wish_ != Wish::Standing || !isRight_) return std::nullopt;
+  return ProbedConfiguration{fingerprintOf(configuration_), configuration_.types.providers, rightSince_};
+}
+
+void WebhookKeeper::told(std::optional<kube::Value> object) {
+  {
+    const std::lock_guard lock(mutex_);
+    standing_ = std::move(object);
+    compare();
+  }
+  changed_.notify_all();
+}
+
+void WebhookKeeper::know(const client::Knowledge& knowledge) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool followed = follows();
+    const bool isNews = knowledge.listed != knowledge_.listed;
+    knowledge_ = knowledge;
+    if (follows() != followed) (followed ? awaySince_ : followsSince_) = steady_clock::now();
+    if (isNews) compare();
+  }
+  changed_.notify_all();
+}
+
+std::string WebhookKeeper::uid() const {
+  const std::lock_guard lock(mutex_);
+  return standing_ ? uidOf(*standing_) : "";
+}
+
+bool WebhookKeeper::isAsItShould() const {
+  if (wish_ == Wish::Gone) return knowledge_.listed && !standing_;
+  return wish_ == Wish::Standing && standing_ && asksFor(*standing_, configuration_);
+}
+
+// After any change. Unguarded is what asks neither for what it should nor for what it should before.
+void WebhookKeeper::compare() {
+  ++changes_;
+  const bool wasRight = std::exchange(isRight_, isAsItShould());
+  if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
+  if (wish_ != Wish::Standing) return;
+  const bool asksForFormer = standing_ && stood_ && asksFor(*standing_, *stood_);
+  if (!stood_ || isRight_ || asksForFormer)
+    wrongSince_.reset();
+  else if (!wrongSince_)
+    wrongSince_ = changedSince(steady_clock::now());
+  if (mayWrite()) countLoss();
+  if (isRight_) stood_ = configuration_;
+}
+
+// Only by who writes: to others a change of the holder's may look like somebody else's. What was begun to be
+// counted is told, whoever writes by then.
+void WebhookKeeper::countLoss() {
+  if (!lostAt_) lostAt_ = wrongSince_;
+}
+
+// Two that keep putting back what the other wrote do it ever more seldom.
+bool WebhookKeeper::mayRestore(TimePoint now) {
+  if (now < restoreNotBefore_) return false;
+  if (now >= calmAt_) restoring_.reset();
+  restoreNotBefore_ = now + restoring_.next();
+  calmAt_ = now + options_.calmAfter;
+  return true;
+}
+
+// What stands there is compared whenever it, or what is wished, has changed; a write is believed when the
+// watch tells of it.
+void WebhookKeeper::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (isRight_ && lostAt_) {
+      const auto unguarded = std::chrono::duration_cast<milliseconds>(steady_clock::now() - *lostAt_);
+      lostAt_.reset();
+      lock.unlock();
+      options_.restored(unguarded);
+      lock.lock();
+      continue;
+    }
+    const auto hasChanged = [this, seen = changes_] { return stopping_ || changes_ != seen; };
+    if (!knowledge_.listed || wish_ == Wish::Unknown || isRight_ || !mayWrite()) {
+      changed_.wait(lock, hasChanged);
+      continue;
+    }
+    countLoss();  // it may write since the last comparison
+    if (lostAt_ && !mayRestore(steady_clock::now())) {
+      changed_.wait_until(lock, restoreNotBefore_, hasChanged);
+      continue;
+    }
+    const client::ApiRequest request =
+        wish_ == Wish::Gone
+            ? removal(configuration_.name, *standing_)
+            : client::creationOrPatch(kConfigurations,
+                                      toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
+    lock.unlock();
+    const std::optional<std::string> problem = send(request);
+    const milliseconds pause = problem ? backoff_.next() : kPatience;
+    if (problem && *problem != problem_)
+      options_.log("the webhook configuration cannot be written: " + *problem);
+    problem_ = problem.value_or("");
+    if (!problem) backoff_.reset();
+    lock.lock();
+    changed_.wait_for(lock, pause, hasChanged);
+  }
+}
+
+// Fails with why not, for the log; that somebody was faster is no failure, for the watch will tell.
+std::optional<std::string> WebhookKeeper::send(const client::ApiRequest& request) {
+  const auto whole = client::fetch(*server_, request);
+  if (!whole) return whole.error().message;
+  const int status = whole->answer.status;
+  if (status < 300 || status == 409 || (status == 404 && request.method != "POST")) return std::nullopt;
+  return toString(client::statusOfAnswer(*whole));
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,109 @@
+// WebhookKeeper: keeps lastout's webhook configuration as declared: made anew when it is deleted, put back
+// when it is edited, extended when another type of provider comes; and taken away when nothing can be
+// guarded.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "client/access.h"
+#include "client/watcher.h"
+#include "server/probe_record.h"
+#include "server/webhook_configuration.h"
+
+namespace lastout::server {
+
+struct WebhookKeeperOptions {
+  client::WatcherOptions watcher;                    // its `random` is made anew
+  std::function<client::RandomFraction()> random;    // makes one for a thread of its own
+  std::function<void(const std::string& line)> log;  // from any thread
+  // The configuration asks again for what it should, after it did not for so long, as far as was seen: what
+  // was changed while it could not be followed counts from when that began. Not told of the first time, nor
+  // of a new type of provider.
+  std::function<void(std::chrono::milliseconds unguarded)> restored;
+  // Empty: always. Of several lastouts in a cluster one writes, so that none undoes what another knows.
+  std::function<bool()> mayWrite;
+  // Between two times that somebody else's change is put back; the first time it is at once.
+  client::BackoffLimits restoring{std::chrono::milliseconds(500), std::chrono::milliseconds(10'000)};
+  std::chrono::milliseconds calmAfter{60'000};  // unchanged for so long, the next is the first
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class WebhookKeeper {
+ public:
+  WebhookKeeper(const std::shared_ptr<client::Access>& access, WebhookConfiguration configuration,
+                WebhookKeeperOptions options);
+  ~WebhookKeeper();  // as stop()
+  WebhookKeeper(const WebhookKeeper&) = delete;
+  WebhookKeeper& operator=(const WebhookKeeper&) = delete;
+
+  void start();  // once
+  void stop();   // for good; the configuration stays as it is
+
+  // What is to be reviewed. Before this is called nothing is written: what stands there may ask for more.
+  void setTypes(ReviewedTypes types);
+  // Who vouches for lastout's certificate from now on, in PEM.
+  void setAuthorities(const std::string& authorities);
+  // There can be no CriticalService, so that nothing is guarded: the configuration goes, and stays away until
+  // setTypes() is called. Whoever uninstalls lastout leaves nothing behind that would deny.
+  void retire();
+  // Whether the API server asks lastout about the types that are declared now; nothing: it is not known.
+  std::optional<bool> isInForce() const;
+  // What stands then; nothing unless isInForce() is true.
+  std::optional<ProbedConfiguration> inForce() const;
+  void reconsider();        // mayWrite() may have changed
+  std::string uid() const;  // of the object that stands there; empty: none does
+
+ private:
+  using TimePoint = client::TimePoint;
+  enum class Wish : uint8_t { Unknown, Standing, Gone };
+
+  bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
+  bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
+  bool isBelieved() const;  // this and the next five with the lock held
+  bool isAsItShould() const;
+  void compare();
+  void countLoss();
+  bool mayRestore(TimePoint now);
+  TimePoint changedSince(TimePoint now) const;
+  void run();
+  void told(std::optional<kube::Value> object);
+  void know(const client::Knowledge& knowledge);
+  void declare(Wish wish, ReviewedTypes types);
+  std::optional<std::string> send(const client::ApiRequest& request);
+
+  const WebhookKeeperOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  client::Backoff backoff_;    // of the thread: after what failed
+  client::Backoff restoring_;  // of the thread: after somebody else's changes
+  std::string problem_;        // of the thread: with writing, as was logged last
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // these are guarded by the mutex
+  WebhookConfiguration configuration_;
+  Wish wish_ = Wish::Unknown;                  // what should become of the configuration
+  uint64_t changes_ = 0;                       // of all that a write depends on
+  client::Knowledge knowledge_;                // of the watch
+  TimePoint awaySince_;                        // when it began not to follow, last
+  TimePoint followsSince_;                     // and when it did
+  std::optional<kube::Value> standing_;        // the one that does
+  bool isRight_ = false;                       // it is as wished
+  TimePoint rightSince_;                       // since when
+  std::optional<WebhookConfiguration> stood_;  // what it was when it was right last
+  TimePoint restoreNotBefore_;                 // what somebody else changed is left until then
+  TimePoint calmAt_;                           // from then on the next change is the first again
+  std::optional<TimePoint> wrongSince_;        // it is seen to ask neither for what it should nor for that
+  std::optional<TimePoint> lostAt_;            // from when the interval is counted that is to be told
+  client::Watcher watcher_;
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,179 @@
+// Why: the verdict, what blocks, where that ends, and all of it through JSON and back.
+#include "admission/why.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/reference.h"
+#include "tests/admission/world.h"
+
+namespace lastout::admission {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr std::string_view kWhyStory = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: coolresources.my.crd.group}
+spec:
+  group: my.crd.group
+  scope: Cluster
+  names: {plural: coolresources, kind: CoolResource}
+  versions: [{name: v1, served: true, storage: true}]
+---
+apiVersion: my.crd.group/v1
+kind: CoolResource
+metadata: {name: some-instance, finalizers: [my.crd.group/super-important]}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: web}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: web}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: s}
+spec:
+  provider: {group: apps, resource: deployments, namespace: web, name: operator}
+  criteria:
+  - type: SpecificResource
+    specificResource:
+      {group: apiextensions.k8s.io, resource: customresourcedefinitions, name: coolresources.my.crd.group}
+)";
+constexpr const char* kWhyCrd = "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group";
+
+Why ask(const World& world, std::string_view reference) {
+  return why(world.graph, world.index, kube::parseReference(reference, world.types).value());
+}
+
+std::vector<std::string> messages(const std::vector<WhyBlocker>& blockers) {
+  std::vector<std::string> all;
+  all.reserve(blockers.size());
+  for (const WhyBlocker& blocker : blockers) all.push_back(blocker.message);
+  return all;
+}
+
+TEST(WhyTest, FollowsTheChainToItsEnd) {
+  World world(kWhyStory);
+  world.terminate(kWhyCrd);
+  world.terminate("coolresources/some-instance");
+  const Why told = ask(world, "deployments/web/operator");
+  EXPECT_TRUE(told.isBlocked());
+  EXPECT_EQ(told.message, world.explain("deployments/web/operator").message);
+  EXPECT_THAT(messages(told.blockers), ElementsAre(HasSubstr("coolresources.my.crd.group")));
+  ASSERT_EQ(told.roots.size(), 1U);
+  EXPECT_EQ(told.roots[0].message,
+            "coolresources.my.crd.group/some-instance (being deleted, keeps finalizer "
+            "my.crd.group/super-important)");
+  EXPECT_THAT(told.roots[0].path,
+              ElementsAre("deployments.apps/web/operator", "existence of " + std::string(kWhyCrd), kWhyCrd,
+                          "coolresources.my.crd.group/some-instance"));
+  EXPECT_TRUE(told.complete);
+}
+
+TEST(WhyTest, OfWhatIsBeingDeletedItSaysWhatThatWaitsFor) {
+  World world(kWhyStory);
+  EXPECT_FALSE(ask(world, kWhyCrd).isBlocked());
+  EXPECT_THAT(ask(world, kWhyCrd).roots, IsEmpty()) << "nobody has asked for it to be gone";
+  world.terminate(kWhyCrd);
+  const Why crd = ask(world, kWhyCrd);
+  EXPECT_TRUE(crd.isBlocked());
+  EXPECT_TRUE(crd.allowed);
+  ASSERT_EQ(crd.blockers.size(), 1U);
+  EXPECT_EQ(crd.blockers[0].reason, "Instance");
+  EXPECT_EQ(crd.blockers[0].message, "coolresources.my.crd.group/some-instance");
+  world.terminate("coolresources/some-instance");
+  const Why instance = ask(world, "coolresources/some-instance");
+  EXPECT_TRUE(instance.isBlocked());
+  EXPECT_THAT(toText(instance),
+              HasSubstr("it is being deleted already, and keeps finalizer my.crd.group/super-important\n"));
+}
+
+TEST(WhyTest, OfManyItNamesAFew) {
+  World world(kWhyStory);
+  for (int i = 0; i < 20; ++i) {
+    world.apply("apiVersion: my.crd.group/v1\nkind: CoolResource\nmetadata: {name: more-" +
+                std::to_string(i) + ", finalizers: [f]}\n");
+  }
+  world.terminate(kWhyCrd);
+  const Why told = ask(world, kWhyCrd);
+  EXPECT_THAT(messages(told.blockers), ElementsAre(HasSubstr(" and 18 more")));
+  EXPECT_EQ(told.roots.size(), 10U);
+  EXPECT_EQ(told.rootsLeftOut, 11U);
+  EXPECT_THAT(toText(told), HasSubstr("- and 11 more\n"));
+}
+
+TEST(WhyTest, WhatIsNotThereIsSaidToBe) {
+  const World world(kWhyStory);
+  const Why told = ask(world, "deployments/web/other");
+  EXPECT_FALSE(told.present);
+  EXPECT_FALSE(told.isBlocked());
+  EXPECT_THAT(toText(told), AllOf(HasSubstr("ALLOW (NotGuarded)"), HasSubstr("it is not there")));
+}
+
+TEST(WhyTest, WhoAsksByHimselfIsToldOfHisOwnRights) {
+  World world(kWhyStory);
+  world.remove(kWhyCrd);
+  world.know("customresourcedefinitions.apiextensions.k8s.io", graph::Knowledge::Forbidden);
+  const auto told = [&](std::string_view reference, Reader reader) {
+    return why(world.graph, world.index, kube::parseReference(reference, world.types).value(), reader);
+  };
+  const std::string toLastout = toText(told("deployments/web/operator", Reader::OfLastout));
+  EXPECT_THAT(toLastout,
+              AllOf(HasSubstr("(lastout is not allowed to list customresourcedefinitions"),
+                    HasSubstr("; grant lastout get, list and watch on customresourcedefinitions")));
+  const std::string toYou = toText(told("deployments/web/operator", Reader::WhoAsked));
+  EXPECT_THAT(toYou, AllOf(HasSubstr("(you are not allowed to list customresourcedefinitions"),
+                           HasSubstr("; ask as somebody who may list customresourcedefinitions"),
+                           Not(HasSubstr("lastout is")), Not(HasSubstr("grant lastout"))));
+  world.know("criticalservices.lastout.dev", graph::Knowledge::Forbidden);
+  EXPECT_THAT(told("ns/web", Reader::WhoAsked).message,
+              HasSubstr(": you are not allowed to list criticalservices.lastout.dev; ask as somebody who may "
+                        "list criticalservices.lastout.dev"));
+}
+
+TEST(WhyTest, ComesBackFromItsJsonAsItWas) {
+  World world(kWhyStory);
+  world.terminate(kWhyCrd);
+  for (const char* reference : {"deployments/web/operator", "ns/web", kWhyCrd, "criticalservices/s"}) {
+    const Why told = ask(world, reference);
+    const auto read = parseWhy(toJson(told));
+    ASSERT_TRUE(read) << reference;
+    EXPECT_EQ(toJson(*read), toJson(told));
+    EXPECT_EQ(toText(*read), toText(told));
+  }
+}
+
+// It comes from whatever answers at an address, and goes to a terminal.
+TEST(WhyTest, TakesNothingElseForAnAnswer) {
+  World world(kWhyStory);
+  const std::string good = toJson(ask(world, "deployments/web/operator"));
+  EXPECT_FALSE(parseWhy(""));
+  EXPECT_FALSE(parseWhy("[]"));
+  EXPECT_FALSE(parseWhy("{}"));
+  EXPECT_FALSE(parseWhy(good.substr(0, good.size() / 2)));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  EXPECT_TRUE(parseWhy(changed("CriterionUnmet", "x")));
+  EXPECT_FALSE(parseWhy(changed("CriterionUnmet", "\\u001b[2J")));
+  EXPECT_FALSE(parseWhy(changed("CriterionUnmet", "\\u009b2J"))) << "a terminal's CSI, in one character";
+  EXPECT_TRUE(parseWhy(changed("CriterionUnmet", "\\u00a0\\u00e4")));
+  EXPECT_FALSE(parseWhy(changed("\"complete\": true", "\"complete\": 1")));
+  EXPECT_FALSE(parseWhy(changed("\"present\"", "\"presnt\"")));
+  EXPECT_FALSE(parseWhy(changed("\"kind\": \"Object\"", "\"kind\": []")));
+}
+
+}  // namespace
+}  // namespace lastout::admission

@@ -1,0 +1,187 @@
+// `lastout serve` beside `lastout up`: two processes, real TLS between them, and kubectl.
+#include <gmock/gmock.h>
+
+#include <future>
+#include <random>
+#include <vector>
+
+#include "tests/clients/serving.h"
+#include "tests/support/seed.h"
+
+namespace lastout::clients {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Serve : public Serving {
+ protected:
+  // The story's objects in a cluster, and lastout beside it, in force.
+  void begin(const std::vector<std::string>& options = {}) {
+    start({"--speed", "50", "--load", "scenarios/story-three-works.yaml"});
+    serve(options);
+    waitUntilTheProviderIsGuarded();
+  }
+
+  // A client for each of them, at once, that tries again until it is gone.
+  std::vector<std::future<void>> clientsThatDelete(const std::vector<std::string>& objects) const {
+    std::vector<std::future<void>> clients;
+    clients.reserve(objects.size());
+    for (const std::string& object : objects) {
+      clients.push_back(std::async(std::launch::async, [this, object] {
+        waitUntil("kubectl delete --ignore-not-found --timeout=2s " + object);
+      }));
+    }
+    return clients;
+  }
+};
+
+TEST_F(Serve, RefusesTheProviderInWords) {
+  begin();
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              AllOf(HasSubstr("admission webhook \"deletions.lastout.dev\" denied the request"),
+                    HasSubstr("is the provider of criticalservices.lastout.dev/for-finalizer-deployment"),
+                    HasSubstr("coolresources.my.crd.group/some-instance has finalizer")));
+  EXPECT_THAT(kubectl("delete namespace finalizer-namespace", 1),
+              HasSubstr("admission webhook \"namespaces.lastout.dev\" denied the request"));
+}
+
+// All at once, by clients that try again, in orders of chance.
+TEST_F(Serve, TheStoryEndsEmptyInEveryOrder) {
+  begin();
+  std::vector<std::string> deletions = {"manifestwork cr -n cluster1", "manifestwork crd -n cluster1",
+                                        "manifestwork finalizer -n cluster1", "namespace finalizer-namespace",
+                                        "criticalservice for-finalizer-deployment"};
+  const uint32_t seed = testing::seed();
+  SCOPED_TRACE(testing::howToRepeat(seed));
+  std::mt19937 order(seed);
+  std::shuffle(deletions.begin(), deletions.end(), order);
+  for (std::future<void>& client : clientsThatDelete(deletions)) client.get();
+  EXPECT_THAT(kubectl("get namespaces,criticalservices,deployments,manifestworks -A -o name"),
+              Not(HasSubstr("finalizer")));
+  EXPECT_THAT(kubectl("get crds -o name"), Not(HasSubstr("coolresources")));
+}
+
+TEST_F(Serve, With429KubectlWaitsByItself) {
+  begin({"--deny-status", "429"});
+  auto waiting = std::async(std::launch::async, [this] {
+    return kubectl("delete deployment finalizer-deployment -n finalizer-namespace --timeout=55s");
+  });
+  kubectl("delete manifestwork cr crd -n cluster1 --timeout=50s");
+  EXPECT_THAT(waiting.get(), HasSubstr("deleted"));
+}
+
+// A server, a cluster and the file that this was loaded from are asked the same.
+TEST_F(Serve, WhyIsTheSameWhoeverIsAsked) {
+  begin();
+  const std::string server = " --server " + answersUrl();
+  const std::string file = " scenarios/story-three-works.yaml";
+  const std::string cluster = " --kubeconfig $CONFIG";
+  const std::string provider = "lastout why deployment/finalizer-deployment";
+  waitUntil("[ \"$(" + provider + server + ")\" = \"$(" + provider + file + ")\" ]");
+  for (const char* reference :
+       {"deployment/finalizer-deployment -n finalizer-namespace", "namespace/finalizer-namespace",
+        "criticalservice/for-finalizer-deployment", "coolresources/some-instance"}) {
+    const std::string why = "lastout why " + std::string(reference);
+    const testing::Ran told = run(why + file);
+    EXPECT_LE(told.exitCode, 1) << told.out;
+    for (const std::string& source : {server, cluster}) {
+      const testing::Ran other = run(why + source);
+      EXPECT_EQ(other.out, told.out);
+      EXPECT_EQ(other.exitCode, told.exitCode);
+    }
+  }
+  EXPECT_EQ(run("lastout graph --blocked" + server).out, run("lastout graph --blocked" + cluster).out);
+  EXPECT_THAT(run("lastout why ns/nowhere" + server).out, HasSubstr("names nothing"));
+  // A type that lastout does not follow is looked up in the cluster.
+  EXPECT_THAT(run("lastout why serviceaccount/default -n default" + cluster).out,
+              Not(HasSubstr("not there")));
+  EXPECT_EQ(run("lastout why serviceaccount/nobody -n default" + cluster).exitCode, 2);
+}
+
+TEST_F(Serve, PutsItsWebhookBackAndSaysSo) {
+  begin();
+  kubectl("delete validatingwebhookconfiguration lastout");
+  EXPECT_TRUE(waitUntilItSays("unguardedMilliseconds"));
+  waitUntil("kubectl get validatingwebhookconfigurations lastout");
+  waitUntilTheProviderIsGuarded();
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("must stay while"));
+  waitUntil("kubectl get events -o jsonpath='{.items[*].reason}' | grep -q Restored");
+  EXPECT_THAT(interrupt(), HasSubstr("the webhook configuration was changed, and is put back"));
+}
+
+// Each time without a word to anybody; what was put off is carried out by clients that try again.
+TEST_F(Serve, EndsEmptyAlthoughItIsKilledAgainAndAgain) {
+  begin({"--identity", "the-one"});
+  const std::vector<std::string> deletions = {"manifestwork cr -n cluster1",
+                                              "manifestwork crd -n cluster1",
+                                              "manifestwork finalizer -n cluster1",
+                                              "namespace finalizer-namespace",
+                                              "criticalservice for-finalizer-deployment",
+                                              "deployment finalizer-deployment -n finalizer-namespace"};
+  kill();
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("failed calling webhook"));
+  std::vector<std::future<void>> clients = clientsThatDelete(deletions);
+  for (int start = 0; start < 3; ++start) {
+    serve({"--identity", "the-one"});
+    kill();
+  }
+  serve({"--identity", "the-one"});
+  for (std::future<void>& client : clients) client.get();
+  EXPECT_THAT(kubectl("get namespaces,criticalservices,deployments,manifestworks -A -o name"),
+              Not(HasSubstr("finalizer")));
+  EXPECT_THAT(kubectl("get crds -o name"), Not(HasSubstr("coolresources")));
+}
+
+// Each has a certificate and a URL of its own: the API server asks the one that holds the Lease.
+TEST_F(Serve, OfTwoTheOtherTakesOverWhenOneIsKilled) {
+  begin({"--identity", "first"});
+  const std::string holder = "get lease lastout -n default -o jsonpath={.spec.holderIdentity}";
+  EXPECT_EQ(kubectl(holder), "first");
+  const std::string url =
+      "get validatingwebhookconfiguration lastout -o jsonpath={.webhooks[*].clientConfig.url}";
+  const std::string ofTheFirst = kubectl(url);
+  serveBeside({"--identity", "second"});
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("must stay while"));
+  EXPECT_EQ(kubectl(url), ofTheFirst);
+  kill();
+  waitUntil(
+      "kubectl delete deployment finalizer-deployment -n finalizer-namespace 2>&1 | grep -q 'must stay "
+      "while'");
+  EXPECT_EQ(kubectl(holder), "second");
+  EXPECT_NE(kubectl(url), ofTheFirst);
+}
+
+// A new authority, too: the API server is told of it before it is used.
+TEST_F(Serve, ReadsItsCertificateAgain) {
+  const auto makeCertificate = [this](const std::string& name) {
+    const testing::Ran made =
+        run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=" + name +
+            " -addext subjectAltName=IP:127.0.0.1 -keyout $FOLDER/tls.key -out $FOLDER/tls.crt");
+    EXPECT_EQ(made.exitCode, 0) << made.out;
+  };
+  makeCertificate("first");
+  begin({"--tls-cert", (folder_ / "tls.crt").string(), "--tls-key", (folder_ / "tls.key").string()});
+  makeCertificate("second");
+  waitUntil("openssl s_client -connect " + address() + " </dev/null 2>/dev/null | grep -q CN.*second");
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("must stay while"));
+}
+
+TEST_F(Serve, AuditOnlyAllowsAndSaysWhatItWouldDeny) {
+  start({"--speed", "50", "--load", "scenarios/story-three-works.yaml"});
+  serve({"--audit-only"});
+  waitUntil(
+      "kubectl get validatingwebhookconfigurations lastout -o "
+      "jsonpath='{.webhooks[*].rules[*].resources[*]}' | "
+      "grep -q deployments");
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace --wait=false"),
+              AllOf(HasSubstr("Warning: lastout only watches; it would deny this"), HasSubstr("deleted")));
+}
+
+}  // namespace
+}  // namespace lastout::clients

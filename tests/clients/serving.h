@@ -1,0 +1,43 @@
+// A `lastout serve` of a test's own beside its cluster: two processes, and real TLS between them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/clients/cluster.h"
+
+namespace lastout::clients {
+
+// Ends it as Ctrl-C does, which has to be clean.
+class Serving : public Cluster {
+ protected:
+  void TearDown() override;
+
+  // Starts it with the kubeconfig `$FOLDER/<config>`; `options` come after that, --listen and --answers.
+  void serve(const std::vector<std::string>& options = {}, const std::string& config = "config");
+  // Until the API server was seen to ask it about deletions of the story's provider, and it knows all that
+  // the provider depends on: so long a status waits for it.
+  void waitUntilTheProviderIsGuarded() const;
+  // The host and port at which it answers reviews.
+  std::string address() const;
+  // Where it gives /metrics, /graph and /why.
+  std::string answersUrl() const;
+  // Waits until it has printed that; false: it has ended, and has not.
+  bool waitUntilItSays(const std::string& text) { return serving_->waitFor(text); }
+  // What it has printed, when it was ended as Ctrl-C does.
+  std::string interrupt();
+  // Ends it with -9.
+  void kill() { serving_.reset(); }
+  // Starts another one, as serve(); the functions above are about the first.
+  void serveBeside(const std::vector<std::string>& options = {});
+
+ private:
+  std::unique_ptr<testing::Running> started(const std::vector<std::string>& options,
+                                            const std::string& config) const;
+
+  std::unique_ptr<testing::Running> serving_;
+  std::unique_ptr<testing::Running> beside_;
+};
+
+}  // namespace lastout::clients

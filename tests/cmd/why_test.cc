@@ -1,0 +1,81 @@
+// lastout why, by running the program on files: what it says, and its exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+
+namespace lastout {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::Ran;
+using ::testing::StartsWith;
+
+constexpr const char* kWhyWorks = "scenarios/story-three-works.yaml";
+
+TEST(WhyCommand, SaysWhatBlocksAndWhereThatEnds) {
+  const Ran ran = testing::lastout({"why", "deployment/finalizer-deployment", kWhyWorks});
+  EXPECT_EQ(ran.exitCode, 1);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(ran.out, AllOf(StartsWith("deployments.apps/finalizer-namespace/finalizer-deployment: DENY"),
+                             HasSubstr("; delete them first\n"), HasSubstr("spec.criteria[1]\n"),
+                             HasSubstr("Root blockers:\n- coolresources.my.crd.group/some-instance\n")));
+}
+
+TEST(WhyCommand, WritesJson) {
+  const Ran ran = testing::lastout(
+      {"why", "deployment/finalizer-deployment", "-n", "finalizer-namespace", "-o", "json", kWhyWorks});
+  EXPECT_EQ(ran.exitCode, 1);
+  const auto json = nlohmann::json::parse(ran.out, nullptr, false);
+  EXPECT_EQ(json["blocked"], true);
+  EXPECT_EQ(json["verdict"]["reason"], "CriterionUnmet");
+  EXPECT_EQ(json["blockers"].size(), 2U);
+}
+
+TEST(WhyCommand, WhatMayGoIsNoFailure) {
+  const Ran ran = testing::lastout({"why", "coolresources/some-instance", kWhyWorks});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_EQ(ran.out,
+            "coolresources.my.crd.group/some-instance: ALLOW (NotGuarded)\n"
+            "coolresources.my.crd.group/some-instance is not guarded\n");
+}
+
+TEST(WhyCommand, BadInputIsToldFromAnAnswer) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"deploy/finalizer-deploymnet", kWhyWorks}, "did you mean deployments.apps/"},
+      {{"nothing", kWhyWorks}, "is no reference"},
+      {{"manifestworks/*", kWhyWorks}, "names 3 objects"},
+      {{"pod/x", kWhyWorks}, "there are no pods"},
+      {{"ns/x", "nowhere.yaml"}, "nowhere.yaml: there is no such file"},
+      {{"ns/x", "--server", "http://127.0.0.1:1", kWhyWorks}, "choose one"},
+      {{"ns/x", "--server", "http://127.0.0.1:1", "--kubeconfig", "k"}, "choose one"},
+      {{"ns/x", "--server", "what://x"}, "--server: "},
+      {{"ns/x", "--server", "127.0.0.1:9090"},
+       "neither https:// nor http://; write it as https://HOST:PORT, or on "
+       "this machine as http://127.0.0.1:9090"},
+      {{"deployment", "web", "--kubeconfig", "k"},
+       "\"deployment\" is no reference; did you mean deployment/web?"},
+      {{"deployment", "web"}, "did you mean deployment/web?"},
+      {{"foo/bar", kWhyWorks},
+       "no resource type \"foo\" is known; a type of your own is known once its "
+       "CustomResourceDefinition is there"},
+      {{"ns/x", "--server", "http://127.0.0.1:1"}, "Connection refused"},
+      {{"ns/x", "--server", "http://example.com", "--token-file", "t"}, "use https://"},
+      {{"ns/x", "--token-file", "t", kWhyWorks}, "--token-file is for a --server"},
+      {{"ns/x", "--kubeconfig", "nowhere.config"}, "nowhere.config"},
+      {{"ns/x", "-o", "yaml", kWhyWorks}, "yaml"}};
+  for (const auto& [arguments, words] : cases) {
+    std::vector<std::string> all = {"why"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Ran ran = testing::lastout(all);
+    EXPECT_EQ(ran.exitCode, 2) << words;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, HasSubstr(words));
+  }
+}
+
+}  // namespace
+}  // namespace lastout

@@ -1,0 +1,67 @@
+#include "tests/deploy/chart.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "kube/parse.h"
+
+namespace lastout::deploy {
+namespace {
+
+std::string renderedText(const std::string& text, const Json& values) {
+  static const std::regex kAction(R"(\{\{ \.Values((?:\.[A-Za-z]+)+) \}\})");
+  std::string result;
+  auto rest = text.cbegin();
+  for (std::sregex_iterator action(text.begin(), text.end(), kAction), end; action != end; ++action) {
+    result.append(rest, (*action)[0].first);
+    rest = (*action)[0].second;
+    std::string path = (*action)[1].str();
+    std::replace(path.begin(), path.end(), '.', '/');
+    const Json::json_pointer pointer(path);
+    if (!values.contains(pointer)) {
+      ADD_FAILURE() << "values.yaml has no " << path;
+      continue;
+    }
+    const Json& value = values[pointer];
+    result += value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  result.append(rest, text.cend());
+  EXPECT_EQ(result.find("{{"), std::string::npos) << "this needs Helm itself:\n" << result;
+  return result;
+}
+
+}  // namespace
+
+std::string textOf(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<Json> documentsIn(const std::string& text) {
+  std::vector<Json> documents;
+  const auto parsed = kube::parseYaml(text, "manifests");
+  if (!parsed) {
+    ADD_FAILURE() << parsed.error().message << "\n" << text;
+    return documents;
+  }
+  for (const kube::Value& document : *parsed) documents.push_back(Json::parse(kube::toJson(document).dump()));
+  return documents;
+}
+
+std::vector<Json> rendered(const std::string& folder, const Json& values) {
+  std::vector<Json> documents;
+  for (const auto& entry : std::filesystem::directory_iterator(folder + "/templates")) {
+    for (Json& document : documentsIn(renderedText(textOf(entry.path().string()), values)))
+      documents.push_back(std::move(document));
+  }
+  return documents;
+}
+
+}  // namespace lastout::deploy

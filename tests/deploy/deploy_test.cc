@@ -1,0 +1,228 @@
+// What deploy/ says: the chart and the kustomize base are one, every right has a reason, and the image has
+// what the program needs.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "tests/deploy/chart.h"
+#include "tests/support/program.h"
+
+namespace lastout::deploy {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+constexpr const char* kChart = "deploy/helm/lastout";
+
+std::string nameOf(const Json& object) {
+  return object["kind"].get<std::string>() + "/" + object["metadata"].value("namespace", "") + "/" +
+         object["metadata"]["name"].get<std::string>();
+}
+
+std::map<std::string, Json> byName(const std::vector<Json>& objects) {
+  std::map<std::string, Json> named;
+  for (const Json& object : objects) EXPECT_TRUE(named.emplace(nameOf(object), object).second);
+  return named;
+}
+
+Json defaultValues() { return documentsIn(textOf(std::string(kChart) + "/values.yaml")).at(0); }
+
+// Each leaf of the values by its pointer.
+std::vector<std::string> leavesOf(const Json& values) {
+  std::vector<std::string> leaves;
+  const Json flat = values.flatten();
+  for (const auto& [pointer, value] : flat.items()) leaves.push_back(pointer);
+  return leaves;
+}
+
+TEST(Chart, IsTheKustomizeBase) {
+  const testing::Ran ran = testing::shell("kubectl kustomize deploy");
+  ASSERT_EQ(ran.exitCode, 0) << ran.out;
+  const auto base = byName(documentsIn(ran.out));
+  const auto chart = byName(rendered(kChart, defaultValues()));
+  EXPECT_EQ(base.size(), 18U);
+  for (const auto& [name, object] : base) {
+    ASSERT_TRUE(chart.contains(name)) << name;
+    EXPECT_EQ(chart.at(name), object) << name;
+  }
+  EXPECT_EQ(chart.size(), base.size());
+}
+
+TEST(Chart, UsesEveryValue) {
+  const Json values = defaultValues();
+  const auto before = rendered(kChart, values);
+  for (const std::string& leaf : leavesOf(values)) {
+    Json other = values;
+    Json& value = other[Json::json_pointer(leaf)];
+    value = value.is_number()    ? Json(value.get<int>() + 7)
+            : value.is_boolean() ? Json(!value.get<bool>())
+                                 : Json(value.get<std::string>() + "9");
+    EXPECT_NE(rendered(kChart, other), before) << leaf << " changes nothing";
+  }
+}
+
+TEST(Deploy, IsOfTheProgramsVersion) {
+  const std::string version = testing::lastout({"--version"}).out;
+  const Json chart = documentsIn(textOf(std::string(kChart) + "/Chart.yaml")).at(0);
+  EXPECT_EQ("lastout " + chart["version"].get<std::string>() + "\n", version);
+  EXPECT_EQ(chart["appVersion"], chart["version"]);
+  EXPECT_EQ(defaultValues()["image"]["tag"], chart["version"]);
+}
+
+TEST(Deploy, HasAReasonForEveryRight) {
+  std::istringstream text(textOf("deploy/rbac.yaml"));
+  std::string before;
+  for (std::string line; std::getline(text, line); before = line) {
+    if (line.starts_with("  - apiGroups:")) {
+      EXPECT_THAT(before, StartsWith("  # ")) << line;
+    }
+  }
+}
+
+// "create secrets", "patch leases.coordination.k8s.io/lastout": what a rule allows beside reading.
+std::vector<std::string> writesOf(const Json& rule) {
+  std::vector<std::string> writes;
+  if (rule.contains("nonResourceURLs")) {
+    EXPECT_EQ(rule["verbs"], Json{"get"}) << rule;
+    return writes;
+  }
+  for (const std::string verb : rule["verbs"]) {
+    if (verb == "get" || verb == "list" || verb == "watch") continue;
+    for (const std::string group : rule["apiGroups"]) {
+      for (const std::string resource : rule["resources"]) {
+        const std::string write = verb + " " + resource + (group.empty() ? "" : "." + group);
+        for (const std::string name : rule.value("resourceNames", Json{""}))
+          writes.push_back(write + (name.empty() ? "" : "/" + name));
+      }
+    }
+  }
+  return writes;
+}
+
+// No wildcard; and whatever it may write stands here.
+TEST(Deploy, AsksForNoMoreThanItNames) {
+  std::vector<std::string> anywhere;
+  std::map<std::string, std::vector<std::string>> within;  // by namespace
+  for (const Json& object : documentsIn(textOf("deploy/rbac.yaml"))) {
+    for (const Json& rule : object.value("rules", Json::array())) {
+      EXPECT_THAT(rule.dump(), Not(HasSubstr("*")));
+      std::vector<std::string>& writes =
+          object["kind"] == "Role" ? within[object["metadata"]["namespace"]] : anywhere;
+      std::ranges::copy(writesOf(rule), std::back_inserter(writes));
+    }
+  }
+  EXPECT_THAT(anywhere, UnorderedElementsAre(
+                            "patch criticalservices/status.lastout.dev",
+                            "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                            "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                            "create validatingwebhookconfigurations.admissionregistration.k8s.io",
+                            "create tokenreviews.authentication.k8s.io",
+                            "create subjectaccessreviews.authorization.k8s.io"));
+  EXPECT_THAT(within["lastout"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout",
+                                                      "create leases.coordination.k8s.io",
+                                                      "patch secrets/lastout-tls", "create secrets"));
+  EXPECT_THAT(within["default"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout-sentinel",
+                                                      "delete leases.coordination.k8s.io/lastout-sentinel",
+                                                      "create leases.coordination.k8s.io", "create events"));
+  EXPECT_EQ(within.size(), 2U);
+}
+
+// "ClusterRole lastout", "Role lastout in default".
+std::string roleNamed(const std::string& kind, const std::string& name, const Json& metadata) {
+  return kind + " " + name +
+         (metadata.contains("namespace") ? " in " + metadata["namespace"].get<std::string>() : "");
+}
+
+// Each role of lastout's own is given to its service account, and no other role is given to anybody.
+TEST(Deploy, BindsItsRolesToItsServiceAccount) {
+  const std::vector<Json> objects = documentsIn(textOf("deploy/rbac.yaml"));
+  const Json account = documentsIn(textOf("deploy/service-account.yaml")).at(0)["metadata"];
+  std::vector<std::string> roles;
+  std::vector<std::string> bound;
+  for (const Json& object : objects) {
+    const std::string kind = object["kind"];
+    if (kind.ends_with("Role"))
+      roles.push_back(roleNamed(kind, object["metadata"]["name"], object["metadata"]));
+    if (!kind.ends_with("RoleBinding")) continue;
+    EXPECT_EQ(
+        object["subjects"],
+        (Json{{{"kind", "ServiceAccount"}, {"name", account["name"]}, {"namespace", account["namespace"]}}}));
+    EXPECT_EQ(object["roleRef"]["apiGroup"], "rbac.authorization.k8s.io");
+    EXPECT_EQ(kind, object["roleRef"]["kind"].get<std::string>() + "Binding");
+    bound.push_back(roleNamed(object["roleRef"]["kind"], object["roleRef"]["name"], object["metadata"]));
+  }
+  EXPECT_THAT(bound, UnorderedElementsAre("ClusterRole lastout", "ClusterRole lastout-reads",
+                                          "Role lastout in lastout", "Role lastout in default"));
+  EXPECT_THAT(roles, IsSupersetOf(bound));
+  EXPECT_THAT(roles, IsSupersetOf({"ClusterRole lastout-providers", "ClusterRole lastout-reader"}));
+  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["serviceAccountName"], account["name"]);
+}
+
+// Kubernetes keeps these rules; a list of ours, even an empty one, would replace them at each kubectl apply.
+TEST(Deploy, LeavesAggregatedRulesToKubernetes) {
+  int count = 0;
+  for (const Json& object : documentsIn(textOf("deploy/rbac.yaml"))) {
+    if (!object.contains("aggregationRule")) continue;
+    EXPECT_FALSE(object.contains("rules")) << object;
+    ++count;
+  }
+  EXPECT_EQ(count, 1);
+}
+
+TEST(Deploy, KeepsTheLastReplica) {
+  const Json budget = documentsIn(textOf("deploy/disruption-budget.yaml")).at(0)["spec"];
+  EXPECT_EQ(budget["minAvailable"], 1);
+  EXPECT_FALSE(budget.contains("maxUnavailable")) << "of one replica it would be all";
+}
+
+TEST(Deploy, SaysNothingThatTheProgramDoesNotTake) {
+  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
+  auto arguments = pod["containers"][0]["args"].get<std::vector<std::string>>();
+  arguments.insert(arguments.end(), {"--kubeconfig", "/nowhere/config"});
+  const testing::Ran ran = testing::lastout(arguments);
+  EXPECT_THAT(ran.err, HasSubstr("/nowhere/config")) << "as far as this its arguments are understood";
+}
+
+TEST(Deploy, RunsConfined) {
+  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["securityContext"]["runAsNonRoot"], true);
+  EXPECT_EQ(pod["securityContext"]["seccompProfile"], (Json{{"type", "RuntimeDefault"}}));
+  for (const char* ofTheHost : {"hostNetwork", "hostPID", "hostIPC", "volumes", "initContainers"})
+    EXPECT_FALSE(pod.contains(ofTheHost)) << ofTheHost;
+  EXPECT_EQ(pod["containers"].size(), 1U);
+  EXPECT_EQ(documentsIn(textOf("deploy/namespace.yaml"))
+                .at(0)["metadata"]["labels"]["pod-security.kubernetes.io/enforce"],
+            "restricted");
+  const Json& context = pod["containers"][0]["securityContext"];
+  EXPECT_FALSE(context.contains("privileged"));
+  EXPECT_EQ(context["readOnlyRootFilesystem"], true);
+  EXPECT_EQ(context["allowPrivilegeEscalation"], false);
+  EXPECT_EQ(context["capabilities"], (Json{{"drop", {"ALL"}}}));
+  const std::string user = pod["securityContext"]["runAsUser"].dump();
+  EXPECT_THAT(textOf("deploy/Dockerfile"), HasSubstr("USER " + user + ":" + user));
+}
+
+// The libraries that the program is linked with, by the Debian packages that have them on this machine.
+TEST(Dockerfile, InstallsEveryLibraryOfTheProgram) {
+  const testing::Ran ran = testing::shell(
+      "for file in $(ldd $(command -v lastout) | sed -n 's/.*=> \\(\\/[^ ]*\\).*/\\1/p'); do "
+      "readelf -d $(command -v lastout) | grep -q \"\\[$(basename $file)\\]\" || continue; "
+      "dpkg -S $(realpath $file) /usr$file $file 2>/dev/null | head -1 | sed 's/:.*//'; done | sort -u");
+  const std::string dockerfile = textOf("deploy/Dockerfile");
+  std::istringstream packages(ran.out);
+  int count = 0;
+  for (std::string package; std::getline(packages, package); ++count)
+    EXPECT_THAT(dockerfile, HasSubstr("       " + package + " \\\n"));
+  EXPECT_GT(count, 5) << ran.out;
+}
+
+}  // namespace
+}  // namespace lastout::deploy

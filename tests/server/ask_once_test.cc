@@ -1,0 +1,87 @@
+// A cluster that is asked once, by people who may read all of it, some, or nothing.
+#include "server/ask_once.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::kCoolResources;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class AskOnceTest : public lastout::testing::ServerTest {
+ public:
+  kube::Result<AskedOnce> askAs(const std::string& token, const std::string& reference = {}) {
+    client::Connection connection;
+    connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
+    connection.authority = authority.certificate;
+    connection.authentication.token = token;
+    auto whose = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+    AskOnceOptions options;
+    options.reference = reference;
+    options.random = [] { return [] { return 0.5; }; };
+    return askOnce(whose, options);
+  }
+  std::string refusedAs(const std::string& token, const std::string& reference = {}) {
+    const auto asked = askAs(token, reference);
+    return asked ? "" : asked.error().message;
+  }
+};
+
+TEST_F(AskOnceTest, WhoMayReadAllHearsAll) {
+  createStory();
+  const auto asked = askAs("the-token");
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_THAT(asked->warnings, IsEmpty());
+  EXPECT_TRUE(admission::drawn(asked->cluster, {})->find("provider") != std::string::npos);
+}
+
+TEST_F(AskOnceTest, WhatMayNotBeReadIsSaid) {
+  createStory();
+  const auto asked = askAs("readers-token");
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_THAT(asked->warnings, ElementsAre(HasSubstr("you may not list namespaces, so what depends on that "
+                                                     "type counts as unknown here (403 Forbidden"),
+                                           HasSubstr("you may not list deployments.apps")));
+  const auto why = admission::whyOf(asked->cluster, "criticalservice/s");
+  ASSERT_TRUE(why);
+  EXPECT_THAT(why->message, AllOf(HasSubstr("(you are not allowed to list deployments.apps)"),
+                                  HasSubstr("; ask as somebody who may list deployments.apps")));
+}
+
+// Nobody can tell then what is guarded: an empty graph would be a lie.
+TEST_F(AskOnceTest, WithoutCriticalServicesNothingIsTold) {
+  createStory();
+  EXPECT_THAT(refusedAs("scrapers-token"),
+              AllOf(HasSubstr("you may not list criticalservices.lastout.dev, so nothing can be told"),
+                    HasSubstr("403")));
+}
+
+TEST_F(AskOnceTest, OneObjectOfATypeThatMayNotBeListedIsLookedUp) {
+  createStory();
+  EXPECT_EQ(refusedAs("readers-token", "deployment/provider"),
+            "you may not list deployments.apps in all namespaces, so \"deployment/provider\" lacks the "
+            "namespace; write deployments.apps/<namespace>/provider or deployment/provider -n <namespace>");
+  const auto asked = askAs("readers-token", "deployment/provider -n default");
+  ASSERT_TRUE(asked) << asked.error().message;
+  const auto why = admission::whyOf(asked->cluster, "deployment/provider -n default");
+  ASSERT_TRUE(why);
+  EXPECT_TRUE(why->present);
+  EXPECT_FALSE(why->allowed);
+  EXPECT_THAT(refusedAs("readers-token", "deployment/provider -n elsewhere"), HasSubstr("403"));
+  EXPECT_THAT(refusedAs("readers-token", "deployment/nobody -n default"), HasSubstr("404"));
+}
+
+TEST_F(AskOnceTest, NobodyThereIsSaidAtOnce) {
+  listener.reset();
+  EXPECT_THAT(refusedAs("the-token"), HasSubstr("onnection refused"));
+}
+
+}  // namespace
+}  // namespace lastout::server

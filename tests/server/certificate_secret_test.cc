@@ -1,0 +1,149 @@
+// The Secret of all replicas at a real API: made by one, used by all, renewed in virtual time.
+#include "server/certificate_secret.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <list>
+
+#include "kube/parse.h"
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::WireAnswer;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
+constexpr const char* kSecret = "/api/v1/namespaces/default/secrets/lastout-tls";
+constexpr int64_t kSecretsDay = 86'400;
+
+class CertificateSecretTest : public lastout::testing::ServerTest {
+ public:
+  struct Replica {
+    std::mutex mutex;
+    SharedCertificate used;
+    std::unique_ptr<CertificateSecret> secret;
+    SharedCertificate uses() {
+      const std::lock_guard lock(mutex);
+      return used;
+    }
+  };
+
+  Replica& startReplica() {
+    Replica& replica = replicas.emplace_back();
+    CertificateSecretOptions options;
+    options.namespaceName = namespaceName;
+    options.name = "lastout-tls";
+    options.names = {{"lastout.default.svc"}, {}};
+    options.lookAfter = std::chrono::milliseconds(10);
+    options.clock = [this] {
+      ++looks;
+      return now.load();
+    };
+    options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
+    options.random = [] { return [] { return 0.5; }; };
+    options.log = [this](const std::string& line) {
+      const std::lock_guard lock(mutex);
+      lines.push_back(line);
+    };
+    options.use = [&replica](const SharedCertificate& shared) {
+      const std::lock_guard lock(replica.mutex);
+      replica.used = shared;
+      return kube::Result<void>();
+    };
+    replica.secret = std::make_unique<CertificateSecret>(access, std::move(options));
+    replica.secret->start();
+    return replica;
+  }
+
+  SharedCertificate stored() {
+    const WireAnswer answer = ask({.method = "GET", .target = kSecret, .body = {}, .headers = {}});
+    if (answer.status != 200) return {};
+    return sharedCertificateIn(kube::parseJson(answer.body, "").value());
+  }
+
+  std::vector<std::string> logged() {
+    const std::lock_guard lock(mutex);
+    return lines;
+  }
+
+  std::string namespaceName = "default";
+  std::atomic<int64_t> now{20'000 * kSecretsDay};
+  std::atomic<int> looks{0};
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  std::list<Replica> replicas;
+};
+
+TEST_F(CertificateSecretTest, IsMadeOnceAndUsedByAll) {
+  Replica& first = startReplica();
+  Replica& second = startReplica();
+  waitUntil([&] { return first.secret->isKnown() && second.secret->isKnown(); });
+  EXPECT_EQ(first.uses(), second.uses());
+  EXPECT_EQ(first.uses(), stored());
+  EXPECT_TRUE(isUsable(stored(), now));
+}
+
+TEST_F(CertificateSecretTest, IsRenewedInTimeForAll) {
+  Replica& first = startReplica();
+  Replica& second = startReplica();
+  waitUntil([&] { return first.secret->isKnown() && second.secret->isKnown(); });
+  const SharedCertificate before = stored();
+  now += 61 * kSecretsDay;
+  waitUntil([&] { return first.uses() != before && second.uses() == first.uses(); });
+  EXPECT_EQ(stored().authorities, before.authorities);
+  EXPECT_TRUE(isUsable(stored(), now + 80 * kSecretsDay));
+}
+
+TEST_F(CertificateSecretTest, IsMadeAnewWhenItIsDeletedOrBroken) {
+  Replica& replica = startReplica();
+  waitUntil([&] { return replica.secret->isKnown(); });
+  const SharedCertificate before = stored();
+  remove(kSecret);
+  waitUntil([&] { return isUsable(stored(), now) && stored() == replica.uses() && stored() != before; });
+  EXPECT_EQ(ask({.method = "PATCH",
+                 .target = kSecret,
+                 .body = R"({"metadata":{"labels":{"a":"b"}},"data":{"tls.key":"bm8ga2V5"}})",
+                 .headers = {"Content-Type: application/merge-patch+json"}})
+                .status,
+            200);
+  waitUntil([&] { return isUsable(stored(), now) && stored() == replica.uses(); });
+  const WireAnswer answer = ask({.method = "GET", .target = kSecret, .body = {}, .headers = {}});
+  EXPECT_EQ(answer.json()["metadata"]["labels"]["a"], "b") << "others may label it";
+}
+
+TEST_F(CertificateSecretTest, OfOthersIsOnlyRead) {
+  const auto others = nextCertificate({}, {{"lastout.default.svc"}, {}}, {}, now).value().value();
+  lastout::testing::Json secret = secretOf("default", "lastout-tls", others);
+  secret["data"].erase("ca.key");
+  create(kSecrets, secret);
+  Replica& replica = startReplica();
+  waitUntil([&] { return replica.secret->isKnown(); });
+  EXPECT_EQ(replica.uses().certificate, others.certificate);
+  const size_t before = logged().size();
+  now += 91 * kSecretsDay;
+  waitUntil([&] { return logged().size() > before; });
+  EXPECT_EQ(stored().certificate, others.certificate) << "it is not lastout's to renew";
+}
+
+// As after `kubectl delete -k`: its namespace is gone.
+TEST_F(CertificateSecretTest, AProblemIsLoggedOnceHoweverOftenItIsTried) {
+  namespaceName = "later";
+  Replica& replica = startReplica();
+  waitUntil([&] { return looks > 10; });
+  EXPECT_THAT(logged(), ElementsAre(AllOf(HasSubstr("the certificate's Secret cannot be renewed: 404"),
+                                          HasSubstr("namespaces \"later\" not found"))));
+  create("/api/v1/namespaces",
+         {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "later"}}}});
+  waitUntil([&] { return replica.secret->isKnown() && logged().size() > 1; });
+  EXPECT_EQ(logged().back(), "the certificate's Secret is as it should be again");
+  EXPECT_EQ(logged().size(), 2U);
+}
+
+}  // namespace
+}  // namespace lastout::server

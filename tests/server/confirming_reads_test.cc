@@ -1,0 +1,354 @@
+// The reads before an ALLOW, at a server whose every answer a test decides.
+#include "server/confirming_reads.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <latch>
+#include <mutex>
+#include <semaphore>
+#include <vector>
+
+#include "tests/client/tls_peer.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::PeerConnection;
+using lastout::testing::pki;
+using lastout::testing::TlsPeer;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const kube::GroupResource kConfigMaps{"", "configmaps"};
+const kube::GroupResource kReadThings{"example.com", "things"};
+
+graph::Condition carriers(const std::string& finalizer = "example.com/f") {
+  return {graph::Condition::Kind::Finalizer, kConfigMaps, finalizer, {}, {}, {}};
+}
+
+graph::Condition existence(const kube::GroupResource& type, const std::string& name) {
+  return {graph::Condition::Kind::Object, type, {}, "default", name, {}};
+}
+
+std::string answer(int status, const std::string& body) {
+  return "HTTP/1.1 " + std::to_string(status) +
+         " Said\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+
+std::string item(const std::string& name, const std::string& finalizer) {
+  return R"({"metadata":{"namespace":"default","name":")" + name + R"(","uid":"u-)" + name +
+         R"(","resourceVersion":"7","finalizers":[)" + (finalizer.empty() ? "" : '"' + finalizer + '"') +
+         "]}}";
+}
+
+// `remaining`: "" or what the server says of the pages to come.
+std::string list(const std::string& items, const std::string& next, const std::string& remaining = "") {
+  return answer(200, R"({"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":)"
+                     R"({"resourceVersion":"9","continue":")" +
+                         next + '"' + (remaining.empty() ? "" : R"(,"remainingItemCount":)" + remaining) +
+                         R"(},"items":[)" + items + "]}");
+}
+
+std::string notFound(const std::string& message) {
+  return answer(404,
+                R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,)"
+                R"("message":")" +
+                    message + "\"}");
+}
+
+client::Discovery discovery() {
+  client::Discovery found;
+  found.types = kube::ResourceMap::builtIn();
+  for (const kube::GroupResource& type : {kConfigMaps, kube::crdType()}) {
+    client::ServedType served;
+    served.type = *found.types.find(type);
+    served.canGet = served.canList = served.canWatch = true;
+    found.served.emplace(type, served);
+  }
+  return found;
+}
+
+class ConfirmingReadsTest : public ::testing::Test {
+ public:
+  ConfirmingReadsTest() {
+    view.discovered(discovery(), steady_clock::now());
+    client::Connection connection;
+    connection.server = {true, "127.0.0.1", peer->port(), ""};
+    connection.authority = pki().authority.certificate;
+    access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+    begin({});
+  }
+  ~ConfirmingReadsTest() override { end(); }
+
+  // Both sides; a request may have come at last, and nobody waits for its answer.
+  void end() {
+    reads.reset();
+    peer.reset();
+  }
+
+  void begin(const ConfirmingReadsOptions& options) {
+    reads = std::make_unique<ConfirmingReads>(
+        access, view,
+        [this](const ConfirmingReads::Done& read) {
+          outcome = read.outcome;
+          ended.release();
+        },
+        options);
+  }
+  // What the watch tells.
+  void tell(const std::string& name) {
+    client::StreamedObject object;
+    object.meta.namespaceName = "default";
+    object.meta.name = name;
+    object.meta.uid = "u-" + name;
+    object.meta.resourceVersion = "7";
+    view.upsert(*kube::ResourceMap::builtIn().find(kConfigMaps), std::move(object));
+  }
+
+  // What each request for this target is answered with.
+  void answerWith(std::function<std::string(const std::string& target)> say) {
+    const std::lock_guard lock(mutex_);
+    say_ = std::move(say);
+  }
+  // With an empty list, each when `mayEnd` is released.
+  void answerWhenTheyMayEnd() {
+    answerWith([this](const std::string&) {
+      begun.release();
+      mayEnd.acquire();
+      return list("", "");
+    });
+  }
+  std::vector<std::string> asked() {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+  kube::Result<ConfirmingReads::Holder> holderOf(const graph::Condition& condition,
+                                                 seconds within = seconds(60)) {
+    return reads->holderOf(condition, steady_clock::now() + within);
+  }
+
+  std::counting_semaphore<> begun{0};   // answers
+  std::counting_semaphore<> mayEnd{0};  // likewise
+  std::unique_ptr<TlsPeer> peer = std::make_unique<TlsPeer>([this](PeerConnection& connection) {
+    for (std::string text = connection.request(); !text.empty(); text = connection.request()) {
+      const size_t begin = text.find(' ') + 1;
+      const std::string target = text.substr(begin, text.find(' ', begin) - begin);
+      std::function<std::string(const std::string&)> say;
+      {
+        const std::lock_guard lock(mutex_);
+        asked_.push_back(target);
+        say = say_;
+      }
+      connection.send(say(target));
+    }
+  });
+  LiveView view{{}};
+  std::shared_ptr<client::Access> access;
+  std::counting_semaphore<> ended{0};                                               // reads
+  std::atomic<ConfirmingReads::Outcome> outcome{ConfirmingReads::Outcome::Failed};  // of the last
+  std::unique_ptr<ConfirmingReads> reads;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> asked_;
+  std::function<std::string(const std::string& target)> say_;
+};
+
+TEST_F(ConfirmingReadsTest, GoThroughAllPagesUntilTheFirstCarrier) {
+  answerWith([](const std::string& target) {
+    if (target.find("continue=two") != std::string::npos) return list(item("c", "example.com/f"), "three");
+    return list(item("a", "") + "," + item("b", "other.com/f"), "two");
+  });
+  const auto holder = holderOf(carriers());
+  ASSERT_TRUE(holder && *holder);
+  EXPECT_EQ((*holder)->meta.name, "c");
+  EXPECT_THAT(asked(),
+              ElementsAre("/api/v1/configmaps?limit=500", "/api/v1/configmaps?limit=500&continue=two"));
+}
+
+TEST_F(ConfirmingReadsTest, FindNothingOnTheLastPage) {
+  answerWith([](const std::string&) { return list(item("a", ""), ""); });
+  const auto holder = holderOf(carriers());
+  ASSERT_TRUE(holder) << holder.error().message;
+  EXPECT_FALSE(*holder);
+}
+
+TEST_F(ConfirmingReadsTest, DoNotBelieveAListThatIsCutOff) {
+  answerWith([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{\"kind\":\"ConfigMapList\",\"items\":[]    ";
+  });
+  EXPECT_FALSE(holderOf(carriers(), seconds(2)));
+}
+
+TEST_F(ConfirmingReadsTest, TellAnObjectThatIsGoneFromATypeThatIs) {
+  answerWith([](const std::string&) { return notFound(R"(configmaps \"m\" not found)"); });
+  const auto gone = holderOf(existence(kConfigMaps, "m"));
+  ASSERT_TRUE(gone) << gone.error().message;
+  EXPECT_FALSE(*gone);
+  answerWith([](const std::string&) { return notFound("the server could not find the requested resource"); });
+  EXPECT_FALSE(holderOf(existence(kConfigMaps, "m")));
+  answerWith([](const std::string&) { return answer(404, "404 page not found"); });
+  EXPECT_FALSE(holderOf(existence(kConfigMaps, "m")));
+  answerWith([](const std::string&) { return answer(200, item("m", "")); });
+  EXPECT_TRUE(holderOf(existence(kConfigMaps, "m")).value());
+  graph::Condition other = existence(kConfigMaps, "m");
+  other.uid = "another";
+  EXPECT_FALSE(holderOf(other).value()) << "another object has its name";
+}
+
+TEST_F(ConfirmingReadsTest, SayWhyTheyCannot) {
+  answerWith([](const std::string&) {
+    return answer(403,
+                  R"({"kind":"Status","status":"Failure","reason":"Forbidden","message":"no","code":403})");
+  });
+  EXPECT_THAT(holderOf(carriers()).error().message, HasSubstr("403 Forbidden: no"));
+  EXPECT_THAT(holderOf(existence(kReadThings, "x")).error().message,
+              HasSubstr("the API server does not serve things.example.com"));
+}
+
+// Who asks while a read is under way waits for the next one, and all who do share it.
+TEST_F(ConfirmingReadsTest, AreShared) {
+  answerWhenTheyMayEnd();
+  const auto ask = [this] { return holderOf(carriers()).has_value(); };
+  std::vector<std::future<bool>> answers;
+  answers.push_back(std::async(std::launch::async, ask));
+  begun.acquire();
+  for (int i = 0; i < 5; ++i) answers.push_back(std::async(std::launch::async, ask));
+  while (reads->waiting() < 6) std::this_thread::yield();
+  mayEnd.release(2);
+  for (std::future<bool>& one : answers) EXPECT_TRUE(one.get());
+  EXPECT_EQ(asked().size(), 2);
+}
+
+TEST_F(ConfirmingReadsTest, WhoHasNoTimeLeftFailsAlone) {
+  answerWhenTheyMayEnd();
+  auto first = std::async(std::launch::async, [this] { return holderOf(carriers()).has_value(); });
+  begun.acquire();
+  auto patient = std::async(std::launch::async, [this] { return holderOf(carriers()).has_value(); });
+  while (reads->waiting() < 2) std::this_thread::yield();
+  EXPECT_THAT(holderOf(carriers(), seconds(0)).error().message, HasSubstr("longer than a review may"));
+  mayEnd.release(2);
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(patient.get());
+}
+
+// Of two criteria on one type, and of two objects.
+TEST_F(ConfirmingReadsTest, AreMadeAtOnce) {
+  answerWith([](const std::string&) { return list(item("a", "example.com/f"), ""); });
+  const std::vector<graph::Condition> two{carriers(), carriers("example.com/g")};
+  const auto holders = reads->holdersOf(two, steady_clock::now() + seconds(60));
+  ASSERT_TRUE(holders[0] && holders[1]);
+  EXPECT_TRUE(*holders[0]);
+  EXPECT_FALSE(*holders[1]);
+  EXPECT_EQ(asked().size(), 1);
+
+  std::latch both(2);
+  answerWith([&](const std::string&) {
+    both.arrive_and_wait();
+    return answer(200, item("m", ""));
+  });
+  const std::vector<graph::Condition> objects{existence(kConfigMaps, "m"), existence(kConfigMaps, "n")};
+  for (const auto& holder : reads->holdersOf(objects, steady_clock::now() + seconds(60)))
+    EXPECT_TRUE(holder && *holder);
+}
+
+class LargeTypeTest : public ConfirmingReadsTest {
+ public:
+  // Two pages of one object each, of which the second comes when it may.
+  LargeTypeTest() {
+    answerWith([this](const std::string& target) {
+      if (target.find("continue=") == std::string::npos) return list(item("a", ""), "two", "1");
+      begun.release();
+      mayEnd.acquire();
+      return list(item("b", onSecondPage), "");
+    });
+  }
+  ~LargeTypeTest() override {
+    reads.reset();  // begins no other one
+    mayEnd.release(100);
+    end();
+  }
+  // Who asks has no time left; the read has ended afterwards.
+  void readToTheEnd() {
+    EXPECT_THAT(holderOf(carriers(), seconds(0)).error().message,
+                HasSubstr("reading configmaps takes longer than a review may; it goes on in the background"));
+    begun.acquire();
+    EXPECT_FALSE(holderOf(carriers(), seconds(0))) << "it is not read to its end yet";
+    mayEnd.release();
+    ended.acquire();
+  }
+
+  std::string onSecondPage;
+};
+
+TEST_F(LargeTypeTest, IsReadToItsEndAndThenItsFirstPageIsEnough) {
+  tell("a");
+  tell("b");
+  readToTheEnd();
+  EXPECT_EQ(outcome, ConfirmingReads::Outcome::Free);
+  const size_t before = asked().size();
+  const auto holder = holderOf(carriers());
+  ASSERT_TRUE(holder) << holder.error().message;
+  EXPECT_FALSE(*holder);
+  EXPECT_EQ(asked().size(), before + 1) << "one page";
+}
+
+TEST_F(LargeTypeTest, IsNotConfirmedWhileTheWatchIsBehind) {
+  tell("a");
+  readToTheEnd();
+  EXPECT_THAT(holderOf(carriers()).error().message, HasSubstr("the watch of configmaps is behind"));
+  tell("b");
+  EXPECT_TRUE(holderOf(carriers()));
+}
+
+TEST_F(LargeTypeTest, WhatWasNotSoughtThenIsReadWhole) {
+  tell("a");
+  tell("b");
+  readToTheEnd();
+  mayEnd.release();
+  const size_t before = asked().size();
+  EXPECT_TRUE(holderOf(carriers("example.com/g")));
+  EXPECT_EQ(asked().size(), before + 2);
+}
+
+TEST_F(LargeTypeTest, WhatIsFoundThereIsNoReasonToAllow) {
+  tell("a");
+  tell("b");
+  onSecondPage = "example.com/f";
+  readToTheEnd();
+  EXPECT_EQ(outcome, ConfirmingReads::Outcome::Held);
+  mayEnd.release();
+  EXPECT_TRUE(holderOf(carriers()).value());
+}
+
+TEST_F(LargeTypeTest, NothingIsBelievedForLong) {
+  begin({.counts = std::chrono::milliseconds(0)});
+  tell("a");
+  tell("b");
+  readToTheEnd();
+  onSecondPage = "example.com/f";
+  mayEnd.release();
+  EXPECT_TRUE(holderOf(carriers()).value()) << "it was read anew";
+}
+
+TEST_F(LargeTypeTest, IsReadAnewForWhoAsksAgainLater) {
+  begin({.renewAfter = std::chrono::milliseconds(0)});
+  tell("a");
+  tell("b");
+  readToTheEnd();
+  for (int i = 0; i < 3; ++i) {
+    begun.acquire();
+    mayEnd.release();
+    ended.acquire();
+  }
+  EXPECT_TRUE(holderOf(carriers())) << "while it is read anew";
+}
+
+}  // namespace
+}  // namespace lastout::server

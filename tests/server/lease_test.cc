@@ -1,0 +1,261 @@
+// Who holds a Lease, in virtual time: each candidate has a clock of its own, and one Lease is between them.
+#include "server/lease.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Action = LeaseElection::Action;
+using ElectionJson = nlohmann::json;
+
+const WallTime kNoon{std::chrono::microseconds(1'760'000'000'000'007)};
+
+// What an API server keeps, with optimistic concurrency.
+struct LeaseStore {
+  std::optional<Lease> lease;
+  int version = 0;
+  bool away = false;  // nobody gets an answer
+
+  // Whether it was written.
+  bool write(Lease changed) {
+    if ((lease ? lease->resourceVersion : "") != changed.resourceVersion) return false;
+    changed.resourceVersion = std::to_string(++version);
+    lease = std::move(changed);
+    return true;
+  }
+};
+
+class Candidate {
+ public:
+  Candidate(LeaseStore& store, const std::string& name)
+      : store_(store), election(name, {}, [] { return 0; }) {}
+
+  // One exchange, or none when there is to be waited; whether there was one.
+  bool act() {
+    const LeaseElection::Step step = election.next(now, kNoon);
+    if (step.action == Action::Wait) return false;
+    if (store_.away) {
+      election.failed(now);
+    } else if (step.action == Action::Read) {
+      election.saw(store_.lease, now);
+    } else if (store_.write(step.lease)) {
+      election.wrote(*store_.lease, now);
+    } else {
+      election.refused(now);
+    }
+    return true;
+  }
+  void actUntilItWaits() {
+    while (act()) {
+    }
+  }
+  // Its clock goes on, and it acts each second.
+  void live(seconds time) {
+    for (seconds lived(0); lived < time; lived += seconds(1)) {
+      now += seconds(1);
+      actUntilItWaits();
+    }
+  }
+  bool holds() const { return election.holds(now); }
+
+ private:
+  LeaseStore& store_;
+
+ public:
+  LeaseElection election;
+  TimePoint now{seconds(1'000)};
+};
+
+class LeaseElectionTest : public ::testing::Test {
+ public:
+  void liveBoth(seconds time) {
+    for (seconds lived(0); lived < time; lived += seconds(1)) {
+      a.live(seconds(1));
+      b.live(seconds(1));
+      EXPECT_FALSE(a.holds() && b.holds());
+    }
+  }
+
+  LeaseStore store;
+  Candidate a{store, "a"};
+  Candidate b{store, "b"};
+};
+
+TEST_F(LeaseElectionTest, TheFirstOneHasItAndRenewsIt) {
+  a.actUntilItWaits();
+  EXPECT_TRUE(a.holds());
+  EXPECT_EQ(store.lease->holder, "a");
+  EXPECT_EQ(store.lease->duration, seconds(15));
+  EXPECT_EQ(store.lease->transitions, 0);
+  EXPECT_EQ(store.lease->acquired, "2025-10-09T08:53:20.000007Z");
+  b.now += seconds(500);
+  liveBoth(seconds(60));
+  EXPECT_TRUE(a.holds());
+  EXPECT_EQ(store.version, 31) << "renewed every two seconds";
+}
+
+// It does so without looking first; a look says no more than a refusal.
+TEST_F(LeaseElectionTest, RenewsInOneExchange) {
+  a.actUntilItWaits();
+  a.now += seconds(2);
+  EXPECT_EQ(a.election.next(a.now, kNoon).action, Action::Write);
+}
+
+TEST_F(LeaseElectionTest, IsTakenOverWhenItIsNotRenewed) {
+  a.actUntilItWaits();
+  b.actUntilItWaits();
+  b.live(seconds(14));
+  EXPECT_FALSE(b.holds());
+  b.live(seconds(3));
+  EXPECT_TRUE(b.holds());
+  EXPECT_EQ(store.lease->transitions, 1);
+  a.now += seconds(17);
+  EXPECT_FALSE(a.holds());
+  a.live(seconds(5));
+  EXPECT_FALSE(a.holds()) << "it finds out";
+}
+
+// It gives up well before another may think that it did.
+TEST_F(LeaseElectionTest, WhoCannotRenewHoldsItNoLonger) {
+  a.actUntilItWaits();
+  b.actUntilItWaits();
+  store.away = true;
+  a.live(seconds(9));
+  EXPECT_TRUE(a.holds());
+  a.live(seconds(1));
+  EXPECT_FALSE(a.holds());
+  store.away = false;
+  a.live(seconds(2));
+  EXPECT_TRUE(a.holds()) << "it was nobody else's meanwhile";
+  EXPECT_EQ(store.lease->transitions, 0);
+}
+
+// Its clock says that the Lease expired long ago; but it was renewed, as the next look tells.
+TEST_F(LeaseElectionTest, AClockThatJumpsTakesNothingOver) {
+  a.actUntilItWaits();
+  b.actUntilItWaits();
+  a.live(seconds(4));
+  b.now += std::chrono::hours(1);
+  b.actUntilItWaits();
+  EXPECT_FALSE(b.holds());
+  EXPECT_TRUE(a.holds());
+  a.now += std::chrono::hours(1);
+  EXPECT_FALSE(a.holds());
+  a.actUntilItWaits();
+  EXPECT_TRUE(a.holds());
+}
+
+// One is held up between its look and its write.
+TEST_F(LeaseElectionTest, ALateWriteIsRefused) {
+  a.actUntilItWaits();
+  b.actUntilItWaits();
+  a.now += seconds(2);
+  a.actUntilItWaits();
+  b.now += seconds(2);
+  EXPECT_TRUE(b.act()) << "it looks";
+  a.now += seconds(2);
+  a.actUntilItWaits();
+  b.now += seconds(16);
+  EXPECT_TRUE(b.act()) << "and writes, over what is no longer so";
+  EXPECT_FALSE(b.holds());
+  EXPECT_EQ(store.lease->holder, "a");
+  b.live(seconds(14));
+  EXPECT_FALSE(b.holds()) << "it counts from the change that it saw last";
+}
+
+TEST_F(LeaseElectionTest, OfTwoThatTakeItOverOneIsRefused) {
+  store.write({"", "gone", seconds(15), "", "", 3});
+  a.actUntilItWaits();
+  b.actUntilItWaits();
+  a.now += seconds(20);
+  b.now += seconds(20);
+  EXPECT_TRUE(a.act());
+  EXPECT_TRUE(b.act());
+  a.act();
+  b.act();
+  EXPECT_TRUE(a.holds());
+  EXPECT_FALSE(b.holds());
+  EXPECT_EQ(store.lease->transitions, 4);
+  liveBoth(seconds(30));
+  EXPECT_TRUE(a.holds());
+}
+
+// The answer to a renewal was lost: the next one is refused, and the Lease is its own all the same.
+TEST_F(LeaseElectionTest, AnAnswerThatWasLostCostsNothing) {
+  a.actUntilItWaits();
+  a.now += seconds(2);
+  EXPECT_TRUE(store.write(a.election.next(a.now, kNoon).lease));
+  a.election.failed(a.now);
+  a.live(seconds(4));
+  EXPECT_TRUE(a.holds());
+  EXPECT_EQ(store.lease->transitions, 0);
+}
+
+TEST_F(LeaseElectionTest, IsFreeWhenItIsReleased) {
+  a.actUntilItWaits();
+  b.actUntilItWaits();
+  EXPECT_FALSE(b.election.release(kNoon)) << "it is not his";
+  ASSERT_TRUE(store.write(*a.election.release(kNoon)));
+  EXPECT_FALSE(a.holds());
+  EXPECT_EQ(store.lease->holder, "");
+  b.live(seconds(2));
+  EXPECT_TRUE(b.holds());
+  EXPECT_EQ(store.lease->transitions, 1);
+}
+
+TEST_F(LeaseElectionTest, IsMadeAnewWhenSomebodyDeletesIt) {
+  a.actUntilItWaits();
+  store.lease.reset();
+  a.live(seconds(5));
+  EXPECT_TRUE(a.holds());
+  EXPECT_EQ(store.lease->holder, "a");
+}
+
+TEST_F(LeaseElectionTest, SomebodyElsesHandIsRespected) {
+  a.actUntilItWaits();
+  Lease other = *store.lease;
+  other.holder = "somebody";
+  store.write(other);
+  a.live(seconds(4));
+  EXPECT_FALSE(a.holds());
+  EXPECT_EQ(store.lease->holder, "somebody");
+}
+
+kube::Result<Lease> leaseOf(const std::string& text) {
+  return readLease(kube::fromJson(ElectionJson::parse(text)));
+}
+
+TEST(Lease, IsReadAndWritten) {
+  const auto lease =
+      leaseOf(R"({"kind":"Lease","metadata":{"resourceVersion":"7"},"spec":{"holderIdentity":"x",
+    "leaseDurationSeconds":15,"acquireTime":"A","renewTime":"R","leaseTransitions":2}})");
+  ASSERT_TRUE(lease);
+  const auto request = requestToWrite(*lease, "n", "l");
+  EXPECT_EQ(request.method, "PATCH");
+  EXPECT_EQ(request.target, "/apis/coordination.k8s.io/v1/namespaces/n/leases/l");
+  EXPECT_EQ(ElectionJson::parse(request.body), ElectionJson::parse(R"({"apiVersion":"coordination.k8s.io/v1",
+    "kind":"Lease","metadata":{"name":"l","namespace":"n","resourceVersion":"7"},"spec":{"holderIdentity":"x",
+    "leaseDurationSeconds":15,"acquireTime":"A","renewTime":"R","leaseTransitions":2}})"));
+  EXPECT_EQ(requestToWrite({}, "n", "l").method, "POST");
+}
+
+TEST(Lease, IsNotBelievedWhateverItSays) {
+  EXPECT_FALSE(leaseOf(R"({"kind":"Status","metadata":{}})"));
+  EXPECT_FALSE(leaseOf(R"({"kind":"Lease","metadata":{}})"));
+  EXPECT_FALSE(leaseOf(R"([])"));
+  const auto lease = leaseOf(R"({"kind":"Lease","metadata":{"resourceVersion":"7"},"spec":{"holderIdentity":3,
+    "leaseDurationSeconds":9000000000000000000,"leaseTransitions":-1}})");
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->holder, "");
+  EXPECT_EQ(lease->duration, std::chrono::hours(1));
+  EXPECT_EQ(lease->transitions, 0);
+}
+
+}  // namespace
+}  // namespace lastout::server

@@ -1,0 +1,375 @@
+// The status of a CriticalService, from a view that a test fills.
+#include "server/status_of.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/parse.h"
+
+namespace lastout::server {
+namespace {
+
+using graph::Knowledge;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using StatusTree = nlohmann::json;
+
+const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
+const kube::GroupResource kCools{"my.crd.group", "coolresources"};
+const kube::GroupResource kWorkloads{"apps", "deployments"};
+const kube::ObjectKey kWorkload{kWorkloads, "n", "d"};
+
+constexpr const char* kServiceText = R"({"apiVersion":"lastout.dev/v1alpha1","kind":"CriticalService",
+  "metadata":{"name":"s","generation":3},
+  "spec":{"provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},
+  "criteria":[
+    {"type":"Finalizer","finalizer":{"group":"my.crd.group","resource":"coolresources","finalizerName":"a/b"}},
+    {"type":"SpecificResource","specificResource":{"group":"apiextensions.k8s.io",
+     "resource":"customresourcedefinitions","name":"coolresources.my.crd.group"}}]}})";
+
+class StatusOfTest : public ::testing::Test {
+ public:
+  StatusOfTest() {
+    guard(StatusTree::parse(kServiceText));
+    for (const auto& type : {criticalservice::criticalServiceType(), kCrds, kCools, kWorkloads})
+      view.know(type, Knowledge::Synced);
+    facts.readiness = {true, "PodsReady", "1 Pod is ready"};
+    facts.enforcement = {std::nullopt, "ProbePending", "no probe"};
+    facts.now = std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000));
+  }
+
+  void guard(const StatusTree& service) {
+    auto object = kube::parseObject(kube::fromJson(service), "", types);
+    ASSERT_TRUE(object) << object.error().message;
+    ASSERT_TRUE(view.guard(std::move(*object)));
+  }
+  void put(const kube::GroupResource& type, const std::string& namespaceName, const std::string& name,
+           const std::string& uid, std::vector<std::string> finalizers = {}, bool terminating = false) {
+    kube::ObjectMeta meta;
+    meta.namespaceName = namespaceName;
+    meta.name = name;
+    meta.uid = uid;
+    meta.resourceVersion = "1";
+    meta.finalizers = std::move(finalizers);
+    if (terminating) meta.deletionTimestamp = 1;
+    view.upsert(type, meta);
+  }
+  void putProvider(const std::string& uid = "u-1") { put(kWorkloads, "n", "d", uid); }
+  // What is written now stands there from now on.
+  StatusTree write() {
+    status = statusOf(view, *view.service("s"), status, facts);
+    return status;
+  }
+  const StatusTree& condition(const std::string& type) {
+    for (const StatusTree& one : status["conditions"]) {
+      if (one.value("type", StatusTree()) == type) return one;
+    }
+    ADD_FAILURE() << type;
+    return status;
+  }
+  std::string brief(const std::string& type) {
+    return condition(type)["status"].get<std::string>() + " " + condition(type)["reason"].get<std::string>();
+  }
+  std::string message(const std::string& type) { return condition(type)["message"]; }
+
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  admission::ClusterView view{"", admission::Told::WhatIsWatched};
+  StatusFacts facts;
+  StatusTree status;
+};
+
+TEST_F(StatusOfTest, OfCriteriaThatHold) {
+  putProvider();
+  write();
+  EXPECT_EQ(status["observedGeneration"], 3);
+  EXPECT_EQ(status["provider"], StatusTree({{"uid", "u-1"}, {"present", true}, {"ready", true}}));
+  EXPECT_FALSE(status.contains("unmetCriteria"));
+  EXPECT_EQ(brief("Satisfied"), "True CriteriaMet");
+  EXPECT_EQ(brief("ProviderReady"), "True PodsReady");
+  EXPECT_EQ(brief("Enforced"), "Unknown ProbePending");
+  EXPECT_EQ(brief("Stuck"), "False NothingBeingDeleted");
+  EXPECT_EQ(brief("Degraded"), "False AllKnown");
+  for (const StatusTree& one : status["conditions"]) {
+    EXPECT_EQ(one["observedGeneration"], 3);
+    EXPECT_EQ(one["lastTransitionTime"], "2025-10-09T08:53:20Z");
+  }
+}
+
+TEST_F(StatusOfTest, OfCriteriaThatDoNot) {
+  putProvider();
+  put(kCrds, "", "coolresources.my.crd.group", "c");
+  for (int i = 20; i > 0; --i) put(kCools, "", "i" + std::to_string(10 + i), std::to_string(i), {"a/b"});
+  put(kCools, "", "without", "w");
+  write();
+  EXPECT_EQ(brief("Satisfied"), "False CriterionUnmet");
+  EXPECT_THAT(
+      message("Satisfied"),
+      AllOf(HasSubstr("20 coolresources.my.crd.group have finalizer a/b"),
+            HasSubstr("customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group exists")));
+  ASSERT_EQ(status["unmetCriteria"].size(), 2U);
+  const StatusTree& first = status["unmetCriteria"][0];
+  EXPECT_EQ(first["field"], "spec.criteria[0]");
+  EXPECT_EQ(first["count"], 20);
+  ASSERT_EQ(first["examples"].size(), 10U);
+  EXPECT_EQ(first["examples"][0], "coolresources.my.crd.group/i11");
+  EXPECT_EQ(first["examples"][9], "coolresources.my.crd.group/i20");
+  EXPECT_EQ(status["unmetCriteria"][1]["field"], "spec.criteria[1]");
+  EXPECT_EQ(status["unmetCriteria"][1]["count"], 1);
+}
+
+TEST_F(StatusOfTest, OfATypeThatMayNotBeRead) {
+  putProvider();
+  view.know(kCools, Knowledge::Forbidden);
+  write();
+  EXPECT_EQ(brief("Satisfied"), "Unknown CriterionUnknown");
+  EXPECT_EQ(brief("Degraded"), "True TypeForbidden");
+  EXPECT_EQ(message("Degraded"), "lastout is not allowed to list coolresources.my.crd.group");
+  EXPECT_EQ(status["unmetCriteria"][0]["count"], 0);
+  EXPECT_FALSE(status["unmetCriteria"][0].contains("examples"));
+  view.know(kCools, Knowledge::Stale);
+  view.know(kCrds, Knowledge::Unserved);
+  write();
+  EXPECT_EQ(brief("Degraded"), "True TypeUnserved");
+  EXPECT_THAT(message("Degraded"), HasSubstr("the watch of coolresources.my.crd.group is broken"));
+  view.know(kCrds, Knowledge::Synced);
+  EXPECT_EQ(write()["unmetCriteria"].size(), 1U);
+  EXPECT_EQ(brief("Degraded"), "True TypeStale");
+}
+
+TEST_F(StatusOfTest, OfATypeThatIsNotListedYet) {
+  EXPECT_FALSE(awaitsLists(view, *view.service("s")));
+  view.know(kCools, Knowledge::Unknown);
+  EXPECT_TRUE(awaitsLists(view, *view.service("s")));
+  write();
+  EXPECT_EQ(brief("Degraded"), "Unknown TypeNotListed");
+}
+
+TEST_F(StatusOfTest, OfAProviderThatIsNotThere) {
+  write();
+  EXPECT_EQ(status["provider"], StatusTree({{"present", false}, {"ready", false}}));
+  EXPECT_EQ(brief("ProviderReady"), "False ProviderAbsent");
+  view.know(kWorkloads, Knowledge::Forbidden);
+  write();
+  EXPECT_FALSE(status.contains("provider")) << "nothing is known of it";
+  EXPECT_EQ(brief("ProviderReady"), "Unknown ProviderUnknown");
+}
+
+TEST_F(StatusOfTest, TheFirstUidStaysAndAReplacedProviderIsReported) {
+  guard([] {
+    StatusTree service = StatusTree::parse(kServiceText);
+    service["status"] = {{"provider", {{"uid", "u-1"}}}};
+    return service;
+  }());
+  status = {{"provider", {{"uid", "u-1"}}}};
+  putProvider("u-2");
+  write();
+  EXPECT_EQ(status["provider"],
+            StatusTree({{"uid", "u-1"}, {"present", true}, {"ready", true}, {"replacedBy", "u-2"}}));
+  EXPECT_THAT(message("ProviderReady"), HasSubstr("it has uid u-2, the one that was seen first had u-1"));
+  view.remove(kWorkload);
+  EXPECT_EQ(write()["provider"], StatusTree({{"uid", "u-1"}, {"present", false}, {"ready", false}}));
+}
+
+TEST_F(StatusOfTest, IsStuckWhenTheProviderOfATerminatingInstanceIsGone) {
+  put(kCools, "", "i", "i", {"a/b"});
+  write();
+  EXPECT_EQ(brief("Stuck"), "False NothingBeingDeleted");
+  put(kCools, "", "i", "i", {"a/b"}, true);
+  write();
+  EXPECT_EQ(brief("Stuck"), "True ProviderAbsent");
+  EXPECT_THAT(message("Stuck"), AllOf(HasSubstr("coolresources.my.crd.group/i is being deleted"),
+                                      HasSubstr("bring the provider back")));
+  putProvider();
+  write();
+  EXPECT_EQ(brief("Stuck"), "False ProviderReady");
+}
+
+// A Deployment that is rolled out is not ready for a moment.
+TEST_F(StatusOfTest, IsStuckWhenTheProviderIsNotReadyForLong) {
+  putProvider();
+  write();
+  put(kCools, "", "i", "i", {"a/b"}, true);
+  facts.readiness = {false, "NoPodReady", "none of its Pods is ready"};
+  write();
+  EXPECT_EQ(brief("Stuck"), "False ProviderNotReadyYet");
+  facts.now += std::chrono::seconds(59);
+  write();
+  EXPECT_EQ(brief("Stuck"), "False ProviderNotReadyYet");
+  facts.now += std::chrono::seconds(1);
+  write();
+  EXPECT_EQ(brief("Stuck"), "True ProviderNotReady");
+  EXPECT_EQ(condition("Stuck")["lastTransitionTime"], "2025-10-09T08:54:20Z");
+  EXPECT_EQ(condition("ProviderReady")["lastTransitionTime"], "2025-10-09T08:53:20Z");
+  facts.readiness = {std::nullopt, kUnreadable, "it cannot be read: no", true};
+  write();
+  EXPECT_EQ(brief("Stuck"), "Unknown ProviderUnreadable");
+  EXPECT_EQ(brief("Degraded"), "True ProviderUnreadable");
+}
+
+TEST_F(StatusOfTest, IsStuckInACycle) {
+  putProvider();
+  StatusTree other = StatusTree::parse(kServiceText);
+  other["metadata"]["name"] = "t";
+  other["spec"]["provider"]["name"] = "other";
+  other["spec"]["criteria"] = {
+      {{"type", "SpecificResource"},
+       {"specificResource",
+        {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "n"}, {"name", "d"}}}}};
+  guard(other);
+  put(kWorkloads, "n", "other", "o", {}, true);
+  StatusTree mine = StatusTree::parse(kServiceText);
+  mine["spec"]["criteria"] = {
+      {{"type", "SpecificResource"},
+       {"specificResource",
+        {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "n"}, {"name", "other"}}}}};
+  guard(mine);
+  write();
+  EXPECT_EQ(brief("Stuck"), "True Cycle");
+  EXPECT_THAT(message("Stuck"), HasSubstr("waits for itself"));
+}
+
+TEST_F(StatusOfTest, WhatDidNotChangeKeepsItsTimeAndWhatOthersWroteStays) {
+  putProvider();
+  status = {{"conditions", {{{"type", "Others"}, {"status", "True"}}}}, {"more", 1}};
+  write();
+  const StatusTree before = status;
+  facts.now += std::chrono::hours(1);
+  EXPECT_EQ(write(), before);
+  EXPECT_EQ(statusPatch(before, status), std::nullopt);
+  EXPECT_EQ(condition("Others")["status"], "True");
+  EXPECT_EQ(status["more"], 1);
+  put(kCools, "", "i", "i", {"a/b"});
+  write();
+  EXPECT_EQ(condition("Satisfied")["lastTransitionTime"], "2025-10-09T09:53:20Z");
+  EXPECT_EQ(condition("Degraded")["lastTransitionTime"], "2025-10-09T08:53:20Z");
+}
+
+TEST_F(StatusOfTest, WhateverStandsThereIsMended) {
+  putProvider();
+  for (const char* text : {"null", "[]", "7", R"({"conditions":7,"provider":[],"unmetCriteria":{}})",
+                           R"({"conditions":[7,{"type":3},{"type":"Stuck","lastTransitionTime":[]}]})"}) {
+    status = StatusTree::parse(text);
+    write();
+    EXPECT_EQ(brief("Stuck"), "False NothingBeingDeleted") << text;
+    EXPECT_EQ(status["provider"]["uid"], "u-1") << text;
+  }
+}
+
+TEST_F(StatusOfTest, APatchTakesAwayWhatIsNoLongerSo) {
+  const StatusTree standing = {{"provider", {{"uid", "a"}, {"replacedBy", "b"}}}, {"unmetCriteria", {1}}};
+  const StatusTree wanted = {{"provider", {{"uid", "a"}, {"present", false}}}};
+  EXPECT_EQ(*statusPatch(standing, wanted),
+            StatusTree({{"provider", {{"uid", "a"}, {"present", false}, {"replacedBy", nullptr}}},
+                        {"unmetCriteria", nullptr}}));
+}
+
+TEST_F(StatusOfTest, CountsAndWordsArePressingToNobody) {
+  putProvider();
+  put(kCools, "", "i", "i", {"a/b"});
+  const StatusTree one = write();
+  put(kCools, "", "j", "j", {"a/b"});
+  const StatusTree two = write();
+  EXPECT_NE(one, two);
+  EXPECT_FALSE(isPressing(one, two));
+  put(kCrds, "", "coolresources.my.crd.group", "c");
+  EXPECT_TRUE(isPressing(two, write())) << "another criterion";
+  EXPECT_TRUE(isPressing(StatusTree(), one));
+}
+
+TEST_F(StatusOfTest, OfWhatCannotBeUnderstood) {
+  status = {{"provider", {{"uid", "a"}}}, {"unmetCriteria", {1}}};
+  status = statusOfNotUnderstood(4, "spec.criteria is empty", status, facts.now, true);
+  EXPECT_EQ(brief("Satisfied"), "Unknown NotUnderstood");
+  EXPECT_EQ(brief("Enforced"), "Unknown NotUnderstood");
+  EXPECT_THAT(message("Enforced"), HasSubstr("what it said before is guarded"));
+  EXPECT_EQ(brief("Degraded"), "True NotUnderstood");
+  EXPECT_EQ(message("Degraded"), "spec.criteria is empty");
+  EXPECT_EQ(status["provider"]["uid"], "a");
+  EXPECT_EQ(status["observedGeneration"], 4);
+  status = statusOfNotUnderstood(4, "spec.criteria is empty", status, facts.now, false);
+  EXPECT_EQ(brief("Enforced"), "False NotUnderstood");
+  EXPECT_THAT(message("Enforced"), HasSubstr("nothing is guarded"));
+}
+
+// The one that is being deleted may be any of them.
+TEST_F(StatusOfTest, LooksAtThousandsOfInstances) {
+  const auto putMany = [this](int from, int to, int terminating) {
+    for (int i = from; i < to; ++i)
+      put(kCools, "", "i" + std::to_string(100'000 + i), std::to_string(i), {"a/b"}, i == terminating);
+  };
+  putMany(0, 3'000, 0);
+  write();
+  EXPECT_EQ(brief("Stuck"), "True ProviderAbsent");
+  EXPECT_THAT(message("Stuck"), HasSubstr("coolresources.my.crd.group/i100000 is being deleted"));
+  EXPECT_EQ(status["unmetCriteria"][0]["examples"][0], "coolresources.my.crd.group/i100000");
+  putMany(0, 10'001, -1);
+  write();
+  EXPECT_EQ(brief("Stuck"), "Unknown TooManyToLookAt");
+  view.remove({kCools, "", "i100000"});
+  write();
+  EXPECT_EQ(brief("Stuck"), "False NothingBeingDeleted");
+}
+
+std::string readiness(const kube::GroupResource& type, const char* object) {
+  const Readiness result = readinessOf(type, kube::fromJson(StatusTree::parse(object)));
+  return (!result.ready ? "unknown " : *result.ready ? "ready " : "not ready ") + result.reason;
+}
+
+TEST(Readiness, OfWhatKeepsPods) {
+  EXPECT_EQ(readiness(kWorkloads, R"({"status":{"readyReplicas":1}})"), "ready PodsReady");
+  EXPECT_EQ(readiness(kWorkloads, R"({"spec":{"replicas":2},"status":{}})"), "not ready NoPodReady");
+  EXPECT_EQ(readiness(kWorkloads, R"({"spec":{"replicas":0}})"), "not ready ScaledToZero");
+  EXPECT_EQ(readiness(kWorkloads, R"({"status":{"readyReplicas":"x"}})"), "not ready NoPodReady");
+  EXPECT_EQ(readiness({"apps", "daemonsets"}, R"({"status":{"numberReady":3}})"), "ready PodsReady");
+  EXPECT_EQ(readiness({"", "replicationcontrollers"}, "{}"), "not ready NoPodReady");
+  EXPECT_EQ(readiness({"batch", "jobs"}, R"({"status":{"active":1}})"), "ready PodsReady");
+  EXPECT_EQ(readiness({"batch", "jobs"}, R"({"status":{"active":1,"ready":0}})"), "not ready NoPodReady");
+  EXPECT_EQ(
+      readiness({"batch", "jobs"}, R"({"status":{"conditions":[{"type":"Complete","status":"True"}]}})"),
+      "not ready Finished");
+  EXPECT_EQ(readiness({"batch", "cronjobs"}, R"({"spec":{"suspend":true}})"), "not ready Suspended");
+  EXPECT_EQ(readiness({"batch", "cronjobs"}, "{}"), "ready Present");
+}
+
+TEST(Readiness, OfAnyOtherType) {
+  EXPECT_EQ(readiness(kCools, "{}"), "ready Present");
+  EXPECT_EQ(readiness(kCools, R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})"),
+            "ready ConditionTrue");
+  EXPECT_EQ(readiness(kCools, R"({"status":{"conditions":[{"type":"Available","status":"False"}]}})"),
+            "not ready ConditionFalse");
+  EXPECT_EQ(readiness(kCools, R"({"status":{"conditions":[7,{"type":"Ready"}]}})"),
+            "unknown ConditionUnknown");
+}
+
+TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
+  criticalservice::CriticalService service;
+  service.provider = kWorkload;
+  EnforcementFacts facts;
+  const auto reason = [&] {
+    const Enforcement result = enforcementOf(facts, service);
+    return (!result.enforced ? "unknown " : *result.enforced ? "yes " : "no ") + result.reason;
+  };
+  EXPECT_EQ(reason(), "unknown WebhookUnknown");
+  facts.webhookInForce = false;
+  EXPECT_EQ(reason(), "no WebhookNotInForce");
+  facts.webhookInForce = true;
+  facts.probed = {true, "ProbeDenied", "at each address"};
+  EXPECT_EQ(reason(), "yes ProbeDenied");
+  facts.keepsWebhook = false;
+  EXPECT_EQ(reason(), "unknown WebhookNotManaged");
+  facts.ownNamespace = "n";
+  EXPECT_EQ(reason(), "no NamespaceExcluded");
+  facts.ownNamespace = "lastout";
+  facts.auditOnly = true;
+  EXPECT_EQ(reason(), "no AuditOnly");
+  facts.auditOnly = false;
+  service.provider.namespaceName = "kube-system";
+  EXPECT_EQ(reason(), "no NamespaceExcluded");
+  service.intent = criticalservice::DeletionIntent::OrphanResources;
+  EXPECT_EQ(reason(), "no OrphanResources");
+}
+
+}  // namespace
+}  // namespace lastout::server

@@ -1,0 +1,213 @@
+// The webhook configuration, made, extended, and put back, at a real API.
+#include "server/webhook_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::Json;
+using lastout::testing::WireAnswer;
+using ::testing::ElementsAre;
+
+constexpr const char* kPath = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+
+class WebhookKeeperTest : public lastout::testing::ServerTest {
+ public:
+  WebhookKeeperTest() { keeper = makeKeeper("https://127.0.0.1:9443", nullptr); }
+
+  std::unique_ptr<WebhookKeeper> makeKeeper(const std::string& url, std::function<bool()> mayWrite,
+                                            client::BackoffLimits restoring = {
+                                                std::chrono::milliseconds(5),
+                                                std::chrono::milliseconds(20)}) {
+    WebhookConfiguration configuration;
+    configuration.address.url = url;
+    configuration.address.authorities = authority.certificate;
+    configuration.ownNamespace = "lastout";
+    WebhookKeeperOptions options;
+    options.mayWrite = std::move(mayWrite);
+    options.restoring = restoring;
+    options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
+    options.random = [] { return [] { return 0.5; }; };
+    options.log = [](const std::string&) {};
+    options.restored = [this](std::chrono::milliseconds unguarded) {
+      longest = std::max(longest.load(), unguarded);
+      ++restored;
+    };
+    return std::make_unique<WebhookKeeper>(access, std::move(configuration), std::move(options));
+  }
+
+  void edit() { patch(kPath, {{"metadata", {{"labels", {{"a", "b"}}}}}, {"webhooks", Json::array()}}); }
+
+  Json standing() {
+    const WireAnswer answer = ask({.method = "GET", .target = kPath, .body = {}, .headers = {}});
+    return answer.status == 200 ? answer.json() : Json();
+  }
+  // Until what stands there holds; then that.
+  Json waitUntilInForce() {
+    waitUntil([this] { return keeper->isInForce() == true; });
+    return standing();
+  }
+
+  std::atomic<int> restored{0};
+  std::atomic<std::chrono::milliseconds> longest{std::chrono::milliseconds(0)};
+  std::unique_ptr<WebhookKeeper> keeper;
+};
+
+std::vector<std::string> reviewedTypes(const Json& configuration) {
+  std::vector<std::string> types;
+  for (const Json& rule : configuration["webhooks"][1]["rules"]) types.push_back(rule["resources"][0]);
+  return types;
+}
+
+TEST_F(WebhookKeeperTest, MakesItAndFollowsTheProviders) {
+  keeper->start();
+  keeper->setTypes({});
+  const Json made = waitUntilInForce();
+  EXPECT_THAT(reviewedTypes(made), ElementsAre("customresourcedefinitions", "criticalservices"));
+  for (const Json& webhook : made["webhooks"]) {
+    EXPECT_EQ(webhook["failurePolicy"], "Fail");
+    EXPECT_EQ(webhook["timeoutSeconds"], 5);
+    EXPECT_EQ(webhook["sideEffects"], "NoneOnDryRun");
+    EXPECT_EQ(webhook["matchPolicy"], "Equivalent");
+  }
+  const Json excluded = made["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"];
+  EXPECT_EQ(excluded, (Json{"kube-system", "lastout"}));
+  EXPECT_EQ(made["webhooks"][2]["namespaceSelector"]["matchExpressions"][0]["values"], Json{"kube-system"});
+
+  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  EXPECT_THAT(reviewedTypes(waitUntilInForce()),
+              ElementsAre("customresourcedefinitions", "deployments", "criticalservices"));
+
+  keeper->setTypes({{{"apps", "deployments"}}, {{"apps", "deployments"}}});
+  EXPECT_EQ(waitUntilInForce()["webhooks"][1]["rules"].back(),
+            (Json{{"operations", {"UPDATE"}},
+                  {"apiGroups", {"apps"}},
+                  {"apiVersions", {"*"}},
+                  {"resources", {"deployments", "deployments/scale"}},
+                  {"scope", "*"}}));
+  EXPECT_EQ(restored, 0);
+}
+
+TEST_F(WebhookKeeperTest, PutsBackWhatWasDeletedOrEdited) {
+  keeper->start();
+  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  const Json made = waitUntilInForce();
+  remove(kPath);
+  waitUntil([this] { return restored == 1; });
+  EXPECT_EQ(standing()["webhooks"], made["webhooks"]);
+  edit();
+  waitUntil([this] { return restored == 2; });
+  EXPECT_EQ(standing()["webhooks"], made["webhooks"]);
+  EXPECT_EQ(standing()["metadata"]["labels"]["a"], "b") << "others may label it";
+}
+
+TEST_F(WebhookKeeperTest, TakesOverWhatStandsThere) {
+  create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+         {{"apiVersion", "admissionregistration.k8s.io/v1"},
+          {"kind", "ValidatingWebhookConfiguration"},
+          {"metadata", {{"name", "lastout"}}}});
+  keeper->start();
+  keeper->setTypes({});
+  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 4U);
+  EXPECT_EQ(restored, 0);
+}
+
+TEST_F(WebhookKeeperTest, TakesItAwayWhenNothingCanBeGuarded) {
+  keeper->start();
+  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  waitUntilInForce();
+  keeper->retire();
+  waitUntil([this] { return standing().is_null(); });
+  EXPECT_EQ(keeper->isInForce(), false);
+  create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+         {{"apiVersion", "admissionregistration.k8s.io/v1"},
+          {"kind", "ValidatingWebhookConfiguration"},
+          {"metadata", {{"name", "lastout"}}}});
+  waitUntil([this] { return standing().is_null(); });
+  keeper->setTypes({});
+  waitUntilInForce();
+  EXPECT_EQ(restored, 0) << "whatever was missing, nothing was unguarded";
+}
+
+TEST_F(WebhookKeeperTest, ItsNamespaceOwnsIt) {
+  keeper->start();
+  keeper->setTypes({{}, {}, "uid-of-lastout"});
+  EXPECT_EQ(
+      waitUntilInForce()["metadata"]["ownerReferences"],
+      Json::array(
+          {{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"name", "lastout"}, {"uid", "uid-of-lastout"}}}));
+}
+
+TEST_F(WebhookKeeperTest, OneOfSeveralWrites) {
+  std::atomic<bool> leads{false};
+  const auto other = makeKeeper("https://127.0.0.1:9444", [&leads] { return leads.load(); });
+  keeper->start();
+  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  const Json made = waitUntilInForce();
+  other->start();
+  other->setTypes({{{"apps", "statefulsets"}}, {}});
+  waitUntil([&] { return other->isInForce() == false; });
+  edit();
+  waitUntil([this] { return restored == 1; });
+  EXPECT_EQ(standing()["webhooks"], made["webhooks"]);
+  keeper->stop();
+  leads = true;
+  other->reconsider();
+  waitUntil([&] { return other->isInForce() == true; });
+  EXPECT_THAT(reviewedTypes(standing()),
+              ElementsAre("customresourcedefinitions", "statefulsets", "criticalservices"));
+  EXPECT_EQ(restored, 1) << "what another wrote in its place was no interval without guard";
+}
+
+// It was changed while nobody was to put it back: that time counts, too.
+TEST_F(WebhookKeeperTest, CountsFromTheChangeWhoeverWrites) {
+  std::atomic<bool> leads{true};
+  keeper = makeKeeper("https://127.0.0.1:9443", [&leads] { return leads.load(); });
+  keeper->start();
+  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  waitUntilInForce();
+  leads = false;
+  edit();
+  waitUntil([this] { return keeper->isInForce() == false; });
+  const auto seen = std::chrono::steady_clock::now();
+  waitUntil([&] { return std::chrono::steady_clock::now() - seen > std::chrono::milliseconds(50); });
+  leads = true;
+  const auto least = std::chrono::steady_clock::now() - seen;
+  keeper->reconsider();
+  waitUntil([this] { return restored == 1; });
+  EXPECT_GE(longest.load(), std::chrono::floor<std::chrono::milliseconds>(least));
+  EXPECT_EQ(keeper->isInForce(), true);
+  keeper->stop();
+}
+
+TEST_F(WebhookKeeperTest, ASecondChangeIsPutBackLater) {
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr, {std::chrono::hours(1), std::chrono::hours(1)});
+  keeper->start();
+  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  waitUntilInForce();
+  edit();
+  waitUntil([this] { return restored == 1; });
+  edit();
+  waitUntil([this] { return keeper->isInForce() == false; });
+  keeper->setTypes({});
+  waitUntilInForce();
+  waitUntil([this] { return restored == 2; });
+}
+
+TEST_F(WebhookKeeperTest, WhatItCannotSeeIsNotKnown) {
+  EXPECT_EQ(keeper->isInForce(), std::nullopt);
+  keeper->start();
+  keeper->setTypes({});
+  waitUntilInForce();
+}
+
+}  // namespace
+}  // namespace lastout::server
