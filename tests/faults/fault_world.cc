@@ -1,0 +1,445 @@
+#include "tests/faults/fault_world.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <utility>
+
+#include "kube/query.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::HttpRequest;
+using apiserver::HttpResponse;
+using apiserver::Json;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr apiserver::Validity kFaultsValidity{0, 4'102'444'800};  // until 2100
+constexpr std::chrono::seconds kPatience{60};
+constexpr size_t kMostLines = 200;
+
+constexpr const char* kFaultMaps = "/api/v1/namespaces/default/configmaps";
+constexpr const char* kFaultServices = "/apis/lastout.dev/v1alpha1/criticalservices";
+const kube::ObjectKey kConfiguration{
+    {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", "lastout"};
+const kube::ObjectKey kFaultServiceKey{{"lastout.dev", "criticalservices"}, "", "guard"};
+
+Json named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
+  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
+}
+
+Json storyCrd() {
+  Json crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "coolresources.my.crd.group");
+  crd["spec"] = {{"group", "my.crd.group"},
+                 {"scope", "Cluster"},
+                 {"names", {{"kind", "CoolResource"}, {"plural", "coolresources"}}},
+                 {"versions", Json::array({{{"name", "v1"},
+                                            {"served", true},
+                                            {"storage", true},
+                                            {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}})}};
+  return crd;
+}
+
+Json storyProvider() {
+  const Json labels = {{"app", "p"}};
+  const Json container = {{"name", "c"}, {"image", "i"}};
+  Json provider = named("apps/v1", "Deployment", "provider");
+  provider["spec"] = {
+      {"selector", {{"matchLabels", labels}}},
+      {"template", {{"metadata", {{"labels", labels}}}, {"spec", {{"containers", {container}}}}}}};
+  return provider;
+}
+
+Json storyService() {
+  Json service = named("lastout.dev/v1alpha1", "CriticalService", "guard");
+  const Json carriers = {{"group", "my.crd.group"},
+                         {"resource", "coolresources"},
+                         {"finalizerName", "my.crd.group/super-important"}};
+  const Json definition = {{"group", "apiextensions.k8s.io"},
+                           {"resource", "customresourcedefinitions"},
+                           {"name", "coolresources.my.crd.group"}};
+  service["spec"] = {
+      {"provider",
+       {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "app"}, {"name", "provider"}}},
+      {"criteria", Json::array({{{"type", "Finalizer"}, {"finalizer", carriers}},
+                                {{"type", "SpecificResource"}, {"specificResource", definition}}})}};
+  return service;
+}
+
+// Removes the finalizer of CoolResources while a Pod of the provider runs.
+void addController(apiserver::EmbeddedCluster& cluster) {
+  const std::scoped_lock lock(cluster.plane().mutex);
+  const auto added =
+      cluster.plane().live.addController({.name = "super-important",
+                                          .runsIn = cluster::kNone,
+                                          .finalizer = "my.crd.group/super-important",
+                                          .from = {"my.crd.group", "coolresources"},
+                                          .takes = milliseconds(1'000)},
+                                         kube::ObjectKey{{"apps", "deployments"}, "app", "provider"});
+  EXPECT_TRUE(added) << added.error().message;
+}
+
+}  // namespace
+
+// --- one lastout
+
+Replica::Replica(FaultWorld& world, std::string identity)
+    : identity(std::move(identity)),
+      api([&world](const HttpRequest& request) { return world.cluster().handle(request); }),
+      world_(world) {
+  connect();
+}
+
+Replica::~Replica() {
+  kill();
+  disconnect();
+}
+
+void Replica::connect() {
+  if (listener_) return;
+  apiserver::ListenerOptions options;
+  options.port = port_;
+  options.certificate = world_.pki_.server.certificate;
+  options.privateKey = world_.pki_.server.key;
+  options.clientCa = world_.pki_.authority.certificate;
+  const auto authenticate = [](std::string_view, const apiserver::UserInfo* certificate) {
+    return certificate == nullptr ? std::nullopt : std::optional(*certificate);
+  };
+  listener_ = apiserver::Listener::open(
+                  options, [this](const HttpRequest& request) { return api.handle(request); }, authenticate)
+                  .value();
+  listener_->start();
+  const std::string url = listener_->url();
+  port_ = std::stoi(url.substr(url.rfind(':') + 1));
+}
+
+void Replica::disconnect() { listener_.reset(); }
+
+std::shared_ptr<client::Access> Replica::access() const {
+  client::Connection connection;
+  connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port_), ""};
+  connection.authority = world_.pki_.authority.certificate;
+  connection.authentication.client = {world_.pki_.admin.certificate, world_.pki_.admin.key};
+  return client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+}
+
+// All that takes time takes little of it here.
+server::ServerOptions Replica::options() {
+  server::ServerOptions options;
+  const apiserver::CertifiedKey key = world_.pki_.newIdentity();
+  options.http.identity = {key.certificate, key.key, ""};
+  options.view.ownNamespace = "lastout";
+  options.view.allowedAge = milliseconds(500);
+  options.reviews.budget = milliseconds(2'000);
+  server::WebhookAddress address;
+  address.serviceNamespace = address.serviceName = "lastout";
+  address.authorities = world_.pki_.authority.certificate;
+  options.webhook = address;
+  server::LeaseHolderOptions lease;
+  lease.namespaceName = "lastout";
+  lease.identity = identity;
+  lease.times = {std::chrono::seconds(1), milliseconds(700), milliseconds(100)};
+  lease.clock = [this] {
+    return std::chrono::time_point_cast<std::chrono::microseconds>(world_.wallClock());
+  };
+  options.lease = std::move(lease);
+  client::ReflectorOptions& reflector = options.watcher.reflector;
+  reflector.backoff = {milliseconds(5), milliseconds(50)};
+  reflector.page = 2;
+  reflector.outage = world_.outage;
+  reflector.steady = milliseconds(300);
+  options.watcher.listPatience = milliseconds(5'000);
+  options.random = [] { return [] { return 0.5; }; };
+  options.log = [this](const std::string& line) { world_.log(identity + ": " + line); };
+  options.verdict = [this](const server::Verdict& verdict) {
+    world_.log(identity + ": " + std::string(verdict.allowed ? "allowed " : "denied ") +
+               std::string(admission::toString(verdict.operation)) + (verdict.dryRun ? " (dry run) " : " ") +
+               toString(verdict.object) + " " + std::string(admission::toString(verdict.reason)) +
+               (verdict.confirmed ? " confirmed" : ""));
+  };
+  options.restored = [this](milliseconds unguarded) {
+    world_.judge.reported(unguarded);
+    world_.log(identity + ": restored after " + std::to_string(unguarded.count()) + " ms");
+  };
+  return options;
+}
+
+void Replica::serve() {
+  auto opened = server::Server::open(access(), options());
+  ASSERT_TRUE(opened) << opened.error().message;
+  server_ = std::move(*opened);
+  forgetConnections();
+}
+
+void Replica::forgetConnections() {
+  const std::string address = "127.0.0.1:" + std::to_string(server_->port());
+  const std::scoped_lock lock(mutex_);
+  client_ =
+      std::make_shared<apiserver::WebhookClient>(apiserver::ServiceAddresses{{"lastout/lastout", address}});
+}
+
+void Replica::kill() {
+  if (!server_) return;
+  disconnect();  // before it can say anything
+  server_.reset();
+  connect();
+}
+
+void Replica::rotate() {
+  const apiserver::CertifiedKey key = world_.pki_.newIdentity();
+  const auto used = server_->use({key.certificate, key.key, ""});
+  EXPECT_TRUE(used) << used.error().message;
+}
+
+tl::expected<apiserver::WebhookResponse, std::string> Replica::call(const apiserver::Webhook& webhook,
+                                                                    const std::string& body) {
+  std::shared_ptr<apiserver::WebhookClient> client;
+  {
+    const std::scoped_lock lock(mutex_);
+    client = client_;
+  }
+  if (!client) return tl::unexpected(std::string("no endpoints available for service \"lastout\""));
+  return client->post(webhook, body);
+}
+
+bool Replica::wasReached() {
+  const std::scoped_lock lock(mutex_);
+  return client_ != nullptr;
+}
+
+// --- the world
+
+FaultWorld::Pki::Pki()
+    : authority(apiserver::makeAuthority("a test", kFaultsValidity).value()),
+      server(apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kFaultsValidity).value()),
+      admin(apiserver::makeClientCertificate(authority, apiserver::adminUser(), kFaultsValidity).value()) {}
+
+apiserver::CertifiedKey FaultWorld::Pki::newIdentity() const {
+  return apiserver::makeServerCertificate(authority, {{"lastout.lastout.svc"}, {}}, kFaultsValidity).value();
+}
+
+FaultWorld::FaultWorld(size_t replicas, uint64_t seed) : seed_(seed) {
+  begin();
+  for (size_t i = 0; i < replicas; ++i)
+    replicas_.push_back(std::make_unique<Replica>(*this, "lastout-" + std::to_string(i)));
+}
+
+FaultWorld::~FaultWorld() {
+  for (const auto& cluster : clusters_) cluster->stop();
+  replicas_.clear();
+}
+
+std::chrono::sys_seconds FaultWorld::wallClock() const {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) +
+         std::chrono::seconds(wall_);
+}
+
+apiserver::EmbeddedCluster& FaultWorld::cluster() {
+  const std::scoped_lock lock(mutex_);
+  return *clusters_.back();
+}
+
+void FaultWorld::begin() {
+  apiserver::EmbeddedOptions options;
+  options.speed = 50;
+  options.seed = seed_ + clusters_.size();
+  options.wallClock = [this] { return wallClock(); };
+  // As by a Service: to one after the other, whether it is there or not.
+  options.callWebhook = judge.listening([this](const apiserver::Webhook& webhook, const std::string& body) {
+    std::vector<Replica*> reached;
+    for (const auto& replica : replicas_) {
+      if (replica->wasReached()) reached.push_back(replica.get());
+    }
+    if (reached.empty()) return replicas_.front()->call(webhook, body);
+    return reached[calls_++ % reached.size()]->call(webhook, body);
+  });
+  auto cluster = std::make_unique<apiserver::EmbeddedCluster>(std::move(options));
+  judge.follow(*cluster);
+  configurationsMade_ = 0;
+  {
+    const std::scoped_lock lock(cluster->plane().mutex);
+    cluster->plane().observe([this](const apiserver::Write& write) {
+      if (write.kind == apiserver::Write::Kind::Added && write.record->key() == kConfiguration)
+        ++configurationsMade_;
+    });
+  }
+  addController(*cluster);
+  cluster->start();
+  {
+    const std::scoped_lock lock(mutex_);
+    clusters_.push_back(std::move(cluster));
+  }
+  create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
+}
+
+uint64_t FaultWorld::version() {
+  const HttpResponse list = ask("GET", "/api/v1/namespaces");
+  return std::stoull(
+      std::string(apiserver::stringAt(Json::parse(list.body), {"metadata", "resourceVersion"})));
+}
+
+void FaultWorld::writeBeyond(uint64_t version) {
+  const std::string path = std::string(kFaultMaps) + "/scratch";
+  if (!isThere(path)) create(kFaultMaps, named("v1", "ConfigMap", "scratch"));
+  for (int i = 0; this->version() <= version; ++i) patch(path, {{"data", {{"i", std::to_string(i)}}}});
+}
+
+void FaultWorld::newHistory(const std::function<void(uint64_t former)>& prepare) {
+  for (const auto& replica : replicas_) replica->disconnect();
+  clusters_.back()->stop();
+  const uint64_t former = version();
+  begin();
+  prepare(former);
+  for (const auto& replica : replicas_) replica->connect();
+}
+
+void FaultWorld::waitUntilCollected() {
+  Json orphan = named("v1", "ConfigMap", "orphan");
+  orphan["metadata"]["ownerReferences"] = Json::array(
+      {{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"name", "lastout"}, {"uid", "of-another-one"}}});
+  create(kFaultMaps, orphan);
+  waitUntil("what nobody owns is collected", [&] { return !isThere(kFaultMaps + std::string("/orphan")); });
+}
+
+HttpResponse FaultWorld::ask(const std::string& method, const std::string& path, const Json& body) {
+  HttpRequest request;
+  request.method = method;
+  request.path = path.substr(0, path.find('?'));
+  if (const size_t query = path.find('?'); query != std::string::npos)
+    request.query = kube::parseQuery(path.substr(query + 1)).value();
+  request.contentType = method == "PATCH" ? "application/merge-patch+json" : "application/json";
+  if (!body.is_null()) request.body = body.dump();
+  request.user = apiserver::adminUser();
+  return judge.asked([&] { return cluster().handle(request); });
+}
+
+Json FaultWorld::get(const std::string& path) {
+  const HttpResponse response = ask("GET", path);
+  return response.status == 200 ? Json::parse(response.body) : Json();
+}
+
+void FaultWorld::create(const std::string& collection, const Json& object) {
+  std::string answer;
+  waitUntil("it is created: " + object["metadata"]["name"].get<std::string>(), [&] {
+    const HttpResponse response = ask("POST", collection, object);
+    return response.status == 201;
+  });
+}
+
+void FaultWorld::patch(const std::string& path, const Json& merged) {
+  waitUntil("it is patched: " + path, [&] { return ask("PATCH", path, merged).status == 200; });
+}
+
+void FaultWorld::createStory(int instances) {
+  createDefinition();
+  create("/api/v1/namespaces", named("v1", "Namespace", "app"));
+  create("/apis/apps/v1/namespaces/app/deployments", storyProvider());
+  for (int i = 0; i < instances; ++i) createInstance("instance-" + std::to_string(i));
+  createService();
+}
+
+void FaultWorld::createDefinition() {
+  create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", storyCrd());
+}
+
+void FaultWorld::createInstance(const std::string& name) {
+  Json instance = named("my.crd.group/v1", "CoolResource", name);
+  instance["metadata"]["finalizers"] = {"my.crd.group/super-important"};
+  create(kFaultInstances, instance);
+}
+
+void FaultWorld::createService() {
+  Json service = storyService();
+  if (!definitionCounts) service["spec"]["criteria"].erase(1);
+  create(kFaultServices, service);
+}
+
+void FaultWorld::waitUntilGuarded() {
+  waitUntil("the service is enforced", [&] {
+    const Json service = get(kFaultService);
+    const Json* conditions = apiserver::at(service, {"status", "conditions"});
+    return conditions != nullptr && std::ranges::any_of(*conditions, [](const Json& condition) {
+             return condition["type"] == "Enforced" && condition["status"] == "True";
+           });
+  });
+  for (const auto& replica : replicas_) {
+    if (!replica->isServing()) continue;
+    waitUntil(replica->identity + " knows the service", [&] {
+      bool known = false;
+      replica->server().view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+        known = view.service(kFaultServiceKey.name) != nullptr;
+      });
+      return known && replica->server().isReady();
+    });
+  }
+}
+
+std::vector<std::string> FaultWorld::storyPaths(int instances) {
+  std::vector<std::string> paths = {kFaultProvider, kFaultService, kFaultCrd, kFaultNamespace};
+  for (int i = 0; i < instances; ++i)
+    paths.push_back(std::string(kFaultInstances) + "/instance-" + std::to_string(i));
+  return paths;
+}
+
+void FaultWorld::deleteAll(const std::vector<std::string>& paths) {
+  deleteAll(paths, [] {});
+}
+
+void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::function<void()>& trouble) {
+  std::atomic<size_t> left{paths.size()};
+  std::vector<std::thread> clients;
+  clients.reserve(paths.size());
+  for (const std::string& path : paths) {
+    clients.emplace_back([this, path, &left] {
+      waitUntil("it is gone: " + path, [&] { return ask("DELETE", path).status == 404; });
+      --left;
+    });
+  }
+  waitUntil("all is gone", [&] {
+    if (left > 0) trouble();
+    return left == 0;
+  });
+  for (std::thread& client : clients) client.join();
+}
+
+void FaultWorld::finalizeByHand() {
+  const Json instances = get(kFaultInstances);
+  if (instances.is_null()) return;
+  for (const Json& instance : instances["items"])
+    ask("PATCH", std::string(kFaultInstances) + "/" + instance["metadata"]["name"].get<std::string>(),
+        {{"metadata", {{"finalizers", nullptr}}}});
+}
+
+std::string FaultWorld::refusalOf(const std::string& path) {
+  const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
+  return std::string(apiserver::stringAt(status, {"message"}));
+}
+
+void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds) {
+  const auto deadline = steady_clock::now() + kPatience;
+  while (!holds()) {
+    if (steady_clock::now() > deadline) {
+      ADD_FAILURE() << "it does not come true: " << what << "\n" << logged();
+      return;
+    }
+    std::this_thread::sleep_for(milliseconds(3));
+  }
+}
+
+void FaultWorld::log(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
+  if (!lines_.empty() && lines_.back() == line) return;
+  if (lines_.size() >= kMostLines) lines_.erase(lines_.begin());
+  lines_.push_back(line);
+}
+
+std::string FaultWorld::logged() {
+  const std::scoped_lock lock(mutex_);
+  std::string text;
+  for (const std::string& line : lines_) text += line + "\n";
+  return text;
+}
+
+}  // namespace lastout::testing

@@ -1,0 +1,169 @@
+// FaultWorld: an embedded cluster, one lastout or more beside it, each behind a FaultyApi of its own, and a
+// Judge.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "apiserver/certificates.h"
+#include "apiserver/embedded_cluster.h"
+#include "apiserver/listener.h"
+#include "apiserver/webhook_client.h"
+#include "client/access.h"
+#include "server/server.h"
+#include "tests/faults/faulty_api.h"
+#include "tests/faults/judge.h"
+
+namespace lastout::testing {
+
+class FaultWorld;
+
+// One lastout, and its way to the API server. For one thread at a time, but for `api` and what says
+// otherwise.
+class Replica {
+ public:
+  Replica(FaultWorld& world, std::string identity);
+  ~Replica();
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  void serve();
+  // Its process ends, and says nothing to anybody: its Lease is not given back.
+  void kill();
+  bool isServing() const { return server_ != nullptr; }
+  server::Server& server() { return *server_; }
+  // A connection to the API server is refused from now on, and those that there are end; until connect().
+  void disconnect();
+  void connect();
+  // It gets another certificate of the same authority.
+  void rotate();
+  // By any thread: as the API server reaches it through lastout's Service.
+  tl::expected<apiserver::WebhookResponse, std::string> call(const apiserver::Webhook& webhook,
+                                                             const std::string& body);
+  bool wasReached();
+  // The API server's next calls are made over new connections.
+  void forgetConnections();
+
+  const std::string identity;
+  FaultyApi api;
+
+ private:
+  std::shared_ptr<client::Access> access() const;
+  server::ServerOptions options();
+
+  FaultWorld& world_;
+  int port_ = 0;  // of its way to the API server
+  std::unique_ptr<apiserver::Listener> listener_;
+  std::unique_ptr<server::Server> server_;
+  std::mutex mutex_;
+  std::shared_ptr<apiserver::WebhookClient> client_;  // guarded by the mutex; null: it was never there
+};
+
+class FaultWorld {
+ public:
+  // The seed is that of the cluster's names. Nothing serves yet.
+  explicit FaultWorld(size_t replicas = 1, uint64_t seed = 1);
+  ~FaultWorld();
+  FaultWorld(const FaultWorld&) = delete;
+  FaultWorld& operator=(const FaultWorld&) = delete;
+
+  Replica& replica(size_t number = 0) { return *replicas_.at(number); }
+  size_t replicas() const { return replicas_.size(); }
+
+  // What an admin asks the API server for, not by way of a FaultyApi. By any thread.
+  apiserver::HttpResponse ask(const std::string& method, const std::string& path,
+                              const apiserver::Json& body = nullptr);
+  apiserver::Json get(const std::string& path);  // null: it is not there
+  bool isThere(const std::string& path) { return !get(path).is_null(); }
+  // Asks until it is there; lastout may not answer about it yet.
+  void create(const std::string& collection, const apiserver::Json& object);
+  void patch(const std::string& path, const apiserver::Json& merged);
+
+  // The story: a Deployment that finalizes CoolResources, their CRD, so many of them, and the
+  // CriticalService.
+  void createStory(int instances = 1);
+  void createDefinition();
+  void createInstance(const std::string& name);
+  void createService();
+  // Until lastout has reported the CriticalService as enforced, and each that serves knows it.
+  void waitUntilGuarded();
+  // What to delete: paths, with the instances.
+  static std::vector<std::string> storyPaths(int instances = 1);
+  // By a client for each, at once, in this order, again and again, until it is gone.
+  void deleteAll(const std::vector<std::string>& paths);
+  // The same; meanwhile `trouble` is done, by the calling thread, over and over.
+  void deleteAll(const std::vector<std::string>& paths, const std::function<void()>& trouble);
+  // What people do when the provider went although it was needed.
+  void finalizeByHand();
+  // The message of the answer to one DELETE.
+  std::string refusalOf(const std::string& path);
+
+  // The API server is gone, and comes back with another history: another cluster is at its address, with
+  // objects and versions of its own. `prepare`, which is told the last version of the former one, is done in
+  // it before anybody can see it.
+  void newHistory(const std::function<void(uint64_t former)>& prepare);
+  uint64_t version();  // of the last write
+  // Writes what nobody follows until the version is beyond that one.
+  void writeBeyond(uint64_t version);
+  // How often lastout's webhook configuration was made in the cluster that is there now.
+  int configurationsMade() const { return configurationsMade_; }
+  // Until the garbage collector has taken something whose owner is not there: what it is to take now that is
+  // older than this call, it has taken, too.
+  void waitUntilCollected();
+
+  // All clocks on the wall, the API server's and lastout's.
+  void jump(std::chrono::seconds by) { wall_ += by.count(); }
+  std::chrono::sys_seconds wallClock() const;
+
+  // Until it holds. Fails the test, and stays so, when that takes minutes.
+  void waitUntil(const std::string& what, const std::function<bool()>& holds);
+  // lastout's log and verdicts, the last of them.
+  void log(const std::string& line);
+  std::string logged();
+
+  // Whether the CRD is a criterion of the service that is created next.
+  bool definitionCounts = true;
+  // Of each lastout that serves next: after so long it lists anew, whoever answers.
+  std::chrono::milliseconds outage{300};
+  Judge judge{"lastout"};
+
+ private:
+  friend class Replica;
+  struct Pki {
+    Pki();
+    apiserver::CertifiedKey authority;
+    apiserver::CertifiedKey server;  // the API server's
+    apiserver::CertifiedKey admin;
+    apiserver::CertifiedKey newIdentity() const;  // lastout's
+  };
+
+  apiserver::EmbeddedCluster& cluster();
+  void begin();
+
+  const Pki pki_;
+  const uint64_t seed_;
+  std::atomic<int64_t> wall_{0};
+  std::atomic<size_t> calls_{0};
+  std::atomic<int> configurationsMade_{0};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<apiserver::EmbeddedCluster>>
+      clusters_;                    // the last one is there; watches know the others
+  std::vector<std::string> lines_;  // without those that were the same as the one before
+  std::vector<std::unique_ptr<Replica>> replicas_;
+};
+
+inline constexpr const char* kFaultProvider = "/apis/apps/v1/namespaces/app/deployments/provider";
+inline constexpr const char* kFaultService = "/apis/lastout.dev/v1alpha1/criticalservices/guard";
+inline constexpr const char* kFaultCrd =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
+inline constexpr const char* kFaultNamespace = "/api/v1/namespaces/app";
+inline constexpr const char* kFaultInstances = "/apis/my.crd.group/v1/coolresources";
+inline constexpr const char* kFaultWebhook =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+
+}  // namespace lastout::testing

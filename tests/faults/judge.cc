@@ -1,0 +1,256 @@
+#include "tests/faults/judge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "kube/object.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using apiserver::stringAt;
+using apiserver::Write;
+using criticalservice::criticalServiceType;
+
+// Controllers' requests are not seen, only what comes of them. The API server takes what it has to ask when a
+// request comes, and gives webhooks five seconds.
+constexpr std::chrono::seconds kLongestReview{6};
+// lastout's interval begins when it hears that its configuration was changed.
+constexpr std::chrono::seconds kHearing{2};
+
+const kube::GroupResource kConfigurations{"admissionregistration.k8s.io", "validatingwebhookconfigurations"};
+const kube::GroupResource kJudgedNamespaces{"", "namespaces"};
+
+thread_local std::optional<std::chrono::steady_clock::time_point> askedAt;
+
+std::vector<std::string> textsAt(const Json& object, std::initializer_list<std::string_view> path) {
+  const Json* list = apiserver::at(object, path);
+  return list == nullptr || !list->is_array() ? std::vector<std::string>()
+                                              : list->get<std::vector<std::string>>();
+}
+
+bool isTerminating(const Json& object) {
+  return !stringAt(object, {"metadata", "deletionTimestamp"}).empty();
+}
+
+// The key and uid of what a review is about.
+kube::ObjectKey keyIn(const Json& request) {
+  return {{std::string(stringAt(request, {"resource", "group"})),
+           std::string(stringAt(request, {"resource", "resource"}))},
+          std::string(stringAt(request, {"oldObject", "metadata", "namespace"})),
+          std::string(stringAt(request, {"oldObject", "metadata", "name"}))};
+}
+
+bool isDeletion(const Json& request) {
+  return stringAt(request, {"operation"}) == "DELETE" && stringAt(request, {"subResource"}).empty();
+}
+
+std::set<kube::GroupResource> typesAskedAbout(const Json& configuration) {
+  std::set<kube::GroupResource> types;
+  const Json* webhooks = apiserver::at(configuration, {"webhooks"});
+  if (webhooks == nullptr) return types;
+  for (const Json& webhook : *webhooks) {
+    if (stringAt(webhook, {"failurePolicy"}) != "Fail") continue;
+    for (const Json& rule : webhook["rules"]) {
+      if (std::ranges::count(textsAt(rule, {"operations"}), "DELETE") == 0) continue;
+      for (const std::string& group : textsAt(rule, {"apiGroups"})) {
+        for (const std::string& resource : textsAt(rule, {"resources"})) types.insert({group, resource});
+      }
+    }
+  }
+  return types;
+}
+
+bool saysEnforced(const Json& service) {
+  const Json* conditions = apiserver::at(service, {"status", "conditions"});
+  return conditions != nullptr && std::ranges::any_of(*conditions, [](const Json& condition) {
+           return stringAt(condition, {"type"}) == "Enforced" && stringAt(condition, {"status"}) != "False";
+         });
+}
+
+std::string toString(const std::vector<PlainBlocker>& blockers) {
+  std::string text;
+  for (const PlainBlocker& blocker : blockers)
+    text += " " + blocker.service +
+            (blocker.criterion < 0 ? "" : "/criteria/" + std::to_string(blocker.criterion)) + " " +
+            std::string(admission::toString(blocker.reason));
+  return text;
+}
+
+}  // namespace
+
+void Judge::follow(apiserver::EmbeddedCluster& cluster) {
+  uint64_t number = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    number = ++cluster_;
+    objects_.clear();
+    services_.clear();
+    for (Review& review : reviews_) review.always.clear();
+    allowed_.clear();
+    asksAbout_.assign(1, {Clock::now(), {}});
+  }
+  const std::scoped_lock lock(cluster.plane().mutex);
+  for (const auto& crd : cluster.plane().storage.list(kube::crdType(), "")) {
+    const std::scoped_lock own(mutex_);
+    objects_[crd->key()];
+  }
+  cluster.plane().observe([this, number](const Write& write) {
+    const std::scoped_lock own(mutex_);
+    if (number == cluster_) note(write);
+  });
+}
+
+void Judge::note(const Write& write) {
+  judgeCommit(write);
+  const kube::ObjectKey& key = write.record->key();
+  if (write.kind == Write::Kind::Deleted)
+    objects_.erase(key);
+  else
+    objects_[key] = textsAt(write.record->object(), {"metadata", "finalizers"});
+  if (key.type == criticalServiceType()) noteService(write);
+  if (key.type == kConfigurations && key.name == "lastout") noteConfiguration(write);
+  for (Review& review : reviews_) {
+    if (review.always.empty()) continue;
+    const Blockers now = verdictNow(review.object).blockers;
+    Blockers still;
+    std::ranges::set_intersection(review.always, now, std::back_inserter(still));
+    review.always = std::move(still);
+  }
+}
+
+void Judge::noteService(const Write& write) {
+  const std::string& name = write.record->key().name;
+  if (write.kind != Write::Kind::Modified) services_.erase(name);
+  if (write.kind == Write::Kind::Deleted) return;
+  const auto object =
+      kube::parseObject(kube::fromJson(write.record->object()), "", kube::ResourceMap::builtIn());
+  const auto service =
+      object ? criticalservice::parseStanding(*object) : tl::unexpected(kube::Errors{object.error()});
+  if (!service) {
+    complaints_ += "the CriticalService " + name + " cannot be understood\n";
+    return;
+  }
+  Service& known = services_[name];
+  known = {*service, known.counts || saysEnforced(write.record->object())};
+}
+
+void Judge::noteConfiguration(const Write& write) {
+  asksAbout_.emplace_back(Clock::now(), write.kind == Write::Kind::Deleted
+                                            ? std::set<kube::GroupResource>()
+                                            : typesAskedAbout(write.record->object()));
+}
+
+bool Judge::wasAskedAbout(const kube::GroupResource& type, Clock::time_point since) const {
+  for (auto state = asksAbout_.rbegin(); state != asksAbout_.rend(); ++state) {
+    if (!state->second.contains(type)) return false;
+    if (state->first <= since) return true;
+  }
+  return true;
+}
+
+PlainVerdict Judge::verdictNow(const kube::ObjectKey& object) const {
+  PlainCluster cluster = truth_;
+  for (const auto& [key, finalizers] : objects_) cluster.objects.push_back({key, finalizers});
+  for (const kube::GroupResource& type : {criticalServiceType(), kube::crdType(), kJudgedNamespaces})
+    cluster.knowledge[type] = graph::Knowledge::Synced;
+  for (const auto& [name, service] : services_) {
+    if (!service.counts) continue;
+    cluster.services.push_back(service.service);
+    cluster.knowledge[service.service.provider.type] = graph::Knowledge::Synced;
+    for (const criticalservice::Criterion& criterion : service.service.criteria)
+      cluster.knowledge[typeOf(criterion)] = graph::Knowledge::Synced;
+  }
+  return verdictByTheDocument(cluster, object);
+}
+
+// An object begins to go, or is gone.
+void Judge::judgeCommit(const Write& write) {
+  if (write.kind == Write::Kind::Added || isTerminating(write.before->object())) return;
+  if (write.kind == Write::Kind::Modified && !isTerminating(write.record->object())) return;
+  const kube::ObjectKey& key = write.record->key();
+  const PlainVerdict verdict = verdictNow(key);
+  if (verdict.blockers.empty()) return;
+  const std::string what = kube::toString(key) + " went in spite of" + toString(verdict.blockers);
+  const std::string uid(stringAt(write.before->object(), {"metadata", "uid"}));
+  if (allowed_.contains({key, uid})) {
+    complaints_ += what + ", which was allowed\n";
+  } else if (wasAskedAbout(key.type, askedAt.value_or(Clock::now() - kLongestReview))) {
+    complaints_ += what + ", and nobody was asked although the webhook configuration stood\n";
+  } else {
+    unreviewed_.push_back({Clock::now(), what});
+    ++counts_.unguarded;
+  }
+}
+
+apiserver::CallWebhook Judge::listening(apiserver::CallWebhook call) {
+  return [this, call = std::move(call)](const apiserver::Webhook& webhook, const std::string& body) {
+    const Json review = Json::parse(body, nullptr, false);
+    const Json request = review.value("request", Json());
+    if (!isDeletion(request)) return call(webhook, body);
+    const auto begun = begin(request);
+    auto response = call(webhook, body);
+    end(begun, request, response ? Json::parse(response->body, nullptr, false) : Json());
+    return response;
+  };
+}
+
+std::list<Judge::Review>::iterator Judge::begin(const Json& request) {
+  const std::scoped_lock lock(mutex_);
+  Review review{keyIn(request), {}};
+  review.always = verdictNow(review.object).blockers;
+  return reviews_.insert(reviews_.end(), std::move(review));
+}
+
+void Judge::end(std::list<Review>::iterator review, const Json& request, const Json& answer) {
+  const std::scoped_lock lock(mutex_);
+  const bool allowed = apiserver::trueAt(answer, {"response", "allowed"});
+  const bool dryRun = apiserver::trueAt(request, {"dryRun"});
+  if (apiserver::at(answer, {"response"}) == nullptr)
+    ++counts_.failed;
+  else if (verdictNow(review->object).guarded)
+    ++(allowed ? counts_.allowed : counts_.denied);
+  if (allowed && !review->always.empty())
+    complaints_ += "the " + std::string(dryRun ? "dry run of the " : "") + "deletion of " +
+                   kube::toString(review->object) + " was allowed in spite of" + toString(review->always) +
+                   "\n";
+  if (allowed && !dryRun)
+    allowed_.insert({review->object, std::string(stringAt(request, {"oldObject", "metadata", "uid"}))});
+  reviews_.erase(review);
+}
+
+apiserver::HttpResponse Judge::asked(const std::function<apiserver::HttpResponse()>& ask) {
+  askedAt = Clock::now();
+  apiserver::HttpResponse response = ask();
+  askedAt.reset();
+  return response;
+}
+
+void Judge::reported(std::chrono::milliseconds unguarded) {
+  const std::scoped_lock lock(mutex_);
+  reported_.push_back({Clock::now() - unguarded, Clock::now()});
+  ++counts_.reported;
+  counts_.longest = std::max(counts_.longest, unguarded);
+}
+
+Judge::Counts Judge::counts() const {
+  const std::scoped_lock lock(mutex_);
+  return counts_;
+}
+
+std::string Judge::complaints() const {
+  const std::scoped_lock lock(mutex_);
+  std::string all = complaints_;
+  for (const Unreviewed& unreviewed : unreviewed_) {
+    const bool isReported = std::ranges::any_of(reported_, [&](const Interval& interval) {
+      return interval.begin - kHearing <= unreviewed.when && unreviewed.when <= interval.end;
+    });
+    if (!isReported) all += unreviewed.what + " while nobody was to be asked, which was not reported\n";
+  }
+  return all;
+}
+
+}  // namespace lastout::testing

@@ -1,0 +1,98 @@
+// Judge: whether what lastout allowed was safe. It goes by the API server's own record alone, what that
+// stores write by write, and by the verdict of tests/support/by_the_document.h; nothing of lastout's own view
+// is asked.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/embedded_cluster.h"
+#include "tests/support/by_the_document.h"
+
+namespace lastout::testing {
+
+// A CriticalService counts from when lastout has written in its status that it is enforced, or may be: until
+// then nothing was promised. Safe for any number of threads.
+class Judge {
+ public:
+  explicit Judge(std::string ownNamespace) { truth_.ownNamespace = std::move(ownNamespace); }
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
+  // From now on by this cluster's writes, which begins empty; another one is forgotten.
+  void follow(apiserver::EmbeddedCluster& cluster);
+  // Calls webhooks with `call`, and listens to what is asked and answered.
+  apiserver::CallWebhook listening(apiserver::CallWebhook call);
+  // What the calling thread asks the cluster for, so that a write that nobody reviewed can be told from one
+  // that was asked for when nobody was to review it.
+  apiserver::HttpResponse asked(const std::function<apiserver::HttpResponse()>& ask);
+  // lastout says so: nothing was guarded for so long, until now.
+  void reported(std::chrono::milliseconds unguarded);
+
+  struct Counts {
+    int allowed = 0;  // reviews of DELETEs of what is guarded
+    int denied = 0;
+    int failed = 0;                        // nobody answered
+    int reported = 0;                      // intervals without guard
+    std::chrono::milliseconds longest{0};  // of them
+    int unguarded = 0;                     // what went within one although it had to stay
+  };
+  Counts counts() const;
+  // What was unsafe: lines for a person; empty: nothing was.
+  std::string complaints() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Blockers = std::vector<PlainBlocker>;
+  struct Service {
+    criticalservice::CriticalService service;
+    bool counts = false;
+  };
+  // A review of a DELETE that is under way.
+  struct Review {
+    kube::ObjectKey object;
+    Blockers always;  // what denied at every moment since it began
+  };
+  struct Interval {
+    Clock::time_point begin;
+    Clock::time_point end;
+  };
+  // Something went that nobody was asked about, while nobody was to be asked.
+  struct Unreviewed {
+    Clock::time_point when;
+    std::string what;
+  };
+
+  void note(const apiserver::Write& write);
+  void noteService(const apiserver::Write& write);
+  void noteConfiguration(const apiserver::Write& write);
+  void judgeCommit(const apiserver::Write& write);
+  bool wasAskedAbout(const kube::GroupResource& type, Clock::time_point since) const;
+  PlainVerdict verdictNow(const kube::ObjectKey& object) const;
+  std::list<Review>::iterator begin(const apiserver::Json& request);
+  void end(std::list<Review>::iterator review, const apiserver::Json& request, const apiserver::Json& answer);
+
+  mutable std::mutex mutex_;  // over all below; taken under the plane's
+  uint64_t cluster_ = 0;      // the number of the one that is followed
+  PlainCluster truth_;        // objects and services are filled in from those below
+  std::map<kube::ObjectKey, std::vector<std::string>> objects_;
+  std::map<std::string, Service> services_;
+  std::list<Review> reviews_;
+  std::set<std::pair<kube::ObjectKey, std::string>> allowed_;  // and the uid of what may go
+  // What the API server was to ask about the deletion of, from when.
+  std::vector<std::pair<Clock::time_point, std::set<kube::GroupResource>>> asksAbout_;
+  std::vector<Interval> reported_;
+  std::vector<Unreviewed> unreviewed_;
+  Counts counts_;
+  std::string complaints_;
+};
+
+}  // namespace lastout::testing
