@@ -1,87 +1,47 @@
 // The admission listener under load, and beside it cpp-httplib's server, each in a process of its own, with
 // other connections that stay idle; and what reading a review costs. Server and clients share the processors.
-#include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <httplib.h>
-#include <netinet/in.h>
 #include <openssl/ssl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "admission/http_server.h"
 #include "admission/review.h"
-#include "apiserver/certificates.h"
+#include "bench/http_load.h"
 #include "tls/pem.h"
 
 namespace lastout::admission {
 namespace {
+
+using bench::LoadClient;
+using bench::makeIdentity;
+using bench::reportPort;
+using bench::reviewText;
+using bench::serveConstant;
+using bench::ServerProcess;
+using bench::stopBench;
 
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kConnections = 16;
 constexpr std::chrono::seconds kLoad{4};
 constexpr std::chrono::seconds kRest{3};  // while nothing is asked
-constexpr timeval kPatience{2, 0};        // of a client
 
 enum Kind : int64_t { kListener, kHttplibPool, kHttplibThreads };
-
-[[noreturn]] void stopBench(const std::string& what) {
-  std::cerr << "admission_http: " << what << "\n";
-  std::exit(1);
-}
-
-// A DELETE of a Deployment, as an API server sends it.
-const std::string& reviewText() {
-  static const std::string kText = [] {
-    std::ifstream file(
-        "tests/recordings/kubernetes-1.26/admission/13-delete-deployments-admin-background-dryrun.json");
-    if (!file) stopBench("start it in the repository's top folder");
-    return nlohmann::ordered_json::parse(file)["body"].dump();
-  }();
-  return kText;
-}
 
 const std::string& answerBody() {
   static const std::string kText = answerText("f064cc3d-e2e5-411a-8cf3-26f780603ba3", {});
   return kText;
 }
 
-TlsIdentity makeIdentity() {
-  const apiserver::Validity always{0, 4'102'444'800};  // until 2100
-  const auto authority = apiserver::makeAuthority("bench", always).value();
-  const auto server = apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, always).value();
-  return {server.certificate, server.key, ""};
-}
-
-void reportPort(int pipe, int port) {
-  if (write(pipe, &port, sizeof(port)) != sizeof(port)) std::_Exit(1);
-}
-
-[[noreturn]] void serveWithListener(int pipe) {
-  HttpServerOptions options;
-  options.identity = makeIdentity();
-  const HttpHandler handler = [](const HttpRequest&) {
-    return HttpResponse{200, "application/json", answerBody(), {}};
-  };
-  const auto server =
-      HttpServer::open(options, {{"POST", "/validate", "application/json", handler, false, false}}, {});
-  reportPort(pipe, (*server)->port());
-  while (true) pause();
-}
+[[noreturn]] void serveWithListener(int pipe) { serveConstant(pipe, "/validate", answerBody()); }
 
 [[noreturn]] void serveWithHttplib(int pipe, size_t threads) {
   const TlsIdentity identity = makeIdentity();
@@ -103,98 +63,6 @@ void reportPort(int pipe, int port) {
   std::_Exit(1);
 }
 
-// A server in a process of its own.
-class ServerProcess {
- public:
-  explicit ServerProcess(int64_t kind) {
-    std::array<int, 2> ends{};
-    if (pipe(ends.data()) != 0) stopBench("no pipe");
-    process_ = fork();
-    if (process_ == 0) {
-      if (kind == kListener) serveWithListener(ends[1]);
-      serveWithHttplib(ends[1], kind == kHttplibPool ? 8 : 1'100);
-    }
-    if (read(ends[0], &port, sizeof(port)) != sizeof(port)) stopBench("the server does not start");
-    close(ends[0]);
-    close(ends[1]);
-  }
-  ~ServerProcess() {
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
-  ServerProcess(const ServerProcess&) = delete;
-  ServerProcess& operator=(const ServerProcess&) = delete;
-
-  // Seconds of processor time that it has used.
-  double used() const {
-    std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
-    std::string word;
-    for (int i = 0; i < 13; ++i) file >> word;
-    double user = 0;
-    double system = 0;
-    file >> user >> system;
-    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  }
-
-  double residentMegabytes() const {
-    std::ifstream file("/proc/" + std::to_string(process_) + "/statm");
-    double pages = 0;
-    file >> pages >> pages;
-    return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
-  }
-
-  int port = 0;
-
- private:
-  pid_t process_ = -1;
-};
-
-SSL_CTX* clientContext() {
-  static const tls::Owned<SSL_CTX> kContext(SSL_CTX_new(TLS_client_method()));
-  return kContext.get();
-}
-
-// A connection with TLS that asks the same again and again.
-class LoadClient {
- public:
-  explicit LoadClient(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) return;
-    connection_.reset(SSL_new(clientContext()));
-    SSL_set_fd(connection_.get(), socket_);
-    connected = SSL_connect(connection_.get()) == 1;
-  }
-  ~LoadClient() {
-    connection_.reset();
-    close(socket_);
-  }
-  LoadClient(const LoadClient&) = delete;
-  LoadClient& operator=(const LoadClient&) = delete;
-
-  // False: no answer came.
-  bool ask(const std::string& request) {
-    size_t count = 0;
-    if (SSL_write_ex(connection_.get(), request.data(), request.size(), &count) != 1) return false;
-    std::string answer;
-    std::array<char, 4096> piece{};
-    while (!answer.ends_with(answerBody())) {
-      if (SSL_read_ex(connection_.get(), piece.data(), piece.size(), &count) != 1) return false;
-      answer.append(piece.data(), count);
-    }
-    return true;
-  }
-
-  bool connected = false;
-
- private:
-  int socket_ = -1;
-  tls::Owned<SSL> connection_;
-};
-
 struct Answers {
   std::vector<double> milliseconds;  // of each, sorted
   double unanswered = 0;             // connections that got none
@@ -214,7 +82,7 @@ Answers askForAWhile(int port) {
       LoadClient client(port);
       while (client.connected && Clock::now() < until) {
         const Clock::time_point start = Clock::now();
-        if (!client.ask(kRequest)) return;
+        if (!client.ask(kRequest, answerBody())) return;
         mine.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
       }
     });
@@ -236,8 +104,11 @@ double percentile(const std::vector<double>& sorted, double part) {
 void serveReviews(benchmark::State& state) {
   std::signal(SIGPIPE, SIG_IGN);
   for (auto _ : state) {
-    const ServerProcess server(state.range(0));
-    LoadClient(server.port).ask("GET / HTTP/1.0\r\n\r\n");
+    const ServerProcess server([kind = state.range(0)](int pipe) {
+      if (kind == kListener) serveWithListener(pipe);
+      serveWithHttplib(pipe, kind == kHttplibPool ? 8 : 1'100);
+    });
+    LoadClient(server.port).ask("GET / HTTP/1.0\r\n\r\n", answerBody());
     const double before = server.residentMegabytes();
     std::vector<std::unique_ptr<LoadClient>> idle;
     for (int64_t i = 0; i < state.range(1); ++i) {

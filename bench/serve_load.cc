@@ -1,0 +1,281 @@
+// lastout serve under load, as an API server's: beside lastout up, asked by wrk over TLS with 16 connections
+// that stay. Beside it the same listener that answers a constant. All of them share the processors.
+#include <benchmark/benchmark.h>
+#include <httplib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "admission/review.h"
+#include "bench/http_load.h"
+#include "tests/support/program.h"
+
+namespace lastout::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+constexpr int kManyInstances = 100'000;
+constexpr int kSomeInstances = 10'000;
+constexpr int kInstancesInAFile = 20'000;
+constexpr int64_t kFewReviews = 10'000;
+constexpr int64_t kManyReviews = 1'000'000;
+constexpr std::chrono::seconds kRest{3};               // while nothing is asked
+constexpr std::chrono::milliseconds kBetweenLooks{2};  // at what serve knows
+constexpr std::chrono::seconds kLongestSync{60};
+constexpr const char* kHeld = "my.crd.group/super-important";
+constexpr const char* kNotHeld = "my.crd.group/somebody-else";
+
+// The provider that the recorded review is about, and its service.
+std::string cluster(const char* finalizer) {
+  return std::string(R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: coolresources.my.crd.group}
+spec:
+  group: my.crd.group
+  scope: Cluster
+  names: {kind: CoolResource, plural: coolresources}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: demo}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: demo}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: "example.com/web:1"}]}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: web}
+spec:
+  provider: {group: apps, resource: deployments, namespace: demo, name: web}
+  criteria:
+  - {type: Finalizer, finalizer: {group: my.crd.group, resource: coolresources, finalizerName: )") +
+         finalizer + "}}\n";
+}
+
+// A folder of its own, gone after it.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "lastout-bench-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) stopBench("no folder for its files");
+    path_ = pattern;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name), std::ios::binary) << text;
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string instances(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) {
+    text += "---\napiVersion: my.crd.group/v1\nkind: CoolResource\nmetadata: {name: instance-" +
+            std::to_string(i) + ", finalizers: [" + kHeld + "]}\n";
+  }
+  return text;
+}
+
+// Of the last such URL.
+int portOf(const std::string& greeting, const std::string& scheme) {
+  const std::string before = scheme + "://127.0.0.1:";
+  const size_t url = greeting.rfind(before);
+  if (url == std::string::npos) stopBench("it has not begun: " + greeting);
+  return std::stoi(greeting.substr(url + before.size()));
+}
+
+struct Load {
+  double perSecond = 0;
+  double p50 = 0;  // milliseconds
+  double p99 = 0;
+  double requests = 0;
+};
+
+// `seconds` of reviews by 16 connections.
+Load ask(const Folder& folder, int port, const std::string& path, int seconds) {
+  folder.write("review.json", reviewText());
+  const testing::Ran ran = testing::shell(
+      "REVIEW=" + folder.file("review.json") + " wrk --threads 1 --connections 16 --duration " +
+      std::to_string(seconds) + "s --script bench/wrk.lua https://127.0.0.1:" + std::to_string(port) + path);
+  const size_t line = ran.out.rfind("\n{");
+  if (ran.exitCode != 0 || line == std::string::npos) stopBench("wrk: " + ran.out);
+  const Json told = Json::parse(ran.out.substr(line));
+  if (told["failed"] != 0) stopBench("reviews were not answered: " + told.dump());
+  return {told["requests"].get<double>() / told["seconds"].get<double>(), told["p50"], told["p99"],
+          told["requests"]};
+}
+
+// lastout up with that many instances, and lastout serve beside it, which knows all of them.
+class Serving {
+ public:
+  Serving(int count, const char* finalizer) {
+    folder_.write("cluster.yaml", cluster(finalizer));
+    std::vector<std::string> up = {"up", "--listen", "127.0.0.1:0", "--kubeconfig-out",
+                                   folder_.file("config")};
+    const auto load = [&](const std::string& name) { up.insert(up.end(), {"--load", folder_.file(name)}); };
+    load("cluster.yaml");
+    for (int from = 0; from < count; from += kInstancesInAFile) {
+      const std::string name = "instances-" + std::to_string(from) + ".yaml";
+      folder_.write(name, instances(from, std::min(count, from + kInstancesInAFile)));
+      load(name);
+    }
+    up_ = std::make_unique<testing::Running>(up, "Ctrl-C");
+    const Clock::time_point start = Clock::now();
+    serve_ = std::make_unique<testing::Running>(
+        std::vector<std::string>{"serve", "--listen", "127.0.0.1:0", "--answers", "127.0.0.1:0",
+                                 "--kubeconfig", folder_.file("config")},
+        "Ctrl-C");
+    port_ = portOf(serve_->greeting(), "https");
+    waitUntilKnown(count);
+    syncSeconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  Load review(int seconds) const { return ask(folder_, port_, "/review", seconds); }
+  // Of the provider's deletion, decided once.
+  bool allows() const {
+    httplib::SSLClient client("127.0.0.1", port_);
+    client.enable_server_certificate_verification(false);
+    const auto answer = client.Post("/review", reviewText(), "application/json");
+    if (!answer || answer->status != 200) stopBench("a review is not answered");
+    return Json::parse(answer->body)["response"]["allowed"];
+  }
+  int port() const { return port_; }
+  int process() const { return serve_->process(); }
+  const Folder& folder() const { return folder_; }
+  double syncSeconds() const { return syncSeconds_; }
+
+ private:
+  void waitUntilKnown(int count) const {
+    httplib::Client client("127.0.0.1", portOf(serve_->greeting(), "http"));
+    client.set_keep_alive(true);
+    const std::string line = "coolresources.my.crd.group: Synced, " + std::to_string(count) + " objects";
+    const Clock::time_point until = Clock::now() + kLongestSync;
+    std::string told;
+    while (told.find(line) == std::string::npos) {
+      if (Clock::now() > until) stopBench("serve does not know all instances: " + told);
+      std::this_thread::sleep_for(kBetweenLooks);
+      if (const auto answer = client.Get("/readyz/verbose")) told = answer->body;
+    }
+  }
+
+  Folder folder_;
+  std::unique_ptr<testing::Running> up_;
+  std::unique_ptr<testing::Running> serve_;
+  int port_ = 0;
+  double syncSeconds_ = 0;
+};
+
+const std::string& constantAnswer() {
+  static const std::string kText = admission::answerText("f064cc3d-e2e5-411a-8cf3-26f780603ba3", {});
+  return kText;
+}
+
+// One for all rows that need it.
+const Serving& many() {
+  static const Serving kServing(kManyInstances, kHeld);
+  return kServing;
+}
+
+void syncManyInstances(benchmark::State& state) {
+  for (auto _ : state) state.SetIterationTime(Serving(kManyInstances, kHeld).syncSeconds());
+}
+
+void denyWhileIdleConnectionsStay(benchmark::State& state) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (many().allows()) stopBench("the provider may go, which it must not");
+  for (auto _ : state) {
+    const ServerProcess constant([](int pipe) { serveConstant(pipe, "/review", constantAnswer()); });
+    std::vector<std::unique_ptr<LoadClient>> idle;
+    for (int64_t i = 0; i < state.range(0); ++i) {
+      idle.push_back(std::make_unique<LoadClient>(many().port()));
+      if (!idle.back()->connected) stopBench("an idle connection is refused");
+    }
+    const double used = processorSeconds(many().process());
+    std::this_thread::sleep_for(kRest);
+    state.counters["idle%core"] =
+        100 * (processorSeconds(many().process()) - used) / static_cast<double>(kRest.count());
+    const Load denied = many().review(4);
+    const Load same = ask(many().folder(), constant.port, "/review", 4);
+    state.counters["reviews/s"] = denied.perSecond;
+    state.counters["of constant"] = denied.perSecond / same.perSecond;
+    state.counters["p50ms"] = denied.p50;
+    state.counters["p99ms"] = denied.p99;
+    state.counters["constant p99ms"] = same.p99;
+  }
+}
+
+void memoryOfReviews(benchmark::State& state) {
+  for (auto _ : state) {
+    double asked = 0;
+    while (asked < static_cast<double>(kFewReviews)) asked += many().review(1).requests;
+    const double before = residentMegabytes(many().process());
+    while (asked < static_cast<double>(kManyReviews)) asked += many().review(5).requests;
+    state.counters["MB before"] = before;
+    state.counters["after/before"] = residentMegabytes(many().process()) / before;
+  }
+}
+
+void allowAfterReading(benchmark::State& state) {
+  for (auto _ : state) {
+    const Serving some(kSomeInstances, kNotHeld);
+    if (!some.allows()) stopBench("the provider must stay, which it need not");
+    const Load allowed = some.review(5);
+    state.counters["reviews/s"] = allowed.perSecond;
+    state.counters["p50ms"] = allowed.p50;
+    state.counters["p99ms"] = allowed.p99;
+  }
+}
+
+BENCHMARK(syncManyInstances)
+    ->Name("serve_load/sync")
+    ->Iterations(1)
+    ->UseManualTime()
+    ->Unit(benchmark::kSecond);
+BENCHMARK(denyWhileIdleConnectionsStay)
+    ->Name("serve_load/deny")
+    ->ArgName("idle")
+    ->Arg(0)
+    ->Arg(1000)
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kSecond);
+BENCHMARK(memoryOfReviews)->Name("serve_load/memory")->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
+BENCHMARK(allowAfterReading)
+    ->Name("serve_load/allow")
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kSecond);
+
+}  // namespace
+}  // namespace lastout::bench
