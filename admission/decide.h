@@ -62,6 +62,7 @@ enum class Reason : uint8_t {
   CriterionUnknown,  // nothing is seen to hold a criterion, but its type is not known well enough
   ServicesLeft,      // lastout's own namespace
   Unconfirmed,       // never decide's: the confirming read before an ALLOW failed, or went beyond its budget
+  Invalid,           // likewise: a CriticalService that can never work, or may not be changed so
 };
 
 struct Decision {

@@ -93,6 +93,8 @@ std::string_view toString(Reason reason) {
       return "ServicesLeft";
     case Reason::Unconfirmed:
       return "Unconfirmed";
+    case Reason::Invalid:
+      return "Invalid";
   }
   return "";
 }

@@ -32,8 +32,8 @@ tl::expected<std::string, ServerStatus> clusterUid(ApiServer& server) {
   const auto whole = fetch(server, request, kMostClusterBytes);
   if (!whole) return tl::unexpected(unknownCluster(whole.error().message));
   const int code = whole->answer.status;
-  if (code != kFound && !isForLater(code)) return {};
   if (code != kFound) {
+    if (!isForLater(code)) return {};
     const ServerStatus status = statusOfAnswer(*whole);
     return tl::unexpected(
         unknownCluster(toString(status), status.retryAfter ? status.retryAfter : whole->answer.retryAfter));

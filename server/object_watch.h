@@ -17,7 +17,7 @@ struct ObjectWatchOptions {
   std::string collection;  // as client::collectionPath() gives it
   std::string name;
   std::string calledAs;                              // in the log: "webhook configuration"
-  std::function<void(const std::string& line)> log;  // once for each reason that it cannot be
+  std::function<void(const std::string& line)> log;  // for each reason that it cannot be followed
   // Both are told by the Watcher's thread. The object is whole; nothing: it is gone.
   std::function<void(std::optional<kube::Value> object)> told;
   std::function<void(const client::Knowledge& knowledge)> know;

@@ -160,7 +160,7 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
                         {}});
   }
   judgement.allowed = problems.empty();
-  if (!judgement.allowed) judgement.reason = Reason::CriterionUnmet;
+  if (!judgement.allowed) judgement.reason = Reason::Invalid;
   judgement.explanation.message = admission::joinedMessages(problems);
   return judgement;
 }

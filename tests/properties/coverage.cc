@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "admission/explain.h"
+
 namespace lastout::testing {
 
 namespace {
@@ -28,18 +30,14 @@ constexpr const char* kKinds[] = {"Send",
                                   "Finalize"};
 constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle", "CrdCleanup",
                                    "Workloads", "Kubelet", "Claims",    "Finalizers"};
-constexpr const char* kReasons[] = {"NotGuarded",       "CriteriaMet",     "ServicesUnknown",
-                                    "ProviderPresent",  "ProviderUnknown", "CriterionUnmet",
-                                    "CriterionUnknown", "ServicesLeft",    "Unconfirmed"};
 constexpr const char* kVerbs[] = {"Delete",    "Create",      "SetFinalizers",
                                   "SetLabels", "SetReplicas", "SetIntent"};
 
 static_assert(std::size(kKinds) == static_cast<size_t>(Action::Kind::Finalize) + 1);
 static_assert(std::size(kActors) == static_cast<size_t>(cluster::Actor::Finalizers) + 1);
-static_assert(std::size(kReasons) == static_cast<size_t>(admission::Reason::Unconfirmed) + 1);
 
 std::string kindName(const Action& action) { return kKinds[static_cast<size_t>(action.kind)]; }
-std::string nameOf(Reason reason) { return std::string("reason ") + kReasons[static_cast<size_t>(reason)]; }
+std::string nameOf(Reason reason) { return "reason " + std::string(toString(reason)); }
 std::string actorName(const Action& action) { return kActors[static_cast<size_t>(action.actor)]; }
 
 }  // namespace

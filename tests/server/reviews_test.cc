@@ -55,6 +55,7 @@ TEST_F(ReviewsTest, ACriterionThatIsNotKnownToBeMetIsNotGivenUp) {
   const Json refused = reviewService(before, after);
   EXPECT_FALSE(refused["allowed"]);
   EXPECT_THAT(messageOf(refused), HasSubstr("spec.criteria"));
+  EXPECT_EQ(verdicts().back().reason, admission::Reason::Invalid);
   after = before;
   after["metadata"]["labels"] = {{"a", "b"}};
   EXPECT_TRUE(reviewService(before, after)["allowed"]);
