@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +11,6 @@
 
 #include "admission/explain.h"
 #include "kube/object_key.h"
-#include "kube/value.h"
 
 namespace lastout::admission {
 
@@ -20,44 +18,21 @@ inline constexpr size_t kMostReviewBytes = size_t{8} << 20;  // an object and it
 
 enum class Operation : uint8_t { Create, Update, Delete, Connect };
 
-struct ReviewKind {
-  std::string group;
-  std::string version;
-  std::string kind;
-};
-
-struct ReviewType {
-  kube::GroupResource type;
-  std::string version;
-  std::string subresource;  // "status", "scale", "finalize"; empty: the object itself
-};
-
-struct ReviewUser {
-  std::string name;
-  std::string uid;  // empty: none
-  std::vector<std::string> groups;
-  std::map<std::string, std::vector<std::string>, std::less<>> extra;
-};
-
-// One request of the API server's. Texts of objects are parts of the body that was read, and checked to be
-// JSON nested at most 64 deep; kube::parseJson makes values of them where they are needed.
+// What decides about one request of the API server's; it says more.
 struct Review {
   std::string uid;  // of this review, to be repeated in the answer
   Operation operation = Operation::Delete;
-  ReviewType resource;  // as the webhook's rule names it
-  ReviewKind kind;      // of the objects: Scale of autoscaling for deployments/scale (admission/11)
-  ReviewType asked;     // as the client named it, where matchPolicy Equivalent made it another
-  ReviewKind askedKind;
-  // Of the object that is to change. The name is the old or new object's where the request has none, as for
-  // each object of a collection (admission/24, 33); empty only for a CREATE whose name is still to be made.
-  // A Namespace is in no namespace here, although the request says that it is in itself (admission/23).
+  // Of the object that is to change, its type as the webhook's rule names it. The name is the old or new
+  // object's where the request has none, as for each object of a collection (admission/24, 33); empty only
+  // for a CREATE whose name is still to be made. A Namespace is in no namespace here, although the request
+  // says that it is in itself (admission/23).
   kube::ObjectKey object;
-  std::string objectUid;  // of the old object, else of the new; empty: not known
-  ReviewUser user;
+  std::string subresource;  // "status", "scale", "finalize"; empty: the object itself
+  std::string user;         // its name
   bool dryRun = false;
-  kube::Value options;         // CreateOptions, UpdateOptions, DeleteOptions; null: none
-  std::string_view newObject;  // "": none, as for DELETE
-  std::string_view oldObject;  // "": none, as for CREATE
+  // JSON; "": none. Of a DELETE neither is kept: nothing asks for more of them than the name.
+  std::string newObject;
+  std::string oldObject;
 };
 
 // Why a body is no review. The message is for the log and for the answer; it holds no more of the body than
@@ -70,7 +45,7 @@ struct ReviewError {
 // Fails for each of these in words of its own: too many bytes, no JSON, not UTF-8, nested too deep, the same
 // key twice, no AdmissionReview, a version other than v1, no uid, a field that is missing or has the wrong
 // type, an operation that is not known, a DELETE or UPDATE of nobody knows what. Fields that are not known
-// are passed over: newer API servers send more. `body` must outlive the result.
+// are passed over: newer API servers send more.
 tl::expected<Review, ReviewError> parseReview(std::string_view body);
 
 // Why a request is denied. The texts must outlive this; those of an Explanation's causes live in its `words`.

@@ -59,51 +59,7 @@ std::string warningText(std::string_view warning) {
   return text.substr(0, end).append(kMore);
 }
 
-// Writes JSON whose shape is known; a third of the time that a tree of values takes.
-class AnswerWriter {
- public:
-  void raw(std::string_view json) { json_.append(json); }
-  void number(int value) { json_.append(std::to_string(value)); }
-  void text(std::string_view words);
-  // `,"key":"words"`, and nothing for no words; without the comma behind an opening bracket.
-  void member(std::string_view key, std::string_view words);
-  std::string take() { return std::move(json_); }
-
- private:
-  std::string json_;
-};
-
-// What is not UTF-8 becomes the replacement character.
-void AnswerWriter::text(std::string_view words) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  json_ += '"';
-  while (true) {
-    const size_t plain = plainLength(words);
-    json_.append(words.substr(0, plain));
-    words.remove_prefix(plain);
-    if (words.empty()) break;
-    const auto byte = static_cast<unsigned char>(words.front());
-    const size_t length = kube::utf8Length(words);
-    if (byte == '"' || byte == '\\') {
-      json_ += {'\\', words.front()};
-    } else if (byte < ' ') {
-      json_.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 0xF]});
-    } else {
-      json_ += length == 0 ? "\xEF\xBF\xBD" : words.substr(0, length);
-    }
-    words.remove_prefix(std::max<size_t>(length, 1));
-  }
-  json_ += '"';
-}
-
-void AnswerWriter::member(std::string_view key, std::string_view words) {
-  if (words.empty()) return;
-  if (!json_.ends_with('{')) json_ += ',';
-  json_.append("\"").append(key).append("\":");
-  text(words);
-}
-
-void writeDetails(AnswerWriter& json, const Refusal& refusal) {
+void writeDetails(JsonWriter& json, const Refusal& refusal) {
   const int wait = refusal.retryAfterSeconds.value_or(0);
   if (refusal.causes.empty() && wait <= 0) return;
   json.raw(",\"details\":{");
@@ -125,7 +81,7 @@ void writeDetails(AnswerWriter& json, const Refusal& refusal) {
   json.raw("}");
 }
 
-void writeStatus(AnswerWriter& json, const Refusal& refusal) {
+void writeStatus(JsonWriter& json, const Refusal& refusal) {
   const int code = refusal.code >= 400 && refusal.code <= 599 ? refusal.code : 403;
   json.raw(",\"status\":{\"status\":\"Failure\"");
   json.member("message", refusal.message.empty() ? kNoMessage : refusal.message);
@@ -136,7 +92,7 @@ void writeStatus(AnswerWriter& json, const Refusal& refusal) {
   json.raw("}");
 }
 
-void writeWarnings(AnswerWriter& json, const std::vector<std::string>& warnings) {
+void writeWarnings(JsonWriter& json, const std::vector<std::string>& warnings) {
   size_t written = 0;
   for (const std::string& warning : warnings) {
     if (warning.empty()) continue;
@@ -150,7 +106,7 @@ void writeWarnings(AnswerWriter& json, const std::vector<std::string>& warnings)
 }  // namespace
 
 std::string answerText(std::string_view uid, const ReviewAnswer& answer) {
-  AnswerWriter json;
+  JsonWriter json;
   json.raw(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":)");
   json.text(uid);
   json.raw(answer.refusal ? ",\"allowed\":false" : ",\"allowed\":true");

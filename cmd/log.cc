@@ -1,30 +1,28 @@
 #include "cmd/log.h"
 
 #include <poll.h>
-#include <spdlog/async_logger.h>
-#include <spdlog/details/thread_pool.h>
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <condition_variable>
 #include <ctime>
 #include <mutex>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
+#include <optional>
+#include <thread>
+#include <utility>
 
 namespace lastout::cmd {
 namespace {
 
-using Fields = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{100};  // whether the program is to end
-constexpr size_t kWaitingLines = 8'192;
+constexpr milliseconds kLook{100};                // whether the program is to end
+constexpr milliseconds kGathering{5};             // from a first line on
+constexpr size_t kMostWaiting = size_t{4} << 20;  // bytes
 
 std::string nowText() {
   const std::time_t now = std::time(nullptr);
@@ -37,18 +35,81 @@ std::string nowText() {
 
 }  // namespace
 
+LogLine::LogLine(spdlog::level::level_enum level, std::string_view msg) : level_(level) {
+  const auto name = spdlog::level::to_string_view(level);
+  json_.raw("{");
+  add("time", nowText());
+  add("level", std::string_view(name.data(), name.size()));
+  add("msg", msg);
+}
+
+LogLine& LogLine::add(std::string_view key, std::string_view value) {
+  json_.key(key);
+  json_.text(value);
+  return *this;
+}
+
+LogLine& LogLine::add(std::string_view key, int64_t value) {
+  json_.key(key);
+  json_.number(value);
+  return *this;
+}
+
+LogLine& LogLine::add(std::string_view key, bool value) {
+  json_.key(key);
+  json_.flag(value);
+  return *this;
+}
+
+std::string LogLine::take() {
+  json_.raw("}");
+  return json_.take();
+}
+
 // Writes to the standard error and is never stuck in it: a pipe that is ready takes PIPE_BUF bytes at once.
-class PatientSink final : public spdlog::sinks::base_sink<std::mutex> {
+class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  // From now on it waits no longer than until then.
-  void endBy(steady_clock::time_point end) { end_ = end; }
+  Sink() : thread_([this] { run(); }) {}
+  ~Sink() override {
+    {
+      const std::lock_guard lock(mutex_);
+      end_ = steady_clock::now() + kFarewell;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+  size_t lost() {
+    const std::lock_guard lock(mutex_);
+    return lost_;
+  }
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    std::string_view left(line.data(), line.size());
-    while (!left.empty() && steady_clock::now() < end_.load()) {
+    if (waiting_.size() + message.payload.size() >= kMostWaiting) {
+      ++lost_;
+      return;
+    }
+    if (waiting_.empty()) changed_.notify_one();
+    waiting_.append(message.payload.data(), message.payload.size()).push_back('\n');
+  }
+  void flush_() override {}
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return !waiting_.empty() || end_; });
+      if (waiting_.empty()) return;
+      changed_.wait_for(lock, kGathering, [this] { return end_.has_value(); });
+      const std::string gathered = std::exchange(waiting_, {});
+      lock.unlock();
+      write(gathered);
+      lock.lock();
+    }
+  }
+
+  void write(std::string_view left) {
+    while (!left.empty() && !isOver()) {
       pollfd errors{STDERR_FILENO, POLLOUT, 0};
       if (poll(&errors, 1, static_cast<int>(kLook.count())) <= 0) continue;
       const ssize_t written = ::write(STDERR_FILENO, left.data(), std::min<size_t>(left.size(), PIPE_BUF));
@@ -56,38 +117,32 @@ class PatientSink final : public spdlog::sinks::base_sink<std::mutex> {
       left.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
     }
   }
-  void flush_() override {}
 
-  std::atomic<steady_clock::time_point> end_{steady_clock::time_point::max()};
+  bool isOver() {
+    const std::lock_guard lock(mutex_);
+    return end_ && steady_clock::now() >= *end_;
+  }
+
+  // These are guarded by base_sink's mutex.
+  std::condition_variable changed_;
+  std::string waiting_;
+  size_t lost_ = 0;
+  std::optional<steady_clock::time_point> end_;  // the program ends, and waits no longer than until then
+  std::thread thread_;
 };
 
-struct Log::Parts {
-  std::shared_ptr<PatientSink> sink = std::make_shared<PatientSink>();
-  std::shared_ptr<spdlog::details::thread_pool> pool =
-      std::make_shared<spdlog::details::thread_pool>(kWaitingLines, 1);
-  std::shared_ptr<spdlog::async_logger> logger = std::make_shared<spdlog::async_logger>(
-      "lastout", sink, pool, spdlog::async_overflow_policy::overrun_oldest);
-  size_t told = 0;  // of the lines that were lost
-};
+Log::Log() : sink_(std::make_shared<Sink>()), logger_(std::make_unique<spdlog::logger>("lastout", sink_)) {}
 
-Log::Log() : parts_(std::make_unique<Parts>()) { parts_->logger->set_pattern("%v"); }
+Log::~Log() = default;
 
-Log::~Log() { parts_->sink->endBy(steady_clock::now() + kFarewell); }
-
-void Log::write(spdlog::level::level_enum level, const Fields& fields) {
-  const auto name = spdlog::level::to_string_view(level);
-  std::string line = R"({"time":")" + nowText() + R"(","level":")";
-  line.append(name.data(), name.size()).append("\",");
-  line.append(fields.dump(-1, ' ', false, Fields::error_handler_t::replace), 1);  // without its bracket
-  parts_->logger->log(level, line);
-}
+void Log::write(LogLine line) { logger_->log(line.level(), line.take()); }
 
 void Log::countLost() {
-  const size_t lost = parts_->pool->overrun_counter();
-  if (lost == parts_->told) return;
-  write(spdlog::level::warn,
-        {{"msg", "lines of this log were lost: they were not read in time"}, {"lines", lost - parts_->told}});
-  parts_->told = lost;
+  const size_t lost = sink_->lost();
+  if (lost == told_) return;
+  write(LogLine(spdlog::level::warn, "lines of this log were lost: they were not read in time")
+            .add("lines", static_cast<int64_t>(lost - told_)));
+  told_ = lost;
 }
 
 }  // namespace lastout::cmd

@@ -2,16 +2,38 @@
 // for.
 #pragma once
 
-#include <spdlog/common.h>
+#include <spdlog/logger.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "admission/json_text.h"
 
 namespace lastout::cmd {
 
-// Lines go through a queue to a thread of the log's own: whoever does not read the standard error must not
-// stop verdicts. When the queue is full, the oldest lines are lost.
+// One line, which begins with `time` (UTC), `level` and `msg`.
+class LogLine {
+ public:
+  LogLine(spdlog::level::level_enum level, std::string_view msg);
+
+  LogLine& add(std::string_view key, std::string_view value);
+  LogLine& add(std::string_view key, const char* value) { return add(key, std::string_view(value)); }
+  LogLine& add(std::string_view key, int64_t value);
+  LogLine& add(std::string_view key, bool value);
+
+  spdlog::level::level_enum level() const { return level_; }
+  std::string take();
+
+ private:
+  spdlog::level::level_enum level_;
+  admission::JsonWriter json_;
+};
+
+// Lines are gathered for some milliseconds and written by a thread of the log's own: whoever does not read
+// the standard error must not stop verdicts. While it is full, lines are lost.
 class Log {
  public:
   Log();
@@ -21,14 +43,17 @@ class Log {
 
   static constexpr std::chrono::milliseconds kFarewell{1'000};
 
-  // `fields`, of which there is one at least, after `time` (UTC) and `level`. By any thread.
-  void write(spdlog::level::level_enum level, const nlohmann::ordered_json& fields);
+  // By any thread.
+  void write(LogLine line);
+  void write(spdlog::level::level_enum level, std::string_view msg) { write(LogLine(level, msg)); }
   // Writes how many lines were lost since it was called last, if any were. By one thread.
   void countLost();
 
  private:
-  struct Parts;
-  const std::unique_ptr<Parts> parts_;
+  class Sink;
+  const std::shared_ptr<Sink> sink_;
+  const std::unique_ptr<spdlog::logger> logger_;
+  size_t told_ = 0;  // of the lines that were lost
 };
 
 }  // namespace lastout::cmd

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "admission/review.h"
@@ -25,7 +24,6 @@ namespace lastout::cmd {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 
 constexpr const char* kServeExamples = R"(Examples:
@@ -66,22 +64,21 @@ kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions
   return answers;
 }
 
-Json fieldsOf(const server::Verdict& verdict) {
-  Json fields = Json::object();
-  fields["msg"] = verdict.allowed ? "allowed" : verdict.enforced ? "denied" : "would be denied";
-  fields["operation"] = admission::toString(verdict.operation);
-  fields["object"] = toString(verdict.object);
-  fields["user"] = verdict.user;
-  fields["reason"] = admission::toString(verdict.reason);
-  fields["confirmed"] = verdict.confirmed;
-  fields["dryRun"] = verdict.dryRun;
-  fields["uid"] = verdict.uid;
-  fields["tookMicroseconds"] = verdict.took.count();
-  if (!verdict.allowed) {
-    fields["why"] = verdict.message;
-    fields["revision"] = verdict.revision;
-  }
-  return fields;
+LogLine lineOf(const server::Verdict& verdict) {
+  LogLine line(spdlog::level::info, verdict.allowed    ? "allowed"
+                                    : verdict.enforced ? "denied"
+                                                       : "would be denied");
+  line.add("operation", admission::toString(verdict.operation))
+      .add("object", toString(verdict.object))
+      .add("user", verdict.user)
+      .add("reason", admission::toString(verdict.reason))
+      .add("confirmed", verdict.confirmed)
+      .add("dryRun", verdict.dryRun)
+      .add("uid", verdict.uid)
+      .add("tookMicroseconds", verdict.took.count());
+  if (!verdict.allowed)
+    line.add("why", verdict.message).add("revision", static_cast<int64_t>(verdict.revision));
+  return line;
 }
 
 std::function<client::RandomFraction()> randomness() {
@@ -111,9 +108,9 @@ void waitForTheEnd(const ServeOptions& options, const std::string& host, ServeId
     const auto used = read ? server.use(read->tls) : tl::unexpected(read.error().front());
     const std::string said = used ? "" : toString(used.error());
     if (used) files.used();
-    if (used) log.write(spdlog::level::info, {{"msg", "the certificate was read again"}});
+    if (used) log.write(spdlog::level::info, "the certificate was read again");
     if (!used && said != problem)
-      log.write(spdlog::level::err, {{"msg", "the certificate cannot be read again: " + said}});
+      log.write(spdlog::level::err, "the certificate cannot be read again: " + said);
     problem = said;
   }
 }
@@ -131,7 +128,7 @@ int runServe(const ServeOptions& options) {
   auto webhook = webhookOf(options, *address, connection->server, identity->authorities);
   if (!webhook) return badInput(webhook.error());
   Log log;
-  for (const std::string& warning : connection->warnings) log.write(spdlog::level::warn, {{"msg", warning}});
+  for (const std::string& warning : connection->warnings) log.write(spdlog::level::warn, warning);
   const std::string cluster = toString(connection->server);
   auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
   if (!access) return badInput(access.error());
@@ -154,14 +151,12 @@ int runServe(const ServeOptions& options) {
   if (!lease) return badInput(lease.error());
   serving.lease = std::move(*lease);
   serving.random = randomness();
-  serving.log = [&log](const std::string& line) { log.write(spdlog::level::warn, {{"msg", line}}); };
-  serving.alert = [&log](const std::string& line) { log.write(spdlog::level::err, {{"msg", line}}); };
-  serving.verdict = [&log](const server::Verdict& verdict) {
-    log.write(spdlog::level::info, fieldsOf(verdict));
-  };
+  serving.log = [&log](const std::string& line) { log.write(spdlog::level::warn, line); };
+  serving.alert = [&log](const std::string& line) { log.write(spdlog::level::err, line); };
+  serving.verdict = [&log](const server::Verdict& verdict) { log.write(lineOf(verdict)); };
   serving.restored = [&log](milliseconds unguarded) {
-    log.write(spdlog::level::err, {{"msg", "the webhook configuration was changed, and is put back"},
-                                   {"unguardedMilliseconds", unguarded.count()}});
+    log.write(LogLine(spdlog::level::err, "the webhook configuration was changed, and is put back")
+                  .add("unguardedMilliseconds", unguarded.count()));
   };
   auto server = server::Server::open(*access, std::move(serving));
   if (!server) return badInput(server.error());

@@ -36,7 +36,7 @@ prometheus::Family<prometheus::Histogram>& histograms(prometheus::Registry& regi
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
-const char* outcomeOf(const Verdict& verdict) {
+std::string_view outcomeOf(const Verdict& verdict) {
   if (verdict.allowed) return "allowed";
   return verdict.enforced ? "denied" : "would_be_denied";
 }
@@ -141,12 +141,20 @@ Metrics::Metrics(const std::string& version)
 }
 
 void Metrics::count(const Verdict& verdict) {
-  verdicts_
-      .Add({{"operation", std::string(admission::toString(verdict.operation))},
-            {"outcome", outcomeOf(verdict)},
-            {"reason", std::string(admission::toString(verdict.reason))}})
-      .Increment();
+  counterOf(verdict).Increment();
   (verdict.confirmed ? confirmedTime_ : verdictTime_).Observe(Seconds(verdict.took).count());
+}
+
+// Looked up by its labels once: a family makes and compares texts each time.
+prometheus::Counter& Metrics::counterOf(const Verdict& verdict) {
+  const std::string_view outcome = outcomeOf(verdict);
+  const std::lock_guard lock(mutex_);
+  prometheus::Counter*& counter = verdictCounters_[{verdict.operation, outcome, verdict.reason}];
+  if (counter == nullptr)
+    counter = &verdicts_.Add({{"operation", std::string(admission::toString(verdict.operation))},
+                              {"outcome", std::string(outcome)},
+                              {"reason", std::string(admission::toString(verdict.reason))}});
+  return *counter;
 }
 
 void Metrics::count(const ConfirmingReads::Done& read) {

@@ -9,10 +9,13 @@
 #include <prometheus/registry.h>
 
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "server/confirming_reads.h"
@@ -57,6 +60,8 @@ class Metrics {
   static constexpr size_t kMostTypes = 100;
 
  private:
+  prometheus::Counter& counterOf(const Verdict& verdict);
+
   prometheus::Registry registry_;  // owns all below
   prometheus::Family<prometheus::Counter>& verdicts_;
   prometheus::Family<prometheus::Histogram>& verdictTimes_;
@@ -75,6 +80,9 @@ class Metrics {
 
   std::mutex mutex_;
   std::set<kube::GroupResource> interrupted_;  // guarded by the mutex: the types with a count of their own
+  // Guarded by the mutex: by operation, outcome and reason.
+  std::map<std::tuple<admission::Operation, std::string_view, admission::Reason>, prometheus::Counter*>
+      verdictCounters_;
 };
 
 }  // namespace lastout::server

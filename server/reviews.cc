@@ -22,8 +22,7 @@ constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
 constexpr int kMostRounds = 8;  // of confirming reads, for what they find and what changes meanwhile
 
 bool isService(const admission::Review& review) {
-  return review.resource.type == criticalservice::criticalServiceType() &&
-         review.resource.subresource.empty() &&
+  return review.object.type == criticalservice::criticalServiceType() && review.subresource.empty() &&
          (review.operation == Operation::Create || review.operation == Operation::Update);
 }
 
@@ -41,9 +40,9 @@ Reviews::Reviews(LiveView& view, ConfirmingReads& reads, ReviewsOptions options,
     : view_(view), reads_(reads), options_(options), observer_(std::move(observer)) {}
 
 admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
-  const auto review = admission::parseReview(request.body);
+  auto review = admission::parseReview(request.body);
   if (!review) return {review.error().status, "text/plain", review.error().message + "\n", {}};
-  const Judgement judgement = judge(*review, request.begun + options_.budget);
+  Judgement judgement = judge(*review, request.begun + options_.budget);
   admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
   if (!judgement.allowed) {
     const int code = statusFor(*review);
@@ -54,21 +53,22 @@ admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) c
     answer.warnings.push_back("lastout only watches; it would deny this: " + judgement.explanation.message);
     answer.refusal.reset();
   }
-  observer_({review->uid, review->operation, review->object, review->user.name, review->dryRun,
-             judgement.allowed, judgement.allowed || !options_.auditOnly, judgement.reason,
-             judgement.explanation.message, judgement.explanation.revision, judgement.confirmed,
+  std::string text = admission::answerText(review->uid, answer);
+  observer_({std::move(review->uid), review->operation, std::move(review->object), std::move(review->user),
+             review->dryRun, judgement.allowed, judgement.allowed || !options_.auditOnly, judgement.reason,
+             std::move(judgement.explanation.message), judgement.explanation.revision, judgement.confirmed,
              std::chrono::duration_cast<microseconds>(steady_clock::now() - request.begun)});
-  return {200, "application/json", admission::answerText(review->uid, answer), {}};
+  return {200, "application/json", std::move(text), {}};
 }
 
 int Reviews::statusFor(const admission::Review& review) const {
-  const bool waits = review.operation == Operation::Delete && !review.user.name.starts_with("system:");
+  const bool waits = review.operation == Operation::Delete && !review.user.starts_with("system:");
   return waits ? options_.denyStatus : 403;
 }
 
 Reviews::Judgement Reviews::judge(const admission::Review& review, TimePoint deadline) const {
   if (isService(review)) return judgeService(review, deadline);
-  const std::string& subresource = review.resource.subresource;
+  const std::string& subresource = review.subresource;
   if (review.operation == Operation::Delete && subresource.empty())
     return judgeDelete(review.object, deadline);
   const bool mayScale =
