@@ -1,13 +1,12 @@
 #include "admission/review.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
+#include "kube/json_document.h"
 #include "kube/quoting.h"
 
 namespace lastout::admission {
@@ -23,23 +22,9 @@ constexpr std::array<std::pair<std::string_view, Operation>, 4> kOperations{
      {"DELETE", Operation::Delete},
      {"CONNECT", Operation::Connect}}};
 
-constexpr size_t kDeepest = 64;                   // nesting of lists and maps
-constexpr size_t kUsualBytes = size_t{64} << 10;  // of a body
+constexpr size_t kDeepest = 64;  // nesting of lists and maps
 
 Refused notThat(std::string message) { return Refused(ReviewError{400, std::move(message)}); }
-
-std::string_view jsonProblem(simdjson::error_code code) {
-  switch (code) {
-    case simdjson::EMPTY:
-      return "it is empty";
-    case simdjson::DEPTH_ERROR:
-      return "lists and maps are nested more than 64 deep";
-    case simdjson::UTF8_ERROR:
-      return "it is not UTF-8";
-    default:
-      return simdjson::error_message(code);
-  }
-}
 
 // Those members of a map that are wanted, found in one pass; null counts as absent. The first mistake, here
 // or in another part of the same body, becomes `problem`, which must outlive this.
@@ -183,17 +168,9 @@ tl::expected<Review, ReviewError> parseReview(std::string_view body) {
     return Refused(
         ReviewError{413, "the body is longer than " + std::to_string(kMostReviewBytes) + " bytes"});
   }
-  // A parser keeps what it once had to allocate.
-  thread_local simdjson::dom::parser usual;
-  simdjson::dom::parser large;
-  simdjson::dom::parser& parser = body.size() <= kUsualBytes ? usual : large;
-  simdjson::error_code failed = simdjson::SUCCESS;
-  if (parser.capacity() < body.size() || parser.max_depth() != kDeepest)
-    failed = parser.allocate(std::max(body.size(), kUsualBytes), kDeepest);
-  element root;
-  if (failed == simdjson::SUCCESS) failed = parser.parse(body.data(), body.size()).get(root);
-  if (failed != simdjson::SUCCESS)
-    return notThat("the body is no JSON that is read here: " + std::string(jsonProblem(failed)));
+  const kube::JsonDocument document(body, kDeepest);
+  if (!document.isWhole()) return notThat("the body is no JSON that is read here: " + document.problem());
+  const element root = document.root();
   if (!root.is_object()) return notThat("the body is no AdmissionReview: it is no map");
 
   std::string problem;

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kube/json_document.h"
 #include "kube/quoting.h"
 
 namespace lastout::client {
 namespace {
+
+using simdjson::dom::element;
 
 enum class MapRole : uint8_t { Any, Event, WholeEvent, Object, Metadata };
 
@@ -53,136 +54,81 @@ std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
   return std::nullopt;
 }
 
-// nlohmann's events; every function answers false after an error.
-class PickHandler : public nlohmann::json_sax<nlohmann::json> {
+// Of a document that was checked: nested no deeper than the limits say, so that this may call itself.
+class Picker {
  public:
-  PickHandler(Pick pick, const StreamLimits& limits) : root_(roleOf(pick)), limits_(limits) {}
+  explicit Picker(const StreamLimits& limits) : limits_(limits) {}
 
-  bool null() override { return add({}); }
-  bool boolean(bool value) override { return add({value, {}}); }
-  bool number_integer(number_integer_t value) override { return add({value, {}}); }
-  bool number_unsigned(number_unsigned_t value) override {
-    if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      return add({static_cast<int64_t>(value), {}});
-    return add({static_cast<double>(value), {}});
-  }
-  bool number_float(number_float_t value, const string_t& /*text*/) override { return add({value, {}}); }
-  bool string(string_t& value) override {
-    return skips() || add({std::move(value), {}});  // not copied when it is not wanted
-  }
-  bool binary(binary_t& /*value*/) override { return fail("JSON has no binary values"); }
-  bool start_object(size_t /*size*/) override { return begin(kube::Value::Map()); }
-  bool end_object() override { return end(); }
-  bool start_array(size_t /*size*/) override { return begin(kube::Value::List()); }
-  bool end_array() override { return end(); }
-  bool key(string_t& text) override {
-    if (unwanted_ > 0) return true;
-    Open& map = open_.back();
-    map.member = memberRole(map.role, text);
-    if (map.member) map.key = std::move(text);
-    return true;
-  }
-  bool parse_error(size_t position, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
-    return fail("no valid JSON, by its byte " + std::to_string(position));
+  kube::Value value(element from, MapRole role) {
+    if (++values_ > limits_.values) fail("larger than " + std::to_string(limits_.values) + " values");
+    if (!problem_.empty()) return {};
+    switch (from.type()) {
+      case simdjson::dom::element_type::OBJECT:
+        return map(simdjson::dom::object(from), role);
+      case simdjson::dom::element_type::ARRAY:
+        return list(simdjson::dom::array(from));
+      case simdjson::dom::element_type::STRING:
+        return {std::string(std::string_view(from)), {}};
+      case simdjson::dom::element_type::INT64:
+        return {int64_t(from), {}};
+      case simdjson::dom::element_type::UINT64:  // only what is no int64_t
+      case simdjson::dom::element_type::DOUBLE:
+        return {double(from), {}};
+      case simdjson::dom::element_type::BOOL:
+        return {bool(from), {}};
+      case simdjson::dom::element_type::NULL_VALUE:
+        break;
+    }
+    return {};
   }
 
-  kube::Result<kube::Value> take() {
-    if (problem_.empty()) return std::move(result_);
-    return tl::unexpected(kube::Error{std::move(problem_), {}, {}});
-  }
+  const std::string& problem() const { return problem_; }
 
  private:
-  struct Open {
-    kube::Value value;
-    MapRole role;
-    std::string key;
-    std::optional<MapRole> member;  // of the value that comes next
-  };
-
-  // True where the next value is not wanted.
-  bool skips() const {
-    return unwanted_ > 0 || (!open_.empty() && open_.back().value.asMap() != nullptr && !open_.back().member);
-  }
-
-  bool fail(std::string problem) {
+  void fail(std::string problem) {
     if (problem_.empty()) problem_ = std::move(problem);
-    return false;
   }
 
-  bool begin(kube::Value::Data empty) {
-    if (++depth_ > limits_.depth) return fail("nested deeper than " + std::to_string(limits_.depth));
-    if (skips()) {
-      ++unwanted_;
-      return true;
+  kube::Value list(simdjson::dom::array from) {
+    kube::Value::List items;
+    for (const element item : from) items.push_back(value(item, MapRole::Any));
+    return {std::move(items), {}};
+  }
+
+  kube::Value map(simdjson::dom::object from, MapRole role) {
+    kube::Value::Map members;
+    for (const auto [key, member] : from) {
+      if (const auto wanted = memberRole(role, key))
+        members.push_back({std::string(key), {}, value(member, *wanted)});
     }
-    if (++values_ > limits_.values) return fail("larger than " + std::to_string(limits_.values) + " values");
-    const MapRole role = open_.empty()                           ? root_
-                         : open_.back().value.asMap() != nullptr ? *open_.back().member
-                                                                 : MapRole::Any;
-    open_.push_back({{std::move(empty), {}}, role, {}, {}});
-    return true;
+    checkKeys(members);
+    return {std::move(members), {}};
   }
 
-  bool end() {
-    --depth_;
-    if (unwanted_ > 0) {
-      --unwanted_;
-      return true;
-    }
-    kube::Value value = std::move(open_.back().value);
-    open_.pop_back();
-    if (const auto* map = value.asMap(); map != nullptr && !checkKeys(*map)) return false;
-    place(std::move(value));
-    return true;
+  void checkKeys(const kube::Value::Map& members) {
+    keys_.clear();
+    for (const kube::Member& member : members) keys_.push_back(member.key);
+    std::ranges::sort(keys_);
+    const auto twice = std::ranges::adjacent_find(keys_);
+    if (twice != keys_.end()) fail("it has the key " + kube::inQuotes(*twice) + " twice in one map");
   }
 
-  bool add(kube::Value value) {
-    if (skips()) return true;
-    if (++values_ > limits_.values) return fail("larger than " + std::to_string(limits_.values) + " values");
-    place(std::move(value));
-    return true;
-  }
-
-  void place(kube::Value value) {
-    if (open_.empty()) {
-      result_ = std::move(value);
-      return;
-    }
-    Open& parent = open_.back();
-    if (auto* list = std::get_if<kube::Value::List>(&parent.value.data)) {
-      list->push_back(std::move(value));
-    } else if (auto* map = std::get_if<kube::Value::Map>(&parent.value.data)) {
-      map->push_back({std::move(parent.key), {}, std::move(value)});
-      parent.key.clear();
-    }
-  }
-
-  bool checkKeys(const kube::Value::Map& map) {
-    std::vector<std::string_view> keys;
-    keys.reserve(map.size());
-    for (const kube::Member& member : map) keys.push_back(member.key);
-    std::ranges::sort(keys);
-    const auto twice = std::ranges::adjacent_find(keys);
-    return twice == keys.end() || fail("it has the key " + kube::inQuotes(*twice) + " twice in one map");
-  }
-
-  const MapRole root_;
   const StreamLimits limits_;
-  std::vector<Open> open_;  // from the outermost to the innermost
-  kube::Value result_;
   std::string problem_;
-  size_t depth_ = 0;
-  size_t unwanted_ = 0;  // brackets that are open inside what is not wanted
   size_t values_ = 0;
+  std::vector<std::string_view> keys_;  // of one map, to be compared
 };
 
 }  // namespace
 
 kube::Result<kube::Value> pickValue(std::string_view text, Pick pick, const StreamLimits& limits) {
-  PickHandler handler(pick, limits);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &handler);
-  return handler.take();
+  const auto failed = [](std::string what) { return tl::unexpected(kube::Error{std::move(what), {}, {}}); };
+  const kube::JsonDocument document(text, limits.depth);
+  if (!document.isWhole()) return failed("no valid JSON: " + document.problem());
+  Picker picker(limits);
+  kube::Value value = picker.value(document.root(), roleOf(pick));
+  if (!picker.problem().empty()) return failed(picker.problem());
+  return value;
 }
 
 }  // namespace lastout::client

@@ -55,8 +55,8 @@ class LeaseHolder {
   const std::shared_ptr<client::Access> access_;
   const LeaseHolderOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  std::string problem_;  // of the thread: what was logged last
-  std::string holder_;   // of the thread: likewise
+  std::string problem_;   // of the thread: what was logged last
+  std::string holder_;    // of the thread: likewise
   bool isTaken_ = false;  // of the thread: since the last write, which is still to be told
 
   mutable std::mutex mutex_;

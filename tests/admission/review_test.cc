@@ -138,7 +138,7 @@ TEST(BadReview, IsNestedTooDeep) {
     json body = deletion();
     body["request"]["oldObject"]["spec"] = "HERE";
     std::string text = body.dump();
-    text.replace(text.find("\"HERE\""), 6, std::string(depth, '[') + std::string(depth, ']'));
+    text.replace(text.find("\"HERE\""), 6, std::string(depth, '[') + "1" + std::string(depth, ']'));
     return text;
   };
   EXPECT_EQ(errorOf(nested(61)).status, 0);  // in the body, request and oldObject

@@ -245,7 +245,7 @@ TEST(WatchStream, CutAnywhereHasTheEventsBefore) {
 
 TEST(WatchStream, RefusesWhatIsNoEvent) {
   const std::string named = R"({"metadata":{"name":"a","resourceVersion":"1"}})";
-  const std::string deep(70, '[');
+  const std::string deep = std::string(70, '[') + std::string(70, ']');
   const std::pair<std::string, std::string> mistakes[] = {
       {"5", "the watch has an event of type \"\""},
       {"[]", "the watch has an event of type \"\""},
@@ -268,9 +268,10 @@ TEST(WatchStream, RefusesWhatIsNoEvent) {
       {R"({"type":"ADDED","object":)" + named, "an event of the watch cannot be read: no valid JSON"},
       {R"({"type":"ADDED","type":"DELETED","object":)" + named + "}",
        "an event of the watch cannot be read: it has the key \"type\" twice in one map"},
-      {R"({"type":"ADDED","object":{"metadata":{"managedFields":)" + deep,
-       "an event of the watch cannot be read: nested deeper than 64"},
-      {R"({"type":"ADDED","x":)" + deep, "an event of the watch cannot be read: nested deeper than 64"},
+      {R"({"type":"ADDED","object":{"metadata":{"managedFields":)" + deep + "}}}",
+       "an event of the watch cannot be read: no valid JSON: lists and maps are nested more than 64 deep"},
+      {R"({"type":"ADDED","x":)" + deep + "}",
+       "an event of the watch cannot be read: no valid JSON: lists and maps are nested more than 64 deep"},
       {"{\"type\":\"ADDED\xfe\"}", "an event of the watch cannot be read: no valid JSON"},
   };
   for (const auto& [text, error] : mistakes) {
