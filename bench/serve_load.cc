@@ -17,7 +17,6 @@
 #include <thread>
 #include <vector>
 
-#include "admission/review.h"
 #include "bench/http_load.h"
 #include "tests/support/program.h"
 
@@ -165,13 +164,13 @@ class Serving {
   }
 
   Load review(int seconds) const { return ask(folder_, port_, "/review", seconds); }
-  // Of the provider's deletion, decided once.
-  bool allows() const {
+  // To the review, asked once.
+  std::string answer() const {
     httplib::SSLClient client("127.0.0.1", port_);
     client.enable_server_certificate_verification(false);
     const auto answer = client.Post("/review", reviewText(), "application/json");
     if (!answer || answer->status != 200) stopBench("a review is not answered");
-    return Json::parse(answer->body)["response"]["allowed"];
+    return answer->body;
   }
   int port() const { return port_; }
   int process() const { return serve_->process(); }
@@ -205,10 +204,7 @@ double median(std::vector<Of> all, Value value) {
   return std::invoke(value, all[all.size() / 2]);
 }
 
-const std::string& constantAnswer() {
-  static const std::string kText = admission::answerText("f064cc3d-e2e5-411a-8cf3-26f780603ba3", {});
-  return kText;
-}
+bool allows(const std::string& answer) { return Json::parse(answer)["response"]["allowed"]; }
 
 // One for all rows that need it.
 const Serving& many() {
@@ -222,9 +218,10 @@ void syncManyInstances(benchmark::State& state) {
 
 void denyWhileIdleConnectionsStay(benchmark::State& state) {
   std::signal(SIGPIPE, SIG_IGN);
-  if (many().allows()) stopBench("the provider may go, which it must not");
+  const std::string denial = many().answer();
+  if (allows(denial)) stopBench("the provider may go, which it must not");
   for (auto _ : state) {
-    const ServerProcess constant([](int pipe) { serveConstant(pipe, "/review", constantAnswer()); });
+    const ServerProcess constant([&](int pipe) { serveConstant(pipe, "/review", denial); });
     std::vector<std::unique_ptr<LoadClient>> idle;
     for (int64_t i = 0; i < state.range(0); ++i) {
       idle.push_back(std::make_unique<LoadClient>(many().port()));
@@ -265,7 +262,7 @@ void memoryOfReviews(benchmark::State& state) {
 void allowAfterReading(benchmark::State& state) {
   for (auto _ : state) {
     const Serving some(kSomeInstances, kNotHeld);
-    if (!some.allows()) stopBench("the provider must stay, which it need not");
+    if (!allows(some.answer())) stopBench("the provider must stay, which it need not");
     const Load allowed = some.review(5);
     state.counters["reviews/s"] = allowed.perSecond;
     state.counters["p50ms"] = allowed.p50;

@@ -91,13 +91,17 @@ class Picker {
 
   kube::Value list(simdjson::dom::array from) {
     kube::Value::List items;
-    for (const element item : from) items.push_back(value(item, MapRole::Any));
+    for (const element item : from) {
+      if (!problem_.empty()) return {};
+      items.push_back(value(item, MapRole::Any));
+    }
     return {std::move(items), {}};
   }
 
   kube::Value map(simdjson::dom::object from, MapRole role) {
     kube::Value::Map members;
     for (const auto [key, member] : from) {
+      if (!problem_.empty()) return {};
       if (const auto wanted = memberRole(role, key))
         members.push_back({std::string(key), {}, value(member, *wanted)});
     }
@@ -124,7 +128,7 @@ class Picker {
 kube::Result<kube::Value> pickValue(std::string_view text, Pick pick, const StreamLimits& limits) {
   const auto failed = [](std::string what) { return tl::unexpected(kube::Error{std::move(what), {}, {}}); };
   const kube::JsonDocument document(text, limits.depth);
-  if (!document.isWhole()) return failed("no valid JSON: " + document.problem());
+  if (!document.isWhole()) return failed("not JSON that is read here: " + document.problem());
   Picker picker(limits);
   kube::Value value = picker.value(document.root(), roleOf(pick));
   if (!picker.problem().empty()) return failed(picker.problem());

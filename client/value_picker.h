@@ -1,4 +1,4 @@
-// pickValue: one JSON text into a kube::Value of what is wanted of it, in one pass. Internal to client/.
+// pickValue: one JSON text into a kube::Value of what is wanted of it. Internal to client/.
 #pragma once
 
 #include <string_view>

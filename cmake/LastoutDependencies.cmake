@@ -4,7 +4,7 @@
 find_package(Threads REQUIRED)                  # Threads::Threads
 find_package(Boost 1.74 REQUIRED)               # Boost::headers: Boost.Graph's algorithms are templates, nothing to link
 find_package(nlohmann_json 3.11 REQUIRED)       # nlohmann_json::nlohmann_json
-find_package(simdjson 3.0 REQUIRED)             # simdjson::simdjson: reading admission reviews
+find_package(simdjson 3.0 REQUIRED)             # simdjson::simdjson: JSON of an API server
 find_package(yaml-cpp 0.7 REQUIRED)             # yaml-cpp
 find_package(tl-expected REQUIRED)              # tl::expected: the result type, <tl/expected.hpp>
 find_package(OpenSSL 3.0 REQUIRED)              # OpenSSL::SSL, OpenSSL::Crypto

@@ -69,7 +69,7 @@ std::string LogLine::take() {
 // Writes to the standard error and is never stuck in it: a pipe that is ready takes PIPE_BUF bytes at once.
 class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  Sink() : thread_([this] { run(); }) {}
+  explicit Sink(int to) : to_(to), thread_([this] { run(); }) {}
   ~Sink() override {
     {
       const std::lock_guard lock(mutex_);
@@ -79,9 +79,11 @@ class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
     thread_.join();
   }
 
-  size_t lost() {
+  // How many lines were lost since this was called last; none as long as there is no room for a line that
+  // says so.
+  size_t takeLost() {
     const std::lock_guard lock(mutex_);
-    return lost_;
+    return waiting_.size() > kMostWaiting / 2 ? 0 : std::exchange(lost_, 0);
   }
 
  private:
@@ -103,19 +105,26 @@ class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
       changed_.wait_for(lock, kGathering, [this] { return end_.has_value(); });
       const std::string gathered = std::exchange(waiting_, {});
       lock.unlock();
-      write(gathered);
+      const std::string_view left = write(gathered);
       lock.lock();
+      lost_ += static_cast<size_t>(std::ranges::count(left, '\n'));
     }
   }
 
-  void write(std::string_view left) {
+  // What cannot be written is left. Whole lines at a time, as far as they are no longer than PIPE_BUF, so
+  // that nobody else's text comes between.
+  std::string_view write(std::string_view left) {
     while (!left.empty() && !isOver()) {
-      pollfd errors{STDERR_FILENO, POLLOUT, 0};
+      pollfd errors{to_, POLLOUT, 0};
       if (poll(&errors, 1, static_cast<int>(kLook.count())) <= 0) continue;
-      const ssize_t written = ::write(STDERR_FILENO, left.data(), std::min<size_t>(left.size(), PIPE_BUF));
-      if (written < 0 && errno != EINTR && errno != EAGAIN) return;
+      const std::string_view piece = left.substr(0, PIPE_BUF);
+      const size_t line = piece.rfind('\n');
+      const ssize_t written =
+          ::write(to_, piece.data(), line == std::string_view::npos ? piece.size() : line + 1);
+      if (written < 0 && errno != EINTR && errno != EAGAIN) break;
       left.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
     }
+    return left;
   }
 
   bool isOver() {
@@ -123,6 +132,7 @@ class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
     return end_ && steady_clock::now() >= *end_;
   }
 
+  const int to_;
   // These are guarded by base_sink's mutex.
   std::condition_variable changed_;
   std::string waiting_;
@@ -131,18 +141,19 @@ class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
   std::thread thread_;
 };
 
-Log::Log() : sink_(std::make_shared<Sink>()), logger_(std::make_unique<spdlog::logger>("lastout", sink_)) {}
+Log::Log(int to)
+    : sink_(std::make_shared<Sink>(to)), logger_(std::make_unique<spdlog::logger>("lastout", sink_)) {}
 
 Log::~Log() = default;
 
 void Log::write(LogLine line) { logger_->log(line.level(), line.take()); }
 
-void Log::countLost() {
-  const size_t lost = sink_->lost();
-  if (lost == told_) return;
+bool Log::countLost() {
+  const size_t lost = sink_->takeLost();
+  if (lost == 0) return false;
   write(LogLine(spdlog::level::warn, "lines of this log were lost: they were not read in time")
-            .add("lines", static_cast<int64_t>(lost - told_)));
-  told_ = lost;
+            .add("lines", static_cast<int64_t>(lost)));
+  return true;
 }
 
 }  // namespace lastout::cmd

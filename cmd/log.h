@@ -36,7 +36,8 @@ class LogLine {
 // the standard error must not stop verdicts. While it is full, lines are lost.
 class Log {
  public:
-  Log();
+  // Writes to that descriptor, which must outlive this: the standard error.
+  explicit Log(int to = 2);
   ~Log();  // what is not read within kFarewell is lost
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -46,14 +47,13 @@ class Log {
   // By any thread.
   void write(LogLine line);
   void write(spdlog::level::level_enum level, std::string_view msg) { write(LogLine(level, msg)); }
-  // Writes how many lines were lost since it was called last, if any were. By one thread.
-  void countLost();
+  // Writes how many lines were lost and not told of yet, if any were and there is room again; whether it did.
+  bool countLost();
 
  private:
   class Sink;
   const std::shared_ptr<Sink> sink_;
   const std::unique_ptr<spdlog::logger> logger_;
-  size_t told_ = 0;  // of the lines that were lost
 };
 
 }  // namespace lastout::cmd

@@ -1,15 +1,19 @@
 // lastout up: an embedded cluster behind a Kubernetes API.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 
 #include "apiserver/certificates.h"
 #include "apiserver/embedded_cluster.h"
@@ -82,25 +86,31 @@ tl::expected<apiserver::Users, kube::Errors> usersOf(const std::string& file) {
   return apiserver::parseUsers(*text, file);
 }
 
-// The admin's kubeconfig, for as long as the cluster is there. Only its owner may read it: it holds a key.
+// The admin's kubeconfig, for as long as the cluster is there; it is locked so long. Only its owner may read
+// it: it holds a key.
 class KubeconfigFile {
  public:
-  // Fails when it cannot be written, and when somebody else's kubeconfig stands there.
+  // Fails when it cannot be written, and when somebody else's kubeconfig stands there, or that of a cluster
+  // that runs.
   static kube::Result<KubeconfigFile> write(const std::string& path, std::string text) {
     if (std::ifstream file(path); file) {
       const std::string there{std::istreambuf_iterator<char>(file), {}};
       if (!there.empty() && there.find("\"current-context\": \"lastout\"") == std::string::npos)
         return tl::unexpected(problem("--kubeconfig-out: " + path +
                                       " is there already, and not of lastout: choose another name"));
+      if (isLocked(path))
+        return tl::unexpected(problem("--kubeconfig-out: " + path +
+                                      " is of another lastout up, which runs: choose another name"));
     }
     const std::string unfinished = path + ".part";
-    const int file = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool written =
-        file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (file >= 0) ::close(file);
+    const int descriptor = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    OpenFile file(descriptor < 0 ? nullptr : ::fdopen(descriptor, "w"), &std::fclose);
+    const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+                         std::fflush(file.get()) == 0;
+    if (written) ::flock(descriptor, LOCK_EX | LOCK_NB);
     if (!written || std::rename(unfinished.c_str(), path.c_str()) != 0)
       return tl::unexpected(problem("--kubeconfig-out: cannot write \"" + path + "\""));
-    return KubeconfigFile(path, std::move(text));
+    return KubeconfigFile(path, std::move(text), std::move(file));
   }
 
   // Unless another cluster has written its own there.
@@ -110,10 +120,22 @@ class KubeconfigFile {
   }
 
  private:
-  KubeconfigFile(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+  using OpenFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+  KubeconfigFile(std::string path, std::string text, OpenFile file)
+      : path_(std::move(path)), text_(std::move(text)), file_(std::move(file)) {}
+
+  static bool isLocked(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(descriptor);
+    return locked;
+  }
 
   std::string path_;
   std::string text_;
+  OpenFile file_;  // which holds the lock
 };
 
 // What was loaded, for the greeting.

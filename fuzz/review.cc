@@ -2,6 +2,7 @@
 // answer to it is JSON that repeats its uid; what is no JSON for nlohmann is no review.
 #include "admission/review.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -14,9 +15,35 @@ using nlohmann::json;
 
 namespace {
 
+// Of lists and maps.
+size_t depthOf(std::string_view text) {
+  size_t depth = 0;
+  size_t most = 0;
+  bool inString = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (inString && text[at] == '\\')
+      ++at;
+    else if (text[at] == '"')
+      inString = !inString;
+    else if (!inString && (text[at] == '{' || text[at] == '['))
+      most = std::max(most, ++depth);
+    else if (!inString && (text[at] == '}' || text[at] == ']'))
+      --depth;
+  }
+  return most;
+}
+
+// nlohmann takes NUL for the end, and passes over a byte order mark.
+bool isJson(std::string_view text) {
+  return text.find('\0') == std::string_view::npos && !text.starts_with("\xEF\xBB\xBF") && json::accept(text);
+}
+
 void checkReview(std::string_view body) {
   const auto review = admission::parseReview(body);
   if (!review) {
+    const bool saysNoJson = review.error().message.starts_with("the body is no JSON");
+    check(!saysNoJson || !isJson(body) || depthOf(body) > 64, "what nlohmann takes is JSON",
+          review.error().message);
     check(review.error().status == 400 && review.error().message.size() < 2000,
           "an error is a 400 in a few words");
     check(json(review.error().message).dump().size() > 2, "its words are UTF-8");

@@ -31,6 +31,8 @@ class JsonDocument {
  private:
   struct Usual;
 
+  simdjson::error_code parse(std::string_view text, size_t deepest);
+
   Usual* usual_ = nullptr;                         // the thread's, in use
   std::unique_ptr<simdjson::dom::parser> larger_;  // where that is in use already, or too small
   simdjson::dom::element root_;

@@ -90,11 +90,11 @@ void LiveView::forgetDefinitions() {
   });
 }
 
-void LiveView::forget(const kube::GroupResource& type) {
+void LiveView::forget(const kube::GroupResource& type, TimePoint now) {
   const std::unique_lock lock(mutex_);
   watched_.erase(type);
   view_.forget(type);
-  noteReadiness();
+  settleAll(now);
 }
 
 void LiveView::tick(TimePoint now) {

@@ -53,7 +53,7 @@ class LiveView {
   // Which types there are. Of those that are not served, and whose CRD is known to be gone, nothing is there.
   void discovered(client::Discovery discovery, TimePoint now);
   // Nobody watches the type any more.
-  void forget(const kube::GroupResource& type);
+  void forget(const kube::GroupResource& type, TimePoint now);
   // Time has passed: what a broken watch told may be too old by now.
   void tick(TimePoint now);
 

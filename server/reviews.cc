@@ -53,11 +53,12 @@ admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) c
     answer.warnings.push_back("lastout only watches; it would deny this: " + judgement.explanation.message);
     answer.refusal.reset();
   }
+  const auto took = std::chrono::duration_cast<microseconds>(steady_clock::now() - request.begun);
   std::string text = admission::answerText(review->uid, answer);
   observer_({std::move(review->uid), review->operation, std::move(review->object), std::move(review->user),
              review->dryRun, judgement.allowed, judgement.allowed || !options_.auditOnly, judgement.reason,
              std::move(judgement.explanation.message), judgement.explanation.revision, judgement.confirmed,
-             std::chrono::duration_cast<microseconds>(steady_clock::now() - request.begun)});
+             took});
   return {200, "application/json", std::move(text), {}};
 }
 
@@ -148,11 +149,13 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
     for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after))
       judgement.warnings.push_back(warning.message);
   });
+  if (!problems.empty()) judgement.reason = Reason::Invalid;
   for (const criticalservice::Criterion& criterion : givenUp) {
     if (!problems.empty()) break;
     judgement.confirmed = true;
     const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
     if (holder && !*holder) continue;
+    judgement.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
     problems.push_back({"the criterion " + toString(criterion) + " cannot be removed: " +
                             (holder ? "the API server still has what keeps it from being met"
                                     : "that it is met could not be confirmed, as " + holder.error().message),
@@ -160,7 +163,6 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
                         {}});
   }
   judgement.allowed = problems.empty();
-  if (!judgement.allowed) judgement.reason = Reason::Invalid;
   judgement.explanation.message = admission::joinedMessages(problems);
   return judgement;
 }

@@ -142,8 +142,7 @@ void Watches::unfollow(const kube::GroupResource& type) {
   const auto found = followed_.find(type);
   if (found == followed_.end()) return;
   followed_.erase(found);
-  view_.forget(type);
-  view_.tick(steady_clock::now());
+  view_.forget(type, steady_clock::now());
 }
 
 client::Audience Watches::audienceFor(const kube::ResourceType& type) {

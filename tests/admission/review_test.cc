@@ -148,6 +148,15 @@ TEST(BadReview, IsNestedTooDeep) {
               HasSubstr("nested more than 64 deep"));
 }
 
+// A double, as Go writes it: a CRD may have it as the maximum of a number.
+TEST(Review, MayHoldNumbersBeyond64Bits) {
+  json body = recordedReview("14-delete-deployments-admin-foreground");
+  body["request"]["oldObject"]["spec"] = "HERE";
+  std::string text = body.dump();
+  text.replace(text.find("\"HERE\""), 6, "18446744073709552000");
+  EXPECT_EQ(errorOf(text).message, "it is understood");
+}
+
 TEST(BadReview, IsNotUtf8) {
   std::string body = deletion().dump();
   body.replace(body.find("admin"), 1, "\xff");

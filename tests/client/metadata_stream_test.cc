@@ -159,13 +159,14 @@ TEST(ListStream, RefusesHostileItems) {
   StreamLimits limits;
   limits.values = 50;
   const std::pair<std::string, const char*> mistakes[] = {
-      {inItem("\"a\":\"\xff\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem("\"a\":\"\xc0\x80\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem("\"a\":\"\\ud800\"}]}"), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem(std::string("\"a\":\"\0\"}]}", 10)), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem("\"a\":[}]}"), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem("\"a\":1e999}]}"), "item 1 of the list cannot be read: no valid JSON"},
-      {inItem("\"a\":NaN}]}"), "item 1 of the list cannot be read: no valid JSON"},
+      {inItem("\"a\":\"\xff\"}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
+      {inItem("\"a\":\"\xc0\x80\"}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
+      {inItem("\"a\":\"\\ud800\"}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
+      {inItem(std::string("\"a\":\"\0\"}]}", 10)),
+       "item 1 of the list cannot be read: not JSON that is read here"},
+      {inItem("\"a\":[}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
+      {inItem("\"a\":1e999}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
+      {inItem("\"a\":NaN}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
       {inItem("\"a\":" + std::string(80, '[')), "item 1 of the list is nested too deep"},
       {inItem("\"kind\":\"b\",\"kind\":\"b\"}]}"), "item 1 of the list cannot be read: it has the key"},
       {inItem("\"metadata\":{\"name\":\"b\"}}]}"), "item 1 of the list cannot be read: it has the key"},
@@ -264,15 +265,18 @@ TEST(WatchStream, RefusesWhatIsNoEvent) {
       {R"({"type":"ERROR","object":)" + named + "}",
        "the object of an event ERROR cannot be read: it is no Status"},
       {R"({"type":"ADDED","object":)" + named + "} {}",
-       "an event of the watch cannot be read: no valid JSON"},
-      {R"({"type":"ADDED","object":)" + named, "an event of the watch cannot be read: no valid JSON"},
+       "an event of the watch cannot be read: not JSON that is read here"},
+      {R"({"type":"ADDED","object":)" + named,
+       "an event of the watch cannot be read: not JSON that is read here"},
       {R"({"type":"ADDED","type":"DELETED","object":)" + named + "}",
        "an event of the watch cannot be read: it has the key \"type\" twice in one map"},
       {R"({"type":"ADDED","object":{"metadata":{"managedFields":)" + deep + "}}}",
-       "an event of the watch cannot be read: no valid JSON: lists and maps are nested more than 64 deep"},
+       "an event of the watch cannot be read: not JSON that is read here: lists and maps are nested more "
+       "than 64 deep"},
       {R"({"type":"ADDED","x":)" + deep + "}",
-       "an event of the watch cannot be read: no valid JSON: lists and maps are nested more than 64 deep"},
-      {"{\"type\":\"ADDED\xfe\"}", "an event of the watch cannot be read: no valid JSON"},
+       "an event of the watch cannot be read: not JSON that is read here: lists and maps are nested more "
+       "than 64 deep"},
+      {"{\"type\":\"ADDED\xfe\"}", "an event of the watch cannot be read: not JSON that is read here"},
   };
   for (const auto& [text, error] : mistakes) {
     for (const Content content : {Content::Metadata, Content::Whole}) {

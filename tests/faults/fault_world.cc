@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -17,8 +18,16 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr apiserver::Validity kFaultsValidity{0, 4'102'444'800};  // until 2100
-constexpr std::chrono::seconds kPatience{60};
+#ifdef LASTOUT_SANITIZED
+constexpr int kSlower = 4;
+#else
+constexpr int kSlower = 1;
+#endif
+constexpr std::chrono::seconds kPatience{60 * kSlower};
+constexpr milliseconds kPause{3};
+constexpr milliseconds kLongestPause{50};  // of a client that asks again and again
 constexpr size_t kMostLines = 200;
+constexpr size_t kRecentLines = 12;
 
 constexpr const char* kFaultMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kFaultServices = "/apis/lastout.dev/v1alpha1/criticalservices";
@@ -131,7 +140,7 @@ server::ServerOptions Replica::options() {
   const apiserver::CertifiedKey key = world_.pki_.newIdentity();
   options.http.identity = {key.certificate, key.key, ""};
   options.view.ownNamespace = "lastout";
-  options.view.allowedAge = milliseconds(500);
+  options.view.allowedAge = milliseconds(500) * kSlower;
   options.reviews.budget = milliseconds(2'000);
   server::WebhookAddress address;
   address.serviceNamespace = address.serviceName = "lastout";
@@ -140,7 +149,7 @@ server::ServerOptions Replica::options() {
   server::LeaseHolderOptions lease;
   lease.namespaceName = "lastout";
   lease.identity = identity;
-  lease.times = {std::chrono::seconds(1), milliseconds(700), milliseconds(100)};
+  lease.times = {std::chrono::seconds(1) * kSlower, milliseconds(700) * kSlower, milliseconds(100)};
   lease.clock = [this] {
     return std::chrono::time_point_cast<std::chrono::microseconds>(world_.wallClock());
   };
@@ -148,8 +157,8 @@ server::ServerOptions Replica::options() {
   client::ReflectorOptions& reflector = options.watcher.reflector;
   reflector.backoff = {milliseconds(5), milliseconds(50)};
   reflector.page = 2;
-  reflector.outage = world_.outage;
-  reflector.steady = milliseconds(300);
+  reflector.outage = world_.outage * kSlower;
+  reflector.steady = milliseconds(300) * kSlower;
   options.watcher.listPatience = milliseconds(5'000);
   options.random = [] { return [] { return 0.5; }; };
   options.log = [this](const std::string& line) { world_.log(identity + ": " + line); };
@@ -393,7 +402,8 @@ void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::fun
   clients.reserve(paths.size());
   for (const std::string& path : paths) {
     clients.emplace_back([this, path, &left] {
-      waitUntil("it is gone: " + path, [&] { return ask("DELETE", path).status == 404; });
+      waitUntil(
+          "it is gone: " + path, [&] { return ask("DELETE", path).status == 404; }, kLongestPause);
       --left;
     });
   }
@@ -418,27 +428,47 @@ std::string FaultWorld::refusalOf(const std::string& path) {
 }
 
 void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds) {
+  waitUntil(what, holds, kPause);
+}
+
+void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds,
+                           milliseconds longestPause) {
   const auto deadline = steady_clock::now() + kPatience;
+  milliseconds pause = kPause;
   while (!holds()) {
     if (steady_clock::now() > deadline) {
       ADD_FAILURE() << "it does not come true: " << what << "\n" << logged();
       return;
     }
-    std::this_thread::sleep_for(milliseconds(3));
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, longestPause);
   }
 }
 
 void FaultWorld::log(const std::string& line) {
   const std::scoped_lock lock(mutex_);
-  if (!lines_.empty() && lines_.back() == line) return;
+  // Clients ask again and again, in turns: what is said again is not news.
+  const auto recent = lines_.end() - static_cast<std::ptrdiff_t>(std::min(lines_.size(), kRecentLines));
+  if (std::find(recent, lines_.end(), line) != lines_.end()) return;
   if (lines_.size() >= kMostLines) lines_.erase(lines_.begin());
   lines_.push_back(line);
 }
 
 std::string FaultWorld::logged() {
-  const std::scoped_lock lock(mutex_);
   std::string text;
-  for (const std::string& line : lines_) text += line + "\n";
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const std::string& line : lines_) text += line + "\n";
+  }
+  for (const auto& replica : replicas_) {
+    if (!replica->isServing()) continue;
+    const server::Standing now = replica->server().standing();
+    text += replica->identity + " now" + (now.leads.value_or(false) ? " leads" : "") +
+            (now.webhookInForce.value_or(false) ? ", asked as it should be" : "") + "\n";
+    for (const server::TypeStanding& type : now.types)
+      text += "  " + toString(type.type) + ": " + std::string(graph::toString(type.knowledge)) + " " +
+              type.why + "\n";
+  }
   return text;
 }
 

@@ -122,7 +122,7 @@ class FaultWorld {
 
   // Until it holds. Fails the test, and stays so, when that takes minutes.
   void waitUntil(const std::string& what, const std::function<bool()>& holds);
-  // lastout's log and verdicts, the last of them.
+  // lastout's log and verdicts, the last of them; and what each that serves knows now.
   void log(const std::string& line);
   std::string logged();
 
@@ -142,6 +142,8 @@ class FaultWorld {
     apiserver::CertifiedKey newIdentity() const;  // lastout's
   };
 
+  void waitUntil(const std::string& what, const std::function<bool()>& holds,
+                 std::chrono::milliseconds longestPause);
   apiserver::EmbeddedCluster& cluster();
   void begin();
 
@@ -153,7 +155,7 @@ class FaultWorld {
   std::mutex mutex_;
   std::vector<std::unique_ptr<apiserver::EmbeddedCluster>>
       clusters_;                    // the last one is there; watches know the others
-  std::vector<std::string> lines_;  // without those that were the same as the one before
+  std::vector<std::string> lines_;  // without those that were said just before
   std::vector<std::unique_ptr<Replica>> replicas_;
 };
 

@@ -27,6 +27,15 @@ TEST(JsonDocument, TakesWhatIsJsonAndNothingElse) {
                            ".5",
                            "1e5",
                            "1E+05",
+                           "18446744073709551615",
+                           "18446744073709551616",
+                           "18446744073709552000",
+                           "-9223372036854775808",
+                           "-9223372036854776000",
+                           "[100000000000000000000,{\"a\\\"1\":-100000000000000000000}]",
+                           "1e400",
+                           "01234567890123456789012",
+                           "1234567890123456789012x",
                            "1e",
                            "1e+",
                            "+1",
@@ -113,6 +122,17 @@ TEST(JsonDocument, MayBeOneOfSeveral) {
   EXPECT_EQ(std::string_view(one.root()), "one");
   EXPECT_EQ(std::string_view(two.root()), "two");
   EXPECT_EQ(std::string_view(three.root()), large);
+}
+
+// As Go writes doubles below 1e21.
+TEST(JsonDocument, ReadsWideNumbersAsDoubles) {
+  const JsonDocument document(
+      R"({"100000000000000000000":[100000000000000000000,-9223372036854776000,"9\"1"]})", kDepthForTests);
+  ASSERT_TRUE(document.isWhole()) << document.problem();
+  const simdjson::dom::array numbers = document.root()["100000000000000000000"];
+  EXPECT_EQ(double(numbers.at(0)), 1e20);
+  EXPECT_EQ(double(numbers.at(1)), -9223372036854776000.0);
+  EXPECT_EQ(std::string_view(numbers.at(2)), "9\"1");
 }
 
 TEST(JsonDocument, SaysWhatIsWrong) {

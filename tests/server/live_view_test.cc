@@ -177,12 +177,14 @@ TEST_F(LiveViewTest, WhatNobodyWatchesAnyMoreIsForgotten) {
   know(kube::GroupResource{"", "namespaces"}, Told::State::Synced);
   define(kThings);
   EXPECT_TRUE(view.isReady() == false);
-  view.forget(kube::crdType());
+  view.forget(kube::crdType(), now);
   EXPECT_EQ(view.knowledge(kube::crdType()), Known::Unknown);
   discover({});
   know(kube::crdType(), Told::State::Synced);
   know(kServices, Told::State::NotServed);
   EXPECT_EQ(standing(kServices), Known::Absent);
+  view.forget(kServices, now);
+  EXPECT_EQ(view.knowledge(kServices), Known::Absent) << "nothing changes that is known without a watch";
   EXPECT_TRUE(view.isReady());
 }
 
