@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/text_at.h"
 #include "server/object_watch.h"
@@ -140,10 +141,25 @@ std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
 void WebhookKeeper::told(std::optional<kube::Value> object) {
   {
     const std::lock_guard lock(mutex_);
+    // What is older than the answer to a write was overtaken by it.
+    const bool isPast = object && client::isOlder(resourceVersionOf(*object), answered_) &&
+                        steady_clock::now() - answeredAt_ <= kCatchingUp;
+    if (isPast) return;
     standing_ = std::move(object);
     compare();
   }
   changed_.notify_all();
+}
+
+// The answer to a write, unless the watch has told already what became of it since: another version, or that
+// it is gone, which stood there when it was written.
+void WebhookKeeper::take(kube::Value answer, bool wasThere) {
+  const bool isGone = wasThere && !standing_;
+  if (isGone || (standing_ && client::isOlder(resourceVersionOf(answer), resourceVersionOf(*standing_))))
+    return;
+  answered_ = resourceVersionOf(answer);
+  answeredAt_ = steady_clock::now();
+  standing_ = std::move(answer);
 }
 
 void WebhookKeeper::know(const client::Knowledge& knowledge) {
@@ -151,6 +167,7 @@ void WebhookKeeper::know(const client::Knowledge& knowledge) {
     const std::lock_guard lock(mutex_);
     const bool followed = follows();
     const bool isNews = knowledge.listed != knowledge_.listed;
+    if (!knowledge.listed) answered_.clear();
     knowledge_ = knowledge;
     if (follows() != followed) (followed ? awaySince_ : followsSince_) = steady_clock::now();
     if (isNews) compare();
@@ -164,6 +181,7 @@ std::string WebhookKeeper::uid() const {
 }
 
 bool WebhookKeeper::isAsItShould() const {
+  if (isWriting_) return false;
   if (wish_ == Wish::Gone) return knowledge_.listed && !standing_;
   return wish_ == Wish::Standing && standing_ && asksFor(*standing_, configuration_);
 }
@@ -173,7 +191,7 @@ void WebhookKeeper::compare() {
   ++changes_;
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
-  if (wish_ != Wish::Standing) return;
+  if (wish_ != Wish::Standing || isWriting_) return;
   const bool asksForFormer = standing_ && stood_ && asksFor(*standing_, *stood_);
   if (!stood_ || isRight_ || asksForFormer)
     wrongSince_.reset();
@@ -198,8 +216,8 @@ bool WebhookKeeper::mayRestore(TimePoint now) {
   return true;
 }
 
-// What stands there is compared whenever it, or what is wished, has changed; a write is believed when the
-// watch tells of it.
+// What stands there is compared whenever it, or what is wished, has changed. While it is written nobody knows
+// what stands.
 void WebhookKeeper::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -221,30 +239,55 @@ void WebhookKeeper::run() {
       changed_.wait_until(lock, restoreNotBefore_, hasChanged);
       continue;
     }
+    const bool removes = wish_ == Wish::Gone;
     const client::ApiRequest request =
-        wish_ == Wish::Gone
+        removes
             ? removal(configuration_.name, *standing_)
             : client::creationOrPatch(kConfigurations,
                                       toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
+    const WebhookConfiguration sent = configuration_;
+    isWriting_ = true;
+    compare();
+    const uint64_t asked = changes_;
+    const bool isThere = standing_.has_value();
     lock.unlock();
-    const std::optional<std::string> problem = send(request);
-    const milliseconds pause = problem ? backoff_.next() : kPatience;
-    if (problem && *problem != problem_)
-      options_.log("the webhook configuration cannot be written: " + *problem);
-    problem_ = problem.value_or("");
-    if (!problem) backoff_.reset();
+    auto written = send(request);
+    report(written ? "" : written.error());
+    const milliseconds pause = written ? kPatience : backoff_.next();
     lock.lock();
-    changed_.wait_for(lock, pause, hasChanged);
+    isWriting_ = false;
+    const bool isNews = changes_ != asked;
+    if (!removes && written && *written) {
+      stood_ = sent;
+      take(std::move(**written), isThere);
+    }
+    compare();
+    if (isRight_ || isNews) continue;
+    changed_.wait_for(lock, pause, [this, seen = changes_] { return stopping_ || changes_ != seen; });
   }
 }
 
-// Fails with why not, for the log; that somebody was faster is no failure, for the watch will tell.
-std::optional<std::string> WebhookKeeper::send(const client::ApiRequest& request) {
+// Once for each problem.
+void WebhookKeeper::report(const std::string& problem) {
+  if (!problem.empty() && problem != problem_)
+    options_.log("the webhook configuration cannot be written: " + problem);
+  if (problem.empty()) backoff_.reset();
+  problem_ = problem;
+}
+
+// What stands there now, if the answer says so. Fails with why not, for the log; that somebody was faster is
+// no failure, for the watch will tell.
+tl::expected<std::optional<kube::Value>, std::string> WebhookKeeper::send(const client::ApiRequest& request) {
   const auto whole = client::fetch(*server_, request);
-  if (!whole) return whole.error().message;
+  if (!whole) return tl::unexpected(whole.error().message);
   const int status = whole->answer.status;
-  if (status < 300 || status == 409 || (status == 404 && request.method != "POST")) return std::nullopt;
-  return toString(client::statusOfAnswer(*whole));
+  if (status >= 300) {
+    if (status == 409 || (status == 404 && request.method != "POST")) return std::nullopt;
+    return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  }
+  auto object = client::pickValue(whole->body, client::Pick::All, {});
+  if (!object || resourceVersionOf(*object).empty()) return std::nullopt;
+  return std::move(*object);
 }
 
 }  // namespace lastout::server

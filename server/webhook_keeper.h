@@ -77,7 +77,9 @@ class WebhookKeeper {
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
   void declare(Wish wish, ReviewedTypes types);
-  std::optional<std::string> send(const client::ApiRequest& request);
+  tl::expected<std::optional<kube::Value>, std::string> send(const client::ApiRequest& request);
+  void report(const std::string& problem);
+  void take(kube::Value answer, bool wasThere);
 
   const WebhookKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
@@ -89,12 +91,15 @@ class WebhookKeeper {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   WebhookConfiguration configuration_;
-  Wish wish_ = Wish::Unknown;                  // what should become of the configuration
-  uint64_t changes_ = 0;                       // of all that a write depends on
-  client::Knowledge knowledge_;                // of the watch
-  TimePoint awaySince_;                        // when it began not to follow, last
-  TimePoint followsSince_;                     // and when it did
-  std::optional<kube::Value> standing_;        // the one that does
+  Wish wish_ = Wish::Unknown;            // what should become of the configuration
+  uint64_t changes_ = 0;                 // of all that a write depends on
+  client::Knowledge knowledge_;          // of the watch
+  TimePoint awaySince_;                  // when it began not to follow, last
+  TimePoint followsSince_;               // and when it did
+  std::optional<kube::Value> standing_;  // the one that does
+  std::string answered_;                 // the version of the last write's answer
+  TimePoint answeredAt_;
+  bool isWriting_ = false;                     // and may be another already
   bool isRight_ = false;                       // it is as wished
   TimePoint rightSince_;                       // since when
   std::optional<WebhookConfiguration> stood_;  // what it was when it was right last

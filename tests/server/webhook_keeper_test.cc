@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "tests/server/server_fixture.h"
 
@@ -165,6 +166,18 @@ TEST_F(WebhookKeeperTest, OneOfSeveralWrites) {
   EXPECT_THAT(reviewedTypes(standing()),
               ElementsAre("customresourcedefinitions", "statefulsets", "criticalservices"));
   EXPECT_EQ(restored, 1) << "what another wrote in its place was no interval without guard";
+}
+
+// What is wished changes while the former wish is written: it is not in force because it stood before.
+TEST_F(WebhookKeeperTest, IsInForceOnlyWhenItStands) {
+  keeper->start();
+  for (int i = 0; i < 30; ++i) {
+    keeper->setTypes({{{"apps", "deployments"}}, {}});
+    EXPECT_THAT(reviewedTypes(waitUntilInForce()), ::testing::Contains("deployments")) << i;
+    keeper->setTypes({});
+    for (int pause = 0; pause < i; ++pause) std::this_thread::yield();
+  }
+  EXPECT_EQ(restored, 0) << "nobody else changed it";
 }
 
 // It was changed while nobody was to put it back: that time counts, too.
