@@ -146,6 +146,7 @@ void WebhookKeeper::told(std::optional<kube::Value> object) {
                         steady_clock::now() - answeredAt_ <= kCatchingUp;
     if (isPast) return;
     standing_ = std::move(object);
+    ++tells_;
     compare();
   }
   changed_.notify_all();
@@ -153,8 +154,8 @@ void WebhookKeeper::told(std::optional<kube::Value> object) {
 
 // The answer to a write, unless the watch has told already what became of it since: another version, or that
 // it is gone, which stood there when it was written.
-void WebhookKeeper::take(kube::Value answer, bool wasThere) {
-  const bool isGone = wasThere && !standing_;
+void WebhookKeeper::take(kube::Value answer, bool wasTold) {
+  const bool isGone = wasTold && !standing_;
   if (isGone || (standing_ && client::isOlder(resourceVersionOf(answer), resourceVersionOf(*standing_))))
     return;
   answered_ = resourceVersionOf(answer);
@@ -249,7 +250,7 @@ void WebhookKeeper::run() {
     isWriting_ = true;
     compare();
     const uint64_t asked = changes_;
-    const bool isThere = standing_.has_value();
+    const uint64_t told = tells_;
     lock.unlock();
     auto written = send(request);
     report(written ? "" : written.error());
@@ -259,7 +260,7 @@ void WebhookKeeper::run() {
     const bool isNews = changes_ != asked;
     if (!removes && written && *written) {
       stood_ = sent;
-      take(std::move(**written), isThere);
+      take(std::move(**written), tells_ != told);
     }
     compare();
     if (isRight_ || isNews) continue;

@@ -79,7 +79,7 @@ class WebhookKeeper {
   void declare(Wish wish, ReviewedTypes types);
   tl::expected<std::optional<kube::Value>, std::string> send(const client::ApiRequest& request);
   void report(const std::string& problem);
-  void take(kube::Value answer, bool wasThere);
+  void take(kube::Value answer, bool wasTold);
 
   const WebhookKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
@@ -99,6 +99,7 @@ class WebhookKeeper {
   std::optional<kube::Value> standing_;  // the one that does
   std::string answered_;                 // the version of the last write's answer
   TimePoint answeredAt_;
+  uint64_t tells_ = 0;                         // how often the watch told
   bool isWriting_ = false;                     // and may be another already
   bool isRight_ = false;                       // it is as wished
   TimePoint rightSince_;                       // since when
