@@ -141,26 +141,10 @@ std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
 void WebhookKeeper::told(std::optional<kube::Value> object) {
   {
     const std::lock_guard lock(mutex_);
-    // What is older than the answer to a write was overtaken by it.
-    const bool isPast = object && client::isOlder(resourceVersionOf(*object), answered_) &&
-                        steady_clock::now() - answeredAt_ <= kCatchingUp;
-    if (isPast) return;
     standing_ = std::move(object);
-    ++tells_;
     compare();
   }
   changed_.notify_all();
-}
-
-// The answer to a write, unless the watch has told already what became of it since: another version, or that
-// it is gone, which stood there when it was written.
-void WebhookKeeper::take(kube::Value answer, bool wasTold) {
-  const bool isGone = wasTold && !standing_;
-  if (isGone || (standing_ && client::isOlder(resourceVersionOf(answer), resourceVersionOf(*standing_))))
-    return;
-  answered_ = resourceVersionOf(answer);
-  answeredAt_ = steady_clock::now();
-  standing_ = std::move(answer);
 }
 
 void WebhookKeeper::know(const client::Knowledge& knowledge) {
@@ -168,7 +152,7 @@ void WebhookKeeper::know(const client::Knowledge& knowledge) {
     const std::lock_guard lock(mutex_);
     const bool followed = follows();
     const bool isNews = knowledge.listed != knowledge_.listed;
-    if (!knowledge.listed) answered_.clear();
+    if (!knowledge.listed) written_.clear();
     knowledge_ = knowledge;
     if (follows() != followed) (followed ? awaySince_ : followsSince_) = steady_clock::now();
     if (isNews) compare();
@@ -181,8 +165,13 @@ std::string WebhookKeeper::uid() const {
   return standing_ ? uidOf(*standing_) : "";
 }
 
+// While it is written, and until the watch has told of that, nobody knows what stands.
+bool WebhookKeeper::isSettled() const {
+  return !isWriting_ && !(standing_ && client::isOlder(resourceVersionOf(*standing_), written_));
+}
+
 bool WebhookKeeper::isAsItShould() const {
-  if (isWriting_) return false;
+  if (!isSettled()) return false;
   if (wish_ == Wish::Gone) return knowledge_.listed && !standing_;
   return wish_ == Wish::Standing && standing_ && asksFor(*standing_, configuration_);
 }
@@ -192,7 +181,7 @@ void WebhookKeeper::compare() {
   ++changes_;
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
-  if (wish_ != Wish::Standing || isWriting_) return;
+  if (wish_ != Wish::Standing || !isSettled()) return;
   const bool asksForFormer = standing_ && stood_ && asksFor(*standing_, *stood_);
   if (!stood_ || isRight_ || asksForFormer)
     wrongSince_.reset();
@@ -217,8 +206,8 @@ bool WebhookKeeper::mayRestore(TimePoint now) {
   return true;
 }
 
-// What stands there is compared whenever it, or what is wished, has changed. While it is written nobody knows
-// what stands.
+// What stands there is compared whenever it, or what is wished, has changed; a write is believed when the
+// watch tells of it.
 void WebhookKeeper::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -250,20 +239,19 @@ void WebhookKeeper::run() {
     isWriting_ = true;
     compare();
     const uint64_t asked = changes_;
-    const uint64_t told = tells_;
     lock.unlock();
-    auto written = send(request);
-    report(written ? "" : written.error());
-    const milliseconds pause = written ? kPatience : backoff_.next();
+    const auto version = send(request);
+    report(version ? "" : version.error());
+    const milliseconds pause = version ? kPatience : backoff_.next();
     lock.lock();
     isWriting_ = false;
     const bool isNews = changes_ != asked;
-    if (!removes && written && *written) {
-      stood_ = sent;
-      take(std::move(**written), tells_ != told);
+    if (version && !version->empty() && !removes) {
+      written_ = *version;
+      if (stood_) stood_ = sent;
     }
     compare();
-    if (isRight_ || isNews) continue;
+    if (isNews && isSettled()) continue;
     changed_.wait_for(lock, pause, [this, seen = changes_] { return stopping_ || changes_ != seen; });
   }
 }
@@ -276,19 +264,18 @@ void WebhookKeeper::report(const std::string& problem) {
   problem_ = problem;
 }
 
-// What stands there now, if the answer says so. Fails with why not, for the log; that somebody was faster is
-// no failure, for the watch will tell.
-tl::expected<std::optional<kube::Value>, std::string> WebhookKeeper::send(const client::ApiRequest& request) {
+// The version of what was written; "": of nothing, as somebody was faster, which is no failure: the watch
+// will tell. Fails with why not, for the log.
+tl::expected<std::string, std::string> WebhookKeeper::send(const client::ApiRequest& request) {
   const auto whole = client::fetch(*server_, request);
   if (!whole) return tl::unexpected(whole.error().message);
   const int status = whole->answer.status;
   if (status >= 300) {
-    if (status == 409 || (status == 404 && request.method != "POST")) return std::nullopt;
+    if (status == 409 || (status == 404 && request.method != "POST")) return "";
     return tl::unexpected(toString(client::statusOfAnswer(*whole)));
   }
-  auto object = client::pickValue(whole->body, client::Pick::All, {});
-  if (!object || resourceVersionOf(*object).empty()) return std::nullopt;
-  return std::move(*object);
+  const auto object = client::pickValue(whole->body, client::Pick::Object, {});
+  return object ? resourceVersionOf(*object) : "";
 }
 
 }  // namespace lastout::server

@@ -67,7 +67,8 @@ class WebhookKeeper {
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
-  bool isBelieved() const;  // this and the next five with the lock held
+  bool isBelieved() const;  // this and the next six with the lock held
+  bool isSettled() const;
   bool isAsItShould() const;
   void compare();
   void countLoss();
@@ -77,9 +78,8 @@ class WebhookKeeper {
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
   void declare(Wish wish, ReviewedTypes types);
-  tl::expected<std::optional<kube::Value>, std::string> send(const client::ApiRequest& request);
+  tl::expected<std::string, std::string> send(const client::ApiRequest& request);
   void report(const std::string& problem);
-  void take(kube::Value answer, bool wasTold);
 
   const WebhookKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
@@ -91,19 +91,17 @@ class WebhookKeeper {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   WebhookConfiguration configuration_;
-  Wish wish_ = Wish::Unknown;            // what should become of the configuration
-  uint64_t changes_ = 0;                 // of all that a write depends on
-  client::Knowledge knowledge_;          // of the watch
-  TimePoint awaySince_;                  // when it began not to follow, last
-  TimePoint followsSince_;               // and when it did
-  std::optional<kube::Value> standing_;  // the one that does
-  std::string answered_;                 // the version of the last write's answer
-  TimePoint answeredAt_;
-  uint64_t tells_ = 0;                         // how often the watch told
+  Wish wish_ = Wish::Unknown;                  // what should become of the configuration
+  uint64_t changes_ = 0;                       // of all that a write depends on
+  client::Knowledge knowledge_;                // of the watch
+  TimePoint awaySince_;                        // when it began not to follow, last
+  TimePoint followsSince_;                     // and when it did
+  std::optional<kube::Value> standing_;        // the one that does
+  std::string written_;                        // the version of what was written last, in this history
   bool isWriting_ = false;                     // and may be another already
   bool isRight_ = false;                       // it is as wished
   TimePoint rightSince_;                       // since when
-  std::optional<WebhookConfiguration> stood_;  // what it was when it was right last
+  std::optional<WebhookConfiguration> stood_;  // as it was right last, or was written since
   TimePoint restoreNotBefore_;                 // what somebody else changed is left until then
   TimePoint calmAt_;                           // from then on the next change is the first again
   std::optional<TimePoint> wrongSince_;        // it is seen to ask neither for what it should nor for that
