@@ -1,10 +1,12 @@
 // HttpLoop: one connection goes on, from its handshake through requests and their answers to its end.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
 #include "admission/http_loop.h"
+#include "kube/quoting.h"
 
 namespace lastout::admission {
 namespace {
@@ -14,6 +16,7 @@ using Tcp = net::ip::tcp;
 using AsioError = boost::system::error_code;
 
 constexpr size_t kMostDrained = size_t{1} << 20;  // bytes that are read and thrown away behind a refusal
+constexpr size_t kLongestReport = 300;            // bytes of what a handler said
 constexpr int kMostSteps = 64;                    // with one connection, before others have their turn
 
 // What a handler answers; nothing: it failed.
@@ -23,6 +26,14 @@ std::optional<HttpResponse> runHandler(const HttpHandler& handler, HttpRequest r
   } catch (...) {
     return std::nullopt;
   }
+}
+
+// What the client did wrong. That it is not ready is no news to who asks for that.
+bool isRefusal(const HttpResponse& response) { return response.status >= 400 && response.status < 500; }
+
+// For a log; at most so many bytes.
+std::string firstLine(std::string_view body) {
+  return kube::printable(std::string(body.substr(0, std::min(body.find('\n'), kLongestReport))));
 }
 
 HttpResponse plainAnswer(int status, std::string_view words) {
@@ -212,8 +223,12 @@ HttpNext HttpLoop::dispatch(const HttpConnectionPointer& connection) {
   self.reader.reset();
   enter(self, HttpPhase::Work);
   const auto come = [this](HttpConnection& to, const std::optional<HttpResponse>& response) {
-    if (response) return answer(to, *response);
-    refuse(to, 500, "this request could not be worked on");
+    if (!response) {
+      refuse(to, 500, "this request could not be worked on");
+      return;
+    }
+    if (isRefusal(*response)) report(&to, response->status, firstLine(response->body));
+    answer(to, *response);
   };
   if (self.route->quick) {
     come(self, runHandler(self.route->handler, std::move(request)));

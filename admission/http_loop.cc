@@ -122,8 +122,11 @@ void HttpLoop::report(const HttpConnection* connection, int status, std::string_
 void HttpLoop::accept() {
   acceptor_.async_accept([this](const AsioError& error, Tcp::socket socket) {
     if (stopping_ || error == net::error::operation_aborted) return;
-    if (!error) admit(std::move(socket));
-    if (!error || error == net::error::connection_aborted) return accept();
+    if (!error || error == net::error::connection_aborted) {
+      accept();
+      if (!error) admit(std::move(socket));
+      return;
+    }
     // No descriptors, no memory: it helps to have one connection less, and to wait a moment.
     report(nullptr, 0, "cannot take a connection: " + error.message());
     makeRoom();

@@ -1,6 +1,7 @@
 #include "apiserver/listener.h"
 
 #include <httplib.h>
+#include <netdb.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -23,6 +26,7 @@
 #include "apiserver/status.h"
 #include "apiserver/tls.h"
 #include "kube/names.h"
+#include "kube/quoting.h"
 #include "tls/owned.h"
 
 namespace lastout::apiserver {
@@ -32,6 +36,16 @@ constexpr std::chrono::milliseconds kPatience{500};  // until a watch looks whet
 
 // Who asks without saying who it is (user/authentication of the API server).
 UserInfo anonymousUser() { return {"system:anonymous", "", {"system:unauthenticated"}, {}}; }
+
+// `error`: the errno of what failed last, which says nothing of a host that nobody knows.
+std::string whyNotBound(const std::string& host, int error) {
+  addrinfo* found = nullptr;
+  const int unknown = getaddrinfo(host.c_str(), nullptr, nullptr, &found);
+  if (unknown != 0)
+    return kube::inQuotes(host) + " is no address or name of this machine: " + gai_strerror(unknown);
+  freeaddrinfo(found);
+  return std::generic_category().message(error);
+}
 
 // What the API server tells anybody (its ClusterRole system:public-info-viewer).
 bool isPublic(std::string_view path) {
@@ -315,8 +329,9 @@ kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& op
   }
   server->configure();
   if (!server->bind()) {
+    const int error = errno;
     return tl::unexpected(kube::Error{
-        "cannot listen on " + withPort(options.host, options.port) + "; is something else listening there?",
+        "cannot listen on " + withPort(options.host, options.port) + ": " + whyNotBound(options.host, error),
         {},
         {}});
   }

@@ -39,8 +39,10 @@ tl::expected<Connection, kube::Errors> findConnection(const ConnectionChoice& ch
   if (!home.empty() &&
       std::filesystem::status(usual, unknown).type() != std::filesystem::file_type::not_found)
     return loadKubeconfig({usual}, choice.context);
-  return tl::unexpected(
-      kube::Errors{{"no cluster is named: give a kubeconfig, set KUBECONFIG, or run in a cluster", {}, {}}});
+  return tl::unexpected(kube::Errors{
+      {"no cluster is named: give --kubeconfig, set KUBECONFIG, have a ~/.kube/config, or run in a cluster",
+       {},
+       {}}});
 }
 
 }  // namespace lastout::client

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "cluster/builder.h"
+#include "kube/text_at.h"
 
 namespace lastout::cluster {
 
@@ -63,8 +64,7 @@ int64_t replicasIn(const kube::Object& object) {
 // Of a webhook: whether its failures count, where it is served, and what it is called for.
 bool sameWebhook(const kube::Value& a, const kube::Value& b) {
   const auto policy = [](const kube::Value& webhook) {
-    const kube::Value* value = webhook.find("failurePolicy");
-    return value == nullptr || value->asString() == nullptr ? kNothing : std::string_view(*value->asString());
+    return std::string_view(kube::textAt(webhook, {"failurePolicy"}));
   };
   const auto sameField = [&](std::initializer_list<std::string_view> path) {
     return same(a.at(path), b.at(path));

@@ -4,6 +4,7 @@
 #include "admission/guards.h"
 #include "cluster/builder.h"
 #include "kube/selector.h"
+#include "kube/text_at.h"
 
 namespace lastout::cluster {
 
@@ -103,10 +104,6 @@ Interception reach(const kube::Value& webhook, const Model& model, Slot slot) {
   return result;
 }
 
-std::string text(const kube::Value* value) {
-  return value == nullptr || value->asString() == nullptr ? std::string() : *value->asString();
-}
-
 // The workloads whose Pods a Service selects.
 std::vector<Slot> workloadsBehind(const Builder& builder, Slot service) {
   std::vector<Slot> result;
@@ -123,7 +120,7 @@ std::vector<Slot> workloadsBehind(const Builder& builder, Slot service) {
     const bool matches =
         std::all_of(wanted->asMap()->begin(), wanted->asMap()->end(), [&](const kube::Member& member) {
           const kube::Value* label = labels->find(member.key);
-          return label != nullptr && text(label) == text(&member.value);
+          return label != nullptr && kube::textAt(*label, {}) == kube::textAt(member.value, {});
         });
     if (matches) result.push_back(slot);
   }
@@ -133,9 +130,9 @@ std::vector<Slot> workloadsBehind(const Builder& builder, Slot service) {
 void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook) {
   Model& model = builder.model;
   // Webhooks that may fail without harm, and those that are served outside this model, are left out.
-  if (text(webhook.find("failurePolicy")) == "Ignore") return;
-  const std::string space = text(webhook.at({"clientConfig", "service", "namespace"}));
-  const std::string name = text(webhook.at({"clientConfig", "service", "name"}));
+  if (kube::textAt(webhook, {"failurePolicy"}) == "Ignore") return;
+  const std::string& space = kube::textAt(webhook, {"clientConfig", "service", "namespace"});
+  const std::string& name = kube::textAt(webhook, {"clientConfig", "service", "name"});
   const auto service = model.find({{"", "services"}, space, name});
   if (!service) return;
   const std::vector<Slot> workloads = workloadsBehind(builder, *service);

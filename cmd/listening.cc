@@ -1,5 +1,8 @@
 #include "cmd/listening.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <limits>
@@ -11,6 +14,9 @@ namespace lastout::cmd {
 namespace {
 
 constexpr std::chrono::hours kCertificatesLast{24 * 365};
+constexpr rlim_t kOwnDescriptors = 256;
+constexpr rlim_t kFewestConnections = 16;
+constexpr rlim_t kManyDescriptors = 65'536;  // whatever more is allowed
 
 }  // namespace
 
@@ -32,6 +38,14 @@ kube::Result<ListenAddress> addressOf(const std::string& option, const std::stri
   std::string host = inBrackets ? text.substr(1, colon - 2) : text.substr(0, colon);
   if (host == "localhost") host = "127.0.0.1";
   return ListenAddress{std::move(host), static_cast<uint16_t>(port)};
+}
+
+size_t roomForConnections() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return kFewestConnections;
+  const rlimit wanted{std::max(files.rlim_cur, std::min(files.rlim_max, kManyDescriptors)), files.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &wanted) == 0) files = wanted;
+  return std::max(files.rlim_cur, kOwnDescriptors + kFewestConnections) - kOwnDescriptors;
 }
 
 bool isIpAddress(const std::string& host) {

@@ -2,6 +2,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -64,6 +65,18 @@ kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions
   return answers;
 }
 
+spdlog::level::level_enum levelOf(server::Level level) {
+  switch (level) {
+    case server::Level::Info:
+      return spdlog::level::info;
+    case server::Level::Warning:
+      return spdlog::level::warn;
+    case server::Level::Error:
+      break;
+  }
+  return spdlog::level::err;
+}
+
 LogLine lineOf(const server::Verdict& verdict) {
   LogLine line(spdlog::level::info, verdict.allowed    ? "allowed"
                                     : verdict.enforced ? "denied"
@@ -89,26 +102,55 @@ std::function<client::RandomFraction()> randomness() {
   };
 }
 
-// Until a signal ends it. Files that have changed are read again, until they can be used. A new authority is
-// trusted first, and its certificate used at the next look: by then API servers know.
-void waitForTheEnd(const ServeOptions& options, const std::string& host, ServeIdentity identity,
-                   const sigset_t& ending, server::Server& server, Log& log) {
-  IdentityFiles files(options);
+// Reads the files of a certificate again.
+class CertificateReload {
+ public:
+  // `authorities` vouch for the certificate in use.
+  CertificateReload(const ServeOptions& options, server::Server& server, std::string authorities)
+      : options_(options), server_(server), inUse_(std::move(authorities)) {}
+
+  // Whether what the files hold is used from now on. A new authority is trusted first; not before API
+  // servers can know is its certificate used. Fails with what is wrong with the files.
+  kube::Result<bool> attempt() {
+    auto read = identityInFiles(options_);
+    if (!read) return tl::unexpected(std::move(read.error().front()));
+    if (options_.certificate.empty()) return done(server_.useClientAuthority(read->tls.clientCa));
+    if (read->authorities != inUse_ && read->authorities != announced_) {
+      announced_ = read->authorities;
+      server_.trust(announced_ + inUse_);
+      return false;
+    }
+    if (!server_.isTrusted(read->authorities)) return false;
+    auto used = done(server_.use(read->tls));
+    if (used) inUse_ = std::move(read->authorities);
+    return used;
+  }
+
+ private:
+  static kube::Result<bool> done(kube::Result<void> used) {
+    if (!used) return tl::unexpected(std::move(used.error()));
+    return true;
+  }
+
+  const ServeOptions& options_;
+  server::Server& server_;
+  std::string inUse_;
+  std::string announced_;
+};
+
+// Until a signal ends it. Files that have changed are read again, until they can be used.
+void waitForTheEnd(IdentityFiles& files, CertificateReload reload, const sigset_t& ending, Log& log) {
   std::string problem;
   const timespec pause{std::chrono::seconds(kLookAtFiles).count(), 0};
   while (sigtimedwait(&ending, nullptr, &pause) < 0) {
     log.countLost();
     if (!files.haveChanged()) continue;
-    auto read = identityOf(options, host);
-    if (read && read->authorities != identity.authorities) {
-      server.trust(read->authorities + identity.authorities);
-      identity.authorities = read->authorities;
-      continue;
-    }
-    const auto used = read ? server.use(read->tls) : tl::unexpected(read.error().front());
+    const auto used = reload.attempt();
     const std::string said = used ? "" : toString(used.error());
-    if (used) files.used();
-    if (used) log.write(spdlog::level::info, "the certificate was read again");
+    if (used && *used) {
+      files.used();
+      log.write(spdlog::level::info, "the certificate was read again");
+    }
     if (!used && said != problem)
       log.write(spdlog::level::err, "the certificate cannot be read again: " + said);
     problem = said;
@@ -120,6 +162,7 @@ int runServe(const ServeOptions& options) {
   if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
   const auto address = addressOf("--listen", options.listen);
   if (!address) return badInput(address.error());
+  IdentityFiles files(options);
   const auto identity = identityOf(options, address->host);
   if (!identity) return badInput(identity.error());
   auto connection =
@@ -142,6 +185,7 @@ int runServe(const ServeOptions& options) {
   serving.http.address = address->host;
   serving.http.port = address->port;
   serving.http.identity = identity->tls;
+  serving.http.connections = std::min(serving.http.connections, roomForConnections());
   serving.view.ownNamespace = options.ownNamespace;
   serving.reviews.denyStatus = options.denyStatus;
   serving.reviews.auditOnly = options.auditOnly;
@@ -151,8 +195,7 @@ int runServe(const ServeOptions& options) {
   if (!lease) return badInput(lease.error());
   serving.lease = std::move(*lease);
   serving.random = randomness();
-  serving.log = [&log](const std::string& line) { log.write(spdlog::level::warn, line); };
-  serving.alert = [&log](const std::string& line) { log.write(spdlog::level::err, line); };
+  serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
   serving.verdict = [&log](const server::Verdict& verdict) { log.write(lineOf(verdict)); };
   serving.restored = [&log](milliseconds unguarded) {
     log.write(LogLine(spdlog::level::err, "the webhook configuration was changed, and is put back")
@@ -166,7 +209,7 @@ int runServe(const ServeOptions& options) {
             << options.listen.substr(0, options.listen.rfind(':') + 1) << (*server)->port()
             << "\nCtrl-C ends it.\n"
             << std::flush;
-  waitForTheEnd(options, address->host, *identity, ending, **server, log);
+  waitForTheEnd(files, CertificateReload(options, **server, identity->authorities), ending, log);
   const bool isStillAsked = (*server)->standing().webhookInForce.value_or(false) && !options.auditOnly;
   (*server)->stop(kGrace);
   if (isStillAsked) {

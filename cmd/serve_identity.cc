@@ -42,7 +42,7 @@ std::string readPem(const char* option, const std::string& file, Holds holds, ku
 
 }  // namespace
 
-tl::expected<ServeIdentity, kube::Errors> identityOf(const ServeOptions& options, const std::string& host) {
+tl::expected<ServeIdentity, kube::Errors> identityInFiles(const ServeOptions& options) {
   kube::Errors problems;
   ServeIdentity identity;
   identity.tls.clientCa = readPem("--client-ca", options.clientAuthority, Holds::Certificates, problems);
@@ -50,10 +50,14 @@ tl::expected<ServeIdentity, kube::Errors> identityOf(const ServeOptions& options
   identity.tls.privateKey = readPem("--tls-key", options.key, Holds::Key, problems);
   identity.authorities = readPem("--tls-ca", options.authority, Holds::Certificates, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
-  if (!options.certificate.empty()) {
-    if (identity.authorities.empty()) identity.authorities = identity.tls.certificate;
-    return identity;
-  }
+  if (identity.authorities.empty()) identity.authorities = identity.tls.certificate;
+  return identity;
+}
+
+tl::expected<ServeIdentity, kube::Errors> identityOf(const ServeOptions& options, const std::string& host) {
+  auto read = identityInFiles(options);
+  if (!read || !options.certificate.empty()) return read;
+  ServeIdentity identity = std::move(*read);
   auto made = makeIdentity("lastout serve", host, namesOf(options));
   if (!made) return tl::unexpected(kube::Errors{std::move(made.error())});
   identity.tls.certificate = std::move(made->server.certificate);

@@ -101,13 +101,15 @@ std::string standingText(const TypeStanding& standing) {
 
 // All that /readyz does not tell strangers.
 std::string standingText(const Standing& now) {
-  std::string text = now.ready ? "ready\n" : "not ready\n";
+  std::string text = now.health.isReady() ? "ready\n" : "not ready\n";
+  if (!now.health.knowsCluster) text += "too little of the cluster is known yet\n";
+  if (!now.health.hasCertificate) text += "the certificate in the Secret is missing, or cannot be used\n";
   if (now.webhookInForce && !*now.webhookInForce) text += "the API server does not ask lastout yet\n";
   for (const TypeStanding& type : now.types) text += standingText(type);
   return text;
 }
 
-AuthorizationOptions loggedBy(AuthorizationOptions options, std::function<void(const std::string&)> log) {
+AuthorizationOptions loggedBy(AuthorizationOptions options, Log log) {
   options.log = std::move(log);
   return options;
 }
@@ -184,9 +186,10 @@ Answers::~Answers() { stop(std::chrono::milliseconds(0)); }
 kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<client::Access>& access,
                                                      const AnswersOptions& options, AnswersSources sources) {
   std::unique_ptr<Answers> answers(new Answers(access, options, std::move(sources)));
-  auto http = admission::HttpServer::open(
-      answers->httpOptions_, answers->routes(),
-      [raw = answers.get()](const admission::HttpEvent& event) { raw->sources_.log(toString(event)); });
+  auto http = admission::HttpServer::open(answers->httpOptions_, answers->routes(),
+                                          [raw = answers.get()](const admission::HttpEvent& event) {
+                                            raw->sources_.log(Level::Warning, toString(event));
+                                          });
   if (!http) return tl::unexpected(std::move(http.error()));
   answers->http_ = std::move(*http);
   return answers;
@@ -196,7 +199,7 @@ std::vector<admission::HttpRoute> Answers::routes() {
   std::vector<admission::HttpRoute> routes = healthRoutes(sources_.health);
   routes.push_back(route("/readyz/verbose", [this](const HttpRequest&) {
     const Standing now = sources_.standing();
-    return HttpResponse{now.ready ? 200 : 503, kPlainText, standingText(now), {}};
+    return HttpResponse{now.health.isReady() ? 200 : 503, kPlainText, standingText(now), {}};
   }));
   routes.push_back(route("/metrics", [this](const HttpRequest&) {
     return HttpResponse{200, Metrics::kContentType, sources_.metrics.text(sources_.standing()), {}};

@@ -14,6 +14,7 @@
 #include "admission/known_cluster.h"
 #include "server/authorization.h"
 #include "server/live_view.h"
+#include "server/log.h"
 #include "server/metrics.h"
 
 namespace lastout::server {
@@ -25,20 +26,13 @@ struct AnswersOptions {
   AuthorizationOptions authorization;  // its `log` is set by this, too
 };
 
-// Whether lastout can decide; all that strangers are told of it.
-struct Health {
-  bool knowsCluster = false;
-  bool hasCertificate = false;  // that the API server expects
-  bool isReady() const { return knowsCluster && hasCertificate; }
-};
-
 // What it answers from; all of it outlives the Answers.
 struct AnswersSources {
   const LiveView& view;
   const Metrics& metrics;
-  std::function<Health()> health;                    // called by any thread; must not wait for anything
-  std::function<Standing()> standing;                // called by any thread
-  std::function<void(const std::string& line)> log;  // likewise
+  std::function<Health()> health;      // called by any thread; must not wait for anything
+  std::function<Standing()> standing;  // called by any thread
+  Log log;
 };
 
 // What is known now, for whoever takes longer to read it.

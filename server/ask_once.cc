@@ -114,7 +114,7 @@ class Bell {
 bool listAll(const std::shared_ptr<client::Access>& access, LiveView& view, const AskOnceOptions& options) {
   WatchesOptions quietly;
   quietly.random = options.random;
-  quietly.log = [](const std::string&) {};  // what stays unknown is told in the end
+  quietly.log = [](Level, const std::string&) {};  // what stays unknown is told in the end
   Bell bell;
   Watches watches(access, view, std::move(quietly));
   watches.observe([&bell] { bell.ring(); });

@@ -126,7 +126,7 @@ Authorization::Answer Authorization::notAsked(const std::string& what, const std
     isNew = !std::exchange(troubled_, true);
   }
   if (isNew && options_.log)
-    options_.log("answers: " + what + " cannot be found out: " + kube::printable(why));
+    options_.log(Level::Warning, "answers: " + what + " cannot be found out: " + kube::printable(why));
   return {503, what + " cannot be found out now; try again"};
 }
 
@@ -158,7 +158,7 @@ Authorization::Answer Authorization::ask(const std::string& token, const std::st
 void Authorization::remember(const Key& key, const Answer& answer) {
   const TimePoint now = options_.now();
   if (std::exchange(troubled_, false) && options_.log)
-    options_.log("answers: the API server tells again who may ask");
+    options_.log(Level::Info, "answers: the API server tells again who may ask");
   if (answer.status == 401) {
     known_.erase(key.first);
   } else {

@@ -16,6 +16,7 @@
 
 #include "client/access.h"
 #include "client/reflector.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
@@ -28,9 +29,8 @@ struct AuthorizationOptions {
   // How many tokens the API server is asked about at once that it has not known lately: whoever invents
   // tokens does not keep others waiting.
   size_t strangers = 1;
-  // One line when the API server cannot be asked, and one when it can again; called by any thread. May be
-  // empty.
-  std::function<void(const std::string& line)> log;
+  // One line when the API server cannot be asked, and one when it can again. May be empty.
+  Log log;
 };
 
 // Safe for any number of threads.

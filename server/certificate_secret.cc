@@ -22,6 +22,8 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
     : options_(std::move(options)),
       server_(access->newServer()),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
+      problems_(options_.log, "the certificate's Secret cannot be renewed: ",
+                "the certificate's Secret is as it should be again"),
       watcher_(watchOf(*access,
                        {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
                         options_.log, [this](std::optional<kube::Value> object) { told(std::move(object)); },
@@ -89,21 +91,19 @@ void CertificateSecret::run() {
   }
 }
 
-// Once for each problem. What was cut off is none.
+// What was cut off is no problem.
 void CertificateSecret::report(const std::string& problem) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || problem == problem_) return;
+    if (stopping_) return;
   }
-  problem_ = problem;
-  options_.log(problem.empty() ? "the certificate's Secret is as it should be again"
-                               : "the certificate's Secret cannot be renewed: " + problem);
+  problems_.note(problem);
 }
 
 void CertificateSecret::take(const SharedCertificate& shared) {
   if (shared == used_ || !isUsable(shared, options_.clock())) return;
   if (auto taken = options_.use(shared); !taken) {
-    options_.log("the certificate in the Secret cannot be used: " + taken.error().message);
+    options_.log(Level::Warning, "the certificate in the Secret cannot be used: " + taken.error().message);
     return;
   }
   used_ = shared;
@@ -124,8 +124,8 @@ std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Va
                                         secretOf(options_.namespaceName, options_.name, **next, version)));
   if (!whole) return whole.error().message;
   const int status = whole->answer.status;
-  if (status < 300 || (status == 409 && problem_.empty())) return std::nullopt;
-  if (status == 409) return problem_;
+  if (status < 300 || (status == 409 && problems_.last().empty())) return std::nullopt;
+  if (status == 409) return problems_.last();
   return toString(client::statusOfAnswer(*whole));
 }
 

@@ -14,6 +14,7 @@
 #include "client/access.h"
 #include "client/watcher.h"
 #include "server/certificate_plan.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
@@ -25,9 +26,9 @@ struct CertificateSecretOptions {
   std::chrono::milliseconds lookAfter{60'000};  // for what the time has made old; also between two writes
   std::function<int64_t()> clock;               // seconds since the epoch; by any thread
 
-  client::WatcherOptions watcher;                    // its `random` is made anew
-  std::function<client::RandomFraction()> random;    // makes one for a thread of its own
-  std::function<void(const std::string& line)> log;  // from any thread
+  client::WatcherOptions watcher;                  // its `random` is made anew
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  Log log;
   // What is to be used from now on; called by one thread, for each usable one that differs from the one
   // before. Fails with why it cannot be used, for the log.
   std::function<kube::Result<void>(const SharedCertificate& shared)> use;
@@ -58,7 +59,7 @@ class CertificateSecret {
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;                // of the thread
   std::optional<SharedCertificate> used_;  // likewise
-  std::string problem_;                    // likewise: with renewing it, as was logged last
+  ProblemLog problems_;                    // likewise: with renewing it
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

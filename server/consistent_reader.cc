@@ -27,7 +27,7 @@ std::string tookTooLong(const kube::GroupResource& type) {
   return "reading " + toString(type) + " took too long";
 }
 
-client::ApiRequest metadataRequest(std::string target, std::string_view accept, TimePoint deadline) {
+client::ApiRequest requestFor(std::string target, std::string_view accept, TimePoint deadline) {
   client::ApiRequest request;
   request.target = std::move(target);
   request.accept = accept;
@@ -67,7 +67,7 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
   Conditions sought = conditions;
   std::string token;
   do {
-    auto page = readPage(*type, token, sought, deadline, found);
+    auto page = seekOnPage(*type, token, sought, deadline, found);
     if (!page) return tl::unexpected(std::move(page.error()));
     token = std::move(page->continueToken);
   } while (!token.empty() && !sought.empty());
@@ -80,7 +80,7 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   if (!type) return readUnserved(conditions.begin()->type, deadline);
   Conditions sought = conditions;
   for (int look = 0; look < kMostLooks; ++look) {
-    const auto page = readPage(*type, {}, sought, deadline, found);
+    const auto page = seekOnPage(*type, {}, sought, deadline, found);
     if (!page) return tl::unexpected(page.error());
     if (page->continueToken.empty() || sought.empty()) return {};
     if (page->objects == view_.objectCount(type->type)) return {};
@@ -88,26 +88,59 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   return tl::unexpected(unread("the watch of " + toString(type->type) + " is behind the API server"));
 }
 
+kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube::GroupResource& type,
+                                                                      TimePoint deadline) const {
+  std::vector<kube::Object> objects;
+  // What cannot be read may be so because there can be none.
+  const auto failed = [&](kube::Error why) -> kube::Result<std::vector<kube::Object>> {
+    const auto defined = isDefined(type, deadline);
+    if (defined && !*defined) return std::vector<kube::Object>();
+    return tl::unexpected(std::move(why));
+  };
+  const auto served = view_.find(type);
+  if (!served) return failed(unread("the API server does not serve " + toString(type)));
+  std::string token;
+  do {
+    auto page =
+        readPage(*served, client::Content::Whole, token, deadline, [&](client::StreamedObject object) {
+          objects.push_back(client::toObject(std::move(object), *served));
+          return true;
+        });
+    if (!page) return failed(std::move(page.error()));
+    token = std::move(page->continueToken);
+  } while (!token.empty());
+  return objects;
+}
+
 // Nothing of a type is there when its CRD is not.
 kube::Result<void> ConsistentReader::readUnserved(const kube::GroupResource& type, TimePoint deadline) const {
-  const auto definitions = view_.find(kube::crdType());
-  if (!definitions || view_.knowledge(type) != graph::Knowledge::Absent)
+  if (view_.knowledge(type) != graph::Knowledge::Absent)
     return tl::unexpected(unread("the API server does not serve " + toString(type)));
+  const auto defined = isDefined(type, deadline);
+  if (!defined) return tl::unexpected(defined.error());
+  if (*defined)
+    return tl::unexpected(unread("the API server does not serve " + toString(type) + ", whose CRD is there"));
+  return {};
+}
+
+// Whether its CRD is there.
+kube::Result<bool> ConsistentReader::isDefined(const kube::GroupResource& type, TimePoint deadline) const {
+  const auto definitions = view_.find(kube::crdType());
+  if (!definitions) return tl::unexpected(unread("the API server does not serve CRDs"));
   Condition definition;
   definition.type = kube::crdType();
   definition.name = kube::crdKey(type).name;
   bool isThere = false;
-  auto read =
+  const auto read =
       readObject(*definitions, definition, deadline, [&](const auto&, const auto&) { isThere = true; });
-  if (isThere)
-    return tl::unexpected(unread("the API server does not serve " + toString(type) + ", whose CRD is there"));
-  return read;
+  if (!read) return tl::unexpected(read.error());
+  return isThere;
 }
 
 kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, const Condition& condition,
                                                 TimePoint deadline, const Found& found) const {
-  const auto request = metadataRequest(client::objectPath(type, condition.namespaceName, condition.name),
-                                       client::kAcceptMetadata, deadline);
+  const auto request = requestFor(client::objectPath(type, condition.namespaceName, condition.name),
+                                  client::kAcceptMetadata, deadline);
   const auto whole = client::fetch(*server_, request);
   if (!whole) return tl::unexpected(whole.error());
   if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
@@ -122,33 +155,45 @@ kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, 
   return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
 }
 
-// All pages of one list are of one moment. What is found is sought no longer; when nothing is sought any more
-// the page is not read to its end.
+// What is found is sought no longer; when nothing is sought any more the page is not read to its end.
+kube::Result<ConsistentReader::Page> ConsistentReader::seekOnPage(const kube::ResourceType& type,
+                                                                  const std::string& continueToken,
+                                                                  Conditions& sought, TimePoint deadline,
+                                                                  const Found& found) const {
+  return readPage(type, client::Content::Metadata, continueToken, deadline,
+                  [&](const client::StreamedObject& object) {
+                    std::erase_if(sought, [&](const Condition& condition) {
+                      if (!holds(condition, object.meta)) return false;
+                      found(condition, {type.type, object.meta});
+                      return true;
+                    });
+                    return !sought.empty();
+                  });
+}
+
+// All pages of one list are of one moment.
 kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::ResourceType& type,
+                                                                client::Content content,
                                                                 const std::string& continueToken,
-                                                                Conditions& sought, TimePoint deadline,
-                                                                const Found& found) const {
+                                                                TimePoint deadline, const Take& take) const {
   uint64_t objects = 0;
-  client::ListStream list(client::Content::Metadata, [&](const client::StreamedObject& object) {
+  bool wantsMore = true;
+  client::ListStream list(content, [&](client::StreamedObject object) {
     ++objects;
-    std::erase_if(sought, [&](const Condition& condition) {
-      if (!holds(condition, object.meta)) return false;
-      found(condition, {type.type, object.meta});
-      return true;
-    });
+    if (wantsMore) wantsMore = take(std::move(object));
   });
   kube::Result<void> pushed;
   std::string refusal;
   const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(kPage);
-  const auto request = metadataRequest(
+  const auto request = requestFor(
       continueToken.empty() ? path : path + "&continue=" + client::percentEncoded(continueToken),
-      client::kAcceptMetadataList, deadline);
+      content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList, deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
     if (status == 200) pushed = list.push(piece);
     if (status != 200 && refusal.size() < kMostRefusalBytes) refusal.append(piece);
-    return pushed && !sought.empty() && steady_clock::now() <= deadline;
+    return pushed && wantsMore && steady_clock::now() <= deadline;
   });
-  if (sought.empty()) return Page();
+  if (!wantsMore) return Page();
   if (!pushed) return tl::unexpected(std::move(pushed.error()));
   if (!answer) return tl::unexpected(answer.error());
   if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));

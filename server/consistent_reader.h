@@ -4,10 +4,14 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "admission/cluster_view.h"
 #include "client/access.h"
+#include "client/metadata_stream.h"
 #include "graph/condition.h"
+#include "kube/object.h"
 #include "kube/result.h"
 #include "server/live_view.h"
 
@@ -30,6 +34,11 @@ class ConsistentReader {
   // as many times as may be needed to see that the watch knows of as many objects as the API server has.
   kube::Result<void> readAgain(const Conditions& conditions, TimePoint deadline, const Found& found) const;
 
+  // All objects of a type, whole, as they were at one moment after this was called; none where its CRD is not
+  // there. Fails as readAll().
+  kube::Result<std::vector<kube::Object>> readObjects(const kube::GroupResource& type,
+                                                      TimePoint deadline) const;
+
   // Ends what is under way; from now on everything fails.
   void stop() { server_->stop(); }
 
@@ -37,9 +46,14 @@ class ConsistentReader {
   struct Page;
   kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
                                 TimePoint deadline, const Found& found) const;
+  kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
-  kube::Result<Page> readPage(const kube::ResourceType& type, const std::string& continueToken,
-                              Conditions& sought, TimePoint deadline, const Found& found) const;
+  // Objects go to `take` until it says that it has seen enough.
+  using Take = std::function<bool(client::StreamedObject object)>;
+  kube::Result<Page> readPage(const kube::ResourceType& type, client::Content content,
+                              const std::string& continueToken, TimePoint deadline, const Take& take) const;
+  kube::Result<Page> seekOnPage(const kube::ResourceType& type, const std::string& continueToken,
+                                Conditions& sought, TimePoint deadline, const Found& found) const;
 
   const std::unique_ptr<client::ApiServer> server_;
   const LiveView& view_;

@@ -92,7 +92,9 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
 }
 
 EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)
-    : options_(std::move(options)), server_(access->newServer()) {}
+    : options_(std::move(options)),
+      server_(access->newServer()),
+      problems_(options_.log, "events: cannot be told: ", "events: can be told again") {}
 
 EventWriter::~EventWriter() { stop(); }
 
@@ -139,15 +141,14 @@ void EventWriter::run() {
     waiting_.pop_front();
     const size_t dropped = std::exchange(dropped_, 0);
     lock.unlock();
-    std::string problem = write(event);
+    const std::string problem = write(event);
     lock.lock();
     if (stopping_) return;  // what was cut off is no problem
     lock.unlock();
     if (dropped > 0)
-      options_.log("events: " + std::to_string(dropped) + " were dropped, there were too many");
-    if (problem != problem_)
-      options_.log(problem.empty() ? "events: can be told again" : "events: cannot be told: " + problem);
-    problem_ = std::move(problem);
+      options_.log(Level::Warning,
+                   "events: " + std::to_string(dropped) + " were dropped, there were too many");
+    problems_.note(problem);
     lock.lock();
   }
 }

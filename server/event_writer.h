@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "client/access.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
@@ -44,8 +45,7 @@ struct EventWriterOptions {
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::chrono::milliseconds pause{10'000};          // the same of one object is not told again so soon
   std::chrono::milliseconds patience{5'000};        // for one answer
-  std::function<void(const std::string& line)>
-      log;  // some could not be told, or can be again; from any thread
+  Log log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
@@ -70,7 +70,7 @@ class EventWriter {
 
   const EventWriterOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  std::string problem_;  // of the thread: what was logged last
+  ProblemLog problems_;  // of the thread
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -21,12 +21,17 @@ kube::Result<Lease> decodedLease(const std::string& body) {
   return readLease(*object);
 }
 
+std::string calledAs(const LeaseHolderOptions& options) {
+  return "lease " + options.namespaceName + "/" + options.name;
+}
+
 }  // namespace
 
 LeaseHolder::LeaseHolder(std::shared_ptr<client::Access> access, LeaseHolderOptions options)
     : access_(std::move(access)),
       options_(std::move(options)),
       server_(access_->newServer()),
+      problems_(options_.log, calledAs(options_) + ": ", calledAs(options_) + " can be had again"),
       election_(options_.identity, options_.times, options_.random()) {}
 
 LeaseHolder::~LeaseHolder() { stop(); }
@@ -97,7 +102,7 @@ std::optional<std::string> LeaseHolder::read() {
   if (whole && whole->answer.status == 404) {
     election_.saw(std::nullopt, now);
     // Whether it can be made, the write will tell: its namespace may be missing.
-    return problem_.empty() ? std::nullopt : std::optional(problem_);
+    return problems_.last().empty() ? std::nullopt : std::optional(problems_.last());
   }
   if (whole && whole->answer.status == 200 && lease) {
     election_.saw(std::move(*lease), now);
@@ -135,13 +140,9 @@ std::optional<std::string> LeaseHolder::write(const Lease& lease) {
   return stands ? toString(client::statusOfAnswer(*whole)) : stands.error().message;
 }
 
-// Once for each problem, and for each holder.
+// Each holder once.
 void LeaseHolder::report(const std::optional<std::string>& problem) {
-  const std::string lease = "lease " + options_.namespaceName + "/" + options_.name;
-  if (problem.value_or("") != problem_) {
-    problem_ = problem.value_or("");
-    options_.log(lease + (problem ? ": " + *problem : " can be had again"));
-  }
+  problems_.note(problem.value_or(""));
   std::string holder;
   {
     const std::lock_guard lock(mutex_);
@@ -149,9 +150,9 @@ void LeaseHolder::report(const std::optional<std::string>& problem) {
   }
   if (problem || holder.empty() || holder == holder_) return;
   holder_ = std::move(holder);
-  options_.log(lease + ": held by " +
-               (holder_ == options_.identity ? "this lastout" : kube::inQuotes(holder_)) +
-               ", which keeps the webhook configuration and the status of CriticalServices");
+  options_.log(Level::Info, calledAs(options_) + ": held by " +
+                                (holder_ == options_.identity ? "this lastout" : kube::inQuotes(holder_)) +
+                                ", which keeps the webhook configuration and the status of CriticalServices");
 }
 
 // It is read first: what was under way may have been written all the same.

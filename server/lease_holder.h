@@ -11,6 +11,7 @@
 
 #include "client/access.h"
 #include "server/lease.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
@@ -19,9 +20,9 @@ struct LeaseHolderOptions {
   std::string name = "lastout";
   std::string identity;  // of this process; no other may have the same
   LeaseTimes times;
-  std::function<client::RandomFraction()> random;    // makes one for a thread of its own
-  std::function<WallTime()> clock;                   // what time it is, for people
-  std::function<void(const std::string& line)> log;  // somebody else holds it, or something went wrong
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  std::function<WallTime()> clock;                 // what time it is, for people
+  Log log;
   // Empty: always. While it says no, the Lease is neither taken nor renewed: another may do better.
   std::function<bool()> mayHold;
   // Empty, or called by the holder's thread when it begins to hold the Lease; also when it does again, after
@@ -55,8 +56,8 @@ class LeaseHolder {
   const std::shared_ptr<client::Access> access_;
   const LeaseHolderOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  std::string problem_;   // of the thread: what was logged last
-  std::string holder_;    // of the thread: likewise
+  ProblemLog problems_;   // of the thread
+  std::string holder_;    // of the thread: who was logged last
   bool isTaken_ = false;  // of the thread: since the last write, which is still to be told
 
   mutable std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "admission/guards.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 
@@ -30,6 +31,11 @@ kube::GroupResource definedBy(const std::string& name) {
                                   : kube::GroupResource{name.substr(dot + 1), name.substr(0, dot)};
 }
 
+bool asksForTheSame(const criticalservice::CriticalService& a, const criticalservice::CriticalService& b) {
+  return a.provider == b.provider && a.criteria == b.criteria && a.intent == b.intent &&
+         a.guardsScaling == b.guardsScaling;
+}
+
 }  // namespace
 
 LiveView::LiveView(LiveViewOptions options)
@@ -45,9 +51,9 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
     const bool guards = view_.service(told.key.name) != nullptr;
     lock.unlock();
     if (!guarded)
-      options_.log(kube::toString(told.key) + " cannot be understood, and " +
-                   (guards ? "guards what it guarded before: " : "guards nothing: ") +
-                   admission::joinedMessages(guarded.error()));
+      options_.log(Level::Warning, kube::toString(told.key) + " cannot be understood, and " +
+                                       (guards ? "guards what it guarded before: " : "guards nothing: ") +
+                                       admission::joinedMessages(guarded.error()));
     return;
   }
   view_.upsert(type.type, told.meta);
@@ -187,6 +193,12 @@ Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
   return standing(type);
 }
 
+bool LiveView::isFollowed(const kube::GroupResource& type) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = watched_.find(type);
+  return found != watched_.end() && found->second.state == ClientState::Synced;
+}
+
 uint32_t LiveView::objectCount(const kube::GroupResource& type) const {
   const std::shared_lock lock(mutex_);
   const auto id = view_.graph().findType(type);
@@ -197,7 +209,8 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
   const std::shared_lock lock(mutex_);
   std::vector<kube::GroupResource> types = wantedNow();
   std::erase_if(types, [this](const kube::GroupResource& type) {
-    return standing(type) != Knowledge::Unserved || !view_.graph().find(kube::crdKey(type));
+    const Knowledge known = standing(type);
+    return known != Knowledge::Unserved && (known != Knowledge::Unknown || discovery_.find(type) != nullptr);
   });
   return types;
 }
@@ -238,6 +251,24 @@ admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::st
     decision.reason = admission::Reason::Unconfirmed;
   }
   return view_.explain(key, decision, why);
+}
+
+std::string LiveView::untoldGuard(const kube::ObjectKey& key,
+                                  const std::vector<kube::Object>& services) const {
+  const std::shared_lock lock(mutex_);
+  for (const kube::Object& object : services) {
+    const auto told = view_.toldServices().find(object.key.name);
+    if (told != view_.toldServices().end() &&
+        told->second.meta.resourceVersion == object.meta.resourceVersion)
+      continue;
+    const auto service = criticalservice::parseStanding(object);
+    if (!service) continue;  // guards what it guarded before
+    const criticalservice::CriticalService* known = view_.service(object.key.name);
+    if (known != nullptr && asksForTheSame(*known, *service)) continue;
+    const auto guards = admission::guardsOf(*service, types_, options_.ownNamespace);
+    if (std::ranges::find(guards, key, &admission::Guard::object) != guards.end()) return object.key.name;
+  }
+  return {};
 }
 
 void LiveView::inspect(const std::function<void(const admission::ClusterView& view,

@@ -18,6 +18,7 @@
 #include "client/discovery.h"
 #include "client/reflector.h"
 #include "kube/object.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
@@ -28,7 +29,7 @@ struct LiveViewOptions {
   // How long "nothing is there" is believed of a type whose watch is broken.
   std::chrono::milliseconds allowedAge{30'000};
   // Told of CriticalServices that cannot be understood; called by any thread.
-  std::function<void(const std::string& line)> log = [](const std::string&) {};
+  Log log = [](Level, const std::string&) {};
 };
 
 // How a type stands, for people and metrics.
@@ -66,6 +67,8 @@ class LiveView {
   // The types that are wanted and not served, although their CRDs are there: they may be in a moment.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
+  bool isFollowed(
+      const kube::GroupResource& type) const;  // by a watch that is not broken, as far as is known
   graph::Knowledge knowledge(const kube::GroupResource& type) const;
   uint32_t objectCount(const kube::GroupResource& type) const;  // as the watch has told
   std::vector<TypeStanding> standings() const;
@@ -76,6 +79,10 @@ class LiveView {
                           std::span<const admission::Seen> seen = {});
   // The denial with these words for why it could not be confirmed.
   admission::Explanation unconfirmed(const kube::ObjectKey& key, std::string_view why) const;
+
+  // The name of one of these CriticalServices, as they were read past the watch, that guards the object and
+  // asks for what the watch has not told yet; empty: none does.
+  std::string untoldGuard(const kube::ObjectKey& key, const std::vector<kube::Object>& services) const;
 
   const std::string& ownNamespace() const { return options_.ownNamespace; }
   // Reads more at once; `read` must not keep anything of it.

@@ -187,8 +187,9 @@ void Metrics::count(ProbeResult probe) {
 
 std::string Metrics::text(const Standing& standing) const {
   std::vector<MetricFamily> families = registry_.Collect();
-  families.push_back(
-      oneGauge("lastout_ready", "1: it knows the cluster well enough to decide.", standing.ready ? 1 : 0));
+  families.push_back(oneGauge("lastout_ready",
+                              "1: it knows the cluster well enough to decide, and has its certificate.",
+                              standing.health.isReady() ? 1 : 0));
   if (standing.webhookInForce) {
     families.push_back(oneGauge("lastout_webhook_in_force",
                                 "1: the webhook configuration asks for all that it should.",

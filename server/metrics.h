@@ -26,8 +26,15 @@
 namespace lastout::server {
 
 // What is not counted, but looked at when somebody asks.
+// Whether lastout can decide; all that strangers are told of it.
+struct Health {
+  bool knowsCluster = false;
+  bool hasCertificate = false;  // that the API server expects
+  bool isReady() const { return knowsCluster && hasCertificate; }
+};
+
 struct Standing {
-  bool ready = false;
+  Health health;
   std::optional<bool> webhookInForce;  // nothing: others keep the webhook configuration
   std::optional<bool> leads;           // holds the Lease; nothing: it writes no status
   std::optional<int64_t>

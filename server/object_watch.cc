@@ -7,11 +7,10 @@
 namespace lastout::server {
 
 client::Watcher watchOf(client::Access& access, ObjectWatchOptions object, client::WatcherOptions options) {
-  auto know = [calledAs = std::move(object.calledAs), log = std::move(object.log),
-               tell = std::move(object.know),
-               before = std::string()](const client::Knowledge& knowledge) mutable {
-    if (!knowledge.why.empty() && knowledge.why != before) log(calledAs + ": " + knowledge.why);
-    before = knowledge.why;
+  auto know = [problems = ProblemLog(std::move(object.log), object.calledAs + ": ",
+                                     object.calledAs + ": followed again"),
+               tell = std::move(object.know)](const client::Knowledge& knowledge) mutable {
+    problems.note(knowledge.why);
     tell(knowledge);
   };
   return {access.newServer(),

@@ -10,14 +10,15 @@
 #include "client/reflector.h"
 #include "client/watcher.h"
 #include "kube/value.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
 struct ObjectWatchOptions {
   std::string collection;  // as client::collectionPath() gives it
   std::string name;
-  std::string calledAs;                              // in the log: "webhook configuration"
-  std::function<void(const std::string& line)> log;  // for each reason that it cannot be followed
+  std::string calledAs;  // in the log: "webhook configuration"
+  Log log;
   // Both are told by the Watcher's thread. The object is whole; nothing: it is gone.
   std::function<void(std::optional<kube::Value> object)> told;
   std::function<void(const client::Knowledge& knowledge)> know;

@@ -19,6 +19,7 @@ using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
 constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
+constexpr const char* kTooManyWait = "too many others wait for the API server already";
 constexpr int kMostRounds = 8;  // of confirming reads, for what they find and what changes meanwhile
 
 bool isService(const admission::Review& review) {
@@ -34,10 +35,26 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
   return std::move(*object);
 }
 
+// One more that waits for the API server, while there are not too many.
+class Waiting {
+ public:
+  Waiting(std::atomic<int>& all, int most) : all_(all), mayWait_(all.fetch_add(1) < most) {}
+  ~Waiting() { --all_; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  bool mayWait() const { return mayWait_; }
+
+ private:
+  std::atomic<int>& all_;
+  const bool mayWait_;
+};
+
 }  // namespace
 
-Reviews::Reviews(LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer)
-    : view_(view), reads_(reads), options_(options), observer_(std::move(observer)) {}
+Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, ReviewsOptions options,
+                 Observer observer)
+    : view_(view), reads_(reads), services_(services), options_(options), observer_(std::move(observer)) {}
 
 admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
   auto review = admission::parseReview(request.body);
@@ -92,20 +109,44 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
   return judgement;
 }
 
+// What would be allowed is judged once more when it is certain that the watch has told of all
+// CriticalServices that there were when it was asked.
+Reviews::Judgement Reviews::judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const {
+  admission::Judged first = view_.judge(object, steady_clock::now());
+  if (!first.decision.allowed) return {false, first.decision.reason, std::move(first.explanation), {}, false};
+  if (const auto missed = whatTheWatchMisses(object, deadline)) return unconfirmed(object, *missed);
+  return judgeByWatch(object, deadline);
+}
+
+// Another replica may have heard of a CriticalService before this one. When nobody can say, a watch that
+// follows is believed: what nobody guards is not to wait for an API server that is slow.
+std::optional<std::string> Reviews::whatTheWatchMisses(const kube::ObjectKey& object,
+                                                       TimePoint deadline) const {
+  const Waiting waiting(waiting_, options_.mostWaiting);
+  const auto services =
+      waiting.mayWait() ? services_.read(deadline) : tl::unexpected(kube::Error{kTooManyWait, {}, {}});
+  if (!services) {
+    if (view_.isFollowed(criticalservice::criticalServiceType())) return std::nullopt;
+    return services.error().message;
+  }
+  const std::string name = view_.untoldGuard(object, **services);
+  if (name.empty()) return std::nullopt;
+  return "criticalservices.lastout.dev/" + name + " guards it since a moment ago, and is being read";
+}
+
 // Until all that the verdict rests on was read since it was asked for. What a read finds counts as if it had
 // been known: the verdict is made again with it.
-Reviews::Judgement Reviews::judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const {
+Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, TimePoint deadline) const {
   std::set<graph::Condition> confirmed;
   std::vector<admission::Seen> seen;
   for (int round = 0; round < kMostRounds; ++round) {
     admission::Judged judged = view_.judge(object, steady_clock::now(), seen);
-    const bool wasRead = !confirmed.empty();
     if (!judged.decision.allowed || !judged.decision.guarded)
-      return {judged.decision.allowed, judged.decision.reason, std::move(judged.explanation), {}, wasRead};
+      return {judged.decision.allowed, judged.decision.reason, std::move(judged.explanation), {}, true};
     std::erase_if(judged.toConfirm,
                   [&](const graph::Condition& condition) { return confirmed.contains(condition); });
     if (judged.toConfirm.empty()) return {true, judged.decision.reason, {}, {}, true};
-    auto holders = reads_.holdersOf(judged.toConfirm, deadline);
+    auto holders = confirm(judged.toConfirm, deadline);
     bool isHeld = false;
     std::string failure;
     for (size_t i = 0; i < holders.size(); ++i) {
@@ -121,6 +162,13 @@ Reviews::Judgement Reviews::judgeDelete(const kube::ObjectKey& object, TimePoint
     if (!isHeld && !failure.empty()) return unconfirmed(object, failure);
   }
   return unconfirmed(object, "what it depends on keeps changing");
+}
+
+std::vector<kube::Result<ConfirmingReads::Holder>> Reviews::confirm(
+    std::span<const graph::Condition> conditions, TimePoint deadline) const {
+  const Waiting waiting(waiting_, options_.mostWaiting);
+  if (waiting.mayWait()) return reads_.holdersOf(conditions, deadline);
+  return {conditions.size(), tl::unexpected(kube::Error{kTooManyWait, {}, {}})};
 }
 
 // The API server was asked, in vain.
@@ -153,7 +201,8 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
   for (const criticalservice::Criterion& criterion : givenUp) {
     if (!problems.empty()) break;
     judgement.confirmed = true;
-    const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
+    const graph::Condition condition = criticalservice::conditionOf(criterion);
+    const auto holder = std::move(confirm({&condition, 1}, deadline).front());
     if (holder && !*holder) continue;
     judgement.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
     problems.push_back({"the criterion " + toString(criterion) + " cannot be removed: " +

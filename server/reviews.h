@@ -2,9 +2,11 @@
 // CriticalService.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "admission/http_message.h"
 #include "admission/review.h"
 #include "server/confirming_reads.h"
+#include "server/current_services.h"
 #include "server/live_view.h"
 
 namespace lastout::server {
@@ -23,6 +26,9 @@ struct ReviewsOptions {
   bool auditOnly = false;  // verdicts are logged, and everything is allowed
   // For a whole review, whatever it waits for, and so less than the webhook's timeoutSeconds.
   std::chrono::milliseconds budget{3'500};
+  // Reviews that wait for the API server at once; one more is denied at once. Less than there are workers, so
+  // that what needs no read is never kept waiting.
+  int mostWaiting = 24;
 };
 
 // One verdict, for the log and the metrics.
@@ -46,7 +52,8 @@ class Reviews {
  public:
   using Observer = std::function<void(const Verdict& verdict)>;
 
-  Reviews(LiveView& view, ConfirmingReads& reads, ReviewsOptions options, Observer observer);
+  Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, ReviewsOptions options,
+          Observer observer);
 
   // The answer to a POST of an AdmissionReview: 200 with the verdict, or 400 or 413 for what is no review.
   admission::HttpResponse answer(const admission::HttpRequest& request) const;
@@ -62,15 +69,21 @@ class Reviews {
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const;
+  Judgement judgeByWatch(const kube::ObjectKey& object, TimePoint deadline) const;
+  std::optional<std::string> whatTheWatchMisses(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
+  std::vector<kube::Result<ConfirmingReads::Holder>> confirm(std::span<const graph::Condition> conditions,
+                                                             TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why) const;
   int statusFor(const admission::Review& review) const;
 
   LiveView& view_;
   ConfirmingReads& reads_;
+  CurrentServices& services_;
   const ReviewsOptions options_;
   const Observer observer_;
+  mutable std::atomic<int> waiting_{0};
 };
 
 }  // namespace lastout::server

@@ -35,11 +35,13 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       metrics_(options_.version),
       view_(viewOptions(options_)),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
-      reviews_(view_, reads_, options_.reviews,
+      services_(access_, view_),
+      reviews_(view_, reads_, services_, options_.reviews,
                [this](const Verdict& verdict) {
                  metrics_.count(verdict);
                  options_.verdict(verdict);
                }),
+      identity_(options_.http.identity),
       watches_(access_, view_, watchesOptions(options_, metrics_)) {}
 
 Server::~Server() { stop(std::chrono::milliseconds(0)); }
@@ -70,7 +72,7 @@ kube::Result<void> Server::listen() {
     routes.push_back(std::move(route));
   auto http = admission::HttpServer::open(
       options_.http, std::move(routes),
-      [this](const admission::HttpEvent& event) { options_.log(toString(event)); });
+      [this](const admission::HttpEvent& event) { options_.log(Level::Warning, toString(event)); });
   if (!http) return tl::unexpected(std::move(http.error()));
   http_ = std::move(*http);
   noteValidity(options_.http.identity.certificate);
@@ -131,12 +133,13 @@ void Server::tellOf(const ProbeStanding& probe) const {
   switch (probe.result) {
     case ProbeResult::Allowed:
       tellOfWebhook("ProbeAllowed", server + " does not go by it: what is guarded can be deleted there");
-      return options_.alert(server +
-                            " does not ask lastout: it allowed a probe, and would let guarded objects go");
+      return options_.log(
+          Level::Error,
+          server + " does not ask lastout: it allowed a probe, and would let guarded objects go");
     case ProbeResult::Failed:
-      return options_.log("whether " + server + " asks lastout is not known: " + probe.why);
+      return options_.log(Level::Warning, "whether " + server + " asks lastout is not known: " + probe.why);
     case ProbeResult::Denied:
-      return options_.log(server + " asks lastout, by the webhook configuration that stands");
+      return options_.log(Level::Info, server + " asks lastout, by the webhook configuration that stands");
     case ProbeResult::Outdated:
     case ProbeResult::None:
       break;
@@ -157,7 +160,8 @@ void Server::shareCertificate() {
   certificates.random = options_.random;
   certificates.log = options_.log;
   certificates.use = [this](const SharedCertificate& shared) {
-    auto used = use({shared.certificate, shared.key, options_.http.identity.clientCa});
+    const std::lock_guard lock(identityMutex_);
+    auto used = replaceIdentity({shared.certificate, shared.key, identity_.clientCa});
     if (used) trust(shared.authorities);
     return used;
   };
@@ -254,8 +258,8 @@ bool Server::isReady() const { return health().isReady(); }
 
 Standing Server::standing() const {
   Standing now;
-  now.ready = isReady();
   now.types = view_.standings();
+  now.health = health();
   if (const WebhookKeeper* keeper = startedKeeper_) now.webhookInForce = keeper->isInForce().value_or(false);
   if (const LeaseHolder* lease = startedLease_) now.leads = lease->holds();
   if (const int64_t until = certificateUntil_; until != 0) now.certificateUntil = until;
@@ -269,9 +273,24 @@ void Server::noteValidity(const std::string& certificate) {
 }
 
 kube::Result<void> Server::use(const admission::TlsIdentity& identity) {
+  const std::lock_guard lock(identityMutex_);
+  return replaceIdentity(identity);
+}
+
+kube::Result<void> Server::useClientAuthority(const std::string& authorities) {
+  const std::lock_guard lock(identityMutex_);
+  return replaceIdentity({identity_.certificate, identity_.privateKey, authorities});
+}
+
+kube::Result<void> Server::replaceIdentity(const admission::TlsIdentity& identity) {
   if (auto used = http_->use(identity); !used) return used;
   noteValidity(identity.certificate);
+  identity_ = identity;
   return answers_ ? answers_->use(identity) : kube::Result<void>();
+}
+
+bool Server::isTrusted(const std::string& authorities) const {
+  return !keeper_ || keeper_->names(authorities);
 }
 
 void Server::trust(const std::string& authorities) {
@@ -281,16 +300,17 @@ void Server::trust(const std::string& authorities) {
 void Server::stop(std::chrono::milliseconds grace) {
   if (std::exchange(stopped_, true)) return;
   if (http_) http_->stop(grace);
+  access_->stop();
   if (status_) status_->stop();
   if (events_) events_->stop();
   if (lease_) lease_->stop();
   if (answers_) answers_->stop(std::chrono::milliseconds(0));
   reads_.stop();
+  services_.stop();
   watches_.stop();
   if (certificates_) certificates_->stop();
   if (probe_) probe_->stop();
   if (keeper_) keeper_->stop();
-  access_->stop();
 }
 
 }  // namespace lastout::server

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@
 #include "server/event_writer.h"
 #include "server/lease_holder.h"
 #include "server/live_view.h"
+#include "server/log.h"
 #include "server/metrics.h"
 #include "server/reviews.h"
 #include "server/status_writer.h"
@@ -46,8 +48,7 @@ struct ServerOptions {
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
 
   // All of these are called by any thread, and must not wait for long.
-  std::function<void(const std::string& line)> log;
-  std::function<void(const std::string& line)> alert = [](const std::string&) {};  // something is unguarded
+  Log log;
   std::function<void(const Verdict& verdict)> verdict;
   std::function<void(std::chrono::milliseconds unguarded)> restored;  // as of WebhookKeeperOptions
 };
@@ -72,9 +73,13 @@ class Server {
 
   // As HttpServer::use(), for the answers, too.
   kube::Result<void> use(const admission::TlsIdentity& identity);
+  // Likewise; its certificate stays as it is.
+  kube::Result<void> useClientAuthority(const std::string& authorities);
   // Who vouches for its certificate from now on, in PEM, for the webhook configuration. API servers learn of
   // it a moment later.
   void trust(const std::string& authorities);
+  // Whether API servers are told so by the webhook configuration that stands; true where others keep it.
+  bool isTrusted(const std::string& authorities) const;
   // Requests under way are answered; after `grace` what is left is closed.
   void stop(std::chrono::milliseconds grace);
 
@@ -88,6 +93,7 @@ class Server {
   void tellOf(const ProbeStanding& probe) const;
   void tellOfWebhook(const char* reason, const std::string& message) const;
   void shareCertificate();
+  kube::Result<void> replaceIdentity(const admission::TlsIdentity& identity);  // with its mutex held
   void reconsider();
   void declareWebhook();
   void writeStatus();
@@ -99,6 +105,7 @@ class Server {
   Metrics metrics_;
   LiveView view_;
   ConfirmingReads reads_;
+  CurrentServices services_;
   Reviews reviews_;
   std::unique_ptr<admission::HttpServer> http_;
   std::unique_ptr<LeaseHolder> lease_;
@@ -109,6 +116,8 @@ class Server {
   std::unique_ptr<StatusWriter> status_;
   // The same, for questions while they are made.
   std::atomic<const WebhookKeeper*> startedKeeper_{nullptr};
+  std::mutex identityMutex_;
+  admission::TlsIdentity identity_;  // in use; guarded by the mutex
   std::atomic<const LeaseHolder*> startedLease_{nullptr};
   std::atomic<const WebhookProbe*> startedProbe_{nullptr};
   std::atomic<const CertificateSecret*> startedCertificates_{nullptr};

@@ -37,7 +37,9 @@ StatusWriter::StatusWriter(const std::shared_ptr<client::Access>& access, const 
     : view_(view),
       options_(std::move(options)),
       server_(access->newServer()),
-      backoff_(options_.backoff, options_.random()) {}
+      backoff_(options_.backoff, options_.random()),
+      problems_(options_.log, "status of CriticalServices: cannot be written: ",
+                "status of CriticalServices: written again") {}
 
 StatusWriter::~StatusWriter() { stop(); }
 
@@ -99,8 +101,7 @@ void StatusWriter::pass() {
   if (!lookAtAll()) return;
   seenRevision_ = isLeft_ ? 0 : revision;
   seenAt_ = now;
-  if (!problem_.empty()) options_.log("status of CriticalServices: written again");
-  problem_.clear();
+  problems_.note("");
   backoff_.reset();
 }
 
@@ -270,21 +271,21 @@ bool StatusWriter::took(const std::string& name, const Due& due, const client::W
     problem = toString(client::statusOfAnswer(whole));
   }
   if (!problem.empty()) options_.failed();
-  if (!problem.empty() && problem != record.problem)
-    options_.log("status of criticalservices.lastout.dev/" + name + ": cannot be written: " + problem);
-  record.problem = std::move(problem);
+  if (!record.problems) {
+    const std::string status = "status of criticalservices.lastout.dev/" + name;
+    record.problems.emplace(options_.log, status + ": cannot be written: ", status + ": written again");
+  }
+  record.problems->note(problem);
   return true;
 }
 
-// One line for each problem. Nothing is asked for a while.
+// Nothing is asked for a while.
 void StatusWriter::troubled(const std::string& problem, std::optional<std::chrono::seconds> retryAfter) {
   if (isStopping()) return;  // what was cut off is no problem
   options_.failed();
   notBefore_ = steady_clock::now() +
                std::max<milliseconds>(backoff_.next(), retryAfter.value_or(std::chrono::seconds(0)));
-  if (problem == problem_) return;
-  problem_ = problem;
-  options_.log("status of CriticalServices: cannot be written: " + problem);
+  problems_.note(problem);
 }
 
 }  // namespace lastout::server

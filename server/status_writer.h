@@ -18,6 +18,7 @@
 #include "client/backoff.h"
 #include "client/fetch.h"
 #include "server/live_view.h"
+#include "server/log.h"
 #include "server/status_of.h"
 
 namespace lastout::server {
@@ -33,9 +34,9 @@ struct StatusWriterOptions {
   std::chrono::milliseconds detailPause{5'000};
   // A type that is not listed yet is waited for so long before a status says so.
   std::chrono::milliseconds listPause{10'000};
-  std::chrono::milliseconds patience{5'000};         // for one answer
-  std::function<void(const std::string& line)> log;  // something went wrong, or is well again
-  std::function<void()> failed = [] {};              // a read or write did; each time
+  std::chrono::milliseconds patience{5'000};  // for one answer
+  Log log;
+  std::function<void()> failed = [] {};  // a read or write did; each time
   // The status of that CriticalService was another, and has been written; must not wait. May be empty.
   std::function<void(const std::string& name, const std::string& uid, const nlohmann::json& before,
                      const nlohmann::json& after)>
@@ -69,9 +70,9 @@ class StatusWriter {
     TimePoint writtenAt;
     TimePoint awaitsListsSince;
     bool awaitsLists = false;
-    std::string doneWith;   // a resourceVersion that is not to be written over again
-    TimePoint doneUntil;    // before this
-    std::string problem;    // what was logged last
+    std::string doneWith;  // a resourceVersion that is not to be written over again
+    TimePoint doneUntil;   // before this
+    std::optional<ProblemLog> problems = {};
     nlohmann::json inVain;  // what was written, and the API server made nothing of: its CRD is older
     TimePoint inVainUntil;
   };
@@ -110,7 +111,7 @@ class StatusWriter {
   // All of these are of the thread.
   client::Backoff backoff_;
   TimePoint notBefore_;
-  std::string problem_;  // what was logged last
+  ProblemLog problems_;
   uint64_t seenRevision_ =
       0;  // of the view, when all was looked at and nothing was left to do; 0: something was
   TimePoint seenAt_;

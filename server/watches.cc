@@ -29,7 +29,9 @@ Watches::Watches(std::shared_ptr<client::Access> access, LiveView& view, Watches
       options_(std::move(options)),
       server_(access_->newServer()),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
-      awaited_(client::Backoff(options_.watcher.reflector.backoff, options_.random())) {}
+      awaited_(client::Backoff(options_.watcher.reflector.backoff, options_.random())),
+      discoveryProblems_(options_.log, "cannot find out what the API server serves: ",
+                         "what the API server serves can be found out again") {}
 
 Watches::~Watches() { stop(); }
 
@@ -87,10 +89,10 @@ void Watches::rediscover() {
   const TimePoint now = steady_clock::now();
   if (!discovery) {
     rediscoverAt_ = discoverNotBefore_ = now + backoff_.next();
-    tellOfDiscovery(discovery.error().message);
+    discoveryProblems_.note(discovery.error().message);
     return;
   }
-  tellOfDiscovery("");
+  discoveryProblems_.note("");
   backoff_.reset();
   rediscoverAt_ = now + options_.rediscoverAfter;
   discoverNotBefore_ = now + kDiscoveryPause;
@@ -99,14 +101,6 @@ void Watches::rediscover() {
   for (auto& [type, followed] : followed_) {
     if (!admission::believable(view_.knowledge(type))) followed.watcher->hurry();
   }
-}
-
-// Once for each problem.
-void Watches::tellOfDiscovery(const std::string& problem) {
-  if (problem == discoveryProblem_) return;
-  discoveryProblem_ = problem;
-  options_.log(problem.empty() ? "what the API server serves can be found out again"
-                               : "cannot find out what the API server serves: " + problem);
 }
 
 void Watches::reconsider() {
@@ -154,17 +148,16 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
             view_.remove(type.type, object);
             noticed(type.type);
           },
-          [this, type, before = std::string(), followed = false](const client::Knowledge& knowledge) mutable {
+          [this, type, followed = false,
+           problems = ProblemLog(options_.log, toString(type.type) + ": ",
+                                 toString(type.type) + ": followed again")](
+              const client::Knowledge& knowledge) mutable {
             const bool follows = knowledge.state == client::Knowledge::State::Synced;
             if (followed && !follows && !knowledge.why.empty() && options_.interrupted)
               options_.interrupted(type.type);
             followed = follows;
             view_.know(type.type, knowledge, steady_clock::now());
-            if (knowledge.why != before) {
-              options_.log(toString(type.type) +
-                           (knowledge.why.empty() ? ": followed again" : ": " + knowledge.why));
-              before = knowledge.why;
-            }
+            problems.note(knowledge.why);
             noticed(type.type);
             wake(reconsider_);
           }};

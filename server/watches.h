@@ -15,6 +15,7 @@
 #include "client/watcher.h"
 #include "server/awaited_types.h"
 #include "server/live_view.h"
+#include "server/log.h"
 
 namespace lastout::server {
 
@@ -22,8 +23,7 @@ struct WatchesOptions {
   client::WatcherOptions watcher;                     // its `random` is made anew for each
   std::function<client::RandomFraction()> random;     // makes one for a thread of its own
   std::chrono::milliseconds rediscoverAfter{60'000};  // although nothing has changed
-  std::function<void(const std::string& line)>
-      log;  // something went wrong, or is well again; from any thread
+  Log log;
   // A watch that followed the type has failed, and is begun again; from any thread. May be empty.
   std::function<void(const kube::GroupResource& type)> interrupted;
 };
@@ -59,7 +59,6 @@ class Watches {
   client::Audience audienceFor(const kube::ResourceType& type);
   void noticed(const kube::GroupResource& type);
   void wake(bool& why);
-  void tellOfDiscovery(const std::string& problem);
 
   const std::shared_ptr<client::Access> access_;
   LiveView& view_;
@@ -72,7 +71,7 @@ class Watches {
   AwaitedTypes awaited_;                              // likewise
   TimePoint discoverNotBefore_;                       // of the thread, as the next
   TimePoint rediscoverAt_;                            // likewise
-  std::string discoveryProblem_;                      // likewise: what was told last
+  ProblemLog discoveryProblems_;                      // likewise
 
   std::mutex mutex_;
   std::condition_variable changed_;

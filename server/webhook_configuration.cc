@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/base64.h"
+#include "kube/text_at.h"
 #include "server/sentinel.h"
 
 namespace lastout::server {
@@ -145,6 +147,15 @@ std::string fingerprintOf(const WebhookConfiguration& configuration) {
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration) {
   return valueAt(object, {"webhooks"}) == webhooksOf(configuration) &&
          valueAt(object, {"metadata", "ownerReferences"}) == ownersOf(configuration);
+}
+
+bool namesAuthorities(const kube::Value& object, const std::string& authorities) {
+  const kube::Value* webhooks = object.find("webhooks");
+  if (webhooks == nullptr || webhooks->asList() == nullptr || webhooks->asList()->empty()) return false;
+  return std::ranges::all_of(*webhooks->asList(), [&](const kube::Value& webhook) {
+    const auto bundle = kube::fromBase64(kube::textAt(webhook, {"clientConfig", "caBundle"}));
+    return bundle && bundle->find(authorities) != std::string::npos;
+  });
 }
 
 }  // namespace lastout::server

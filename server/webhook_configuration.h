@@ -53,4 +53,7 @@ std::string fingerprintOf(const WebhookConfiguration& configuration);
 // Whether the object that stands there asks for the same: its webhooks and its owner, field by field.
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration);
 
+// Whether each webhook of the object trusts these certificates (PEM), and maybe others.
+bool namesAuthorities(const kube::Value& object, const std::string& authorities);
+
 }  // namespace lastout::server

@@ -50,6 +50,8 @@ WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
       server_(access->newServer()),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
       restoring_(options_.restoring, options_.random()),
+      problems_(options_.log, "the webhook configuration cannot be written: ",
+                "the webhook configuration can be written again"),
       configuration_(std::move(configuration)),
       watcher_(watchOf(*access,
                        {kConfigurations, configuration_.name, "webhook configuration", options_.log,
@@ -86,6 +88,11 @@ void WebhookKeeper::setAuthorities(const std::string& authorities) {
     compare();
   }
   changed_.notify_all();
+}
+
+bool WebhookKeeper::names(const std::string& authorities) const {
+  const std::lock_guard lock(mutex_);
+  return isBelieved() && isSettled() && standing_ && namesAuthorities(*standing_, authorities);
 }
 
 void WebhookKeeper::retire() { declare(Wish::Gone, {}); }
@@ -241,7 +248,8 @@ void WebhookKeeper::run() {
     const uint64_t asked = changes_;
     lock.unlock();
     const auto version = send(request);
-    report(version ? "" : version.error());
+    problems_.note(version ? "" : version.error());
+    if (version) backoff_.reset();
     const milliseconds pause = version ? kPatience : backoff_.next();
     lock.lock();
     isWriting_ = false;
@@ -254,14 +262,6 @@ void WebhookKeeper::run() {
     if (isNews && isSettled()) continue;
     changed_.wait_for(lock, pause, [this, seen = changes_] { return stopping_ || changes_ != seen; });
   }
-}
-
-// Once for each problem.
-void WebhookKeeper::report(const std::string& problem) {
-  if (!problem.empty() && problem != problem_)
-    options_.log("the webhook configuration cannot be written: " + problem);
-  if (problem.empty()) backoff_.reset();
-  problem_ = problem;
 }
 
 // The version of what was written; "": of nothing, as somebody was faster, which is no failure: the watch

@@ -15,15 +15,16 @@
 
 #include "client/access.h"
 #include "client/watcher.h"
+#include "server/log.h"
 #include "server/probe_record.h"
 #include "server/webhook_configuration.h"
 
 namespace lastout::server {
 
 struct WebhookKeeperOptions {
-  client::WatcherOptions watcher;                    // its `random` is made anew
-  std::function<client::RandomFraction()> random;    // makes one for a thread of its own
-  std::function<void(const std::string& line)> log;  // from any thread
+  client::WatcherOptions watcher;                  // its `random` is made anew
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  Log log;
   // The configuration asks again for what it should, after it did not for so long, as far as was seen: what
   // was changed while it could not be followed counts from when that began. Not told of the first time, nor
   // of a new type of provider.
@@ -51,6 +52,8 @@ class WebhookKeeper {
   void setTypes(ReviewedTypes types);
   // Who vouches for lastout's certificate from now on, in PEM.
   void setAuthorities(const std::string& authorities);
+  // Whether the configuration that stands names them; false while that is not known.
+  bool names(const std::string& authorities) const;
   // There can be no CriticalService, so that nothing is guarded: the configuration goes, and stays away until
   // setTypes() is called. Whoever uninstalls lastout leaves nothing behind that would deny.
   void retire();
@@ -79,13 +82,12 @@ class WebhookKeeper {
   void know(const client::Knowledge& knowledge);
   void declare(Wish wish, ReviewedTypes types);
   tl::expected<std::string, std::string> send(const client::ApiRequest& request);
-  void report(const std::string& problem);
 
   const WebhookKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;    // of the thread: after what failed
   client::Backoff restoring_;  // of the thread: after somebody else's changes
-  std::string problem_;        // of the thread: with writing, as was logged last
+  ProblemLog problems_;        // of the thread: with writing
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

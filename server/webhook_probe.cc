@@ -22,6 +22,8 @@ WebhookProbe::WebhookProbe(std::shared_ptr<client::Access> access, WebhookProbeO
     : access_(std::move(access)),
       options_(std::move(options)),
       backoff_({options_.times.retry, options_.times.period}, options_.random),
+      problems_(options_.log, "the addresses of the API servers cannot be read: ",
+                "the addresses of the API servers can be read again"),
       record_(options_.times.grace) {}
 
 WebhookProbe::~WebhookProbe() { stop(); }
@@ -154,9 +156,7 @@ std::vector<client::ServerAddress> WebhookProbe::findAddresses() {
     if (found) endpoints_ = std::move(*found);
     if (!found) problem = found.error().message;
   }
-  if (!problem.empty() && problem != problem_ && !isStopping())
-    options_.log("the addresses of the API servers cannot be read: " + problem);
-  problem_ = std::move(problem);
+  if (!isStopping()) problems_.note(problem);
   for (const client::ServerAddress& endpoint : endpoints_) {
     if (std::ranges::find(addresses, endpoint) == addresses.end()) addresses.push_back(endpoint);
   }

@@ -15,6 +15,7 @@
 
 #include "client/access.h"
 #include "client/backoff.h"
+#include "server/log.h"
 #include "server/probe_record.h"
 
 namespace lastout::server {
@@ -34,7 +35,7 @@ struct WebhookProbeOptions {
   client::RandomFraction random;                               // used by the probe's thread alone
   std::function<void(ProbeResult result)> counted;             // a probe has ended
   std::function<void(const ProbeStanding& standing)> changed;  // an address stands otherwise than before
-  std::function<void(const std::string& line)> log;            // something else went wrong
+  Log log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
@@ -73,7 +74,7 @@ class WebhookProbe {
   std::optional<ProbedConfiguration> probed_;     // in the last round
   TimePoint dueAt_;                               // the next one
   std::vector<client::ServerAddress> endpoints_;  // as they were read last
-  std::string problem_;                           // with reading them, that was logged last
+  ProblemLog problems_;                           // with reading them
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -42,8 +42,9 @@ TEST_F(Places, AreLookedAtInOrder) {
   environment.erase("KUBERNETES_SERVICE_PORT");
   EXPECT_EQ(found({}, environment), "https://usual:443");
   environment.erase("HOME");
-  EXPECT_EQ(found({}, environment),
-            "no cluster is named: give a kubeconfig, set KUBECONFIG, or run in a cluster");
+  EXPECT_EQ(
+      found({}, environment),
+      "no cluster is named: give --kubeconfig, set KUBECONFIG, have a ~/.kube/config, or run in a cluster");
 }
 
 TEST_F(Places, AreNotExchangedForOthersWhenTheyAreBroken) {

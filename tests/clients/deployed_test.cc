@@ -241,6 +241,22 @@ TEST_P(Deployed, GoesByOneCommandAndLeavesNothing) {
   EXPECT_THAT(goByOneCommand(), Not(HasSubstr("cannot be written")));
 }
 
+// In a cluster its rights and its Pods go by that command, too, and it may have had no time to take its
+// webhook configuration away: that goes with the namespace.
+TEST_P(Deployed, LeavesNothingBehindWhenItsRightsGoFirst) {
+  if (GetParam() == Where::Real) GTEST_SKIP() << "an API server alone collects no garbage";
+  serveAsDeployed();
+  createStory();
+  deleteStory();
+  waitUntil("kubectl delete namespace lastout --dry-run=server");  // it knows that the story is gone
+  run("kubectl delete -k deploy --timeout=50s --wait=false --ignore-not-found");
+  kill();
+  waitUntil("kubectl get validatingwebhookconfigurations lastout 2>&1 | grep -q NotFound");
+  waitUntil("kubectl get namespaces lastout 2>&1 | grep -q NotFound");
+  waitUntil("kubectl get crds criticalservices.lastout.dev 2>&1 | grep -q NotFound");
+  expectNothingLeft();
+}
+
 // Somebody who does not know the order: half of it goes, lastout among it, and nothing is lost. Applied
 // again, and with what was guarded gone, the same command ends it.
 TEST_P(Deployed, StaysGuardedWhenItIsDeletedTooEarly) {

@@ -172,6 +172,35 @@ TEST_F(Serve, ReadsItsCertificateAgain) {
               HasSubstr("must stay while"));
 }
 
+// Whom it takes reviews from; its own certificate, and whom API servers trust, stay as they are.
+TEST_F(Serve, ReadsItsClientAuthorityAgain) {
+  const auto makeClient = [this](const std::string& name) {
+    const testing::Ran made =
+        run("cd $FOLDER && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
+            "-subj /CN=" +
+            name + " -keyout " + name + ".key -out " + name + ".crt && cp " + name + ".crt clients.crt");
+    EXPECT_EQ(made.exitCode, 0) << made.out;
+  };
+  const auto isAnsweredTo = [this](const std::string& name) {
+    return "printf 'POST /review HTTP/1.1\\r\\nHost: lastout\\r\\nContent-Type: application/json\\r\\n"
+           "Content-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}' | openssl s_client -quiet -connect " +
+           address() + " -cert $FOLDER/" + name + ".crt -key $FOLDER/" + name +
+           ".key 2>/dev/null | grep -q '^HTTP/1.1 400'";
+  };
+  makeClient("first");
+  start({"--speed", "50"});
+  serve({"--client-ca", (folder_ / "clients.crt").string()});
+  waitUntil("kubectl get validatingwebhookconfigurations lastout");
+  const std::string trusted =
+      "get validatingwebhookconfiguration lastout -o jsonpath={.webhooks[*].clientConfig.caBundle}";
+  const std::string before = kubectl(trusted);
+  EXPECT_EQ(run(isAnsweredTo("first")).exitCode, 0);
+  makeClient("second");
+  waitUntil(isAnsweredTo("second"));
+  EXPECT_NE(run(isAnsweredTo("first")).exitCode, 0) << "nobody vouches for it any more";
+  EXPECT_EQ(kubectl(trusted), before);
+}
+
 TEST_F(Serve, AuditOnlyAllowsAndSaysWhatItWouldDeny) {
   start({"--speed", "50", "--load", "scenarios/story-three-works.yaml"});
   serve({"--audit-only"});

@@ -160,7 +160,13 @@ TEST(Usage, EveryCommandHasHelpWithExamplesThatWork) {
 TEST(Usage, AnIpv6AddressStandsInBrackets) {
   const Ran ran = testing::lastout({"up", "--listen", "[2001:db8::1]:6443"});
   EXPECT_EQ(ran.exitCode, 2);
-  EXPECT_THAT(ran.err, HasSubstr("cannot listen on [2001:db8::1]:6443;"));
+  EXPECT_THAT(ran.err, HasSubstr("cannot listen on [2001:db8::1]:6443: Cannot assign requested address"));
+}
+
+TEST(Usage, AHostThatNobodyKnowsIsCalledSo) {
+  const Ran ran = testing::lastout({"up", "--listen", "nosuchhost.invalid:6443"});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("\"nosuchhost.invalid\" is no address or name of this machine: "));
 }
 
 }  // namespace

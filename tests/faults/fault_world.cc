@@ -161,7 +161,9 @@ server::ServerOptions Replica::options() {
   reflector.steady = milliseconds(300) * kSlower;
   options.watcher.listPatience = milliseconds(5'000);
   options.random = [] { return [] { return 0.5; }; };
-  options.log = [this](const std::string& line) { world_.log(identity + ": " + line); };
+  options.log = [this](server::Level /*level*/, const std::string& line) {
+    world_.log(identity + ": " + line);
+  };
   options.verdict = [this](const server::Verdict& verdict) {
     world_.log(identity + ": " + std::string(verdict.allowed ? "allowed " : "denied ") +
                std::string(admission::toString(verdict.operation)) + (verdict.dryRun ? " (dry run) " : " ") +

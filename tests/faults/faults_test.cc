@@ -363,6 +363,15 @@ class TwoReplicas : public FaultsTest {
     const Json lease = world.get("/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout");
     return std::string(apiserver::stringAt(lease, {"spec", "holderIdentity"}));
   }
+  // How many CriticalServices the replica knows.
+  size_t servicesOf(size_t replica) {
+    size_t count = 0;
+    world.replica(replica).server().view().inspect(
+        [&](const admission::ClusterView& view, const kube::ResourceMap&) {
+          count = view.services().size();
+        });
+    return count;
+  }
 };
 
 TEST_F(TwoReplicas, OfWhichOneDies) {
@@ -395,6 +404,36 @@ TEST_F(TwoReplicas, OfWhichOneIsBehind) {
   world.replica(1).api.calm();
   world.deleteAll({std::string(kFaultInstances) + "/late"});
   world.deleteAll(FaultWorld::storyPaths());
+  expectAllGone();
+}
+
+// One has heard of a CriticalService, and the other has not. Another guards something else, so that both are
+// asked about Deployments all the while.
+TEST_F(TwoReplicas, OfWhichOneHasNotHeardOfTheGuard) {
+  world.replica(1).serve();
+  begin();
+  Json other = world.get(kFaultService);
+  other["metadata"] = {{"name", "other"}};
+  other["spec"]["provider"]["name"] = "other";
+  other.erase("status");
+  world.create("/apis/lastout.dev/v1alpha1/criticalservices", other);
+  world.patch(kFaultService, {{"spec", {{"deletionIntent", "BestEffortDeletion"}}}});
+  world.deleteAll({kFaultService});
+  world.waitUntil("both know that it is gone", [this] { return servicesOf(0) == 1 && servicesOf(1) == 1; });
+  const size_t behind = world.replica(0).identity == holder() ? 1 : 0;
+  world.replica(behind).api.set({.held = {"criticalservices"}});
+  world.createService();
+  world.waitUntil("it is said to be enforced", [this] {
+    const Json service = world.get(kFaultService);
+    const Json* conditions = apiserver::at(service, {"status", "conditions"});
+    return conditions != nullptr && conditions->dump().find("ProbeDenied") != std::string::npos;
+  });
+  for (int i = 0; i < 6; ++i) EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay"));
+  EXPECT_EQ(servicesOf(behind), 1U) << "as far as it was told";
+  world.replica(behind).api.calm();
+  std::vector<std::string> paths = FaultWorld::storyPaths();
+  paths.emplace_back("/apis/lastout.dev/v1alpha1/criticalservices/other");
+  world.deleteAll(paths);
   expectAllGone();
 }
 

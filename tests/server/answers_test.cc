@@ -41,7 +41,7 @@ class AnswersTest : public lastout::testing::ServerTest {
     options.answers->http.address = address;
     options.answers->http.identity = options.http.identity;
     options.random = [] { return [] { return 0.5; }; };
-    options.log = [](const std::string&) {};
+    options.log = [](Level /*level*/, const std::string&) {};
     options.verdict = [](const Verdict&) {};
     options.restored = [](std::chrono::milliseconds) {};
     options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};

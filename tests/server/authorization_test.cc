@@ -95,7 +95,7 @@ class ReviewedTokensTest : public ::testing::Test {
     AuthorizationOptions options;
     options.now = [this] { return now; };
     options.patience = std::chrono::hours(1);
-    options.log = [this](const std::string& line) {
+    options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex_);
       lines_.push_back(line);
     };

@@ -47,7 +47,7 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
     };
     options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
-    options.log = [this](const std::string& line) {
+    options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex);
       lines.push_back(line);
     };

@@ -87,7 +87,7 @@ class EventWriterTest : public ServerTest {
       ++attempts;
       return std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000));
     };
-    options.log = [this](const std::string& line) {
+    options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex_);
       lines_.push_back(line);
     };
@@ -179,7 +179,7 @@ class TellingServerTest : public EventWriterTest {
     options.lease->clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
-    options.log = [](const std::string&) {};
+    options.log = [](Level /*level*/, const std::string&) {};
     options.verdict = [](const Verdict&) {};
     options.restored = [this](milliseconds) { ++restored; };
     return Server::open(access, std::move(options)).value();

@@ -80,7 +80,7 @@ TEST(Metrics, CountReadsAndTheUnguardedTime) {
 
 TEST(Metrics, TellHowWellEachTypeIsKnown) {
   Standing standing;
-  standing.ready = true;
+  standing.health = {true, true};
   standing.types = {{{"apps", "deployments"}, graph::Knowledge::Synced, 12, ""},
                     {{"my.crd.group", "coolresources"}, graph::Knowledge::Forbidden, 3, "403"}};
   const Metrics metrics("1");
@@ -126,7 +126,7 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.count(verdictOf(true, admission::Reason::NotGuarded));
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
-  Standing standing{true, true, true, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
+  Standing standing{{true, true}, true, true, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});
   std::set<std::string> told;
   std::istringstream text(metrics.text(standing));

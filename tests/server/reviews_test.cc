@@ -105,6 +105,59 @@ TEST_F(ReviewsTest, AStaleCacheNeverLetsAProviderGo) {
   EXPECT_TRUE(verdicts().back().confirmed);
 }
 
+// Likewise of a CriticalService: another replica may have told everybody that the provider is guarded.
+TEST_F(ReviewsTest, AGuardThatTheWatchHasNotToldOfIsRespected) {
+  createStory();
+  remove(kServicePath);
+  follow();
+  EXPECT_TRUE(reviewDelete(kProvider)["allowed"]) << "nobody guards it";
+  EXPECT_TRUE(verdicts().back().confirmed);
+  watches->stop();
+  create("/apis/lastout.dev/v1alpha1/criticalservices", criticalService());
+  const Json denied = reviewDelete(kProvider);
+  EXPECT_FALSE(denied["allowed"]);
+  EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "Unconfirmed") << denied;
+  EXPECT_THAT(messageOf(denied), HasSubstr("criticalservices.lastout.dev/s guards it since a moment ago"));
+  EXPECT_TRUE(reviewDelete({kProvider.type, "default", "another"})["allowed"]);
+}
+
+// Likewise of one that asks for more than it did.
+TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
+  createStory();
+  follow();
+  removeFinalizers("instance");
+  remove(kDefinition);
+  cluster.runUntil(std::chrono::minutes(1));
+  waitFor(kCoolResources, Knowledge::Absent);
+  ASSERT_TRUE(reviewDelete(kProvider)["allowed"]);
+  watches->stop();
+  Json criteria = criticalService()["spec"]["criteria"];
+  criteria.push_back(
+      {{"type", "SpecificResource"},
+       {"specificResource",
+        {{"group", ""}, {"resource", "configmaps"}, {"namespace", "default"}, {"name", "c"}}}});
+  patch(kServicePath, {{"metadata", {{"labels", {{"a", "b"}}}}}});
+  EXPECT_TRUE(reviewDelete(kProvider)["allowed"]) << "a label asks for nothing";
+  patch(kServicePath, {{"spec", {{"criteria", criteria}}}});
+  EXPECT_THAT(messageOf(reviewDelete(kProvider)), HasSubstr("guards it since a moment ago"));
+}
+
+// An API server that does not answer does not keep what nobody guards from going; that nobody does has to be
+// known from a watch that follows.
+TEST_F(ReviewsTest, WhatNobodyGuardsWaitsForNoApiServer) {
+  createStory();
+  remove(kServicePath);
+  follow();
+  waitUntil([this] { return view.isFollowed(criticalservice::criticalServiceType()); });
+  services->stop();
+  const Json allowed = reviewDelete(kProvider);
+  EXPECT_TRUE(allowed["allowed"]) << allowed;
+  watches->stop();
+  const auto now = std::chrono::steady_clock::now();
+  view.know(criticalservice::criticalServiceType(), {client::Knowledge::State::Stale, true, now, "cut"}, now);
+  EXPECT_THAT(messageOf(reviewDelete(kProvider)), HasSubstr("must stay until the API server has confirmed"));
+}
+
 TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
   createStory();
   follow();

@@ -51,10 +51,12 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
   connection.authentication.client = {admin.certificate, admin.key};
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   reads = std::make_unique<server::ConfirmingReads>(access, view);
-  reviews = std::make_unique<server::Reviews>(view, *reads, options, [this](const server::Verdict& verdict) {
-    const std::lock_guard lock(mutex_);
-    verdicts_.push_back(verdict);
-  });
+  services = std::make_unique<server::CurrentServices>(access, view);
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, options,
+                                              [this](const server::Verdict& verdict) {
+                                                const std::lock_guard lock(mutex_);
+                                                verdicts_.push_back(verdict);
+                                              });
 }
 
 ServerTest::~ServerTest() {
@@ -122,7 +124,7 @@ void ServerTest::expectStatusOk(const WireRequest& request) {
 void ServerTest::follow() {
   server::WatchesOptions options;
   options.random = [] { return [] { return 0.5; }; };
-  options.log = [](const std::string&) {};
+  options.log = [](server::Level /*level*/, const std::string&) {};
   options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
   watches = std::make_unique<server::Watches>(access, view, std::move(options));
   watches->start();

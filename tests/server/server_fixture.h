@@ -49,6 +49,7 @@ class ServerTest : public WireTest {
   std::shared_ptr<client::Access> access;
   server::LiveView view{{}};
   std::unique_ptr<server::ConfirmingReads> reads;
+  std::unique_ptr<server::CurrentServices> services;
   std::unique_ptr<server::Watches> watches;
   std::unique_ptr<server::Reviews> reviews;
 

@@ -75,7 +75,7 @@ class StatusWriterTest : public StatusTest {
     options.random = half();
     options.backoff = {milliseconds(5), milliseconds(20)};
     options.detailPause = milliseconds(0);
-    options.log = [this](const std::string& line) {
+    options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex_);
       lines_.push_back(line);
     };
@@ -398,7 +398,7 @@ class LeaseHolderTest : public StatusTest {
     options.clock = [ticks = std::make_shared<std::atomic<int64_t>>(1'760'000'000'000'000)] {
       return WallTime(std::chrono::microseconds(++*ticks));
     };
-    options.log = [](const std::string&) {};
+    options.log = [](Level /*level*/, const std::string&) {};
     return options;
   }
   std::string leaseOf() {  // its holder
@@ -416,7 +416,7 @@ class LeaseHolderTest : public StatusTest {
     options.lease = leaseOptions(identity);
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = half();
-    options.log = [](const std::string&) {};
+    options.log = [](Level /*level*/, const std::string&) {};
     options.verdict = [](const Verdict&) {};
     options.restored = [](milliseconds) {};
     auto server = Server::open(access, std::move(options));
@@ -500,7 +500,7 @@ TEST_F(LeaseHolderTest, SaysOnceThatItsNamespaceIsMissing) {
   LeaseHolderOptions options = leaseOptions("one");
   options.namespaceName = "nowhere";
   options.clock = [&looks] { return WallTime(std::chrono::microseconds(++looks)); };
-  options.log = [&](const std::string& line) {
+  options.log = [&](Level /*level*/, const std::string& line) {
     const std::lock_guard lock(mutex);
     lines.push_back(line);
   };

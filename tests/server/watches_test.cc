@@ -24,7 +24,7 @@ TEST_F(WatchesTest, SayOnceThatNobodyAnswers) {
   WatchesOptions options;
   options.random = [] { return [] { return 0.5; }; };
   options.watcher.reflector.backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(1)};
-  options.log = [&lines](const std::string& line) { lines.push_back(line); };
+  options.log = [&lines](Level /*level*/, const std::string& line) { lines.push_back(line); };
   Watches unanswered(access, view, std::move(options));
   unanswered.observe([&looks] { ++looks; });
   unanswered.start();

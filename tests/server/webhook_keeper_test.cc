@@ -37,7 +37,7 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
     options.restoring = restoring;
     options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
-    options.log = [](const std::string&) {};
+    options.log = [](Level /*level*/, const std::string&) {};
     options.restored = [this](std::chrono::milliseconds unguarded) {
       longest = std::max(longest.load(), unguarded);
       ++restored;

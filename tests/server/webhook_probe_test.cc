@@ -127,7 +127,7 @@ class WebhookProbeTest : public ServerTest {
       const std::lock_guard lock(mutex_);
       news_.push_back(std::string(toString(standing.result)));
     };
-    options.log = [this](const std::string& line) {
+    options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex_);
       news_.push_back(line);
     };
@@ -329,8 +329,7 @@ class ProbingServerTest : public ServerTest {
     options.probe.retry = milliseconds(5);
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
-    options.log = [](const std::string&) {};
-    options.alert = [this](const std::string&) { ++alerts; };
+    options.log = [this](Level level, const std::string&) { alerts += level == Level::Error ? 1 : 0; };
     options.verdict = [](const Verdict&) {};
     options.restored = [](milliseconds) {};
     serving = Server::open(access, std::move(options)).value();

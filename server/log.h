@@ -1,0 +1,45 @@
+// Log: what the parts of a server say about themselves, a line at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace lastout::server {
+
+enum class Level : uint8_t {
+  Info,     // something is as it should be, again or from now on
+  Warning,  // something goes wrong, and is tried again
+  Error     // somebody should look at it: what should be guarded may not be
+};
+// Called by any thread; must not wait for long.
+using Log = std::function<void(Level level, const std::string& line)>;
+
+// Says each problem with one thing once, and once more when there is none any longer. Of one thread.
+class ProblemLog {
+ public:
+  // A problem is said behind `failing`.
+  ProblemLog(Log log, std::string failing, std::string well)
+      : log_(std::move(log)), failing_(std::move(failing)), well_(std::move(well)) {}
+
+  // Empty: there is none.
+  void note(const std::string& problem) {
+    if (problem == last_) return;
+    last_ = problem;
+    if (problem.empty())
+      log_(Level::Info, well_);
+    else
+      log_(Level::Warning, failing_ + problem);
+  }
+  // What was noted last.
+  const std::string& last() const { return last_; }
+
+ private:
+  Log log_;
+  std::string failing_;
+  std::string well_;
+  std::string last_;
+};
+
+}  // namespace lastout::server
