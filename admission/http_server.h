@@ -22,7 +22,7 @@ struct HttpServerOptions {
   TlsIdentity identity;
   // HTTP without TLS, and without an identity: at a loopback address alone.
   bool plain = false;
-  size_t workers = 32;
+  size_t workers = 64;   // most of which wait for others now and then
   size_t waiting = 256;  // requests that wait for a worker; more are answered 503
   RequestLimits request;
   // Of all requests under way together, in bytes. Beyond it the request that has been coming for longest is

@@ -40,12 +40,13 @@ kube::Result<ListenAddress> addressOf(const std::string& option, const std::stri
   return ListenAddress{std::move(host), static_cast<uint16_t>(port)};
 }
 
-size_t roomForConnections() {
+size_t roomForConnections(size_t others) {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return kFewestConnections;
   const rlimit wanted{std::max(files.rlim_cur, std::min(files.rlim_max, kManyDescriptors)), files.rlim_max};
   if (setrlimit(RLIMIT_NOFILE, &wanted) == 0) files = wanted;
-  return std::max(files.rlim_cur, kOwnDescriptors + kFewestConnections) - kOwnDescriptors;
+  const rlim_t taken = kOwnDescriptors + others;
+  return std::max(files.rlim_cur, taken + kFewestConnections) - taken;
 }
 
 bool isIpAddress(const std::string& host) {

@@ -20,9 +20,9 @@ struct ListenAddress {
 // "127.0.0.1:6443", "[::1]:6443". Fails with a message that names the option.
 kube::Result<ListenAddress> addressOf(const std::string& option, const std::string& text);
 
-// Allows the program all open files that it may have. How many connections there is room for then, beside
-// what it needs itself.
-size_t roomForConnections();
+// Allows the program all open files that it may have. How many connections there is room for then, beside so
+// many others and what it needs itself.
+size_t roomForConnections(size_t others);
 
 // Rather an IP address than a name.
 bool isIpAddress(const std::string& host);

@@ -115,12 +115,11 @@ class CertificateReload {
     auto read = identityInFiles(options_);
     if (!read) return tl::unexpected(std::move(read.error().front()));
     if (options_.certificate.empty()) return done(server_.useClientAuthority(read->tls.clientCa));
-    if (read->authorities != inUse_ && read->authorities != announced_) {
-      announced_ = read->authorities;
-      server_.trust(announced_ + inUse_);
-      return false;
+    if (read->authorities != inUse_) {
+      if (read->authorities != announced_) server_.trust(read->authorities + inUse_);
+      const bool isNew = std::exchange(announced_, read->authorities) != read->authorities;
+      if (isNew || !server_.isTrusted(read->authorities)) return false;
     }
-    if (!server_.isTrusted(read->authorities)) return false;
     auto used = done(server_.use(read->tls));
     if (used) inUse_ = std::move(read->authorities);
     return used;
@@ -141,6 +140,7 @@ class CertificateReload {
 // Until a signal ends it. Files that have changed are read again, until they can be used.
 void waitForTheEnd(IdentityFiles& files, CertificateReload reload, const sigset_t& ending, Log& log) {
   std::string problem;
+  bool waits = false;
   const timespec pause{std::chrono::seconds(kLookAtFiles).count(), 0};
   while (sigtimedwait(&ending, nullptr, &pause) < 0) {
     log.countLost();
@@ -151,6 +151,10 @@ void waitForTheEnd(IdentityFiles& files, CertificateReload reload, const sigset_
       files.used();
       log.write(spdlog::level::info, "the certificate was read again");
     }
+    if (used && !*used && !waits)
+      log.write(spdlog::level::info,
+                "another certificate is used as soon as the webhook configuration names who vouches for it");
+    waits = used && !*used;
     if (!used && said != problem)
       log.write(spdlog::level::err, "the certificate cannot be read again: " + said);
     problem = said;
@@ -185,7 +189,7 @@ int runServe(const ServeOptions& options) {
   serving.http.address = address->host;
   serving.http.port = address->port;
   serving.http.identity = identity->tls;
-  serving.http.connections = std::min(serving.http.connections, roomForConnections());
+  serving.http.connections = std::min(serving.http.connections, roomForConnections(kMostAskers));
   serving.view.ownNamespace = options.ownNamespace;
   serving.reviews.denyStatus = options.denyStatus;
   serving.reviews.auditOnly = options.auditOnly;

@@ -37,6 +37,7 @@ std::string readPem(const char* option, const std::string& file, Holds holds, ku
          file,
          {}});
   }
+  if (!text->ends_with('\n')) *text += '\n';  // another may come behind it
   return std::move(*text);
 }
 

@@ -1,4 +1,4 @@
-// AwaitedTypes: when to find out again what is served, while types are not whose CRDs are there.
+// AwaitedTypes: when to find out again what is served, while types are not that may be.
 #pragma once
 
 #include <vector>

@@ -4,38 +4,42 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "server/consistent_reader.h"
 
 namespace lastout::server {
 
-// Safe for any number of threads. Those that ask while a read is under way share the next one, which one of
-// them makes.
+// Safe for any number of threads. Those that ask while a read is under way share the next one. It is read by
+// a thread of this, so that nobody waits beyond their own deadline.
 class CurrentServices {
  public:
   using Services = std::shared_ptr<const std::vector<kube::Object>>;
 
-  CurrentServices(const std::shared_ptr<client::Access>& access, const LiveView& view)
-      : reader_(access, view) {}
+  CurrentServices(const std::shared_ptr<client::Access>& access, const LiveView& view);
+  ~CurrentServices();  // as stop()
+  CurrentServices(const CurrentServices&) = delete;
+  CurrentServices& operator=(const CurrentServices&) = delete;
 
   // All of them, as they were at one moment after this was called. Fails with why that could not be read
   // until `deadline`.
   kube::Result<Services> read(TimePoint deadline);
   // Ends what is under way; from now on everything fails.
-  void stop() { reader_.stop(); }
+  void stop();
 
  private:
-  struct Read {
-    bool done = false;
-    kube::Result<Services> result;
-  };
+  using Read = std::optional<kube::Result<Services>>;  // nothing: it is not done
+
+  void run();
 
   ConsistentReader reader_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool isReading_ = false;      // these are guarded by the mutex
-  std::shared_ptr<Read> next_;  // for all who came since that began
+  bool stopping_ = false;       // these are guarded by the mutex
+  std::shared_ptr<Read> next_;  // that somebody waits for, and that has not begun
+  std::thread thread_;
 };
 
 }  // namespace lastout::server

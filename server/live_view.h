@@ -64,7 +64,8 @@ class LiveView {
   std::vector<kube::GroupResource> wanted() const;
   // CriticalServices, CustomResourceDefinitions and Namespaces are known. Waits for nobody.
   bool isReady() const { return isReady_; }
-  // The types that are wanted and not served, although their CRDs are there: they may be in a moment.
+  // The types that are wanted, and of which it is not certain that there are none, but that are not served,
+  // or not known to be: they may be in a moment.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
   bool isFollowed(

@@ -19,7 +19,8 @@ using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
 constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
-constexpr const char* kTooManyWait = "too many others wait for the API server already";
+// For the CriticalServices, which are few; the rest of the budget is left to what criteria name.
+constexpr std::chrono::milliseconds kServicesPatience{1'000};
 constexpr int kMostRounds = 8;  // of confirming reads, for what they find and what changes meanwhile
 
 bool isService(const admission::Review& review) {
@@ -34,21 +35,6 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
   if (!object) return tl::unexpected(kube::Errors{std::move(object.error())});
   return std::move(*object);
 }
-
-// One more that waits for the API server, while there are not too many.
-class Waiting {
- public:
-  Waiting(std::atomic<int>& all, int most) : all_(all), mayWait_(all.fetch_add(1) < most) {}
-  ~Waiting() { --all_; }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-
-  bool mayWait() const { return mayWait_; }
-
- private:
-  std::atomic<int>& all_;
-  const bool mayWait_;
-};
 
 }  // namespace
 
@@ -100,10 +86,13 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
     guarded = view.guardsScaling(review.object);
   });
-  if (!guarded) return {};
   const auto before = kube::parseJson(review.oldObject, "");
   const auto after = kube::parseJson(review.newObject, "");
   if (before && after && !admission::scalesToZero(*before, *after)) return {};
+  if (!guarded) {
+    const auto missed = whatTheWatchMisses(review.object, deadline);
+    return missed ? unconfirmed(review.object, *missed) : Judgement();
+  }
   Judgement judgement = judgeDelete(review.object, deadline);
   if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
   return judgement;
@@ -122,9 +111,7 @@ Reviews::Judgement Reviews::judgeDelete(const kube::ObjectKey& object, TimePoint
 // follows is believed: what nobody guards is not to wait for an API server that is slow.
 std::optional<std::string> Reviews::whatTheWatchMisses(const kube::ObjectKey& object,
                                                        TimePoint deadline) const {
-  const Waiting waiting(waiting_, options_.mostWaiting);
-  const auto services =
-      waiting.mayWait() ? services_.read(deadline) : tl::unexpected(kube::Error{kTooManyWait, {}, {}});
+  const auto services = services_.read(std::min(deadline, steady_clock::now() + kServicesPatience));
   if (!services) {
     if (view_.isFollowed(criticalservice::criticalServiceType())) return std::nullopt;
     return services.error().message;
@@ -146,7 +133,7 @@ Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, TimePoin
     std::erase_if(judged.toConfirm,
                   [&](const graph::Condition& condition) { return confirmed.contains(condition); });
     if (judged.toConfirm.empty()) return {true, judged.decision.reason, {}, {}, true};
-    auto holders = confirm(judged.toConfirm, deadline);
+    auto holders = reads_.holdersOf(judged.toConfirm, deadline);
     bool isHeld = false;
     std::string failure;
     for (size_t i = 0; i < holders.size(); ++i) {
@@ -162,13 +149,6 @@ Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, TimePoin
     if (!isHeld && !failure.empty()) return unconfirmed(object, failure);
   }
   return unconfirmed(object, "what it depends on keeps changing");
-}
-
-std::vector<kube::Result<ConfirmingReads::Holder>> Reviews::confirm(
-    std::span<const graph::Condition> conditions, TimePoint deadline) const {
-  const Waiting waiting(waiting_, options_.mostWaiting);
-  if (waiting.mayWait()) return reads_.holdersOf(conditions, deadline);
-  return {conditions.size(), tl::unexpected(kube::Error{kTooManyWait, {}, {}})};
 }
 
 // The API server was asked, in vain.
@@ -201,8 +181,7 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
   for (const criticalservice::Criterion& criterion : givenUp) {
     if (!problems.empty()) break;
     judgement.confirmed = true;
-    const graph::Condition condition = criticalservice::conditionOf(criterion);
-    const auto holder = std::move(confirm({&condition, 1}, deadline).front());
+    const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
     if (holder && !*holder) continue;
     judgement.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
     problems.push_back({"the criterion " + toString(criterion) + " cannot be removed: " +

@@ -2,11 +2,9 @@
 // CriticalService.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +24,6 @@ struct ReviewsOptions {
   bool auditOnly = false;  // verdicts are logged, and everything is allowed
   // For a whole review, whatever it waits for, and so less than the webhook's timeoutSeconds.
   std::chrono::milliseconds budget{3'500};
-  // Reviews that wait for the API server at once; one more is denied at once. Less than there are workers, so
-  // that what needs no read is never kept waiting.
-  int mostWaiting = 24;
 };
 
 // One verdict, for the log and the metrics.
@@ -73,8 +68,6 @@ class Reviews {
   std::optional<std::string> whatTheWatchMisses(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
-  std::vector<kube::Result<ConfirmingReads::Holder>> confirm(std::span<const graph::Condition> conditions,
-                                                             TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why) const;
   int statusFor(const admission::Review& review) const;
 
@@ -83,7 +76,6 @@ class Reviews {
   CurrentServices& services_;
   const ReviewsOptions options_;
   const Observer observer_;
-  mutable std::atomic<int> waiting_{0};
 };
 
 }  // namespace lastout::server

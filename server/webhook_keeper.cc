@@ -253,14 +253,15 @@ void WebhookKeeper::run() {
     const milliseconds pause = version ? kPatience : backoff_.next();
     lock.lock();
     isWriting_ = false;
-    const bool isNews = changes_ != asked;
     if (version && !version->empty() && !removes) {
       written_ = *version;
       if (stood_) stood_ = sent;
     }
     compare();
-    if (isNews && isSettled()) continue;
-    changed_.wait_for(lock, pause, [this, seen = changes_] { return stopping_ || changes_ != seen; });
+    const auto isNews = [this, asked] { return stopping_ || (changes_ > asked + 1 && isSettled()); };
+    if (changed_.wait_for(lock, pause, isNews) || isSettled()) continue;
+    written_.clear();  // the watch is far behind, or versions are counted anew
+    compare();
   }
 }
 

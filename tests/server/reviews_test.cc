@@ -121,6 +121,21 @@ TEST_F(ReviewsTest, AGuardThatTheWatchHasNotToldOfIsRespected) {
   EXPECT_TRUE(reviewDelete({kProvider.type, "default", "another"})["allowed"]);
 }
 
+TEST_F(ReviewsTest, AGuardOfScalingThatTheWatchHasNotToldOfIsRespected) {
+  createStoryWithoutService();
+  follow();
+  watches->stop();
+  Json service = criticalService();
+  service["spec"]["guard"] = {{"scaleToZero", true}};
+  create("/apis/lastout.dev/v1alpha1/criticalservices", service);
+  const auto scaledTo = [this](int replicas) {
+    return reviewUpdate(kProvider, {{"oldObject", {{"spec", {{"replicas", 2}}}}},
+                                    {"object", {{"spec", {{"replicas", replicas}}}}}});
+  };
+  EXPECT_TRUE(scaledTo(1)["allowed"]);
+  EXPECT_THAT(messageOf(scaledTo(0)), HasSubstr("guards it since a moment ago"));
+}
+
 // Likewise of one that asks for more than it did.
 TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
   createStory();
