@@ -82,17 +82,16 @@ Reviews::Judgement Reviews::judge(const admission::Review& review, TimePoint dea
 
 // What would deny the provider's deletion denies that it is scaled to zero.
 Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePoint deadline) const {
+  const auto before = kube::parseJson(review.oldObject, "");
+  const auto after = kube::parseJson(review.newObject, "");
+  if (before && after && !admission::scalesToZero(*before, *after)) return {};
+  if (const auto missed = whatTheWatchMisses(review.object, deadline))
+    return unconfirmed(review.object, *missed);
   bool guarded = false;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
     guarded = view.guardsScaling(review.object);
   });
-  const auto before = kube::parseJson(review.oldObject, "");
-  const auto after = kube::parseJson(review.newObject, "");
-  if (before && after && !admission::scalesToZero(*before, *after)) return {};
-  if (!guarded) {
-    const auto missed = whatTheWatchMisses(review.object, deadline);
-    return missed ? unconfirmed(review.object, *missed) : Judgement();
-  }
+  if (!guarded) return {};
   Judgement judgement = judgeDelete(review.object, deadline);
   if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
   return judgement;

@@ -134,7 +134,9 @@ TEST_F(AnswersTest, AWatchThatFailsIsCounted) {
   serveTheStory();
   EXPECT_THAT(get("/metrics").body, Not(HasSubstr("lastout_watch_interruptions_total{")));
   createInstance("second", {});  // after the list, so that a watch tells of it
-  waitUntil([this] { return serving->view().objectCount(kCoolResources) == 2; });
+  waitUntil([this] {
+    return serving->view().objectCount(kCoolResources) == 2 && serving->view().isFollowed(kCoolResources);
+  });
   listener.reset();
   waitUntil([this] {
     return metricsSay(R"(lastout_watch_interruptions_total{type="coolresources.my.crd.group"} 1)");
