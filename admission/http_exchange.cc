@@ -33,7 +33,7 @@ bool isRefusal(const HttpResponse& response) { return response.status >= 400 && 
 
 // For a log; at most so many bytes.
 std::string firstLine(std::string_view body) {
-  return kube::printable(std::string(body.substr(0, std::min(body.find('\n'), kLongestReport))));
+  return kube::printable(body.substr(0, std::min(body.find('\n'), kLongestReport)));
 }
 
 HttpResponse plainAnswer(int status, std::string_view words) {

@@ -92,7 +92,7 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
     guarded = view.guardsScaling(review.object);
   });
   if (!guarded) return {};
-  Judgement judgement = judgeDelete(review.object, deadline);
+  Judgement judgement = judgeByWatch(review.object, deadline);
   if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
   return judgement;
 }

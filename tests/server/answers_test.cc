@@ -24,14 +24,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kCrdPath =
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
 constexpr apiserver::Validity kAnswersValidity{0, 4'102'444'800};  // until 2100
 
 class AnswersTest : public lastout::testing::ServerTest {
  public:
   // `address`: where answers are given.
-  void serve(const std::string& address = "127.0.0.1") {
+  void serve(const std::string& address = "127.0.0.1",
+             std::optional<CertificateSecretOptions> certificates = std::nullopt) {
     const auto made =
         apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAnswersValidity).value();
     ServerOptions options;
@@ -40,6 +39,7 @@ class AnswersTest : public lastout::testing::ServerTest {
     options.answers.emplace();
     options.answers->http.address = address;
     options.answers->http.identity = options.http.identity;
+    options.certificates = std::move(certificates);
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level /*level*/, const std::string&) {};
     options.verdict = [](const Verdict&) {};
@@ -118,9 +118,7 @@ TEST_F(AnswersTest, MetricsTellWhatHasHappened) {
   EXPECT_TRUE(metricsSay(R"(lastout_build_info{version="1.2.3"} 1)"));
   EXPECT_TRUE(metricsSay(R"(lastout_confirming_reads_total{outcome="free"} 0)"));
 
-  removeFinalizers("instance");
-  remove(kCrdPath);
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   waitUntil([this] { return serving->view().knowledge(kCoolResources) == graph::Knowledge::Absent; });
   EXPECT_EQ(review(kProvider)["allowed"], true);
   EXPECT_TRUE(
@@ -150,6 +148,22 @@ TEST_F(AnswersTest, WhatItKnowsIsToldWhereThatIsAnswered) {
   client::ApiRequest stranger;
   stranger.target = "/readyz";
   EXPECT_EQ(client::fetch(*clientOf(serving->port(), true), stranger).value().body, "ready\n");
+}
+
+// Nobody can make a Secret in a namespace that is not there.
+TEST_F(AnswersTest, ACertificateThatIsMissingIsToldWhereThatIsAnswered) {
+  CertificateSecretOptions certificates;
+  certificates.namespaceName = "nowhere";
+  certificates.name = "lastout-tls";
+  certificates.names = {{"lastout.nowhere.svc"}, {}};
+  certificates.clock = [] { return int64_t{1'760'000'000}; };
+  createStory();
+  serve("127.0.0.1", std::move(certificates));
+  waitUntil([this] { return serving->health().knowsCluster; });
+  const client::WholeAnswer verbose = get("/readyz/verbose");
+  EXPECT_EQ(verbose.answer.status, 503);
+  EXPECT_THAT(verbose.body, AllOf(HasSubstr("not ready\nthe certificate in the Secret is missing"),
+                                  Not(HasSubstr("too little"))));
 }
 
 TEST(HealthRoutes, SayWhatIsMissingAndNoMore) {

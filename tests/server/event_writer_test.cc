@@ -221,9 +221,7 @@ TEST_F(TellingServerTest, TellsThatTheProviderMayGo) {
   createStory();
   auto server = serve("me", false);
   waitUntil([&] { return server->isReady(); });
-  removeFinalizers("instance");
-  remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
-  cluster.runUntil(std::chrono::minutes(2));
+  clearTheWay(std::chrono::minutes(2));
   waitUntil([&] { return std::ranges::count(reasons("CriticalService"), "Satisfied") == 1; });
   server->stop(milliseconds(0));
 }

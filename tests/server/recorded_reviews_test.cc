@@ -26,8 +26,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kCoolDefinition =
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
 constexpr const char* kStoryDeployments = "/apis/apps/v1/namespaces/finalizer-namespace/deployments";
 
 // "42-delete-deployments-agent-background" is 42.
@@ -102,9 +100,7 @@ class RecordedReviewsTest : public ServerTest {
 // other types than CriticalServices are nobody's business.
 TEST_F(RecordedReviewsTest, GetTheVerdictOfTheirMoment) {
   EXPECT_THAT(denied(), ElementsAre(33, 35, 36, 41, 42, 43, 44, 45, 46)) << "an instance holds the finalizer";
-  removeFinalizers("instance");
-  remove(kCoolDefinition);
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   waitUntil([this] { return serving->view().knowledge(kCoolResources) == Knowledge::Absent; });
   EXPECT_THAT(denied(), ElementsAre(43, 44)) << "the provider is there";
   remove(std::string(kStoryDeployments) + "/finalizer-deployment");

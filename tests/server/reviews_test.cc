@@ -20,8 +20,6 @@ using lastout::testing::ServerTest;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr const char* kDefinition =
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group";
 constexpr const char* kServicePath = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kProviderPath = "/apis/apps/v1/namespaces/default/deployments/provider";
 
@@ -73,9 +71,7 @@ TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
   EXPECT_FALSE(reviewDelete(kService)["allowed"]);
   EXPECT_TRUE(reviewDelete({kCoolResources, "", "instance"})["allowed"]);
 
-  removeFinalizers("instance");
-  remove(kDefinition);
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   waitFor(kCoolResources, Knowledge::Absent);
   const Json allowed = reviewDelete(kProvider);
   EXPECT_TRUE(allowed["allowed"]) << allowed;
@@ -140,9 +136,7 @@ TEST_F(ReviewsTest, AGuardOfScalingThatTheWatchHasNotToldOfIsRespected) {
 TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
   createStory();
   follow();
-  removeFinalizers("instance");
-  remove(kDefinition);
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   waitFor(kCoolResources, Knowledge::Absent);
   ASSERT_TRUE(reviewDelete(kProvider)["allowed"]);
   watches->stop();
@@ -176,9 +170,7 @@ TEST_F(ReviewsTest, WhatNobodyGuardsWaitsForNoApiServer) {
 TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
   createStory();
   follow();
-  removeFinalizers("instance");
-  remove(kDefinition);
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   waitFor(kCoolResources, Knowledge::Absent);
   reads->stop();
   const Json denied = reviewDelete(kProvider);
@@ -249,9 +241,7 @@ TEST_F(ReviewsTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {
       reviewUpdate(kProvider, scale("", "Deployment", {{"replicas", 1}}, {{"paused", true}}))["allowed"]);
   EXPECT_TRUE(reviewUpdate(kProvider,
                            scale("status", "Deployment", {{"replicas", 1}}, {{"replicas", 0}}))["allowed"]);
-  removeFinalizers("instance");
-  remove(kDefinition);
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   waitUntil([&] { return reviewUpdate(kProvider, toNone)["allowed"] == true; });
 }
 

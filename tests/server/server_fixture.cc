@@ -105,6 +105,12 @@ void ServerTest::removeFinalizers(const std::string& instance) {
   patch(std::string(kInstances) + "/" + instance, {{"metadata", {{"finalizers", nullptr}}}});
 }
 
+void ServerTest::clearTheWay(std::chrono::minutes until) {
+  removeFinalizers("instance");
+  remove(std::string(kDefinitions) + "/coolresources.my.crd.group");
+  cluster.runUntil(until);
+}
+
 void ServerTest::patch(const std::string& path, const Json& merged) {
   expectStatusOk({.method = "PATCH",
                   .target = path,

@@ -29,6 +29,8 @@ class ServerTest : public WireTest {
   void createStoryWithoutService();
   void createInstance(const std::string& name, const Json& finalizers);
   void removeFinalizers(const std::string& instance);
+  // The story's instance and its CRD go; `until`: on the cluster's clock, by when they are gone.
+  void clearTheWay(std::chrono::minutes until = std::chrono::minutes(1));
   void remove(const std::string& path);
   void patch(const std::string& path, const Json& merged);
   static Json criticalService();

@@ -163,9 +163,7 @@ TEST_F(StatusWriterTest, WritesWhatIsSoAndNotAgain) {
   EXPECT_EQ(get(kStatusOf)["metadata"]["resourceVersion"], written["metadata"]["resourceVersion"]);
   EXPECT_TRUE(lines().empty()) << lines().front();
 
-  removeFinalizers("instance");
-  remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
-  cluster.runUntil(std::chrono::minutes(2));
+  clearTheWay(std::chrono::minutes(2));
   writeUntilCondition("Satisfied", "True CriteriaMet");
   EXPECT_FALSE(status().contains("unmetCriteria"));
   const Json conditions = status()["conditions"];
@@ -208,9 +206,7 @@ TEST_F(StatusWriterTest, AReplacedProviderIsReported) {
   write();
   writeUntilCondition("Satisfied", "False CriterionUnmet");
   const std::string first = status()["provider"]["uid"];
-  removeFinalizers("instance");
-  remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
-  cluster.runUntil(std::chrono::minutes(1));
+  clearTheWay();
   remove(kStatusProvider);
   cluster.runUntil(std::chrono::minutes(2));
   writeUntilCondition("ProviderReady", "False ProviderAbsent");
