@@ -79,7 +79,7 @@ tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
 }
 
 void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
-  if (const auto object = graph_.find(key); object && !uid.empty() && graph_.uid(*object) != uid) return;
+  if (const auto object = graph_.find(key); object && !uid.empty() && !graph_.hasUid(*object, uid)) return;
   graph_.remove(key);
   if (key.type != criticalservice::criticalServiceType()) return;
   index_.remove(graph_, key.name);

@@ -19,12 +19,12 @@ void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::C
     text.number(holders.count).letter(' ').type(type);
   }
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
-    (text << (one ? " has finalizer " : " have finalizer ")).name(finalizer->finalizerName);
+    text.either(one, " has finalizer ", " have finalizer ").name(finalizer->finalizerName);
   } else {
     text << " exists";
   }
   if (one && !holders.live) text << " (being deleted)";
-  if (!one) (text << (holders.shown < holders.count ? " (among them " : " (")).names(graph, holders) << ")";
+  if (!one) text.either(holders.shown < holders.count, " (among them ", " (").names(graph, holders) << ")";
   if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
     (text << " (when last seen: ").ignorance(graph, type, knowledge) << ")";
   }

@@ -105,13 +105,11 @@ void Denial::writeField(Writer& text, const Blocker& blocker) const {
   }
 }
 
-std::string Denial::newUid(const criticalservice::CriticalService& service) const {
-  if (service.providerUid.empty()) return "";
+std::optional<graph::ObjectId> Denial::replacement(const criticalservice::CriticalService& service) const {
+  if (service.providerUid.empty()) return std::nullopt;
   const auto provider = graph_.find(service.provider);
-  if (!provider) return "";
-  std::string uid = graph_.uid(*provider);
-  if (uid == service.providerUid) uid.clear();
-  return uid;
+  if (!provider || graph_.hasUid(*provider, service.providerUid)) return std::nullopt;
+  return provider;
 }
 
 void Denial::addReplaced() {
@@ -120,10 +118,11 @@ void Denial::addReplaced() {
     const criticalservice::CriticalService& service = serviceOf(blocker);
     if (&service == last) continue;
     last = &service;
-    const std::string uid = newUid(service);
-    if (uid.empty()) continue;
+    const auto replacing = replacement(service);
+    if (!replacing) continue;
     causes_.start(kProviderReplaced).key(viewOf(service.provider))
-        << " has uid " << uid << ", the one that was seen first had " << service.providerUid;
+        << " has uid " << graph_.uid(*replacing) << ", the one that was seen first had "
+        << service.providerUid;
     causes_.startField().service(service.meta.name) << "#status.provider.uid";
   }
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -76,8 +77,8 @@ class Denial {
   void writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
 
   void writeField(Writer& text, const Blocker& blocker) const;
-  // The uid that the service's provider has now, when another one is recorded; otherwise "".
-  std::string newUid(const criticalservice::CriticalService& service) const;
+  // The service's provider, when it has another uid than the one that is recorded.
+  std::optional<graph::ObjectId> replacement(const criticalservice::CriticalService& service) const;
   void addReplaced();
 
   const Reader reader_;

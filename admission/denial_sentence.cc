@@ -56,10 +56,9 @@ void Denial::writeSubject(Writer& text) const {
   const bool holds = roleOf(blocker) == Role::HoldsProvider;
   if (holds)
     (text << (object_.resource == "namespaces" ? " holds " : " defines ")).key(viewOf(service.provider));
-  if (!newUid(service).empty()) text << ", which replaced the one that was seen first";
-  text << (holds                     ? ", the provider of "
-           : newUid(service).empty() ? " is the provider of "
-                                     : ", is the provider of ");
+  const bool replaced = replacement(service).has_value();
+  if (replaced) text << ", which replaced the one that was seen first";
+  text.either(holds || replaced, ",", "").either(holds, " the provider of ", " is the provider of ");
   text.service(service.meta.name) << (holds ? ", and must stay " : " and must stay ");
   if (guards_ > 1) {
     text.letter('(').number(guards_ - 1) << (guards_ > 2 ? " other CriticalServices guard it too) "
@@ -146,7 +145,7 @@ void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase,
   }
   findHolders(graph_, conditionOf(blocker), phrase.holders);
   const bool live = phrase.holders.live;
-  if (inSentence && !newUid(service).empty()) text << ", which replaced the one that was seen first,";
+  if (inSentence && replacement(service)) text << ", which replaced the one that was seen first,";
   text << (live ? " is present" : " is present (being deleted)");
   phrase.remedy = {live, !live, false, 1, nullptr};
 }

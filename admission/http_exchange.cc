@@ -264,7 +264,7 @@ void HttpLoop::release(HttpConnection& connection) { heldBytes_ -= std::exchange
 void HttpLoop::answer(HttpConnection& connection, const HttpResponse& response) {
   release(connection);
   connection.reader.reset();
-  connection.endAfterAnswer = connection.endAfterAnswer || draining;
+  connection.endAfterAnswer = connection.endAfterAnswer || stopping_;
   connection.output = responseText(response, connection.endAfterAnswer, connection.withBody);
   connection.sent = 0;
   enter(connection, HttpPhase::Answer);

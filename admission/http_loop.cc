@@ -79,7 +79,6 @@ void HttpLoop::run() {
 
 void HttpLoop::stop(std::chrono::milliseconds grace) {
   if (!thread_.joinable()) return;
-  draining = true;
   net::post(context_, [this, grace] { beginStop(grace); });
   thread_.join();
   workers_->stop();

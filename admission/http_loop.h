@@ -80,7 +80,6 @@ class HttpLoop {
   void start();
   void stop(std::chrono::milliseconds grace);
 
-  std::atomic<bool> draining{false};
   std::atomic<size_t> open{0};
   int port = 0;
 

@@ -36,7 +36,6 @@ kube::Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptio
 }
 
 kube::Result<void> HttpServer::use(const TlsIdentity& identity) { return loop_->use(identity); }
-void HttpServer::drain() { loop_->draining = true; }
 int HttpServer::port() const { return loop_->port; }
 size_t HttpServer::connections() const { return loop_->open; }
 void HttpServer::stop(std::chrono::milliseconds grace) { loop_->stop(grace); }

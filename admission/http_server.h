@@ -62,13 +62,10 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // These four from any thread.
+  // These three from any thread.
   // New connections get this identity; those that there are go on undisturbed. Fails, and changes nothing,
   // when it is unusable. Not of a plain server.
   kube::Result<void> use(const TlsIdentity& identity);
-  // Every answer ends its connection from now on, so that clients go elsewhere; new connections are still
-  // answered.
-  void drain();
   int port() const;
   size_t connections() const;  // that are open
 

@@ -80,7 +80,7 @@ Writer& Writer::service(std::string_view name) {
 }
 
 Writer& Writer::separator(size_t index, size_t total) {
-  if (index > 0) *this << (index + 1 == total ? " and " : ", ");
+  if (index > 0) either(index + 1 == total, " and ", ", ");
   return *this;
 }
 

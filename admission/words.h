@@ -49,6 +49,10 @@ class Writer {
     size_ += kSize - 1;
     return *this;
   }
+  template <size_t kFirst, size_t kSecond>
+  Writer& either(bool isFirst, const char (&first)[kFirst], const char (&second)[kSecond]) {
+    return isFirst ? *this << first : *this << second;
+  }
   Writer& letter(char letter) {
     if (size_ < kMostBytes) text_[size_++] = letter;
     return *this;

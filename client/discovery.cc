@@ -120,11 +120,10 @@ class Discoverer {
     const kube::Value* list = answer->find("resources");
     if (list != nullptr && list->isNull()) return;
     if (list == nullptr || list->asList() == nullptr) return gap(group, version, path + " has no resources");
-    // Subresources last: their types are known then.
+    // Names with a slash are subresources.
     for (const kube::Value& item : *list->asList()) {
       if (kube::textAt(item, {"name"}).find('/') == std::string::npos) readType(group, version, item);
     }
-    for (const kube::Value& item : *list->asList()) readScale(group, item);
   }
 
   void readType(const std::string& group, const std::string& version, const kube::Value& item) {
@@ -157,18 +156,8 @@ class Discoverer {
     served.canGet = can("get");
     served.canList = can("list");
     served.canWatch = can("watch");
-    served.canDelete = can("delete");
     // What can only be created, as reviews are, are no objects that a person names.
     if (served.canGet || served.canList) result_.types.add(served.type);
-  }
-
-  void readScale(const std::string& group, const kube::Value& item) {
-    constexpr std::string_view kScale = "/scale";
-    std::string_view name = kube::textAt(item, {"name"});
-    if (!name.ends_with(kScale)) return;
-    name.remove_suffix(kScale.size());
-    const auto found = result_.served.find({group, std::string(name)});
-    if (found != result_.served.end()) found->second.hasScale = true;
   }
 
   kube::Result<Discovery> finished() { return std::move(result_); }

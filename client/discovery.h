@@ -19,8 +19,6 @@ struct ServedType {
   bool canGet = false;
   bool canList = false;
   bool canWatch = false;
-  bool canDelete = false;
-  bool hasScale = false;  // the subresource "scale"
 };
 
 // A group and version, or something in it, that could not be read: what it serves is not known.

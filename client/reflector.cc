@@ -272,13 +272,6 @@ void Reflector::hurry() {
   backoff_.reset();
 }
 
-void Reflector::clear() {
-  listNext();
-  while (!known_.empty()) remove(known_.begin());
-  knowledge_.listed = false;
-  know(Knowledge::State::NotServed, "the type is gone");
-}
-
 void Reflector::upsert(StreamedObject object) {
   const auto [known, isNew] = known_.try_emplace(keyOf(object.meta));
   if (!isNew && known->second.uid != object.meta.uid)

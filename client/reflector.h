@@ -119,8 +119,6 @@ class Reflector {
 
   // From its owner: do not wait any longer, something has changed (a CRD was created, a role was bound).
   void hurry();
-  // From its owner, who knows it for sure: the type is gone (its CRD is), and all its objects with it.
-  void clear();
 
   // False: what next() began has come to its end, or is of no more use.
   bool isUnderWay() const { return underWay_; }

@@ -49,14 +49,6 @@ void Watcher::hurry() {
   changed_.notify_all();
 }
 
-void Watcher::clear() {
-  {
-    const std::scoped_lock lock(mutex_);
-    clear_ = true;
-  }
-  changed_.notify_all();
-}
-
 Knowledge Watcher::knowledge() const {
   const std::scoped_lock lock(mutex_);
   return knowledge_;
@@ -114,7 +106,7 @@ void Watcher::watch(const WatchFrom& from) {
 
 void Watcher::wait(TimePoint until) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, until, [&] { return stopping_ || hurry_ || clear_; });
+  changed_.wait_until(lock, until, [&] { return stopping_ || hurry_; });
 }
 
 // Asked after a watch has begun, not before: whoever answers by then is whom the watch is from, or has come
@@ -159,14 +151,8 @@ std::string Watcher::target(const std::string& query) const {
 
 // Between two requests, or two pieces of an answer. False: stop.
 bool Watcher::goesOn() {
-  bool clear = false;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (stopping_) return false;
-    clear = std::exchange(clear_, false);
-  }
-  if (clear) reflector_.clear();
-  return true;
+  const std::scoped_lock lock(mutex_);
+  return !stopping_;
 }
 
 // A request that was under way when it was wished for may have come too early: so only between two of them.

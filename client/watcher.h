@@ -43,10 +43,7 @@ class Watcher {
   void start();  // once
   void stop();   // for good; what was told stays as it is
 
-  // As of Reflector. What is cleared is told as removed once the request under way brings something, or ends;
-  // an API server ends the watches of a type that is gone.
-  void hurry();
-  void clear();
+  void hurry();  // as of Reflector
 
   Knowledge knowledge() const;
 
@@ -74,7 +71,6 @@ class Watcher {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   bool hurry_ = false;
-  bool clear_ = false;
   Knowledge knowledge_;
   std::thread thread_;
 };

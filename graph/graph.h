@@ -152,6 +152,7 @@ class Graph {
   bool isTerminating(ObjectId object) const;
   bool hasRequirements(ObjectId object) const;  // it goes after a condition because somebody requires it
   std::string uid(ObjectId object) const;       // empty: not known
+  bool hasUid(ObjectId object, std::string_view uid) const;         // as uid() == uid, without making a text
   std::string resourceVersion(ObjectId object) const;               // as the server gave it
   std::vector<std::string_view> finalizers(ObjectId object) const;  // sorted, without duplicates
   std::vector<OwnerView> owners(ObjectId object) const;             // in the order of its metadata

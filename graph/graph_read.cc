@@ -101,6 +101,10 @@ kube::ObjectKey Graph::key(ObjectId object) const {
 
 std::string Graph::uid(ObjectId object) const { return text(tables_, uidOf(tables_.nodes[number(object)])); }
 
+bool Graph::hasUid(ObjectId object, std::string_view uid) const {
+  return sameUid(tables_, uidOf(tables_.nodes[number(object)]), parseUid(uid));
+}
+
 std::string Graph::resourceVersion(ObjectId object) const {
   const Node& node = tables_.nodes[number(object)];
   switch (node.versionKind) {

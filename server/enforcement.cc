@@ -14,12 +14,11 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
   if (!facts.keepsWebhook)
     return {std::nullopt, "WebhookNotManaged",
             "others keep the webhook configuration (--manage-webhook=false): lastout does not look whether "
-            "it asks "
-            "about " +
+            "it asks about " +
                 type};
-  if (!facts.webhookInForce)
+  if (!facts.asksAbout)
     return {std::nullopt, "WebhookUnknown", "the webhook configuration cannot be seen now"};
-  if (!*facts.webhookInForce)
+  if (!*facts.asksAbout)
     return {false, "WebhookNotInForce", "the webhook configuration does not ask about " + type + " yet"};
   return facts.probed;
 }

@@ -17,10 +17,10 @@ struct Enforcement {
 // What is known of this lastout.
 struct EnforcementFacts {
   bool auditOnly = false;
-  bool keepsWebhook = true;            // the webhook configuration is its own to keep
-  std::optional<bool> webhookInForce;  // that asks for all types of providers; nothing: it is not known
-  std::string ownNamespace;            // empty: lastout runs outside the cluster
-  Enforcement probed;                  // what probes have shown of the provider's type
+  bool keepsWebhook = true;       // the webhook configuration is its own to keep
+  std::optional<bool> asksAbout;  // whether that asks about the provider's type; nothing: it is not known
+  std::string ownNamespace;       // empty: lastout runs outside the cluster
+  Enforcement probed;             // what probes have shown of the provider's type
 };
 
 // What speaks against it, and else what probes have shown.

@@ -243,7 +243,7 @@ void Server::writeStatus() {
 Enforcement Server::enforcement(const criticalservice::CriticalService& service) const {
   return enforcementOf({.auditOnly = options_.reviews.auditOnly,
                         .keepsWebhook = keeper_ != nullptr,
-                        .webhookInForce = keeper_ ? keeper_->isInForce() : std::nullopt,
+                        .asksAbout = keeper_ ? keeper_->asksAbout(service.provider.type) : std::nullopt,
                         .ownNamespace = view_.ownNamespace(),
                         .probed = probe_ ? probe_->enforcementFor(service.provider.type) : Enforcement()},
                        service);

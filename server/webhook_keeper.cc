@@ -139,6 +139,13 @@ std::optional<bool> WebhookKeeper::isInForce() const {
   return wish_ == Wish::Standing && isRight_;
 }
 
+std::optional<bool> WebhookKeeper::asksAbout(const kube::GroupResource& type) const {
+  const std::lock_guard lock(mutex_);
+  if (!isBelieved()) return std::nullopt;
+  if (wish_ != Wish::Standing || !configuration_.types.providers.contains(type)) return false;
+  return isRight_ || (stood_ && !wrongSince_ && stood_->types.providers.contains(type));
+}
+
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved() || wish_ != Wish::Standing || !isRight_) return std::nullopt;

@@ -59,6 +59,9 @@ class WebhookKeeper {
   void retire();
   // Whether the API server asks lastout about the types that are declared now; nothing: it is not known.
   std::optional<bool> isInForce() const;
+  // Whether it asks lastout about objects of a type of provider; nothing: it is not known. While another type
+  // is declared and written, it goes on asking about those that stay.
+  std::optional<bool> asksAbout(const kube::GroupResource& type) const;
   // What stands then; nothing unless isInForce() is true.
   std::optional<ProbedConfiguration> inForce() const;
   void reconsider();        // mayWrite() may have changed

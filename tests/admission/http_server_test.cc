@@ -208,15 +208,6 @@ TEST_F(HttpServerTest, ClosesWhatIsLeftWhenItsGraceIsOver) {
   EXPECT_EQ(slow.readToEnd(), "");
 }
 
-TEST_F(HttpServerTest, SendsClientsAwayWhileItDrains) {
-  start();
-  RawClient client(server->port(), RawClient::Tls{});
-  server->drain();
-  client.send(kLive);
-  EXPECT_THAT(client.readToEnd(), HasSubstr("Connection: close\r\n"));
-  EXPECT_EQ(statusOf(ask(std::string(kLive))), 200);
-}
-
 TEST_F(HttpServerTest, SpeaksPlainHttpWhereItShould) {
   admission::HttpServerOptions options;
   options.plain = true;

@@ -69,12 +69,11 @@ TEST_F(DiscoveryTest, FindsTheRecordedTypes) {
   EXPECT_EQ(deployments->type.singular, "deployment");
   EXPECT_EQ(deployments->type.shortNames, std::vector<std::string>{"deploy"});
   EXPECT_TRUE(deployments->type.namespaced && deployments->type.builtIn);
-  EXPECT_TRUE(deployments->canGet && deployments->canList && deployments->canWatch && deployments->canDelete);
-  EXPECT_TRUE(deployments->hasScale);
+  EXPECT_TRUE(deployments->canGet && deployments->canList && deployments->canWatch);
 
   const ServedType* cool = found->find({"my.crd.group", "coolresources"});
   ASSERT_NE(cool, nullptr);
-  EXPECT_FALSE(cool->type.builtIn || cool->hasScale);
+  EXPECT_FALSE(cool->type.builtIn);
   EXPECT_EQ(found->types.resolve("cool").value()->kind, "CoolResource");
   EXPECT_EQ(found->types.findKind("my.crd.group", "CoolResource")->type.resource, "coolresources");
   EXPECT_EQ(found->types.resolve("deploy").value()->type, (kube::GroupResource{"apps", "deployments"}));

@@ -109,18 +109,6 @@ TEST_F(ReflectorTest, ListsAgainWhenEventsComeOutOfOrder) {
   EXPECT_EQ(nextIsList().resourceVersion, "");
 }
 
-TEST_F(ReflectorTest, ForgetsATypeThatIsGone) {
-  follow();
-  reflector.clear();
-  auto removed = told();
-  std::sort(removed.begin(), removed.end());
-  EXPECT_THAT(removed, ElementsAre("uid-a removed", "uid-b removed"));
-  EXPECT_EQ(state(), State::NotServed);
-  EXPECT_FALSE(reflector.knowledge().listed);
-  EXPECT_FALSE(event(EventType::Added, objectAt("a", "12")));
-  EXPECT_EQ(nextIsList().resourceVersion, "");
-}
-
 TEST(ResourceVersions, AreComparedAsNumbers) {
   EXPECT_TRUE(client::isOlder("9", "10"));
   EXPECT_FALSE(client::isOlder("10", "9"));

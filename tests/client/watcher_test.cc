@@ -199,15 +199,6 @@ TEST(Watcher, ListsAgainAfterWhatItDoesNotUnderstand) {
   EXPECT_EQ(here.script.request(4).target, std::string(kPath) + "?limit=500");
 }
 
-TEST(Watcher, ForgetsATypeThatIsGone) {
-  Watching here({{200, {listJson(objectJson("a", "5"), "10")}, Then::Ends, {}}});
-  here.told.first(3);
-  here.watcher.clear();
-  here.script.goOn(eventJson("BOOKMARK", objectJson("", "11")), false);
-  EXPECT_THAT(here.told.first(5), ElementsAre("a at 5", "stale", "synced", "a removed", "not served"));
-  EXPECT_THAT(here.script.request(2).target, HasSubstr("limit=500"));
-}
-
 TEST(Watcher, StopsAtOnceAndSaysNothingOfIt) {
   Watching open({{200, {listJson("", "10")}, Then::Ends, {}}});
   open.told.first(2);

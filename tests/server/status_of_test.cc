@@ -352,9 +352,9 @@ TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
     return (!result.enforced ? "unknown " : *result.enforced ? "yes " : "no ") + result.reason;
   };
   EXPECT_EQ(reason(), "unknown WebhookUnknown");
-  facts.webhookInForce = false;
+  facts.asksAbout = false;
   EXPECT_EQ(reason(), "no WebhookNotInForce");
-  facts.webhookInForce = true;
+  facts.asksAbout = true;
   facts.probed = {true, "ProbeDenied", "at each address"};
   EXPECT_EQ(reason(), "yes ProbeDenied");
   facts.keepsWebhook = false;

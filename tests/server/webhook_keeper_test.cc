@@ -181,6 +181,32 @@ TEST_F(WebhookKeeperTest, IsInForceOnlyWhenItStands) {
 }
 
 // It was changed while nobody was to put it back: that time counts, too.
+TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileATypeIsAdded) {
+  const kube::GroupResource deployments{"apps", "deployments"};
+  const kube::GroupResource sets{"apps", "statefulsets"};
+  std::atomic<bool> writes = true;
+  keeper = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
+  EXPECT_EQ(keeper->asksAbout(deployments), std::nullopt);
+  keeper->start();
+  keeper->setTypes({{deployments}, {}});
+  waitUntilInForce();
+  EXPECT_EQ(keeper->asksAbout(deployments), true);
+  EXPECT_EQ(keeper->asksAbout(sets), false);
+  writes = false;  // as long as a write may take
+  keeper->setTypes({{deployments, sets}, {}});
+  EXPECT_EQ(keeper->isInForce(), false);
+  EXPECT_EQ(keeper->asksAbout(deployments), true);
+  EXPECT_EQ(keeper->asksAbout(sets), false);
+  edit();
+  waitUntil([&] { return keeper->asksAbout(deployments) == false; });
+  writes = true;
+  keeper->reconsider();
+  waitUntilInForce();
+  EXPECT_EQ(keeper->asksAbout(sets), true);
+  keeper->setTypes({{sets}, {}});
+  EXPECT_EQ(keeper->asksAbout(deployments), false);
+}
+
 TEST_F(WebhookKeeperTest, CountsFromTheChangeWhoeverWrites) {
   std::atomic<bool> leads{true};
   keeper = makeKeeper("https://127.0.0.1:9443", [&leads] { return leads.load(); });
