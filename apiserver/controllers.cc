@@ -236,6 +236,7 @@ UserInfo Controllers::userOf(const cluster::Plan& plan) const {
               .groups = {"system:authenticated"},
               .extra = {}};
     case Actor::Client:
+    case Actor::Lastout:  // a program of its own, where there is an API
       break;
   }
   return adminUser();

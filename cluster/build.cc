@@ -142,6 +142,7 @@ std::optional<size_t> addOwner(Model& model, Slot dependent, const OwnerLink& li
 tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   Builder builder(input);
   builder.model.guarded = input.guarded;
+  builder.model.carriesOut = input.carriesOut;
   if (!input.lastoutNamespace.empty())
     builder.model.lastoutNamespace = kube::ObjectKey{{"", "namespaces"}, "", input.lastoutNamespace};
   for (const kube::Object& object : input.objects) addObject(builder, object, true);

@@ -24,6 +24,7 @@ struct BuildInput {
   std::vector<WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;    // what steps may create
   bool guarded = true;
+  bool carriesOut = false;  // as of Model
   kube::ResourceMap types;
   std::string lastoutNamespace;  // lastout's own; empty: none in the model
 };

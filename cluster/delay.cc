@@ -63,6 +63,8 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
       return timing.podStop;
     case Kind::ClaimRelease:
       return timing.claimRelease;
+    case Kind::CarryOut:
+      return attempt == 0 ? timing.carryOut : timing.carryOutRetry;
     case Kind::Finalize:
       return model_->controllers[action.b].takes;
   }

@@ -101,6 +101,7 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   const ObjectState object = transition.state().object(slot);
   addFlight(object.collector, Actor::Collector, slot, out);
   addFlight(object.lifecycle, Actor::Lifecycle, slot, out);
+  addFlight(object.lastout, Actor::Lastout, slot, out);
   if (collectorReleases(transition, slot, object))
     out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
   if (object.terminating()) {
@@ -109,19 +110,29 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   }
   if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot, object))
     out.push_back({Kind::CollectorDelete, Actor::Collector, slot, 0});
+  if (lastoutDeletes(transition, slot, object)) out.push_back({Kind::CarryOut, Actor::Lastout, slot, 0});
   addLive(transition, slot, object, out);
 }
 
 // --- flights: where each actor keeps its DELETE, and what it does with the answer
 
-// Sends, confirms or commits the collector's or the namespace controller's DELETE of a slot; neither
-// remembers answers.
+Flight ObjectState::*flightOf(Actor actor) {
+  if (actor == Actor::Collector) return &ObjectState::collector;
+  return actor == Actor::Lastout ? &ObjectState::lastout : &ObjectState::lifecycle;
+}
+
+DeleteRequest requestOf(const Transition& transition, Actor actor, Slot slot) {
+  if (actor == Actor::Collector) return collectorRequest(transition, slot);
+  if (actor == Actor::Lastout) return lastoutRequest(slot, transition.state().object(slot));
+  return {.actor = actor, .by = kNone, .slot = slot, .policy = PropagationPolicy::Background};
+}
+
+// Sends, confirms or commits a controller's DELETE of a slot; none of them remembers answers.
 template <class Operation>
 void controllerDelete(Transition& transition, Actor actor, Slot slot, Operation operation) {
-  Flight ObjectState::*member = actor == Actor::Collector ? &ObjectState::collector : &ObjectState::lifecycle;
+  Flight ObjectState::*member = flightOf(actor);
   ObjectState object = transition.state().object(slot);
-  DeleteRequest request{.actor = actor, .by = kNone, .slot = slot, .policy = PropagationPolicy::Background};
-  if (actor == Actor::Collector) request = collectorRequest(transition, slot);
+  const DeleteRequest request = requestOf(transition, actor, slot);
   Flight flight = object.*member;
   object.*member = {};
   transition.state().setObject(slot, object);
@@ -243,6 +254,7 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
       break;
     case Kind::CollectorDelete:
     case Kind::NamespaceDelete:
+    case Kind::CarryOut:
       controllerDelete(transition, action.actor, action.a, send);
       break;
     case Kind::CollectorRelease:

@@ -24,7 +24,8 @@ enum class Actor : uint8_t {
   Workloads,
   Kubelet,
   Claims,
-  Finalizers
+  Finalizers,
+  Lastout
 };
 
 struct Action {
@@ -45,6 +46,7 @@ struct Action {
     PodReady,          // a: Pod
     PodStop,           // a: Pod. The node reports it gone
     ClaimRelease,      // a: claim that no Pod mounts
+    CarryOut,          // a: slot. lastout deletes what it denied to a controller before
     Finalize,          // a: slot, b: finalizer controller
   };
   Kind kind = Kind::Send;

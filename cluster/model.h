@@ -170,6 +170,8 @@ struct Timing {
   Ms workloadSync{50};
   Ms claimRelease{50};
   Ms clientRetry{10'000};
+  Ms carryOut{20},
+      carryOutRetry{1000};  // from a verdict that has turned to lastout's DELETE; after a refusal
 };
 
 // The kinds of things that happen to an object and that expectations can name.
@@ -181,8 +183,9 @@ struct Model {
   std::vector<WorkLink> links;
   std::vector<FinalizerController> controllers;
   std::vector<Step> steps;
-  bool guarded = true;   // lastout is there
-  bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for
+  bool guarded = true;      // lastout is there
+  bool carriesOut = false;  // lastout deletes later, by itself, what it denied to controllers
+  bool confirms = true;     // lastout makes its confirming read; false only to show what that read is for
   admission::Rules rules;
   std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order

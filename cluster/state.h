@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct Flight {
 };
 
 // One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, labels 4, GC flight 5, namespace
-// flight 5.
+// flight 5, lastout's flight 5, put off 2.
 struct ObjectState {
   Presence presence = Presence::Absent;
   uint16_t finalizers = 0;
@@ -44,6 +45,9 @@ struct ObjectState {
   uint8_t labels = 0;
   Flight collector;  // a DELETE by the garbage collector
   Flight lifecycle;  // a DELETE by the namespace controller
+  Flight lastout;    // a DELETE by lastout, of what was put off
+  // A controller's DELETE was denied, and lastout is to carry it out: how it was to be done.
+  std::optional<PropagationPolicy> putOff;
 
   bool present() const { return presence != Presence::Absent; }
   bool live() const { return presence == Presence::Live; }

@@ -14,6 +14,8 @@ inline constexpr unsigned kValueAt = 34;
 inline constexpr unsigned kLabelsAt = 42;
 inline constexpr unsigned kCollectorAt = 46;
 inline constexpr unsigned kLifecycleAt = 51;
+inline constexpr unsigned kLastoutAt = 56;
+inline constexpr unsigned kPutOffAt = 61;
 inline constexpr unsigned kFlightBits = 5;
 
 constexpr uint64_t mask(unsigned bits) { return (uint64_t{1} << bits) - 1; }
@@ -56,7 +58,9 @@ inline uint64_t pack(const ObjectState& state) {
          (uint64_t{state.owners} << detail::kOwnersAt) | (uint64_t{state.value} << detail::kValueAt) |
          (uint64_t{state.labels} << detail::kLabelsAt) |
          (detail::packFlight(state.collector) << detail::kCollectorAt) |
-         (detail::packFlight(state.lifecycle) << detail::kLifecycleAt);
+         (detail::packFlight(state.lifecycle) << detail::kLifecycleAt) |
+         (detail::packFlight(state.lastout) << detail::kLastoutAt) |
+         ((state.putOff ? static_cast<uint64_t>(*state.putOff) + 1 : 0) << detail::kPutOffAt);
 }
 
 inline ObjectState unpack(uint64_t word) {
@@ -68,6 +72,9 @@ inline ObjectState unpack(uint64_t word) {
   state.labels = static_cast<uint8_t>((word >> detail::kLabelsAt) & detail::mask(4));
   state.collector = detail::unpackFlight((word >> detail::kCollectorAt) & detail::mask(detail::kFlightBits));
   state.lifecycle = detail::unpackFlight((word >> detail::kLifecycleAt) & detail::mask(detail::kFlightBits));
+  state.lastout = detail::unpackFlight((word >> detail::kLastoutAt) & detail::mask(detail::kFlightBits));
+  const uint64_t putOff = (word >> detail::kPutOffAt) & detail::mask(2);
+  if (putOff != 0) state.putOff = static_cast<PropagationPolicy>(putOff - 1);
   return state;
 }
 

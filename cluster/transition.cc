@@ -98,6 +98,7 @@ void Transition::commitDelete(const DeleteRequest& request) {
   object.finalizers = withPolicy(object.finalizers, request.policy);
   if (spec.role == Role::Crd && object.live()) object.finalizers |= spec.cleanupBit;
   object.presence = Presence::Terminating;
+  object.putOff.reset();
   emit({.kind = EventKind::Accepted, .actor = request.actor, .slot = slot, .by = request.by});
   if (mayVanish(spec.role, object)) {
     erase(slot, request.actor, request.by);
@@ -107,6 +108,7 @@ void Transition::commitDelete(const DeleteRequest& request) {
   touch(slot);
   object.collector = state_.object(slot).collector;
   object.lifecycle = state_.object(slot).lifecycle;
+  object.lastout = state_.object(slot).lastout;
   state_.setObject(slot, object);
   emit({.kind = EventKind::Changed, .actor = request.actor, .slot = slot, .by = request.by});
 }
@@ -137,6 +139,7 @@ void Transition::touch(Slot slot) {
   ObjectState object = state_.object(slot);
   object.collector.touched = object.collector.phase != Flight::Phase::None;
   object.lifecycle.touched = object.lifecycle.phase != Flight::Phase::None;
+  object.lastout.touched = object.lastout.phase != Flight::Phase::None;
   state_.setObject(slot, object);
   for (uint32_t step : info(slot).steps) {
     StepState state = state_.step(step);

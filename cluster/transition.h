@@ -105,6 +105,10 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
+// cluster/put_off.cc
+void putOff(Transition& transition, const DeleteRequest& request);  // which was denied
+bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
+DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 // cluster/lifecycle.cc
 bool crdHasLiveInstance(const Transition& transition, Slot crd);
 bool crdIsEmpty(const Transition& transition, Slot crd);

@@ -23,6 +23,7 @@ class Compiler {
                               .works = scenario_.works,
                               .later = scenario_.later,
                               .guarded = scenario_.guard,
+                              .carriesOut = scenario_.carryOut,
                               .types = scenario_.types,
                               .lastoutNamespace = scenario_.lastoutNamespace};
     auto model = cluster::build(input);

@@ -196,6 +196,8 @@ std::string actorName(const cluster::Model& model, const Names& names, Actor act
       return "claim protection";
     case Actor::Finalizers:
       return by == cluster::kNone ? "a controller" : "controller " + model.controllers[by].name;
+    case Actor::Lastout:
+      return "lastout";
   }
   return {};
 }

@@ -226,6 +226,8 @@ class Tracer {
         return account("namespace-controller");
       case Actor::Workloads:
         return account(workloadController(event.slot));
+      case Actor::Lastout:
+        return "system:serviceaccount:lastout:lastout";
       default:
         return "system:apiserver";
     }

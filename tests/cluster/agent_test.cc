@@ -13,9 +13,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr char kWork[] = "manifestworks.work.open-cluster-management.io/hub/provider";
-constexpr char kApplied[] = "appliedmanifestworks.work.open-cluster-management.io/applied-provider";
-
 const WorldOptions kProviderWork{
     .works = {"provider: namespaces/operator deployments.apps/operator/controller "
               "criticalservices.lastout.dev/guard"}};

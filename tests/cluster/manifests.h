@@ -53,5 +53,8 @@ inline constexpr char kWidget[] = "widgets.example.com/one";
 inline constexpr char kCrd[] = "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com";
 inline constexpr char kNamespace[] = "namespaces/operator";
 inline constexpr char kService[] = "criticalservices.lastout.dev/guard";
+// Of WorldOptions::works that are called "provider".
+inline constexpr char kWork[] = "manifestworks.work.open-cluster-management.io/hub/provider";
+inline constexpr char kApplied[] = "appliedmanifestworks.work.open-cluster-management.io/applied-provider";
 
 }  // namespace lastout::cluster

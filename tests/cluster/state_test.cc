@@ -30,6 +30,8 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     state.labels = static_cast<uint8_t>(random() % kMaxLabelSets);
     state.collector = randomFlight(random);
     state.lifecycle = randomFlight(random);
+    state.lastout = randomFlight(random);
+    if (const auto policy = random() % 4; policy < 3) state.putOff = static_cast<PropagationPolicy>(policy);
     const ObjectState back = unpack(pack(state));
     EXPECT_EQ(back.presence, state.presence);
     EXPECT_EQ(back.finalizers, state.finalizers);
@@ -38,6 +40,8 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     EXPECT_EQ(back.labels, state.labels);
     EXPECT_TRUE(same(back.collector, state.collector));
     EXPECT_TRUE(same(back.lifecycle, state.lifecycle));
+    EXPECT_TRUE(same(back.lastout, state.lastout));
+    EXPECT_EQ(back.putOff, state.putOff);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kEvents[] = {"requested", "denied", "accepted", "gone", "created", "changed"};
 constexpr std::string_view kActors[] = {"client",    "agent",   "collector", "lifecycle", "crd",
-                                        "workloads", "kubelet", "claims",    "finalizers"};
+                                        "workloads", "kubelet", "claims",    "finalizers", "lastout"};
 
 // "name: ref ref" into a work and the objects it applies, which leave `objects`.
 WorkSpec workFrom(const std::string& text, std::vector<kube::Object>& objects,
@@ -45,6 +45,7 @@ World::World(std::string_view yaml, const WorldOptions& options) : types_(kube::
   if (!objects) throw std::runtime_error(kube::toString(objects.error()));
   BuildInput input;
   input.guarded = options.guarded;
+  input.carriesOut = options.carriesOut;
   input.lastoutNamespace = options.lastoutNamespace;
   input.types = types_;
   for (const std::string& work : options.works) input.works.push_back(workFrom(work, *objects, types_));

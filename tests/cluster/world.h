@@ -17,6 +17,7 @@ using Kind = Action::Kind;
 
 struct WorldOptions {
   bool guarded = true;
+  bool carriesOut = false;
   std::vector<std::string> works =
       {};  // names of objects in the YAML that each work applies: "name: ref ref"
   std::vector<std::string> absent = {};  // references of objects that only steps create

@@ -189,6 +189,7 @@ tl::expected<Model, kube::Errors> toModel(const ClusterSpec& spec) {
   auto model = cluster::build(toInput(spec));
   if (!model) return model;
   model->confirms = spec.confirms;
+  model->carriesOut = spec.carriesOut;
   for (const ControllerSpec& controller : spec.controllers) {
     const std::optional<Slot> runsIn = controller.runsIn ? model->find(*controller.runsIn) : std::nullopt;
     if (controller.runsIn && !runsIn) continue;

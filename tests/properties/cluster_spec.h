@@ -74,6 +74,7 @@ struct ClusterSpec {
   std::vector<StepSpec> steps = {};
   bool guarded = true;
   bool confirms = true;
+  bool carriesOut = false;
   std::string lastoutNamespace = {};
 };
 

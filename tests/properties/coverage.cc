@@ -27,14 +27,15 @@ constexpr const char* kKinds[] = {"Send",
                                   "PodReady",
                                   "PodStop",
                                   "ClaimRelease",
+                                  "CarryOut",
                                   "Finalize"};
-constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle", "CrdCleanup",
-                                   "Workloads", "Kubelet", "Claims",    "Finalizers"};
+constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle",  "CrdCleanup",
+                                   "Workloads", "Kubelet", "Claims",    "Finalizers", "Lastout"};
 constexpr const char* kVerbs[] = {"Delete",    "Create",      "SetFinalizers",
                                   "SetLabels", "SetReplicas", "SetIntent"};
 
 static_assert(std::size(kKinds) == static_cast<size_t>(Action::Kind::Finalize) + 1);
-static_assert(std::size(kActors) == static_cast<size_t>(cluster::Actor::Finalizers) + 1);
+static_assert(std::size(kActors) == static_cast<size_t>(cluster::Actor::Lastout) + 1);
 
 std::string kindName(const Action& action) { return kKinds[static_cast<size_t>(action.kind)]; }
 std::string nameOf(Reason reason) { return "reason " + std::string(toString(reason)); }
@@ -78,6 +79,7 @@ std::string Coverage::missing() const {
                                   "PodReady by Kubelet",
                                   "PodStop by Kubelet",
                                   "ClaimRelease by Claims",
+                                  "CarryOut by Lastout",
                                   "Finalize by Finalizers",
                                   "step DryRun",
                                   "refused NotFound",
@@ -98,7 +100,7 @@ std::string Coverage::missingReviews() const {
   std::vector<std::string> wanted{"Send by Client, denied", "AgentStep by Agent, denied",
                                   "CollectorDelete by Collector, denied",
                                   "NamespaceDelete by Lifecycle, denied"};
-  for (const char* actor : {"Client", "Agent", "Collector", "Lifecycle"}) {
+  for (const char* actor : {"Client", "Agent", "Collector", "Lifecycle", "Lastout"}) {
     for (const char* phase : {"Confirm by ", "Commit by "}) {
       wanted.push_back(std::string(phase) + actor);
       wanted.push_back(std::string(phase) + actor + ", denied");

@@ -5,10 +5,10 @@
 // whose deletion may be refused: the agent forgets what was refused, and the garbage collector asks again
 // only once the AppliedManifestWork is gone (docs/concepts.md, "Put-off deletions"). Of what clients
 // delete in the background, only a claim waits so, for the Pods that mount it. Works::Safe therefore keeps
-// claims out of works; Works::WithClaims does not, and promises less until deletions that were put off are
-// carried out: that everything goes once somebody asks again for each object that is left. For the same
-// reason nothing is orphaned where there are works: an object that a work gave up on, and that loses its last
-// owner to an Orphan deletion, is nobody's to delete.
+// claims out of works; Works::WithClaims does not. There everything goes by itself only where lastout carries
+// out what it put off; elsewhere, once somebody asks again for each object that is left. For the same reason
+// nothing is orphaned where there are works: an object that a work gave up on, and that loses its last owner
+// to an Orphan deletion, is nobody's to delete.
 #include <algorithm>
 
 #include "tests/properties/dice.h"

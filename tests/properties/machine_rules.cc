@@ -174,6 +174,8 @@ cluster::Flight flightOf(const Walk& walk, const cluster::StateRef& state) {
       return state.work(action.a).flight;
     case Actor::Collector:
       return state.object(action.a).collector;
+    case Actor::Lastout:
+      return state.object(action.a).lastout;
     default:
       return state.object(action.a).lifecycle;
   }
@@ -210,6 +212,33 @@ std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
     } else if (action.kind != Action::Kind::CrdInstances && verdict(event.slot).guarded) {
       // (What a CRD takes along is not reviewed; the CRD is guarded instead.)
       return "a guarded object is deleted without a confirming read" + place(walk, event.slot);
+    }
+  }
+  return {};
+}
+
+// --- what lastout deletes itself
+// ----------------------------------------------------------------------------------------------------------
+
+std::string RequestWatch::broken(const Walk& walk) {
+  const cluster::Model& model = walk.machine().model();
+  for (const Event& event : walk.events()) {
+    const bool byController =
+        event.actor == Actor::Agent || event.actor == Actor::Collector || event.actor == Actor::Lifecycle;
+    if (event.kind == EventKind::Created || event.kind == EventKind::Gone) denied_.erase(event.slot);
+    if (event.kind == EventKind::Denied && event.refused == nullptr && byController)
+      denied_.insert(event.slot);
+    if (event.kind != EventKind::Requested || event.actor != Actor::Lastout) continue;
+    if (!model.carriesOut) return "lastout deletes by itself" + place(walk, event.slot);
+    if (!denied_.contains(event.slot))
+      return "lastout deletes what nobody asked for" + place(walk, event.slot);
+    const Slot space = model.slots[event.slot].namespaceSlot;
+    if (space != kNone && walk.before().object(space).terminating()) continue;
+    const cluster::ObjectState object = walk.before().object(event.slot);
+    const std::vector<cluster::OwnerLink>& links = model.slots[event.slot].owners;
+    for (size_t i = 0; i < links.size(); ++i) {
+      if (object.owner(i) == cluster::OwnerState::Current && walk.before().object(links[i].owner).live())
+        return "lastout deletes what has an owner again" + place(walk, event.slot);
     }
   }
   return {};

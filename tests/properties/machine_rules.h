@@ -4,6 +4,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tests/properties/walk.h"
 #include "tests/support/by_the_document.h"
@@ -22,6 +23,16 @@ class SafetyWatch {
 
  private:
   std::unordered_map<uint64_t, bool> held_;  // by actor and number: the criteria held at its confirming read
+};
+
+// lastout deletes no other objects than those whose deletion it denied to a controller, each that very one,
+// and as long as somebody still wants it gone.
+class RequestWatch {
+ public:
+  std::string broken(const Walk& walk);
+
+ private:
+  std::unordered_set<cluster::Slot> denied_;  // to a controller, since the object was created
 };
 
 }  // namespace lastout::testing

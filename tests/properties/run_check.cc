@@ -37,8 +37,9 @@ class RunCheck {
     while (result.failure.empty() && walk_.next()) {
       if (!lastBegan && isLastStep()) {
         lastBegan = true;
-        result.needsLast = !leftIn(walk_.before()).empty();
+        result.leftBeforeLast = leftIn(walk_.before());
       }
+      result.othersRefused = result.othersRefused || othersRefuse();
       result.failure = checkAction();
     }
     if (result.failure.empty()) result.failure = checkEnd();
@@ -51,6 +52,13 @@ class RunCheck {
   bool isLastStep() const {
     return walk_.action().kind == Action::Kind::Send &&
            machine_.model().steps[walk_.action().a].document == 1;
+  }
+
+  bool othersRefuse() const {
+    return std::any_of(walk_.events().begin(), walk_.events().end(), [](const cluster::Event& event) {
+      return event.kind == cluster::EventKind::Denied && event.actor == cluster::Actor::Agent &&
+             event.refused != nullptr && event.refused == std::string_view("InternalError");
+    });
   }
 
   std::vector<Slot> allSlots() const {
@@ -71,6 +79,7 @@ class RunCheck {
     coverage_.count(walk_);
     if (std::string broken = brokenRule(walk_); !broken.empty()) return broken;
     if (std::string broken = safety_.broken(walk_, plain_.cluster()); !broken.empty()) return broken;
+    if (std::string broken = requests_.broken(walk_); !broken.empty()) return broken;
     if ((walk_.after().monitors() & cluster::kUnsafeBit) != 0 && machine_.model().confirms)
       return "the machine says UNSAFE in action " + std::to_string(walk_.count());
     if (walk_.changed()) {
@@ -167,6 +176,7 @@ class RunCheck {
   GraphMirror mirror_;
   PlainMirror plain_;  // of the state after the last change
   SafetyWatch safety_;
+  RequestWatch requests_;
   std::vector<Slot> guarded_;
 };
 

@@ -10,11 +10,12 @@
 namespace lastout::testing {
 
 struct RunResult {
-  std::string failure = {};            // the property that broke, and where; empty when all held
-  bool built = true;                   // false: `failure` says why there was no run
-  bool unsafe = false;                 // the machine's own account of an unsafe commit
-  bool needsLast = false;              // something was left before the steps that come last
-  std::vector<std::string> left = {};  // what is there in the end
+  std::string failure = {};                      // the property that broke, and where; empty when all held
+  bool built = true;                             // false: `failure` says why there was no run
+  bool unsafe = false;                           // the machine's own account of an unsafe commit
+  bool othersRefused = false;                    // a webhook of somebody else refused an agent's request
+  std::vector<std::string> leftBeforeLast = {};  // what is there before the steps that come last
+  std::vector<std::string> left = {};            // and what in the end
 };
 
 // Builds the cluster and runs it in the order that the seed gives. In every state: the rules of Kubernetes

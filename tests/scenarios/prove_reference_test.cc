@@ -83,8 +83,9 @@ TEST_P(AgainstPlain, FindsTheSameStatesAndTheSameVerdict) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, AgainstPlain,
                          ::testing::Values("story-three-works", "story-one-work", "story-unguarded",
-                                           "story-deadlock", "provider-recreated", "intent-best-effort",
-                                           "late-instance-without-crd", "cycle-of-two", "foreground-delete"),
+                                           "story-deadlock", "story-put-off", "provider-recreated",
+                                           "intent-best-effort", "late-instance-without-crd", "cycle-of-two",
+                                           "foreground-delete"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

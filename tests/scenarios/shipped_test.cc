@@ -102,6 +102,7 @@ TEST(Shipped, AreAllThere) {
                                    "story-one-work",
                                    "story-unguarded",
                                    "story-deadlock",
+                                   "story-put-off",
                                    "managed-cluster-namespace",
                                    "provider-statefulset",
                                    "provider-webhook",

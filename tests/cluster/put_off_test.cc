@@ -1,0 +1,145 @@
+// Deletions that were denied to controllers, and that lastout carries out itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cluster/manifests.h"
+#include "tests/cluster/world.h"
+
+namespace lastout::cluster {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr char kHeld[] = "configmaps/x/held";
+
+const std::string kHolding =
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: x, finalizers: [f/x]}}";
+
+// The provider with all that the work brings, and one object that keeps the work from being finished.
+World workThatWaits(bool carriesOut) {
+  return World(kProvider + kInstances + kGuard + kHolding,
+               {.carriesOut = carriesOut,
+                .works = {"provider: namespaces/operator deployments.apps/operator/controller "
+                          "criticalservices.lastout.dev/guard configmaps/x/held"}});
+}
+
+void clear(World& world) {
+  world.deletes(kWidget);
+  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+}
+
+std::vector<std::string> requestsOfLastout(const World& world) {
+  std::vector<std::string> requests;
+  for (const std::string& line : world.log()) {
+    if (line.starts_with("lastout requested ")) requests.push_back(line.substr(line.rfind(' ') + 1));
+  }
+  return requests;
+}
+
+TEST(PutOff, IsCarriedOutInOrderWhenNobodyElseWould) {
+  World world = workThatWaits(true);
+  world.deletes(kWork);
+  world.settle();
+  EXPECT_TRUE(world.present(kDeployment));
+  EXPECT_TRUE(world.terminating(kApplied)) << "the collector leaves its dependents alone";
+  EXPECT_THAT(requestsOfLastout(world), IsEmpty()) << "its criteria do not hold";
+  clear(world);
+  world.settle();
+  EXPECT_THAT(requestsOfLastout(world), ElementsAre(kDeployment, kNamespace, kService));
+  EXPECT_FALSE(world.present(kDeployment) || world.present(kNamespace) || world.present(kService));
+  EXPECT_FALSE(world.unsafe());
+}
+
+TEST(PutOff, IsForgottenWhereLastoutOnlyDenies) {
+  World world = workThatWaits(false);
+  world.deletes(kWork);
+  world.settle();
+  clear(world);
+  world.settle();
+  EXPECT_TRUE(world.present(kDeployment));
+  EXPECT_THAT(requestsOfLastout(world), IsEmpty());
+}
+
+TEST(PutOff, NothingThatAPersonWasDenied) {
+  World world(kProvider + kInstances + kGuard, {.carriesOut = true});
+  world.send(world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.retry = false; }));
+  EXPECT_THAT(world.log(), Contains(std::string("client denied ") + kDeployment));
+  clear(world);
+  world.settle();
+  EXPECT_TRUE(world.present(kDeployment)) << "who was told no may have changed their mind";
+}
+
+TEST(PutOff, IsReviewedLikeAnyOther) {
+  World world = workThatWaits(true);
+  world.deletes(kWork);
+  world.settle();
+  clear(world);
+  world.perform(Kind::CarryOut, kDeployment);
+  EXPECT_TRUE(world.present(kDeployment)) << "allowed at first sight, and not yet confirmed";
+  world.does(Step::Verb::Create, kWidget);  // it has the finalizer again
+  world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
+  EXPECT_THAT(world.log(), Contains(std::string("lastout denied ") + kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
+  clear(world);
+  EXPECT_TRUE(world.enabled(Kind::CarryOut, kDeployment)) << "it is still put off";
+}
+
+TEST(PutOff, IsOfThatObjectAlone) {
+  World world = workThatWaits(true);
+  world.deletes(kWork);
+  world.settle();
+  clear(world);
+  world.deletes(kDeployment);
+  world.does(Step::Verb::Create, kDeployment);
+  EXPECT_TRUE(world.present(kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment)) << "another one has its name now";
+}
+
+TEST(PutOff, IsTakenBackByAnOwnerThatComesBack) {
+  World world(kProvider + kInstances + kGuard,
+              {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
+  world.deletes(kWork);
+  world.settle();
+  EXPECT_FALSE(world.present(kApplied)) << "the work is reported gone";
+  world.does(Step::Verb::Create, kWork);
+  world.agent(0);
+  EXPECT_TRUE(world.present(kApplied));
+  world.agent(0);
+  clear(world);
+  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment)) << "the new work applies it";
+  world.settle();
+  EXPECT_TRUE(world.present(kDeployment));
+}
+
+TEST(PutOff, KeepsHowItWasToBeDone) {
+  const std::string owner =
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: operator}}\n---\n";
+  const std::string owned =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: controller\n  namespace: operator\n"
+      "  ownerReferences:\n  - {apiVersion: v1, kind: ConfigMap, name: owner, uid: u, blockOwnerDeletion: "
+      "true}\n"
+      "spec:\n  replicas: 1\n  selector: {matchLabels: {app: c}}\n  template: {metadata: {labels: {app: "
+      "c}}}\n"
+      "---\n";
+  World world("{apiVersion: v1, kind: Namespace, metadata: {name: operator}}\n---\n" + owner + owned +
+                  kInstances + kGuard,
+              {.carriesOut = true});
+  world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
+  world.perform(Kind::CollectorDelete, kDeployment);
+  EXPECT_THAT(world.log(), Contains(std::string("collector denied ") + kDeployment));
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff, PropagationPolicy::Foreground)
+      << "it has a ReplicaSet that waits for it";
+  clear(world);
+  world.perform(Kind::CarryOut, kDeployment);
+  world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
+  world.perform(Kind::Commit, kDeployment, Actor::Lastout);
+  EXPECT_THAT(world.finalizers(kDeployment), Contains("foregroundDeletion"));
+}
+
+}  // namespace
+}  // namespace lastout::cluster
