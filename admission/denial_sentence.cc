@@ -55,7 +55,10 @@ void Denial::writeSubject(Writer& text) const {
   }
   const bool holds = roleOf(blocker) == Role::HoldsProvider;
   if (holds)
-    (text << (object_.resource == "namespaces" ? " holds " : " defines ")).key(viewOf(service.provider));
+    text.either(graph_.find(service.provider).has_value(), "", " may")
+        .either(object_.resource == "namespaces", " hold", " define")
+        .either(graph_.find(service.provider).has_value(), "s ", " ")
+        .key(viewOf(service.provider));
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
   text.either(holds || replaced, ",", "").either(holds, " the provider of ", " is the provider of ");

@@ -99,7 +99,7 @@ std::string_view Roots::advice() const {
   switch (first.kind) {
     case graph::RootBlocker::Kind::Object:
       if (graph_.object(graph::objectOf(first.vertex)).terminating) return {};
-      return "delete the root blocker first";
+      return found_.size() > 1 || more_ ? "delete the root blockers first" : "delete the root blocker first";
     case graph::RootBlocker::Kind::Cycle:
       return "set spec.deletionIntent of one of their CriticalServices to OrphanResources";
     case graph::RootBlocker::Kind::Unknown:

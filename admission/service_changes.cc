@@ -39,11 +39,12 @@ criticalservice::Surroundings surroundingsIn(const graph::Graph& graph) {
               [&graph](const kube::ObjectKey& key) {
                 return !isSynced(graph, key.type) || graph.find(key).has_value();
               },
-          .inNamespace =
-              [&graph](const kube::GroupResource& type, std::string_view namespaceName) {
+          .carriedIn =
+              [&graph](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
                 bool found = false;
-                forEachOf(graph, type, [&](graph::ObjectId object) {
-                  found = graph.namespaceName(object) == namespaceName;
+                forEachOf(graph, criterion.type, [&](graph::ObjectId object) {
+                  found = graph.namespaceName(object) == namespaceName &&
+                          std::ranges::count(graph.finalizers(object), criterion.finalizerName) > 0;
                   return !found;
                 });
                 return found;
@@ -85,10 +86,13 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
 }
 
 kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
-                             const kube::Object* before, const kube::Object& after) {
+                             const kube::Object* before, const kube::Object& after,
+                             std::optional<kube::ObjectKey>& unknown) {
   if (before != nullptr && hasSameSpec(*before, after)) return {};
   const auto service = criticalservice::parse(after, types);
   if (!service) return {};
+  const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
+  if (guards && !isSynced(view.graph(), service->provider.type)) unknown = service->provider;
   return criticalservice::warnings(*service, types, surroundingsIn(view.graph()));
 }
 

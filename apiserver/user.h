@@ -62,7 +62,7 @@ struct KnownUser {
   std::vector<AccessRule> rights;
 };
 
-// The users of a tokens file. None: there is no file, and whoever presents a token is the admin.
+// The users of a tokens file. None: there is no file, no token is anybody's, and all users may do everything.
 struct Users {
   std::vector<KnownUser> known;
 };

@@ -1,4 +1,6 @@
 // lastout serve: the admission server beside a real API server.
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -19,6 +21,7 @@
 #include "cmd/serve_identity.h"
 #include "cmd/serve_options.h"
 #include "cmd/settings.h"
+#include "cmd/usage.h"
 #include "server/server.h"
 
 namespace lastout::cmd {
@@ -31,7 +34,7 @@ constexpr const char* kServeExamples = R"(Examples:
   lastout serve                                      beside the cluster of KUBECONFIG, for API servers on this machine
   lastout serve --kubeconfig lastout.kubeconfig      beside an embedded cluster (lastout up)
   lastout serve --audit-only                         says what it would deny, and allows everything
-  lastout serve --deny-status 429                    kubectl waits by itself until a deletion is allowed
+  lastout serve --deny-status 429                    kubectl asks again for most of a minute before it gives up
   lastout serve --config serve.yaml                  options from a file: "deny-status: 429", a line each
   lastout serve --listen 0.0.0.0:9443 --service lastout/lastout --tls-cert tls.crt --tls-key tls.key --tls-ca ca.crt
   lastout serve --listen 0.0.0.0:9443 --service lastout/lastout --tls-secret lastout/lastout-tls --own-namespace lastout
@@ -258,12 +261,14 @@ void addServe(CLI::App& app, int& exitCode) {
   command
       ->add_option("--manage-webhook", options->manageWebhook,
                    "Keep the webhook configuration; false leaves it to others")
+      ->check(eitherOf("true", "false"))
       ->capture_default_str();
   command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");
   command
-      ->add_option("--deny-status", options->denyStatus,
-                   "Of a denied DELETE: 403, or 429, with which kubectl waits and tries again by itself")
-      ->check(CLI::IsMember({403, 429}))
+      ->add_option(
+          "--deny-status", options->denyStatus,
+          "Of a denied DELETE: 403, or 429, with which kubectl asks again by itself, ten times in 50 s")
+      ->check(eitherOf("403", "429"))
       ->capture_default_str();
   command->add_option("--lease-namespace", options->leaseNamespace,
                       "Where its Lease is, whose holder writes the status of CriticalServices; without it "
@@ -273,7 +278,7 @@ void addServe(CLI::App& app, int& exitCode) {
                       "Who it is in that Lease; without it the host's name and a number made at each start");
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
-    const auto taken = takeSettings(*command, [](const char* variable) { return std::getenv(variable); });
+    const auto taken = takeSettings(*command, environmentOf(environ));
     exitCode = taken ? runServe(*options) : badInput(taken.error());
   });
 }

@@ -27,8 +27,10 @@ struct Setting {
 };
 using Settings = std::map<std::string, Setting, std::less<>>;
 
+constexpr std::string_view kPrefix = "LASTOUT_";
+
 std::string variableOf(const std::string& option) {
-  std::string name = "LASTOUT_" + option;
+  std::string name = std::string(kPrefix) + option;
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
   return name;
@@ -71,6 +73,8 @@ kube::Result<Settings> readSettings(const std::string& file, const Options& opti
   std::vector<std::string_view> names;
   for (const auto& [name, option] : options) names.push_back(name);
   for (const kube::Member& member : *document.asMap()) {
+    if (member.key == kConfigOption)
+      return problem("config is for the command line: one file is read", member.keyPosition);
     if (!options.contains(member.key))
       return problem("there is no option " + kube::inQuotes(member.key) + kube::didYouMean(member.key, names),
                      member.keyPosition);
@@ -84,12 +88,31 @@ kube::Result<Settings> readSettings(const std::string& file, const Options& opti
   return settings;
 }
 
+// A Service that is called lastout makes variables of its own: LASTOUT_SERVICE_HOST.
+kube::Result<void> refuseMisspelt(const Environment& environment, const Options& options) {
+  std::vector<std::string> known{variableOf(kConfigOption)};
+  for (const auto& [name, option] : options) known.push_back(variableOf(name));
+  std::vector<std::string_view> words;
+  for (const std::string& variable : known)
+    words.push_back(std::string_view(variable).substr(kPrefix.size()));
+  for (const auto& [variable, value] : environment) {
+    if (std::ranges::find(known, variable) != known.end()) continue;
+    const std::string_view near = kube::nearest(std::string_view(variable).substr(kPrefix.size()), words);
+    if (near.empty()) continue;
+    return tl::unexpected(kube::Error{
+        variable + " is no option; did you mean " + std::string(kPrefix) + std::string(near) + "?", "", {}});
+  }
+  return {};
+}
+
 kube::Result<void> give(CLI::Option& option, const std::string& text, kube::Error place) {
   try {
     option.add_result(option.get_expected_min() == 0 ? option.get_flag_value(option.get_name(), text) : text);
     option.run_callback();
   } catch (const CLI::ParseError& error) {
-    place.message += error.what();
+    const bool isFlag = option.get_expected_min() == 0;
+    place.message += isFlag ? option.get_name() + ": " + kube::inQuotes(text) + " is neither true nor false"
+                            : std::string(error.what());
     return tl::unexpected(std::move(place));
   }
   return {};
@@ -97,14 +120,25 @@ kube::Result<void> give(CLI::Option& option, const std::string& text, kube::Erro
 
 }  // namespace
 
+Environment environmentOf(const char* const* variables) {
+  Environment found;
+  for (; *variables != nullptr; ++variables) {
+    const std::string_view all = *variables;
+    const size_t end = all.find('=');
+    if (all.starts_with(kPrefix) && end != std::string_view::npos)
+      found.emplace(all.substr(0, end), all.substr(end + 1));
+  }
+  return found;
+}
+
 kube::Result<void> takeSettings(CLI::App& command, const Environment& environment) {
   const Options options = settableOptions(command);
   const auto fromEnvironment = [&](const std::string& name, CLI::Option& option) -> kube::Result<void> {
-    const std::string variable = variableOf(name);
-    const char* value = environment(variable.c_str());
-    if (option.count() > 0 || value == nullptr || *value == '\0') return {};
-    return give(option, value, {variable + ": ", {}, {}});
+    const auto variable = environment.find(variableOf(name));
+    if (option.count() > 0 || variable == environment.end() || variable->second.empty()) return {};
+    return give(option, variable->second, {variable->first + ": ", {}, {}});
   };
+  if (auto spelt = refuseMisspelt(environment, options); !spelt) return spelt;
   CLI::Option& config = *command.get_option(std::string("--") + kConfigOption);
   if (auto given = fromEnvironment(kConfigOption, config); !given) return given;
   Settings settings;

@@ -4,19 +4,23 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <map>
+#include <string>
 
 #include "kube/result.h"
 
 namespace lastout::cmd {
 
-// A variable's value; nullptr where it is not set.
-using Environment = std::function<const char*(const char*)>;
+// The variables that begin with LASTOUT_, and their values.
+using Environment = std::map<std::string, std::string, std::less<>>;
+Environment environmentOf(const char* const* variables);  // as in environ: "NAME=value", the last is nullptr
 
 // Gives every long option of `command` that was not on the command line its value: from the variable
 // LASTOUT_<NAME> (LASTOUT_DENY_STATUS for --deny-status) where that is set and not empty, or else from the
 // map in the YAML file that its option --config names, whose keys are the names of options without the
 // dashes. Values meet the checks of the command line. Fails with the variable, or with file:line:column, on
-// what a check refuses, on a key that is no option (with the nearest one), and on a value that is no scalar.
+// what a check refuses, on a key that is no option (with the nearest one), on a variable that is almost an
+// option's (others may be there for other reasons), and on a value that is no scalar.
 kube::Result<void> takeSettings(CLI::App& command, const Environment& environment);
 
 }  // namespace lastout::cmd

@@ -248,9 +248,9 @@ int runUp(const UpOptions& options) {
       listening, [&cluster](const apiserver::HttpRequest& request) { return cluster.handle(request); },
       [users = *users, everybodyIsAdmin](std::string_view token, const apiserver::UserInfo* certificate)
           -> std::optional<apiserver::UserInfo> {
+        if (everybodyIsAdmin) return apiserver::adminUser();
         if (!token.empty()) return apiserver::userWithToken(users, token);
         if (certificate != nullptr) return *certificate;
-        if (everybodyIsAdmin) return apiserver::adminUser();
         return std::nullopt;
       });
   if (!listener) return failed({listener.error()});

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/quoting.h"
 #include "kube/reference.h"
 
 namespace lastout::cmd {
@@ -82,6 +83,13 @@ std::string wholeNumber(const std::string& text) {
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool sound = failed == std::errc() && end == text.data() + text.size();
   return sound ? "" : "\"" + text + "\" is no whole number from 0 to 18446744073709551615";
+}
+
+std::function<std::string(const std::string&)> eitherOf(const std::string& first, const std::string& second) {
+  return [first, second](const std::string& text) {
+    if (text == first || text == second) return std::string();
+    return kube::inQuotes(text) + " is neither " + first + " nor " + second;
+  };
 }
 
 }  // namespace lastout::cmd

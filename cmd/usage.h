@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <functional>
 #include <string>
 
 namespace lastout::cmd {
@@ -13,5 +14,8 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error);
 // A check for CLI11, which takes "-1" for the greatest number, and what is greater still for the same; empty:
 // it is a whole number from 0 to 2^64 - 1.
 std::string wholeNumber(const std::string& text);
+
+// Likewise: it is one of the two.
+std::function<std::string(const std::string&)> eitherOf(const std::string& first, const std::string& second);
 
 }  // namespace lastout::cmd

@@ -40,18 +40,17 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
                     const kube::ResourceMap& types) {
   const auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria[index]);
   if (finalizer == nullptr || waitsForCrd(service, finalizer->type)) return;
-  const std::string type = kube::toString(finalizer->type);
+  const std::string window =
+      "another of " + kube::toString(finalizer->type) +
+      " may be created between the last look and the provider's deletion, and would get stuck";
   const kube::ResourceType* known = types.find(finalizer->type);
-  std::string message =
-      criterionPath(index) + ": another of " + type +
-      " may be created between the last look and the provider's deletion, and would get stuck; ";
-  if (known != nullptr && known->builtIn) {
-    message += "no criterion can exclude that for a built-in type";
-  } else {
-    message += "add a SpecificResource criterion for customresourcedefinitions.apiextensions.k8s.io/" +
-               kube::crdName(finalizer->type);
-  }
-  report(found, std::move(message));
+  // What to do comes first: API servers cut warnings off after 256 bytes.
+  report(found, criterionPath(index) + ": " +
+                    (known != nullptr && known->builtIn
+                         ? window + "; no criterion can exclude that for a built-in type"
+                         : "add a SpecificResource criterion for "
+                           "customresourcedefinitions.apiextensions.k8s.io/" +
+                               kube::crdName(finalizer->type) + ": " + window));
 }
 
 void warnSameNamespace(kube::Errors& found, const CriticalService& service, size_t index,
@@ -60,23 +59,30 @@ void warnSameNamespace(kube::Errors& found, const CriticalService& service, size
   if (home.empty()) return;
   const Criterion& criterion = service.criteria[index];
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
   const bool inHome = specific != nullptr
                           ? specific->object.namespaceName == home
-                          : surroundings.inNamespace && surroundings.inNamespace(typeOf(criterion), home);
+                          : surroundings.carriedIn && surroundings.carriedIn(*finalizer, home);
   if (!inHome) return;
   report(found,
          criterionPath(index) + ": " +
              (specific != nullptr ? kube::toString(specific->object) + " is"
-                                  : kube::toString(typeOf(criterion)) + " has objects") +
+                                  : "some " + kube::toString(finalizer->type) + " with that finalizer are") +
              " in the provider's own namespace " + home +
-             ", which cannot be deleted as a whole before they are: keep provider and instances apart");
+             ", which cannot be deleted as a whole before they are gone: keep provider and instances apart");
+}
+
+void warnExcludedNamespace(kube::Errors& found, const CriticalService& service) {
+  if (service.provider.namespaceName != kExcludedNamespace) return;
+  report(found,
+         "spec.provider.namespace: the API server does not ask lastout about what is in kube-system: "
+         "its deletion will not be held up");
 }
 
 void warnMissingProvider(kube::Errors& found, const CriticalService& service,
                          const Surroundings& surroundings) {
   if (!surroundings.exists || surroundings.exists(service.provider)) return;
-  report(found, "spec.provider: " + kube::toString(service.provider) +
-                    " is not there, and what is not there holds nothing up");
+  report(found, missingProvider(service.provider));
 }
 
 void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, size_t index,
@@ -91,6 +97,11 @@ void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, s
 }
 
 }  // namespace
+
+std::string missingProvider(const kube::ObjectKey& provider) {
+  return "spec.provider: " + kube::toString(provider) +
+         " is not there, and what is not there holds nothing up";
+}
 
 kube::Errors validateNew(const CriticalService& service, std::string_view ownNamespace) {
   kube::Errors errors;
@@ -128,6 +139,8 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
                       const Surroundings& surroundings) {
   kube::Errors found;
+  if (service.intent == DeletionIntent::OrphanResources) return found;  // it guards nothing any longer
+  warnExcludedNamespace(found, service);
   warnNotInstalled(found, "spec.provider", service.provider.type, types);
   warnMissingProvider(found, service, surroundings);
   for (size_t i = 0; i < service.criteria.size(); ++i) {

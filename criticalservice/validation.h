@@ -23,15 +23,22 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
 // What is there beside the service; each may be empty when nobody knows.
 struct Surroundings {
   std::function<bool(const kube::ObjectKey&)> exists;
-  std::function<bool(const kube::GroupResource&, std::string_view namespaceName)> inNamespace;
+  // Some object in the namespace carries the finalizer.
+  std::function<bool(const FinalizerCriterion&, std::string_view namespaceName)> carriedIn;
   std::function<std::vector<std::string>(const kube::GroupResource&)> finalizers;  // of all its objects
 };
 
-// What a person should know although it is accepted: a type that is not installed; a provider that is not
-// there; a finalizer that nothing carries while its objects carry others; a Finalizer criterion
-// whose CRD no SpecificResource criterion names (a new instance may appear between the last look and the
-// deletion); instances in the provider's own namespace, whose deletion then waits for somebody to delete them
-// (the document's non-goal).
+// lastout does not review what is in it: a control plane must not wait for what it runs.
+inline constexpr std::string_view kExcludedNamespace = "kube-system";
+
+// The warning that a service's provider is not there.
+std::string missingProvider(const kube::ObjectKey& provider);
+
+// What a person should know although it is accepted, of a service that guards something: a provider in the
+// excluded namespace; a type that is not installed; a provider that is not there; a finalizer that nothing
+// carries while its objects carry others; a Finalizer criterion whose CRD no SpecificResource criterion names
+// (a new instance may appear between the last look and the deletion); instances in the provider's own
+// namespace, whose deletion then waits for somebody to delete them (the document's non-goal).
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
                       const Surroundings& surroundings);
 

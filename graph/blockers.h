@@ -20,7 +20,9 @@ struct DirectBlocker {
 // The end of a chain of blockers: what a person must act on.
 struct RootBlocker {
   enum class Kind : uint8_t {
-    Object,   // `vertex` is an object that waits for nothing more
+    // `vertex` is an object that waits for nothing more, and does not merely go along with its Namespace or
+    // CRD
+    Object,
     Cycle,    // `cycle` waits for itself; `vertex` is where the path meets it
     Unknown,  // `vertex` is a condition without known holders, of a type that is not known well enough
   };

@@ -30,9 +30,9 @@ class GraphBuilder {
 
  private:
   void upsert(const kube::Object& object) {
-    if (!seen_.insert(object.key).second) return;  // an object by itself counts before one inside a work
+    // An object by itself counts before one inside a work.
+    if (!seen_.emplace(object.key, object.meta.finalizers).second) return;
     result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
-    finalizers_[object.key.type].insert(object.meta.finalizers.begin(), object.meta.finalizers.end());
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
   }
 
@@ -90,17 +90,20 @@ class GraphBuilder {
 
   criticalservice::Surroundings around() const {
     return {.exists = [this](const kube::ObjectKey& key) { return seen_.contains(key); },
-            .inNamespace =
-                [this](const kube::GroupResource& type, std::string_view namespaceName) {
-                  return std::any_of(seen_.begin(), seen_.end(), [&](const kube::ObjectKey& key) {
-                    return key.type == type && key.namespaceName == namespaceName;
+            .carriedIn =
+                [this](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
+                  return std::ranges::any_of(seen_, [&](const auto& one) {
+                    return one.first.type == criterion.type && one.first.namespaceName == namespaceName &&
+                           std::ranges::count(one.second, criterion.finalizerName) > 0;
                   });
                 },
             .finalizers =
                 [this](const kube::GroupResource& type) {
-                  const auto found = finalizers_.find(type);
-                  if (found == finalizers_.end()) return std::vector<std::string>();
-                  return std::vector<std::string>(found->second.begin(), found->second.end());
+                  std::set<std::string> carried;
+                  for (const auto& [key, finalizers] : seen_) {
+                    if (key.type == type) carried.insert(finalizers.begin(), finalizers.end());
+                  }
+                  return std::vector<std::string>(carried.begin(), carried.end());
                 }};
   }
 
@@ -125,7 +128,7 @@ class GraphBuilder {
   // There is nothing but the manifests, so all of every type is known.
   void setKnowledge() {
     for (const kube::ResourceType& type : manifests_.types.types()) types_.insert(type.type);
-    for (const kube::ObjectKey& key : seen_) types_.insert(key.type);
+    for (const auto& [key, finalizers] : seen_) types_.insert(key.type);
     for (const kube::GroupResource& type : types_) {
       const bool known = manifests_.types.find(type) != nullptr;
       result_.graph.setKnowledge(result_.graph.internType(type),
@@ -136,9 +139,8 @@ class GraphBuilder {
   const Manifests& manifests_;
   ManifestGraph result_;
   kube::Errors errors_;
-  std::unordered_set<kube::ObjectKey> seen_;
+  std::unordered_map<kube::ObjectKey, std::vector<std::string>> seen_;  // with their finalizers
   std::unordered_set<kube::GroupResource> types_;
-  std::unordered_map<kube::GroupResource, std::set<std::string>> finalizers_;  // that objects of it carry
   std::vector<const kube::Object*> services_;
 };
 

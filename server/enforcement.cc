@@ -1,5 +1,7 @@
 #include "server/enforcement.h"
 
+#include "criticalservice/validation.h"
+
 namespace lastout::server {
 
 Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service) {
@@ -8,7 +10,7 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
             "spec.deletionIntent is OrphanResources: the provider may go at any time"};
   if (facts.auditOnly) return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything"};
   const std::string& home = service.provider.namespaceName;
-  if (home == "kube-system" || (!home.empty() && home == facts.ownNamespace))
+  if (home == criticalservice::kExcludedNamespace || (!home.empty() && home == facts.ownNamespace))
     return {false, "NamespaceExcluded", "the API server does not ask about what is in namespace " + home};
   const std::string type = toString(service.provider.type);
   if (!facts.keepsWebhook)

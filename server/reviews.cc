@@ -8,6 +8,7 @@
 #include "admission/scaling.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/validation.h"
 #include "kube/parse.h"
 
 namespace lastout::server {
@@ -155,11 +156,20 @@ Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::stri
   return {false, Reason::Unconfirmed, view_.unconfirmed(object, why), {}, true};
 }
 
+// For a warning: where it cannot be found out soon, it is not.
+bool Reviews::isMissing(const kube::ObjectKey& object, TimePoint deadline) const {
+  const auto found =
+      reads_.holderOf(criticalservice::conditionOf(criticalservice::SpecificResourceCriterion{object}),
+                      std::min(deadline, steady_clock::now() + kServicesPatience));
+  return found && !*found;
+}
+
 // A criterion that is given up because it is met is read once more, like what a DELETE rests on.
 Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePoint deadline) const {
   Judgement judgement;
   kube::Errors problems;
   std::vector<criticalservice::Criterion> givenUp;
+  std::optional<kube::ObjectKey> unknown;  // a provider of a type that is not followed yet
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const auto after = objectOf(review.newObject, types);
     if (!after) {
@@ -173,7 +183,7 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
                                             givenUp.push_back(criterion);
                                             return view.isMet(criterion);
                                           });
-    for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after))
+    for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after, unknown))
       judgement.warnings.push_back(warning.message);
   });
   if (!problems.empty()) judgement.reason = Reason::Invalid;
@@ -190,6 +200,8 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
                         {}});
   }
   judgement.allowed = problems.empty();
+  if (judgement.allowed && unknown && isMissing(*unknown, deadline))
+    judgement.warnings.push_back(criticalservice::missingProvider(*unknown));
   judgement.explanation.message = admission::joinedMessages(problems);
   return judgement;
 }

@@ -66,6 +66,7 @@ class Reviews {
   Judgement judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeByWatch(const kube::ObjectKey& object, TimePoint deadline) const;
   std::optional<std::string> whatTheWatchMisses(const kube::ObjectKey& object, TimePoint deadline) const;
+  bool isMissing(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "criticalservice/critical_service.h"
+#include "criticalservice/validation.h"
 #include "kube/base64.h"
 #include "kube/text_at.h"
 #include "server/sentinel.h"
@@ -70,7 +71,7 @@ Json outside(const std::vector<std::string>& namespaces) {
 // of lastout is to stay while there is a CriticalService.
 Json reviewingWebhooks(const WebhookConfiguration& configuration) {
   const kube::GroupResource services = criticalservice::criticalServiceType();
-  std::vector<std::string> excluded{"kube-system"};
+  std::vector<std::string> excluded{std::string(criticalservice::kExcludedNamespace)};
   if (!configuration.ownNamespace.empty()) excluded.push_back(configuration.ownNamespace);
   std::set<kube::GroupResource> types = configuration.types.providers;
   types.insert(kube::crdType());
@@ -84,7 +85,7 @@ Json reviewingWebhooks(const WebhookConfiguration& configuration) {
                Json::array({rule({"CREATE", "UPDATE"}, services)}), Json::object()),
        webhook(configuration, "deletions.lastout.dev", std::move(deletions), outside(excluded)),
        webhook(configuration, "namespaces.lastout.dev", Json::array({rule({"DELETE"}, {"", "namespaces"})}),
-               outside({"kube-system"}))});
+               outside({std::string(criticalservice::kExcludedNamespace)}))});
 }
 
 Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::string& fingerprint) {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "cmd/usage.h"
 #include "tests/support/program.h"
 
 namespace lastout::cmd {
@@ -25,7 +26,7 @@ class SettingsTest : public ::testing::Test {
   SettingsTest() {
     app_.add_option("--config", config_);
     app_.add_option("--name", name_);
-    app_.add_option("--deny-status", status_)->check(CLI::IsMember({403, 429}));
+    app_.add_option("--deny-status", status_)->check(eitherOf("403", "429"));
     app_.add_option("--manage", manage_);
     app_.add_flag("--audit-only", audit_);
   }
@@ -40,17 +41,14 @@ class SettingsTest : public ::testing::Test {
     return taken();
   }
   std::string taken() {
-    const auto taken = takeSettings(app_, [this](const char* variable) -> const char* {
-      const auto found = variables_.find(variable);
-      return found == variables_.end() ? nullptr : found->second.c_str();
-    });
+    const auto taken = takeSettings(app_, variables_);
     return taken ? "" : kube::toString(taken.error());
   }
 
   std::string file_ =
       (std::filesystem::temp_directory_path() / ("lastout-settings-" + std::to_string(getpid()) + ".yaml"))
           .string();
-  std::map<std::string, std::string> variables_;
+  Environment variables_;
   CLI::App app_;
   std::string config_;
   std::string name_ = "default";
@@ -97,15 +95,16 @@ TEST_F(SettingsTest, TheEnvironmentMayNameTheFile) {
 
 TEST_F(SettingsTest, WhatIsWrongHasAPlace) {
   const std::pair<const char*, const char*> cases[] = {
-      {"deny-status: 404\n", ":1:14: --deny-status: 404 not in {403,429}"},
+      {"deny-status: 404\n", ":1:14: --deny-status: \"404\" is neither 403 nor 429"},
       {"name: x\ndeny-staus: 429\n",
        ":2:1: there is no option \"deny-staus\"; did you mean \"deny-status\"?"},
-      {"config: other.yaml\n", ":1:1: there is no option \"config\""},
+      {"config: other.yaml\n", ":1:1: config is for the command line"},
       {"name: [a]\n", ":1:7: name: a string, number or boolean is expected, not a list"},
       {"name:\n", "name: a string, number or boolean is expected, not null"},
       {"- name\n", ":1:1: a map of options is expected"},
       {"name: a\n---\nname: b\n", ":3:1: one document is expected"},
       {"name: a\nname: b\n", ":2:1: "},
+      {"audit-only: perhaps\n", ":1:13: --audit-only: \"perhaps\" is neither true nor false"},
       {"manage: perhaps\n", ":1:9: "}};
   for (const auto& [text, words] : cases) {
     SCOPED_TRACE(text);
@@ -117,6 +116,18 @@ TEST_F(SettingsTest, WhatIsWrongHasAPlace) {
 TEST_F(SettingsTest, AVariableThatIsRefusedIsNamed) {
   variables_ = {{"LASTOUT_DENY_STATUS", "no"}};
   EXPECT_THAT(take(""), HasSubstr("LASTOUT_DENY_STATUS: "));
+}
+
+TEST_F(SettingsTest, AVariableThatIsAlmostAnOptionsIsMisspelt) {
+  variables_ = {{"LASTOUT_DENYSTATUS", "429"}};
+  EXPECT_THAT(take(""), HasSubstr("LASTOUT_DENYSTATUS is no option; did you mean LASTOUT_DENY_STATUS?"));
+  variables_ = {{"LASTOUT_SERVICE_HOST", "10.0.0.1"}, {"LASTOUT_PORT_443_TCP", "tcp://10.0.0.1:443"}};
+  EXPECT_EQ(taken(), "") << "a Service that is called lastout makes these";
+}
+
+TEST(Environment, HoldsLastoutsOwnVariablesAlone) {
+  const char* const variables[] = {"LASTOUT_NAME=a=b", "PATH=/bin", "LASTOUT_EMPTY=", "LASTOUT_ODD", nullptr};
+  EXPECT_EQ(environmentOf(variables), (Environment{{"LASTOUT_NAME", "a=b"}, {"LASTOUT_EMPTY", ""}}));
 }
 
 // The program as a whole: nothing has begun when a setting is wrong.

@@ -129,17 +129,31 @@ TEST(Warnings, AFinalizerThatNobodyCarriesWhileOthersAreCarried) {
 
 TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
   Surroundings everywhere;
-  everywhere.inNamespace = [](const kube::GroupResource& type, std::string_view) {
-    return type.resource == "coolresources";
+  everywhere.carriedIn = [](const FinalizerCriterion& criterion, std::string_view) {
+    return criterion.finalizerName == "my.crd.group/super-important";
   };
-  EXPECT_THAT(
-      testing::lines(warnings(story(), withCoolResources(), everywhere)),
-      HasSubstr("spec.criteria[0]: coolresources.my.crd.group has objects in the provider's own namespace "
-                "finalizer-namespace"));
+  EXPECT_THAT(testing::lines(warnings(story(), withCoolResources(), everywhere)),
+              HasSubstr("spec.criteria[0]: some coolresources.my.crd.group with that finalizer are in the "
+                        "provider's own namespace finalizer-namespace"));
   CriticalService service = story();
   service.criteria.emplace_back(SpecificResourceCriterion{{{"", "secrets"}, "finalizer-namespace", "s"}});
   EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), {})),
               HasSubstr("secrets/finalizer-namespace/s is in the provider's own namespace"));
+}
+
+TEST(Warnings, AProviderThatTheApiServerDoesNotAskAbout) {
+  CriticalService service = story();
+  service.provider.namespaceName = "kube-system";
+  EXPECT_THAT(
+      testing::lines(warnings(service, withCoolResources(), {})),
+      HasSubstr("spec.provider.namespace: the API server does not ask lastout about what is in kube-system"));
+}
+
+TEST(Warnings, NoneOfWhatIsGivenUp) {
+  CriticalService service = story();
+  service.provider.namespaceName = "kube-system";
+  service.intent = DeletionIntent::OrphanResources;
+  EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), {})), "");
 }
 
 }  // namespace

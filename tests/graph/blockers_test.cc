@@ -19,6 +19,13 @@ std::vector<std::string> paths(const Graph& graph, const Blockers& found) {
   return result;
 }
 
+std::vector<std::string> rootsOf(const Cluster& cluster, const char* object) {
+  std::vector<std::string> roots;
+  for (const RootBlocker& root : blockers(cluster.graph, cluster.vertex(object)).roots)
+    roots.push_back(describe(cluster.graph, root.vertex));
+  return roots;
+}
+
 TEST(Blockers, ProviderIsBlockedByItsCriteriaAndTheInstanceIsTheRoot) {
   const Cluster cluster = story();
   const Blockers found = blockers(cluster.graph, cluster.vertex(kProvider));
@@ -63,9 +70,16 @@ TEST(Blockers, NamespaceIsBlockedByItsContentDownToTheRoots) {
   EXPECT_EQ(found.direct[0].kind, EdgeKind::Content);
   EXPECT_EQ(found.direct[0].condition, std::nullopt);
   EXPECT_EQ(found.direct[0].count, 2u);
-  std::vector<std::string> roots;
-  for (const RootBlocker& root : found.roots) roots.push_back(describe(cluster.graph, root.vertex));
-  EXPECT_THAT(roots, ElementsAre("secrets/finalizer-namespace/token", kInstance));
+  EXPECT_THAT(rootsOf(cluster, "namespaces/finalizer-namespace"), ElementsAre(kInstance))
+      << "the Secret goes along with its namespace";
+  cluster.put("secrets/finalizer-namespace/token", {.finalizers = {"example.com/f"}});
+  EXPECT_THAT(rootsOf(cluster, "namespaces/finalizer-namespace"),
+              ElementsAre("secrets/finalizer-namespace/token", kInstance));
+  cluster.put("secrets/finalizer-namespace/token");
+  cluster.put("namespaces/finalizer-namespace", {.terminating = true});
+  EXPECT_THAT(rootsOf(cluster, "namespaces/finalizer-namespace"),
+              ElementsAre("secrets/finalizer-namespace/token", kInstance))
+      << "it should have gone by now";
 }
 
 TEST(Blockers, OwnerInForegroundDeletionWaitsForItsBlockingDependents) {

@@ -19,6 +19,7 @@ using lastout::testing::kService;
 using lastout::testing::ServerTest;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kServicePath = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kProviderPath = "/apis/apps/v1/namespaces/default/deployments/provider";
@@ -209,6 +210,19 @@ TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
               HasSubstr("did you mean \\\"my.crd.group/super-important\\\""));
   after["spec"]["criteria"][0].erase("type");
   EXPECT_FALSE(reviewService(nullptr, after)["allowed"]);
+}
+
+// Nobody follows Deployments before a CriticalService names one.
+TEST_F(ReviewsTest, TheFirstServiceIsToldThatItsProviderIsMissing) {
+  createStory();
+  remove("/apis/lastout.dev/v1alpha1/criticalservices/s");
+  follow();
+  waitFor({"lastout.dev", "criticalservices"}, Knowledge::Synced);
+  Json service = criticalService();
+  EXPECT_THAT(reviewService(nullptr, service).dump(), Not(HasSubstr("is not there")));
+  service["spec"]["provider"]["name"] = "providr";
+  EXPECT_THAT(reviewService(nullptr, service)["warnings"].dump(),
+              HasSubstr("spec.provider: deployments.apps/default/providr is not there"));
 }
 
 TEST_F(ReviewsTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {
