@@ -13,7 +13,7 @@ namespace lastout::cluster {
 namespace {
 
 constexpr std::string_view kEvents[] = {"requested", "denied", "accepted", "gone", "created", "changed"};
-constexpr std::string_view kActors[] = {"client",    "agent",   "collector", "lifecycle", "crd",
+constexpr std::string_view kActors[] = {"client",    "agent",   "collector", "lifecycle",  "crd",
                                         "workloads", "kubelet", "claims",    "finalizers", "lastout"};
 
 // "name: ref ref" into a work and the objects it applies, which leave `objects`.
