@@ -108,8 +108,10 @@ void Denial::writeField(Writer& text, const Blocker& blocker) const {
 std::optional<graph::ObjectId> Denial::replacement(const criticalservice::CriticalService& service) const {
   if (service.providerUid.empty()) return std::nullopt;
   const auto provider = graph_.find(service.provider);
-  if (!provider || graph_.hasUid(*provider, service.providerUid)) return std::nullopt;
-  return provider;
+  // Of manifests no uid is known.
+  const bool isThatOne =
+      !provider || graph_.hasUid(*provider, "") || graph_.hasUid(*provider, service.providerUid);
+  return isThatOne ? std::nullopt : provider;
 }
 
 void Denial::addReplaced() {

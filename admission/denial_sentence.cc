@@ -54,11 +54,13 @@ void Denial::writeSubject(Writer& text) const {
     return;
   }
   const bool holds = roleOf(blocker) == Role::HoldsProvider;
-  if (holds)
-    text.either(graph_.find(service.provider).has_value(), "", " may")
+  if (holds) {
+    const bool isSeen = graph_.find(service.provider).has_value();
+    text.either(isSeen, "", " may")
         .either(object_.resource == "namespaces", " hold", " define")
-        .either(graph_.find(service.provider).has_value(), "s ", " ")
+        .either(isSeen, "s ", " ")
         .key(viewOf(service.provider));
+  }
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
   text.either(holds || replaced, ",", "").either(holds, " the provider of ", " is the provider of ");

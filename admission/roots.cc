@@ -90,7 +90,7 @@ bool Roots::follow(graph::ObjectId blocker) {
     told_.push_back(root.vertex);
     found_.push_back({graph::vertexOf(blocker), std::move(root)});
   }
-  return !search.direct.empty();
+  return !search.roots.empty() || search.rootsLeftOut > 0 || !search.complete;
 }
 
 std::string_view Roots::advice() const {

@@ -25,7 +25,7 @@ std::string standingOf(const Why& why) {
 }
 
 void writeRoots(const Why& why, std::string& text) {
-  if (why.roots.empty()) return;
+  if (why.roots.empty() && why.complete) return;
   text += "\nRoot blockers:\n";
   for (const WhyRoot& root : why.roots) {
     text += "- " + root.message + "\n";

@@ -1,6 +1,4 @@
-// What lastout denied to controllers, it carries out later (docs/semantics.md, "Deletions that are put off").
-#include "admission/put_off.h"
-
+// What lastout denied to controllers, it carries out later (docs/concepts.md, "Put-off deletions").
 #include <algorithm>
 
 #include "cluster/transition.h"
@@ -9,34 +7,32 @@ namespace lastout::cluster {
 
 namespace {
 
-admission::Asker askerOf(Actor actor) {
-  return actor == Actor::Client ? admission::Asker::Person : admission::Asker::Controller;
+// Whoever asks for nobody in particular. A person was told no, and may have changed their mind.
+bool isPutOff(Actor actor) {
+  return actor == Actor::Agent || actor == Actor::Collector || actor == Actor::Lifecycle;
 }
 
-admission::Wish wishFor(const Transition& transition, Slot slot, const ObjectState& object) {
-  const SlotInfo& info = transition.info(slot);
-  admission::Wish wish{.inTerminatingNamespace = transition.isTerminating(info.namespaceSlot)};
-  for (size_t i = 0; i < info.owners.size(); ++i) {
-    const OwnerState owner = object.owner(i);
-    wish.hasOwners = wish.hasOwners || owner != OwnerState::None;
-    wish.hasLiveOwner =
-        wish.hasLiveOwner || (owner == OwnerState::Current && transition.isLive(info.owners[i].owner));
+// An owner is being deleted so that what it owns stays.
+bool isOrphaned(const Transition& transition, Slot slot, const ObjectState& object) {
+  const std::vector<OwnerLink>& owners = transition.info(slot).owners;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (object.owner(i) == OwnerState::Current && transition.isTerminating(owners[i].owner) &&
+        (transition.state().finalizers(owners[i].owner) & kOrphanBit) != 0)
+      return true;
   }
-  return wish;
+  return false;
 }
 
 // lastout would delete it now, or is about to.
 bool isDue(const Transition& transition, Slot slot, const ObjectState& object) {
-  return object.putOff && object.live() && isStillWanted(wishFor(transition, slot, object)) &&
+  return object.putOff && object.live() && !isOrphaned(transition, slot, object) &&
          transition.decide(slot).allowed;
 }
 
 }  // namespace
 
 void putOff(Transition& transition, const DeleteRequest& request) {
-  if (!transition.model().carriesOut || request.actor == Actor::Lastout || !transition.isLive(request.slot) ||
-      !isPutOff(askerOf(request.actor)))
-    return;
+  if (!transition.model().carriesOut || !isPutOff(request.actor) || !transition.isLive(request.slot)) return;
   ObjectState object = transition.state().object(request.slot);
   object.putOff = request.policy.value_or(PropagationPolicy::Background);
   transition.state().setObject(request.slot, object);
@@ -51,12 +47,13 @@ bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& 
   });
 }
 
+// It insists on the object as it was looked at: who adopts it meanwhile takes its deletion back.
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object) {
   return {.actor = Actor::Lastout,
           .by = kNone,
           .slot = slot,
           .policy = object.putOff,
-          .precondition = Precondition::Uid};
+          .precondition = Precondition::ResourceVersion};
 }
 
 }  // namespace lastout::cluster

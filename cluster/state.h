@@ -46,7 +46,8 @@ struct ObjectState {
   Flight collector;  // a DELETE by the garbage collector
   Flight lifecycle;  // a DELETE by the namespace controller
   Flight lastout;    // a DELETE by lastout, of what was put off
-  // A controller's DELETE was denied, and lastout is to carry it out: how it was to be done.
+  // A controller's DELETE was denied, and lastout is to carry it out: how it was to be done. Nobody has taken
+  // that back since.
   std::optional<PropagationPolicy> putOff;
 
   bool present() const { return presence != Presence::Absent; }

@@ -88,15 +88,21 @@ kube::Result<Settings> readSettings(const std::string& file, const Options& opti
   return settings;
 }
 
-// A Service that is called lastout makes variables of its own: LASTOUT_SERVICE_HOST.
+// Kubernetes makes such variables for a Service whose name begins with lastout: LASTOUT_TLS_PORT_443_TCP.
+bool isOfService(std::string_view variable) {
+  return variable.ends_with("_PORT") || variable.find("_PORT_") != std::string_view::npos ||
+         variable.ends_with("_SERVICE_HOST");
+}
+
 kube::Result<void> refuseMisspelt(const Environment& environment, const Options& options) {
   std::vector<std::string> known{variableOf(kConfigOption)};
   for (const auto& [name, option] : options) known.push_back(variableOf(name));
   std::vector<std::string_view> words;
+  words.reserve(known.size());
   for (const std::string& variable : known)
     words.push_back(std::string_view(variable).substr(kPrefix.size()));
   for (const auto& [variable, value] : environment) {
-    if (std::ranges::find(known, variable) != known.end()) continue;
+    if (value.empty() || isOfService(variable) || std::ranges::find(known, variable) != known.end()) continue;
     const std::string_view near = kube::nearest(std::string_view(variable).substr(kPrefix.size()), words);
     if (near.empty()) continue;
     return tl::unexpected(kube::Error{

@@ -249,9 +249,8 @@ int runUp(const UpOptions& options) {
       [users = *users, everybodyIsAdmin](std::string_view token, const apiserver::UserInfo* certificate)
           -> std::optional<apiserver::UserInfo> {
         if (everybodyIsAdmin) return apiserver::adminUser();
-        if (!token.empty()) return apiserver::userWithToken(users, token);
         if (certificate != nullptr) return *certificate;
-        return std::nullopt;
+        return apiserver::userWithToken(users, token);
       });
   if (!listener) return failed({listener.error()});
 

@@ -44,7 +44,7 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
       "another of " + kube::toString(finalizer->type) +
       " may be created between the last look and the provider's deletion, and would get stuck";
   const kube::ResourceType* known = types.find(finalizer->type);
-  // What to do comes first: API servers cut warnings off after 256 bytes.
+  // What to do comes first: API servers cut off what is long.
   report(found, criterionPath(index) + ": " +
                     (known != nullptr && known->builtIn
                          ? window + "; no criterion can exclude that for a built-in type"

@@ -17,6 +17,8 @@ bool isMet(const Graph& graph, ConditionId condition) {
 
 namespace {
 
+constexpr uint32_t kMostGoingAlong = 100'000;  // edges that are looked at
+
 bool blocks(const Graph& graph, Vertex target) {
   return isObject(graph, target) || !isMet(graph, conditionOf(graph, target));
 }
@@ -71,18 +73,22 @@ void findDirect(const Graph& graph, Vertex vertex, const BlockerLimits& limits, 
 class Chains {
  public:
   Chains(const Graph& graph, Vertex start, uint32_t limit) : graph_(graph) {
-    holdsUp_[add(Edge{kNone, start, EdgeKind::Requires})] = true;
+    add(Edge{kNone, start, EdgeKind::Requires});
     uint32_t passedOver = 0;  // edges: one Namespace may have more of them than the limit allows vertices
+    uint32_t goAlong = 0;     // edges, too
     for (uint32_t at = 0; at < reached_.size(); ++at) {
       const Vertex vertex = reached_[at].target;
       waits_.push_back(false);
       for (OutEdges edges(graph, vertex); !edges.atEnd(); edges.next()) {
         if (!blocks(graph, edges.target())) continue;
         waits_[at] = true;
+        if (goesAlong(edges.edge())) {
+          if (++goAlong <= kMostGoingAlong) continue;
+          complete_ = false;
+          break;
+        }
         if (reached_.size() < limit || numbers_.contains(edges.target())) {
-          const uint32_t to = add(edges.edge());
-          edges_.emplace_back(at, to);
-          holdsUp_[to] = holdsUp_[to] || !goesAlong(edges.edge());
+          edges_.emplace_back(at, add(edges.edge()));
         } else {
           complete_ = false;
           if (++passedOver >= limit) break;
@@ -102,8 +108,7 @@ class Chains {
     for (uint32_t at = 0; at < reached_.size(); ++at) {
       const bool cycle = isCycle[component[at]];
       if (cycle) isCycle[component[at]] = false;  // told once, where it is met first
-      const bool isEnd = !waits_[at] && holdsUp_[at] && (at != 0 || !isObject(graph_, reached_[0].target));
-      if (!cycle && !isEnd) continue;
+      if (!cycle && (waits_[at] || (at == 0 && isObject(graph_, reached_[0].target)))) continue;
       if (result.roots.size() == limits.roots) {
         ++result.rootsLeftOut;
         continue;
@@ -116,20 +121,22 @@ class Chains {
  private:
   uint32_t add(const Edge& edge) {
     const auto [place, isNew] = numbers_.emplace(edge.target, static_cast<uint32_t>(reached_.size()));
-    if (isNew) {
-      reached_.push_back(edge);
-      holdsUp_.push_back(false);
-    }
+    if (isNew) reached_.push_back(edge);
     return place->second;
   }
 
-  // What its container takes along when it is deleted: as long as that has not begun, nobody needs to act on
-  // it.
+  // What its container takes along when it is deleted, and what waits for nothing itself: as long as that has
+  // not begun, nobody needs to act on it.
   bool goesAlong(const Edge& edge) const {
     if (edge.kind != EdgeKind::Content && edge.kind != EdgeKind::Instance) return false;
     const ObjectId content = objectOf(edge.target);
-    return !graph_.isTerminating(objectOf(edge.source)) && !graph_.isTerminating(content) &&
-           graph_.finalizers(content).empty();
+    if (graph_.isTerminating(objectOf(edge.source)) || graph_.isTerminating(content) ||
+        !graph_.finalizers(content).empty())
+      return false;
+    for (OutEdges edges(graph_, edge.target); !edges.atEnd(); edges.next()) {
+      if (blocks(graph_, edges.target())) return false;
+    }
+    return true;
   }
 
   std::vector<uint32_t> findComponents() const {
@@ -169,8 +176,7 @@ class Chains {
   std::vector<Edge> reached_;  // by number: the edge that found it first; number 0 is the start
   std::unordered_map<Vertex, uint32_t> numbers_;
   std::vector<std::pair<uint32_t, uint32_t>> edges_;  // by source
-  std::vector<bool> waits_;    // by number: for something, whether or not that was reached
-  std::vector<bool> holdsUp_;  // by number: something waits for it that does not take it along
+  std::vector<bool> waits_;  // by number: for something, whether or not that was reached
   bool complete_ = true;
 };
 

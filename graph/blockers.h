@@ -52,7 +52,8 @@ struct Blockers {
 bool isMet(const Graph& graph, ConditionId condition);
 
 // What blocks an object or a condition. Met conditions block nothing; so without blockers both lists are
-// empty.
+// empty. A Namespace or CRD that is not being deleted may be blocked by what it would take along alone: then
+// there are no roots.
 Blockers blockers(const Graph& graph, Vertex vertex, const BlockerLimits& limits = {});
 
 }  // namespace lastout::graph

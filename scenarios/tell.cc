@@ -104,6 +104,7 @@ class Teller {
       case Actor::Collector:
       case Actor::Lifecycle:
       case Actor::Workloads:
+      case Actor::Lastout:
         return "; it tries again";
       default:
         return {};

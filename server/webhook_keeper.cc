@@ -142,8 +142,7 @@ std::optional<bool> WebhookKeeper::isInForce() const {
 std::optional<bool> WebhookKeeper::asksAbout(const kube::GroupResource& type) const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved()) return std::nullopt;
-  if (wish_ != Wish::Standing || !configuration_.types.providers.contains(type)) return false;
-  return isRight_ || (stood_ && !wrongSince_ && stood_->types.providers.contains(type));
+  return asked_.contains(type);
 }
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
@@ -195,6 +194,7 @@ void WebhookKeeper::compare() {
   ++changes_;
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
+  noteAsked();
   if (wish_ != Wish::Standing || !isSettled()) return;
   const bool asksForFormer = standing_ && stood_ && asksFor(*standing_, *stood_);
   if (!stood_ || isRight_ || asksForFormer)
@@ -203,6 +203,15 @@ void WebhookKeeper::compare() {
     wrongSince_ = changedSince(steady_clock::now());
   if (mayWrite()) countLoss();
   if (isRight_) stood_ = configuration_;
+}
+
+// While it is written, it asks about what it asks about before and after.
+void WebhookKeeper::noteAsked() {
+  const bool isGone = !standing_ || wish_ == Wish::Gone;
+  if (isRight_ && !isGone)
+    asked_ = configuration_.types.providers;
+  else if (isGone || (isSettled() && !(stood_ && asksFor(*standing_, *stood_))))
+    asked_.clear();
 }
 
 // Only by who writes: to others a change of the holder's may look like somebody else's. What was begun to be
@@ -251,6 +260,8 @@ void WebhookKeeper::run() {
                                       toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
     const WebhookConfiguration sent = configuration_;
     isWriting_ = true;
+    std::erase_if(asked_,
+                  [&](const kube::GroupResource& type) { return !sent.types.providers.contains(type); });
     compare();
     const uint64_t asked = changes_;
     lock.unlock();

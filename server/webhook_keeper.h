@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -73,10 +74,11 @@ class WebhookKeeper {
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
-  bool isBelieved() const;  // this and the next six with the lock held
+  bool isBelieved() const;  // this and the next seven with the lock held
   bool isSettled() const;
   bool isAsItShould() const;
   void compare();
+  void noteAsked();
   void countLoss();
   bool mayRestore(TimePoint now);
   TimePoint changedSince(TimePoint now) const;
@@ -105,6 +107,7 @@ class WebhookKeeper {
   std::string written_;                        // the version of what was written last, in this history
   bool isWriting_ = false;                     // and may be another already
   bool isRight_ = false;                       // it is as wished
+  std::set<kube::GroupResource> asked_;        // types of providers that it asks about, as far as is certain
   TimePoint rightSince_;                       // since when
   std::optional<WebhookConfiguration> stood_;  // as it was right last, or was written since
   TimePoint restoreNotBefore_;                 // what somebody else changed is left until then

@@ -149,6 +149,7 @@ void addUnknown(Cases& cases) {
     providers.remove(kDeployment);
     providers.know("deployments", knowledge);
     cases.add("the provider's type: " + std::string(title), providers, kService);
+    cases.add("and its namespace: " + std::string(title), providers, kNamespace);
     World services(kStory);
     services.know("criticalservices", knowledge);
     cases.add("CriticalServices themselves: " + std::string(title), services, kNamespace);
@@ -261,6 +262,14 @@ spec:
   World chain(second("for-a", "a", "b") + second("for-b", "b", "c") + second("for-c", "c", "d"));
   chain.apply("apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: n, name: d}\n");
   cases.add("a chain of three providers", chain, "deployments.apps/n/a");
+  // b's own criteria hold: its namespace may be deleted, and takes it along.
+  World holder(second("for-b", "b", "c") + service("waits", "finalizer-deployment", 0) +
+               "  - {type: SpecificResource, specificResource: {resource: namespaces, name: n}}\n"
+               "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"
+               "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: finalizer-namespace, name: "
+               "finalizer-deployment}\n");
+  cases.add("a blocker that would take along what waits for nothing", holder, kDeployment);
+
   World unknown(second("for-a", "a", "b") + service("for-b", "b", 1));
   unknown.remove("criticalservices.lastout.dev/for-b");
   std::string ofB = service("for-b", "b", 1);

@@ -69,7 +69,7 @@ TEST(TokensFile, NamesUsers) {
   EXPECT_FALSE(userWithToken(someUsers(), "")) << "root has none";
 }
 
-TEST(TokensFile, WithoutOneEverybodyIsTheAdmin) {
+TEST(TokensFile, WithoutOneNobodyHasAToken) {
   EXPECT_FALSE(userWithToken({}, "anything")) << "nobody was given a token";
   EXPECT_FALSE(userWithToken({}, ""));
   EXPECT_TRUE(mayDo({}, {"jane", "", {}, {}}, {"delete", "", "secrets", "", "demo", "s", ""}));

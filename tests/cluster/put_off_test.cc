@@ -97,7 +97,8 @@ TEST(PutOff, IsOfThatObjectAlone) {
   world.deletes(kDeployment);
   world.does(Step::Verb::Create, kDeployment);
   EXPECT_TRUE(world.present(kDeployment));
-  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment)) << "another one has its name now";
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff, std::nullopt)
+      << "another one has its name now";
 }
 
 TEST(PutOff, IsTakenBackByAnOwnerThatComesBack) {
@@ -116,19 +117,46 @@ TEST(PutOff, IsTakenBackByAnOwnerThatComesBack) {
   EXPECT_TRUE(world.present(kDeployment));
 }
 
+TEST(PutOff, IsTakenBackEvenWhileItIsUnderWay) {
+  World world(kProvider + kInstances + kGuard,
+              {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
+  world.deletes(kWork);
+  world.settle();
+  clear(world);
+  world.perform(Kind::CarryOut, kDeployment);
+  world.does(Step::Verb::Create, kWork);
+  world.agent(0);
+  world.agent(0);
+  world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
+  world.perform(Kind::Commit, kDeployment, Actor::Lastout);
+  world.settle();
+  EXPECT_TRUE(world.present(kDeployment)) << "the new work applies it";
+}
+
+constexpr char kOwned[] =
+    "{apiVersion: v1, kind: Namespace, metadata: {name: operator}}\n---\n"
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: operator}}\n---\n"
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: controller\n  namespace: operator\n"
+    "  ownerReferences:\n"
+    "  - {apiVersion: v1, kind: ConfigMap, name: owner, uid: u, blockOwnerDeletion: true}\n"
+    "spec:\n  replicas: 1\n  selector: {matchLabels: {app: c}}\n"
+    "  template: {metadata: {labels: {app: c}}}\n---\n";
+
+TEST(PutOff, IsTakenBackByADeletionThatOrphansIt) {
+  World world(kOwned + kInstances + kGuard, {.carriesOut = true});
+  world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
+  world.perform(Kind::CollectorDelete, kDeployment);
+  clear(world);
+  EXPECT_TRUE(world.enabled(Kind::CarryOut, kDeployment));
+  world.deletes("configmaps/operator/owner", PropagationPolicy::Orphan);
+  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
+  world.settle();
+  EXPECT_FALSE(world.present("configmaps/operator/owner"));
+  EXPECT_TRUE(world.present(kDeployment)) << "it was to stay";
+}
+
 TEST(PutOff, KeepsHowItWasToBeDone) {
-  const std::string owner =
-      "{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: operator}}\n---\n";
-  const std::string owned =
-      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: controller\n  namespace: operator\n"
-      "  ownerReferences:\n  - {apiVersion: v1, kind: ConfigMap, name: owner, uid: u, blockOwnerDeletion: "
-      "true}\n"
-      "spec:\n  replicas: 1\n  selector: {matchLabels: {app: c}}\n  template: {metadata: {labels: {app: "
-      "c}}}\n"
-      "---\n";
-  World world("{apiVersion: v1, kind: Namespace, metadata: {name: operator}}\n---\n" + owner + owned +
-                  kInstances + kGuard,
-              {.carriesOut = true});
+  World world(kOwned + kInstances + kGuard, {.carriesOut = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
   EXPECT_THAT(world.log(), Contains(std::string("collector denied ") + kDeployment));

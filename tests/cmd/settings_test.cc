@@ -121,8 +121,12 @@ TEST_F(SettingsTest, AVariableThatIsRefusedIsNamed) {
 TEST_F(SettingsTest, AVariableThatIsAlmostAnOptionsIsMisspelt) {
   variables_ = {{"LASTOUT_DENYSTATUS", "429"}};
   EXPECT_THAT(take(""), HasSubstr("LASTOUT_DENYSTATUS is no option; did you mean LASTOUT_DENY_STATUS?"));
-  variables_ = {{"LASTOUT_SERVICE_HOST", "10.0.0.1"}, {"LASTOUT_PORT_443_TCP", "tcp://10.0.0.1:443"}};
-  EXPECT_EQ(taken(), "") << "a Service that is called lastout makes these";
+  variables_ = {{"LASTOUT_SERVICE_HOST", "10.0.0.1"},
+                {"LASTOUT_SERVICE_PORT", "443"},
+                {"LASTOUT_NAMES_PORT_443_TCP", "tcp://10.0.0.1:443"},
+                {"LASTOUT_NAM_PORT", "tcp://10.0.0.1:443"},
+                {"LASTOUT_NAMES", ""}};
+  EXPECT_EQ(taken(), "") << "Services make these, and an empty variable is none";
 }
 
 TEST(Environment, HoldsLastoutsOwnVariablesAlone) {

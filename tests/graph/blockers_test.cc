@@ -19,6 +19,16 @@ std::vector<std::string> paths(const Graph& graph, const Blockers& found) {
   return result;
 }
 
+TEST(Blockers, WhatGoesAlongDoesNotHideTheRoot) {
+  Cluster cluster = story();
+  for (int i = 0; i < 20; ++i) cluster.put("secrets/finalizer-namespace/s" + std::to_string(i));
+  const Blockers found =
+      blockers(cluster.graph, cluster.vertex("namespaces/finalizer-namespace"), {.vertices = 10});
+  ASSERT_EQ(found.roots.size(), 1u);
+  EXPECT_EQ(describe(cluster.graph, found.roots[0].vertex), kInstance);
+  EXPECT_TRUE(found.complete);
+}
+
 std::vector<std::string> rootsOf(const Cluster& cluster, const char* object) {
   std::vector<std::string> roots;
   for (const RootBlocker& root : blockers(cluster.graph, cluster.vertex(object)).roots)

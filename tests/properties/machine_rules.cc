@@ -227,21 +227,36 @@ std::string RequestWatch::broken(const Walk& walk) {
         event.actor == Actor::Agent || event.actor == Actor::Collector || event.actor == Actor::Lifecycle;
     if (event.kind == EventKind::Created || event.kind == EventKind::Gone) denied_.erase(event.slot);
     if (event.kind == EventKind::Denied && event.refused == nullptr && byController)
-      denied_.insert(event.slot);
-    if (event.kind != EventKind::Requested || event.actor != Actor::Lastout) continue;
+      denied_.insert_or_assign(event.slot, ownersOf(walk, event.slot));
+    const bool asks = event.kind == EventKind::Requested || event.kind == EventKind::Accepted;
+    if (event.actor != Actor::Lastout || !asks) continue;
     if (!model.carriesOut) return "lastout deletes by itself" + place(walk, event.slot);
-    if (!denied_.contains(event.slot))
-      return "lastout deletes what nobody asked for" + place(walk, event.slot);
-    const Slot space = model.slots[event.slot].namespaceSlot;
-    if (space != kNone && walk.before().object(space).terminating()) continue;
-    const cluster::ObjectState object = walk.before().object(event.slot);
-    const std::vector<cluster::OwnerLink>& links = model.slots[event.slot].owners;
-    for (size_t i = 0; i < links.size(); ++i) {
-      if (object.owner(i) == cluster::OwnerState::Current && walk.before().object(links[i].owner).live())
-        return "lastout deletes what has an owner again" + place(walk, event.slot);
-    }
+    const auto denied = denied_.find(event.slot);
+    if (denied == denied_.end()) return "lastout deletes what nobody asked for" + place(walk, event.slot);
+    if (isTakenBack(walk, event.slot, denied->second))
+      return "lastout deletes what has an owner again" + place(walk, event.slot);
   }
   return {};
+}
+
+std::set<cluster::Slot> RequestWatch::ownersOf(const Walk& walk, Slot slot) {
+  std::set<Slot> owners;
+  const cluster::ObjectState object = walk.before().object(slot);
+  const std::vector<cluster::OwnerLink>& links = walk.machine().model().slots[slot].owners;
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (object.owner(i) == cluster::OwnerState::Current) owners.insert(links[i].owner);
+  }
+  return owners;
+}
+
+// One owner came after the denial, or is being deleted so that what it owns stays.
+bool RequestWatch::isTakenBack(const Walk& walk, Slot slot, const std::set<Slot>& formerOwners) {
+  const std::set<Slot> owners = ownersOf(walk, slot);
+  return std::any_of(owners.begin(), owners.end(), [&](Slot owner) {
+    const cluster::ObjectState state = walk.before().object(owner);
+    if (state.terminating() && (state.finalizers & cluster::kOrphanBit) != 0) return true;
+    return state.live() && !formerOwners.contains(owner);
+  });
 }
 
 }  // namespace lastout::testing

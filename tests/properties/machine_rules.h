@@ -2,9 +2,9 @@
 // Kubernetes, checked by comparing the state before an action with the one after it.
 #pragma once
 
+#include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "tests/properties/walk.h"
 #include "tests/support/by_the_document.h"
@@ -26,13 +26,17 @@ class SafetyWatch {
 };
 
 // lastout deletes no other objects than those whose deletion it denied to a controller, each that very one,
-// and as long as somebody still wants it gone.
+// and only where nobody has taken that back.
 class RequestWatch {
  public:
   std::string broken(const Walk& walk);
 
  private:
-  std::unordered_set<cluster::Slot> denied_;  // to a controller, since the object was created
+  static std::set<cluster::Slot> ownersOf(const Walk& walk, cluster::Slot slot);
+  static bool isTakenBack(const Walk& walk, cluster::Slot slot, const std::set<cluster::Slot>& formerOwners);
+
+  // What was denied to a controller since it was created, and its owners then.
+  std::unordered_map<cluster::Slot, std::set<cluster::Slot>> denied_;
 };
 
 }  // namespace lastout::testing

@@ -180,7 +180,6 @@ TEST_F(WebhookKeeperTest, IsInForceOnlyWhenItStands) {
   EXPECT_EQ(restored, 0) << "nobody else changed it";
 }
 
-// It was changed while nobody was to put it back: that time counts, too.
 TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileATypeIsAdded) {
   const kube::GroupResource deployments{"apps", "deployments"};
   const kube::GroupResource sets{"apps", "statefulsets"};
@@ -204,9 +203,14 @@ TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileATypeIsAdded) {
   waitUntilInForce();
   EXPECT_EQ(keeper->asksAbout(sets), true);
   keeper->setTypes({{sets}, {}});
+  waitUntilInForce();
   EXPECT_EQ(keeper->asksAbout(deployments), false);
+  EXPECT_EQ(keeper->asksAbout(sets), true);
+  keeper->retire();
+  EXPECT_EQ(keeper->asksAbout(sets), false);
 }
 
+// It was changed while nobody was to put it back: that time counts, too.
 TEST_F(WebhookKeeperTest, CountsFromTheChangeWhoeverWrites) {
   std::atomic<bool> leads{true};
   keeper = makeKeeper("https://127.0.0.1:9443", [&leads] { return leads.load(); });
