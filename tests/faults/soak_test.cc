@@ -42,6 +42,7 @@ class Soak {
       std::swap(paths[i - 1], paths[dice_.below(static_cast<uint32_t>(i))]);
     for (std::string& path : paths) path += dice_.pick<std::string>({"", "?propagationPolicy=Foreground"});
     troubles_ = 0;
+    unguarded_ = world_.judge.counts().unguarded;
     wait_ = dice_.below(kLongestTrouble);
     world_.deleteAll(paths, [this] { trouble(); });
     calm();
@@ -120,10 +121,9 @@ class Soak {
 
   // Called over and over: each trouble lasts for a while.
   void trouble() {
-    if (world_.judge.counts().unguarded > unguarded_) {
-      unguarded_ = world_.judge.counts().unguarded;
-      world_.finalizeByHand();
-    }
+    // Where the provider may have gone unguarded nobody removes finalizers, nor those of an instance that
+    // comes later.
+    if (world_.judge.counts().unguarded > unguarded_) world_.finalizeByHand();
     if (wait_ > 0) {
       --wait_;
       return;
@@ -217,7 +217,7 @@ class Soak {
   int faults_ = 0;
   int rounds_ = 0;
   int late_ = 0;
-  int unguarded_ = 0;
+  int unguarded_ = 0;  // before this round
   bool isBroken_ = false;
   int reported_ = 0;
 };
