@@ -239,6 +239,11 @@ FaultWorld::FaultWorld(size_t replicas, uint64_t seed) : seed_(seed) {
 
 FaultWorld::~FaultWorld() {
   for (const auto& cluster : clusters_) cluster->stop();
+  // What one is asked may reach another: none goes before all are silent.
+  for (const auto& replica : replicas_) {
+    replica->kill();
+    replica->disconnect();
+  }
   replicas_.clear();
 }
 
