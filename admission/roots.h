@@ -22,7 +22,7 @@ class Roots {
   // The object is told as a blocker itself: it is not named as a root again.
   void leaveOut(graph::ObjectId object) { told_.push_back(graph::vertexOf(object)); }
   // Looks for roots behind the blocker, in bounded time; no more once there are enough. True when the blocker
-  // waits for something else.
+  // waits for something that somebody has to act on.
   bool follow(graph::ObjectId blocker);
 
   size_t size() const { return found_.size(); }

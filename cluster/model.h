@@ -170,8 +170,7 @@ struct Timing {
   Ms workloadSync{50};
   Ms claimRelease{50};
   Ms clientRetry{10'000};
-  Ms carryOut{20},
-      carryOutRetry{1000};  // from a verdict that has turned to lastout's DELETE; after a refusal
+  Ms carryOut{20}, carryOutRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal
 };
 
 // The kinds of things that happen to an object and that expectations can name.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <functional>
 #include <map>
 #include <string>
 

@@ -194,9 +194,9 @@ void WebhookKeeper::compare() {
   ++changes_;
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
-  noteAsked();
+  const bool asksForFormer = isSettled() && standing_ && stood_ && asksFor(*standing_, *stood_);
+  noteAsked(asksForFormer);
   if (wish_ != Wish::Standing || !isSettled()) return;
-  const bool asksForFormer = standing_ && stood_ && asksFor(*standing_, *stood_);
   if (!stood_ || isRight_ || asksForFormer)
     wrongSince_.reset();
   else if (!wrongSince_)
@@ -206,11 +206,11 @@ void WebhookKeeper::compare() {
 }
 
 // While it is written, it asks about what it asks about before and after.
-void WebhookKeeper::noteAsked() {
+void WebhookKeeper::noteAsked(bool asksForFormer) {
   const bool isGone = !standing_ || wish_ == Wish::Gone;
   if (isRight_ && !isGone)
     asked_ = configuration_.types.providers;
-  else if (isGone || (isSettled() && !(stood_ && asksFor(*standing_, *stood_))))
+  else if (isGone || (isSettled() && !asksForFormer))
     asked_.clear();
 }
 

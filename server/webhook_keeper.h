@@ -78,7 +78,7 @@ class WebhookKeeper {
   bool isSettled() const;
   bool isAsItShould() const;
   void compare();
-  void noteAsked();
+  void noteAsked(bool asksForFormer);
   void countLoss();
   bool mayRestore(TimePoint now);
   TimePoint changedSince(TimePoint now) const;

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -13,7 +11,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 
 constexpr char kHeld[] = "configmaps/x/held";
 
