@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/put_off.h"
 #include "criticalservice/critical_service.h"
 
 namespace lastout::admission {
@@ -116,6 +117,17 @@ Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen
   const GuardIndex index = index_;
   for (const Seen& object : seen) graph.upsert(graph.internType(object.type), object.meta);
   return judged(graph, index, key);
+}
+
+std::vector<uint32_t> ClusterView::remembering(const kube::ObjectKey& key) const {
+  std::vector<uint32_t> numbers;
+  for (const Stake& stake : index_.stakes(key)) {
+    const bool isItself = criticalservice::keyOf(index_.service(stake.service)) == key;
+    if (remembers(stake.role, isItself)) numbers.push_back(stake.service);
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
 }
 
 std::vector<const criticalservice::CriticalService*> ClusterView::services() const {

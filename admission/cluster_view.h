@@ -70,6 +70,9 @@ class ClusterView {
 
   const graph::Graph& graph() const { return graph_; }
   const GuardIndex& guards() const { return index_; }
+  // The CriticalServices that remember a deletion of the object that was put off (admission/put_off.h): their
+  // numbers in guards(), in order.
+  std::vector<uint32_t> remembering(const kube::ObjectKey& key) const;
   // What a CriticalService was understood to say last; nullptr: it never was. Valid until the next change.
   const criticalservice::CriticalService* service(std::string_view name) const;
   // Those that are understood, in the order of their names. Valid until the next change.

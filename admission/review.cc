@@ -97,7 +97,7 @@ class Part {
 
   std::string_view path_;
   std::string& problem_;
-  static constexpr size_t kMostWanted = 10;
+  static constexpr size_t kMostWanted = 11;
   std::array<Wanted, kMostWanted> members_;
   size_t count_;
 };
@@ -129,6 +129,44 @@ std::string_view nameOf(const Part& request, std::string_view object, std::strin
                         std::string_view metadataPath, std::string& problem) {
   const Part part(request.any(object), path, {"metadata"}, problem);
   return Part(part.any("metadata"), metadataPath, {"name"}, problem).text("name");
+}
+
+void readOwners(const Part& metadata, std::string& problem, Deletion& deletion) {
+  const auto list = metadata.any("ownerReferences");
+  if (!list) return;
+  simdjson::dom::array owners;
+  if (list->get(owners) != simdjson::SUCCESS) return metadata.fail("ownerReferences", " must be a list");
+  for (const element owner : owners) {
+    const Part reference(owner, "request.oldObject.metadata.ownerReferences[]", {"uid"}, problem);
+    deletion.owners.emplace_back(reference.text("uid"));
+  }
+}
+
+// What API servers do not know they refuse before they ask; here it is left out.
+std::string readPolicy(const Part& options) {
+  const std::string_view policy = options.text("propagationPolicy");
+  for (const std::string_view known : {"Background", "Foreground", "Orphan"}) {
+    if (policy == known) return std::string(policy);
+  }
+  if (!options.any("orphanDependents")) return {};
+  return options.flag("orphanDependents") ? "Orphan" : "Background";  // what was before the policy
+}
+
+Deletion readDeletion(const Part& request, std::string& problem) {
+  Deletion deletion;
+  const Part old(request.any("oldObject"), "request.oldObject", {"metadata"}, problem);
+  const Part metadata(old.any("metadata"), "request.oldObject.metadata",
+                      {"uid", "deletionTimestamp", "ownerReferences"}, problem);
+  deletion.uid = metadata.text("uid");
+  deletion.isTerminating = metadata.any("deletionTimestamp").has_value();
+  readOwners(metadata, problem, deletion);
+  const Part options(request.any("options"), "request.options",
+                     {"propagationPolicy", "orphanDependents", "preconditions"}, problem);
+  deletion.policy = readPolicy(options);
+  const Part preconditions(options.any("preconditions"), "request.options.preconditions", {"resourceVersion"},
+                           problem);
+  deletion.insistsOnVersion = !preconditions.text("resourceVersion").empty();
+  return deletion;
 }
 
 // Where the object lies, and its name.
@@ -163,6 +201,7 @@ Review readReview(const Part& request, std::string& problem) {
   review.dryRun = request.flag("dryRun");
   if (problem.empty() && review.operation != Operation::Create && review.object.name.empty())
     problem = "neither request.name nor metadata.name of request.oldObject is there";
+  if (review.operation == Operation::Delete) review.deletion = readDeletion(request, problem);
   if (!problem.empty() || review.operation == Operation::Delete) return review;
   review.newObject = textOf(request.any("object"));
   review.oldObject = textOf(request.any("oldObject"));
@@ -188,7 +227,7 @@ tl::expected<Review, ReviewError> parseReview(std::string_view body) {
   const Part frame(root, "", {"apiVersion", "kind", "request"}, problem);
   const Part request(frame.any("request"), "request",
                      {"uid", "operation", "resource", "subResource", "name", "namespace", "userInfo",
-                      "dryRun", "object", "oldObject"},
+                      "dryRun", "object", "oldObject", "options"},
                      problem);
   if (problem.empty()) {
     if (std::string wrong = reviewFrameProblem(frame, request); !wrong.empty())

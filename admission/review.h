@@ -18,6 +18,15 @@ inline constexpr size_t kMostReviewBytes = size_t{8} << 20;  // an object and it
 
 enum class Operation : uint8_t { Create, Update, Delete, Connect };
 
+// What is to be deleted, and how.
+struct Deletion {
+  std::string uid;  // of the object; empty: the API server did not say
+  bool isTerminating = false;
+  std::vector<std::string> owners;  // uids: those of its owners
+  bool insistsOnVersion = false;    // a precondition names the object's resourceVersion
+  std::string policy;               // "Background", "Foreground" or "Orphan"; empty: the request does not say
+};
+
 // What decides about one request of the API server's; it says more.
 struct Review {
   std::string uid;  // of this review, to be repeated in the answer
@@ -30,7 +39,8 @@ struct Review {
   std::string subresource;  // "status", "scale", "finalize"; empty: the object itself
   std::string user;         // its name
   bool dryRun = false;
-  // JSON; "": none. Of a DELETE neither is kept: nothing asks for more of them than the name.
+  Deletion deletion;  // of a DELETE
+  // JSON; "": none. Of a DELETE neither is kept: nothing asks for more of them than the name and `deletion`.
   std::string newObject;
   std::string oldObject;
 };

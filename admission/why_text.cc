@@ -53,6 +53,10 @@ class WhyReader {
   explicit WhyReader(const WhyJson& json) : json_(json) {}
 
   std::string text(const char* key) { return textOf(at(key, WhyJson::value_t::string)); }
+  // Of what an older lastout does not say.
+  std::string textIfThere(const char* key) {
+    return json_.is_object() && json_.contains(key) ? text(key) : std::string();
+  }
   bool flag(const char* key) {
     const WhyJson* value = at(key, WhyJson::value_t::boolean);
     return value != nullptr && value->get<bool>();
@@ -108,6 +112,7 @@ std::string toText(const Why& why) {
   std::string text = why.object + ": " + (why.allowed ? "ALLOW" : "DENY") + " (" + why.reason + ")\n";
   text += why.message + "\n";
   if (const std::string standing = standingOf(why); !standing.empty()) text += standing + "\n";
+  if (!why.putOff.empty()) text += why.putOff + "\n";
   if (!why.blockers.empty()) text += "\nBlockers:\n";
   for (const WhyBlocker& blocker : why.blockers) {
     text += "- " + blocker.message + "\n";
@@ -128,6 +133,7 @@ std::string toJson(const Why& why) {
                         {"present", why.present},
                         {"terminating", why.terminating},
                         {"finalizers", why.finalizers},
+                        {"putOff", why.putOff},
                         {"blocked", why.isBlocked()},
                         {"verdict",
                          {{"allowed", why.allowed},
@@ -150,6 +156,7 @@ kube::Result<Why> parseWhy(std::string_view text) {
   why.present = reader.flag("present");
   why.terminating = reader.flag("terminating");
   why.finalizers = reader.texts("finalizers");
+  why.putOff = reader.textIfThere("putOff");
   WhyReader verdict = reader.part("verdict");
   why.allowed = verdict.flag("allowed");
   why.guarded = verdict.flag("guarded");

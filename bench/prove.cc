@@ -40,7 +40,7 @@ void proveFile(benchmark::State& state, const char* name) {
 }
 BENCHMARK_CAPTURE(proveFile, storyThreeWorks, "story-three-works")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(proveFile, storyOneWork, "story-one-work")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(proveFile, storyDeadlock, "story-deadlock")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(proveFile, storyDeadlock, "story-only-denied")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(proveFile, chain, "chain-of-three-operators")->Unit(benchmark::kMillisecond);
 
 // A guarded operator and so many instances that are deleted in any order: about 3 to the power of that many

@@ -39,7 +39,7 @@ void runStory(benchmark::State& state, const char* file, RunOptions options) {
 
 void replayStory(benchmark::State& state) { runStory(state, kThreeWorks, {}); }
 void replayOneWork(benchmark::State& state) { runStory(state, "scenarios/story-one-work.yaml", {}); }
-void replayDeadlock(benchmark::State& state) { runStory(state, "scenarios/story-deadlock.yaml", {}); }
+void replayDeadlock(benchmark::State& state) { runStory(state, "scenarios/story-only-denied.yaml", {}); }
 void replayStoryRandom(benchmark::State& state) { runStory(state, kThreeWorks, {.order = Order::Random}); }
 
 // With every event kept, as a run that is told needs it.

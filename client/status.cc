@@ -59,6 +59,10 @@ ServerStatus statusOfAnswer(int code, std::string_view body) {
   return status;
 }
 
+bool isAboutObject(const ServerStatus& status, std::string_view name) {
+  return status.reason == "NotFound" && status.message.ends_with("\"" + std::string(name) + "\" not found");
+}
+
 std::string toString(const ServerStatus& status) {
   std::string text = std::to_string(status.code);
   if (!status.reason.empty()) text += " " + status.reason;

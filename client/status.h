@@ -32,6 +32,9 @@ kube::Result<ServerStatus> statusOf(const kube::Value& object);
 // The answer's own code counts.
 ServerStatus statusOfAnswer(int code, std::string_view body);
 
+// Whether a 404 is about this one object, and not about its type.
+bool isAboutObject(const ServerStatus& status, std::string_view name);
+
 // "403 Forbidden: pods is forbidden: ...", in one line.
 std::string toString(const ServerStatus& status);
 

@@ -116,7 +116,7 @@ void apply(Transition& transition, uint32_t index) {
     if (!transition.isPresent(spec.object)) transition.create(spec.object, Actor::Agent, index);
     ObjectState object = transition.state().object(spec.object);
     object.setOwner(spec.ownerIndex, OwnerState::Current);
-    object.putOff.reset();  // it has an owner again
+    object.takeBack();
     transition.update(spec.object, object, Actor::Agent, index);
     transition.state().setLink(link, {.recorded = true, .stale = false});
     return;

@@ -112,7 +112,7 @@ void collectorRelease(Transition& transition, Slot slot) {
     anyDependent(transition, slot, [&](Slot dependent, size_t i) {
       ObjectState orphan = transition.state().object(dependent);
       orphan.setOwner(i, OwnerState::None);
-      orphan.putOff.reset();  // it is to stay
+      orphan.takeBack();
       transition.update(dependent, orphan, Actor::Collector);
       return false;
     });

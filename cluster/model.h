@@ -188,9 +188,10 @@ struct Model {
   admission::Rules rules;
   std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order
-  std::vector<std::vector<ConditionHolder>> conditions;        // by number, as in rules
-  std::vector<graph::Condition> conditionSpecs;                // the same order
-  std::optional<kube::ObjectKey> lastoutNamespace;             // lastout's own
+  std::vector<std::vector<Slot>> remembered;  // whose put-off deletions each remembers, beside its own
+  std::vector<std::vector<ConditionHolder>> conditions;  // by number, as in rules
+  std::vector<graph::Condition> conditionSpecs;          // the same order
+  std::optional<kube::ObjectKey> lastoutNamespace;       // lastout's own
   Timing timing;
   uint32_t monitorCount = 0;
 

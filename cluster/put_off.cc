@@ -1,4 +1,6 @@
 // What lastout denied to controllers, it carries out later (docs/concepts.md, "Put-off deletions").
+#include "admission/put_off.h"
+
 #include <algorithm>
 
 #include "cluster/transition.h"
@@ -7,53 +9,106 @@ namespace lastout::cluster {
 
 namespace {
 
-// Whoever asks for nobody in particular. A person was told no, and may have changed their mind.
-bool isPutOff(Actor actor) {
-  return actor == Actor::Agent || actor == Actor::Collector || actor == Actor::Lifecycle;
+using admission::OwnerNow;
+
+// Some CriticalService that is there remembers it, of those that want to.
+template <class Wants>
+bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
+  const Model& model = transition.model();
+  return std::ranges::any_of(transition.info(slot).stakes, [&](const admission::Stake& stake) {
+    const Slot service = model.services[stake.service];
+    return admission::remembers(stake.role, service == slot) && transition.isPresent(service) &&
+           wants(model.serviceSpecs[stake.service].replay);
+  });
 }
 
-// An owner is being deleted so that what it owns stays.
-bool isOrphaned(const Transition& transition, Slot slot, const ObjectState& object) {
-  const std::vector<OwnerLink>& owners = transition.info(slot).owners;
-  for (size_t i = 0; i < owners.size(); ++i) {
-    if (object.owner(i) == OwnerState::Current && transition.isTerminating(owners[i].owner) &&
-        (transition.state().finalizers(owners[i].owner) & kOrphanBit) != 0)
-      return true;
+OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
+  if (state == OwnerState::Dangling || !transition.isPresent(owner)) return OwnerNow::Gone;
+  if (transition.isLive(owner)) return OwnerNow::Staying;
+  const bool orphans = (transition.state().finalizers(owner) & kOrphanBit) != 0;
+  return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
+}
+
+// A state, for the rule. Who adopts or orphans an object takes its deletion back there and then.
+class StatePutOff {
+ public:
+  explicit StatePutOff(const Transition& transition) : transition_(transition) {}
+
+  bool isPutOff(Slot slot) const { return object(slot).putOff.has_value(); }
+  bool isLive(Slot slot) const { return transition_.isLive(slot); }
+  bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }
+  admission::Wish wish(Slot slot) const {
+    const SlotInfo& info = transition_.info(slot);
+    const ObjectState state = object(slot);
+    admission::WishFacts facts;
+    facts.byController = state.putOff && !state.putOff->byPerson;
+    facts.spaceTerminates = transition_.isTerminating(info.namespaceSlot);
+    for (size_t i = 0; i < info.owners.size(); ++i) {
+      if (state.owner(i) != OwnerState::None)
+        facts.owners.add(ownerNow(transition_, state.owner(i), info.owners[i].owner));
+    }
+    return admission::wishOf(facts);
   }
-  return false;
-}
+  template <class Holds>
+  bool anyBefore(Slot slot, Holds holds) const {
+    const SlotInfo& info = transition_.info(slot);
+    if (std::ranges::any_of(info.content, holds)) return true;
+    return info.role == Role::CriticalService && info.service != kNone &&
+           std::ranges::any_of(transition_.model().remembered[info.service], holds);
+  }
 
-// lastout would delete it now, or is about to.
-bool isDue(const Transition& transition, Slot slot, const ObjectState& object) {
-  return object.putOff && object.live() && !isOrphaned(transition, slot, object) &&
-         transition.decide(slot).allowed;
-}
+ private:
+  ObjectState object(Slot slot) const { return transition_.state().object(slot); }
+
+  const Transition& transition_;
+};
 
 }  // namespace
 
 void putOff(Transition& transition, const DeleteRequest& request) {
-  if (!transition.model().carriesOut || !isPutOff(request.actor) || !transition.isLive(request.slot)) return;
+  if (!transition.model().carriesOut || request.actor == Actor::Lastout) return;
+  const bool byController = request.actor != Actor::Client;
+  if (!byController && request.precondition == Precondition::ResourceVersion) return;
+  const auto wants = [&](criticalservice::Replay replay) {
+    return admission::isPutOff(replay, byController);
+  };
+  if (!transition.isLive(request.slot) || !isRemembered(transition, request.slot, wants)) return;
   ObjectState object = transition.state().object(request.slot);
-  object.putOff = request.policy.value_or(PropagationPolicy::Background);
+  if (object.putOff && object.putOff->byPerson && byController) return;
+  object.putOff = {request.policy.value_or(PropagationPolicy::Background), !byController};
   transition.state().setObject(request.slot, object);
 }
 
-// A container goes after what is in it: who takes it first takes that along.
+void forgetPutOff(Transition& transition, Slot service) {
+  const uint32_t number = transition.info(service).service;
+  if (!transition.model().carriesOut || number == kNone) return;
+  for (const Slot slot : transition.model().remembered[number]) {
+    ObjectState object = transition.state().object(slot);
+    if (!object.putOff) continue;
+    const bool byController = !object.putOff->byPerson;
+    const auto wants = [&](criticalservice::Replay replay) {
+      return admission::isPutOff(replay, byController);
+    };
+    if (isRemembered(transition, slot, wants)) continue;
+    object.putOff.reset();
+    transition.state().setObject(slot, object);
+  }
+}
+
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object) {
-  if (object.lastout.phase != Flight::Phase::None || !isDue(transition, slot, object)) return false;
-  const std::vector<Slot>& content = transition.info(slot).content;
-  return std::none_of(content.begin(), content.end(), [&](Slot inside) {
-    return isDue(transition, inside, transition.state().object(inside));
-  });
+  return object.putOff && object.lastout.phase == Flight::Phase::None &&
+         admission::isToBeCarriedOut(StatePutOff(transition), slot);
 }
 
 // It insists on the object as it was looked at: who adopts it meanwhile takes its deletion back.
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object) {
-  return {.actor = Actor::Lastout,
-          .by = kNone,
-          .slot = slot,
-          .policy = object.putOff,
-          .precondition = Precondition::ResourceVersion};
+  DeleteRequest request{.actor = Actor::Lastout,
+                        .by = kNone,
+                        .slot = slot,
+                        .policy = {},
+                        .precondition = Precondition::ResourceVersion};
+  if (object.putOff) request.policy = object.putOff->policy;
+  return request;
 }
 
 }  // namespace lastout::cluster

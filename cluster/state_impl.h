@@ -34,6 +34,15 @@ inline Flight unpackFlight(uint64_t bits) {
   return flight;
 }
 
+inline uint64_t packPutOff(const std::optional<PutOffState>& putOff) {
+  return putOff ? (static_cast<uint64_t>(putOff->policy) + 1) | (uint64_t{putOff->byPerson} << 2) : 0;
+}
+
+inline std::optional<PutOffState> unpackPutOff(uint64_t bits) {
+  if ((bits & 3) == 0) return std::nullopt;
+  return PutOffState{static_cast<PropagationPolicy>((bits & 3) - 1), (bits & 4) != 0};
+}
+
 // Item `index` of an array of fields of `bits` bits that starts at a word; no field straddles words.
 inline uint64_t getField(const uint64_t* words, uint32_t index, unsigned bits) {
   const unsigned perWord = 64 / bits;
@@ -60,7 +69,7 @@ inline uint64_t pack(const ObjectState& state) {
          (detail::packFlight(state.collector) << detail::kCollectorAt) |
          (detail::packFlight(state.lifecycle) << detail::kLifecycleAt) |
          (detail::packFlight(state.lastout) << detail::kLastoutAt) |
-         ((state.putOff ? static_cast<uint64_t>(*state.putOff) + 1 : 0) << detail::kPutOffAt);
+         (detail::packPutOff(state.putOff) << detail::kPutOffAt);
 }
 
 inline ObjectState unpack(uint64_t word) {
@@ -73,8 +82,7 @@ inline ObjectState unpack(uint64_t word) {
   state.collector = detail::unpackFlight((word >> detail::kCollectorAt) & detail::mask(detail::kFlightBits));
   state.lifecycle = detail::unpackFlight((word >> detail::kLifecycleAt) & detail::mask(detail::kFlightBits));
   state.lastout = detail::unpackFlight((word >> detail::kLastoutAt) & detail::mask(detail::kFlightBits));
-  const uint64_t putOff = (word >> detail::kPutOffAt) & detail::mask(2);
-  if (putOff != 0) state.putOff = static_cast<PropagationPolicy>(putOff - 1);
+  state.putOff = detail::unpackPutOff(word >> detail::kPutOffAt);
   return state;
 }
 

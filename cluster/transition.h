@@ -107,6 +107,7 @@ DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
 // cluster/put_off.cc
 void putOff(Transition& transition, const DeleteRequest& request);  // which was denied
+void forgetPutOff(Transition& transition, Slot service);            // with a CriticalService that is gone
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 // cluster/lifecycle.cc

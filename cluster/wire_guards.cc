@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "admission/guards.h"
+#include "admission/put_off.h"
 #include "cluster/builder.h"
 #include "kube/selector.h"
 #include "kube/text_at.h"
@@ -43,11 +44,15 @@ void addService(Builder& builder, Slot slot, CriticalService service) {
   for (const criticalservice::Criterion& criterion : service.criteria)
     model.rules.criteria.push_back(addCondition(model, criticalservice::conditionOf(criterion)));
   model.rules.services.push_back(rule);
+  std::vector<Slot> remembered;
   for (const admission::Guard& guard :
        admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace)) {
-    if (const auto guarded = model.find(guard.object))
-      model.slots[*guarded].stakes.push_back({.role = guard.role, .service = number});
+    const auto guarded = model.find(guard.object);
+    if (!guarded) continue;
+    model.slots[*guarded].stakes.push_back({.role = guard.role, .service = number});
+    if (admission::remembers(guard.role, false)) remembered.push_back(*guarded);
   }
+  model.remembered.push_back(std::move(remembered));
   model.slots[slot].service = number;
   model.slots[slot].valueAtCreation = static_cast<uint8_t>(service.intent);
   model.services.push_back(slot);

@@ -23,7 +23,7 @@ using scenarios::Verdict;
 constexpr const char* kProveExamples = R"(Examples:
   lastout prove scenarios/story-three-works.yaml     is there an order in which it gets stuck?
   lastout prove --as-expected scenarios/             for CI: getting stuck is fine where the file says so
-  lastout prove --onward scenarios/story-deadlock.yaml
+  lastout prove --onward scenarios/story-only-denied.yaml
   lastout prove --max-memory 8GiB --max-states 100000000 scenarios/story-one-work.yaml
   lastout prove -o json scenarios/story-unguarded.yaml
 

@@ -200,6 +200,7 @@ int runServe(const ServeOptions& options) {
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
   serving.lease = std::move(*lease);
+  serving.controllers.insert(options.putOffFor.begin(), options.putOffFor.end());
   serving.random = randomness();
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
   serving.verdict = [&log](const server::Verdict& verdict) { log.write(lineOf(verdict)); };
@@ -274,6 +275,12 @@ void addServe(CLI::App& app, int& exitCode) {
   command->add_option("--lease-name", options->leaseName, "The name of that Lease")->capture_default_str();
   command->add_option("--identity", options->identity,
                       "Who it is in that Lease; without it the host's name and a number made at each start");
+  command
+      ->add_option(
+          "--put-off-for", options->putOffFor,
+          "Users, separated by commas, whose denied deletions are carried out later, beside the garbage "
+          "collector's, the namespace controller's and klusterlet-work-sa's")
+      ->delimiter(',');
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
     const auto taken = takeSettings(*command, environmentOf(environ));

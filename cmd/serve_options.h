@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/connection.h"
 #include "cmd/listening.h"
@@ -33,6 +34,7 @@ struct ServeOptions {
   std::string leaseNamespace;
   std::string leaseName = "lastout";
   std::string identity;
+  std::vector<std::string> putOffFor;
 };
 
 // What is wrong with the options by themselves, each with the option's name: Services and Secrets that cannot

@@ -83,6 +83,7 @@ kube::Value toManifest(const CriticalService& service) {
   add(spec, "provider", objectFields(service.provider));
   add(spec, "criteria", kube::Value{std::move(criteria), {}});
   add(spec, "deletionIntent", text(toString(service.intent)));
+  if (service.replay != Replay::Controllers) add(spec, "replay", text(toString(service.replay)));
   if (service.guardsScaling) {
     kube::Value::Map guard;
     add(guard, "scaleToZero", kube::Value{true, {}});

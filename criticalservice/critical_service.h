@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "criticalservice/put_off.h"
 #include "graph/condition.h"
 #include "kube/object.h"
 
@@ -43,7 +44,9 @@ struct CriticalService {
   std::vector<Criterion> criteria;
   DeletionIntent intent = DeletionIntent::Ordered;
   bool guardsScaling = false;  // spec.guard.scaleToZero: scaling the provider to zero is like deleting it
-  std::string providerUid;     // status.provider.uid: the provider it has seen first; empty while it saw none
+  Replay replay = Replay::Controllers;
+  std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
+  PutOffs putOff;           // status.putOff
 };
 
 // The type's own names.
@@ -59,8 +62,8 @@ std::string toString(const Criterion& criterion);
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and
 // unknown field has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the
 // document writes it. A type that is not installed is no error
-// (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid is
-// read; what else stands there is left to whoever wrote it.
+// (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid
+// and putOff are read; what else stands there is left to whoever wrote it.
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, const kube::ResourceMap& types);
 // Likewise, of one that was accepted once, and guards: what only a writer could mend is no error, such as a
 // criterion whose type turned out to be namespaced, or is called otherwise. So it means the same whatever
@@ -68,7 +71,7 @@ tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, co
 tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object);
 
 // The manifest that parse() reads into the same value: apiVersion, kind, metadata (name and uid), spec, and
-// the status where a provider was seen.
+// what the status says of the provider that was seen.
 kube::Value toManifest(const CriticalService& service);
 
 // What keeps the criterion unmet, as the graph's condition.

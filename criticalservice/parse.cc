@@ -66,6 +66,7 @@ tl::expected<CriticalService, kube::Errors> Reader::read() {
     if (std::optional<Fields> provider = status->fields("provider")) {
       service_.providerUid = provider->string("uid").value_or("");
     }
+    service_.putOff = readPutOffs(object_.content);
   }
   document.finish();
   if (!errors_.empty()) return tl::unexpected(std::move(errors_));
@@ -96,6 +97,11 @@ void Reader::readSpec(Fields spec) {
     for (const DeletionIntent intent :
          {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
       if (*word == toString(intent)) service_.intent = intent;
+    }
+  }
+  if (const auto word = spec.oneOf("replay", {"Controllers", "Always", "Never"})) {
+    for (const Replay replay : {Replay::Controllers, Replay::Always, Replay::Never}) {
+      if (*word == toString(replay)) service_.replay = replay;
     }
   }
   if (std::optional<Fields> guard = spec.fields("guard")) {

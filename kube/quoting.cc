@@ -28,6 +28,13 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string atMost(std::string text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+  text.resize(bytes);
+  return text;
+}
+
 std::string inQuotes(std::string_view text) { return "\"" + printable(text) + "\""; }
 
 }  // namespace lastout::kube

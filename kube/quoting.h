@@ -1,4 +1,4 @@
-// printable and inQuotes: somebody's words inside a message.
+// printable, atMost and inQuotes: somebody's words inside a message.
 #pragma once
 
 #include <string>
@@ -10,7 +10,10 @@ namespace lastout::kube {
 // \x1b, and what is longer than 300 bytes ends in "...".
 std::string printable(std::string_view text);
 
-// The same in quotes.
+// At most so many bytes of it, and no half character. UTF-8.
+std::string atMost(std::string text, size_t bytes);
+
+// The text as printable() makes it, in quotes.
 std::string inQuotes(std::string_view text);
 
 }  // namespace lastout::kube

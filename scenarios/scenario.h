@@ -87,7 +87,7 @@ struct Scenario {
   std::string name;                    // metadata.name, or the file's name without its ending
   std::string description;
   bool guard = true;                     // lastout is there
-  bool carryOut = false;                 // and deletes later what it denied to controllers
+  bool carryOut = true;                  // and deletes later what it denied to controllers
   std::string lastoutNamespace;          // empty: not in the cluster
   std::vector<kube::Object> objects;     // present at start; those that works apply are among them
   std::vector<cluster::WorkSpec> works;  // present at start, and applied

@@ -278,7 +278,7 @@ void readSpec(const SpecReader& reader, kube::Fields& spec) {
   Scenario& scenario = reader.scenario;
   scenario.description = spec.string("description").value_or("");
   scenario.guard = spec.boolean("guard").value_or(true);
-  scenario.carryOut = spec.boolean("carryOut").value_or(false);
+  scenario.carryOut = spec.boolean("carryOut").value_or(true);
   scenario.lastoutNamespace = spec.string("lastoutNamespace").value_or("");
   for (kube::Fields& fields : spec.items("controllers"))
     scenario.controllers.push_back(readController(reader, fields));

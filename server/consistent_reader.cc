@@ -42,11 +42,6 @@ bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
   return condition.uid.empty() || condition.uid == meta.uid;
 }
 
-// Whether a 404 is about this one object, and not about its type.
-bool isAboutObject(const client::ServerStatus& status, std::string_view name) {
-  return status.reason == "NotFound" && status.message.ends_with("\"" + std::string(name) + "\" not found");
-}
-
 }  // namespace
 
 // What a page says of the others.
@@ -151,7 +146,7 @@ kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, 
     return {};
   }
   const auto status = client::statusOfAnswer(*whole);
-  if (status.code == 404 && isAboutObject(status, condition.name)) return {};
+  if (status.code == 404 && client::isAboutObject(status, condition.name)) return {};
   return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
 }
 

@@ -6,6 +6,7 @@
 #include "client/fetch.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/quoting.h"
 #include "kube/timestamp.h"
 
 namespace lastout::server {
@@ -21,16 +22,9 @@ constexpr size_t kLongestEventMessage = 1000;  // bytes
 constexpr size_t kLongestEventName = 50;       // bytes; the API server adds some, and takes 63
 constexpr size_t kMostEventBytes = size_t{64} << 10;
 
-// At most so many bytes, and no half character.
-std::string atMost(std::string text, size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
-  return text.substr(0, bytes);
-}
-
 // What the API server makes a name of.
 std::string nameBefore(const std::string& object) {
-  std::string name = atMost(object, kLongestEventName);
+  std::string name = kube::atMost(object, kLongestEventName);
   while (name.ends_with('.') || name.ends_with('-')) name.pop_back();
   return name + "-";
 }
@@ -128,7 +122,7 @@ void EventWriter::tell(Event event) {
 bool EventWriter::isRepeated(const Event& event) {
   const auto now = steady_clock::now();
   std::erase_if(lately_, [&](const auto& one) { return one.second + options_.pause <= now; });
-  return !lately_.try_emplace(event.uid + "/" + event.reason, now).second;
+  return !lately_.try_emplace(event.uid + "/" + event.reason + "/" + event.subject, now).second;
 }
 
 // One attempt for each. One line for each problem, with how many were dropped for want of room.
@@ -165,7 +159,7 @@ std::string EventWriter::write(const Event& event) {
         {{"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}}},
        {"type", event.warning ? "Warning" : "Normal"},
        {"reason", event.reason},
-       {"message", atMost(event.message, kLongestEventMessage)},
+       {"message", kube::atMost(event.message, kLongestEventMessage)},
        {"source", {{"component", options_.component}}},
        {"reportingComponent", options_.component},
        {"reportingInstance", options_.instance},

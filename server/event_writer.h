@@ -29,8 +29,9 @@ struct Event {
   std::string name;
   std::string uid;
   bool warning = false;
-  std::string reason;   // one word
-  std::string message;  // at most 1,000 bytes are told
+  std::string reason;        // one word
+  std::string message;       // at most 1,000 bytes are told
+  std::string subject = {};  // what else it is about: of another one it is another Event
 };
 
 // What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,
@@ -76,8 +77,9 @@ class EventWriter {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   std::deque<Event> waiting_;
-  size_t dropped_ = 0;                                                   // since the last that was written
-  std::map<std::string, std::chrono::steady_clock::time_point> lately_;  // told, by object and reason
+  size_t dropped_ = 0;  // since the last that was written
+  std::map<std::string, std::chrono::steady_clock::time_point>
+      lately_;  // told, by object, reason and subject
   std::thread thread_;
 };
 

@@ -131,7 +131,10 @@ Metrics::Metrics(const std::string& version)
                           .Add({})),
       probes_(counters(registry_, "lastout_probes_total",
                        "Dry runs of a deletion that lastout denies. allowed: the API server did not ask it; "
-                       "outdated: not yet by the webhook configuration that stands.")) {
+                       "outdated: not yet by the webhook configuration that stands.")),
+      putOff_(counters(registry_, "lastout_put_off_deletions_total",
+                       "Deletions that were denied to be carried out later. refused: they could not be, and "
+                       "are tried again.")) {
   prometheus::BuildGauge()
       .Name("lastout_build_info")
       .Help("1, with the version as a label.")
@@ -183,6 +186,10 @@ void Metrics::countRestored(std::chrono::milliseconds unguarded) {
 
 void Metrics::count(ProbeResult probe) {
   probes_.Add({{"result", std::string(toString(probe))}}).Increment();
+}
+
+void Metrics::count(PutOffNews::Kind putOff) {
+  putOff_.Add({{"result", std::string(toString(putOff))}}).Increment();
 }
 
 std::string Metrics::text(const Standing& standing) const {

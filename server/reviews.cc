@@ -41,12 +41,19 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
 
 Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, ReviewsOptions options,
                  Observer observer)
-    : view_(view), reads_(reads), services_(services), options_(options), observer_(std::move(observer)) {}
+    : view_(view),
+      reads_(reads),
+      services_(services),
+      options_(std::move(options)),
+      observer_(std::move(observer)) {}
 
 admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
   auto review = admission::parseReview(request.body);
   if (!review) return {review.error().status, "text/plain", review.error().message + "\n", {}};
-  Judgement judgement = judge(*review, request.begun + options_.budget);
+  const TimePoint deadline = request.begun + options_.budget;
+  Judgement judgement = judge(*review, deadline);
+  if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete)
+    options_.denied(*review, deadline);
   admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
   if (!judgement.allowed) {
     const int code = statusFor(*review);

@@ -18,11 +18,12 @@ LiveViewOptions viewOptions(const ServerOptions& options) {
   return view;
 }
 
-WatchesOptions watchesOptions(const ServerOptions& options, Metrics& metrics) {
+WatchesOptions watchesOptions(const ServerOptions& options, Metrics& metrics, std::function<void()> told) {
   WatchesOptions watches;
   watches.watcher = options.watcher;
   watches.random = options.random;
   watches.log = options.log;
+  watches.told = std::move(told);
   watches.interrupted = [&metrics](const kube::GroupResource& type) { metrics.countInterruption(type); };
   return watches;
 }
@@ -36,13 +37,23 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       view_(viewOptions(options_)),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
-      reviews_(view_, reads_, services_, options_.reviews,
+      reviews_(view_, reads_, services_, reviewsOptions(),
                [this](const Verdict& verdict) {
                  metrics_.count(verdict);
                  options_.verdict(verdict);
                }),
       identity_(options_.http.identity),
-      watches_(access_, view_, watchesOptions(options_, metrics_)) {}
+      watches_(access_, view_, watchesOptions(options_, metrics_, [this] {
+                 if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider();
+               })) {}
+
+ReviewsOptions Server::reviewsOptions() {
+  ReviewsOptions reviews = options_.reviews;
+  reviews.denied = [this](const admission::Review& review, TimePoint deadline) {
+    if (PutOffStore* putOffs = startedPutOffs_) putOffs->remember(review, deadline);
+  };
+  return reviews;
+}
 
 Server::~Server() { stop(std::chrono::milliseconds(0)); }
 
@@ -57,6 +68,7 @@ kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Acces
     return tl::unexpected(std::move(listening.error()));
   server->shareCertificate();
   server->writeStatus();
+  server->putOff();
   server->watches_.observe([raw = server.get()] { raw->reconsider(); });
   if (server->lease_) server->lease_->start();
   server->watches_.start();
@@ -174,6 +186,7 @@ void Server::reconsider() {
   declareWebhook();
   if (probe_) probe_->reconsider();
   if (status_) status_->reconsider();
+  if (carrier_) carrier_->reconsider(true);
   if (lease_) lease_->reconsider();
 }
 
@@ -207,6 +220,7 @@ void Server::holdLease() {
   lease.taken = [this] {
     if (keeper_) keeper_->reconsider();
     if (status_) status_->reconsider();
+    if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider(true);
   };
   EventWriterOptions events;
   events.instance = lease.identity;
@@ -238,6 +252,44 @@ void Server::writeStatus() {
   status.failed = [this] { metrics_.countStatusFailure(); };
   status_ = std::make_unique<StatusWriter>(access_, view_, std::move(status));
   status_->start();
+}
+
+// Every replica remembers what it denied; the holder of the Lease carries it out.
+void Server::putOff() {
+  if (!lease_) return;
+  PutOffStoreOptions store;
+  store.controllers = options_.controllers;
+  store.clock = [clock = options_.lease->clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
+  store.random = options_.random;
+  store.backoff = options_.watcher.reflector.backoff;
+  store.log = options_.log;
+  store.told = [this](const PutOffNews& news) { tellOf(news); };
+  putOffs_ = std::make_unique<PutOffStore>(access_, view_, std::move(store));
+  putOffs_->start();
+  startedPutOffs_ = putOffs_.get();
+  PutOffCarrierOptions carrier;
+  carrier.controllers = options_.controllers;
+  carrier.mayAct = [this] {
+    const bool isAsked = !keeper_ || keeper_->isInForce().value_or(false);
+    return lease_->holds() && isAsked && !options_.reviews.auditOnly;
+  };
+  carrier.forget = [this](const std::string& service, const criticalservice::PutOff& deletion) {
+    putOffs_->forget(service, deletion);
+  };
+  carrier.random = options_.random;
+  carrier.told = [this](const PutOffNews& news) { tellOf(news); };
+  carrier_ = std::make_unique<PutOffCarrier>(access_, view_, std::move(carrier));
+  carrier_->start();
+  startedCarrier_ = carrier_.get();
+}
+
+void Server::tellOf(const PutOffNews& news) {
+  metrics_.count(news.kind);
+  Event event = eventOf(news);
+  options_.log(
+      event.warning ? Level::Warning : Level::Info,
+      event.message + (news.service.empty() ? "" : " (criticalservices.lastout.dev/" + news.service + ")"));
+  if (!event.uid.empty()) events_->tell(std::move(event));
 }
 
 Enforcement Server::enforcement(const criticalservice::CriticalService& service) const {
@@ -300,7 +352,10 @@ void Server::trust(const std::string& authorities) {
 void Server::stop(std::chrono::milliseconds grace) {
   if (std::exchange(stopped_, true)) return;
   if (http_) http_->stop(grace);
+  if (putOffs_) putOffs_->finish(grace);
   access_->stop();
+  if (carrier_) carrier_->stop();
+  if (putOffs_) putOffs_->stop();
   if (status_) status_->stop();
   if (events_) events_->stop();
   if (lease_) lease_->stop();

@@ -19,6 +19,8 @@
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/put_off_carrier.h"
+#include "server/put_off_store.h"
 #include "server/reviews.h"
 #include "server/status_writer.h"
 #include "server/watches.h"
@@ -37,11 +39,12 @@ struct ServerOptions {
   // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. Its
   // members from `watcher` on are filled in here.
   std::optional<CertificateSecretOptions> certificates;
-  // Whose holder writes the status of CriticalServices, and Events; nothing: this lastout does not. Its
-  // random and log are the server's.
+  // Whose holder writes the status of CriticalServices, and Events, and carries out what was put off;
+  // nothing: this lastout does not, and puts nothing off. Its random and log are the server's.
   std::optional<LeaseHolderOptions> lease;
-  std::optional<AnswersOptions> answers;  // nothing: no metrics and no answers are given
-  std::string version;                    // of the program, for the metrics
+  Controllers controllers = usualControllers();  // whose denied deletions are put off
+  std::optional<AnswersOptions> answers;         // nothing: no metrics and no answers are given
+  std::string version;                           // of the program, for the metrics
   // Whether API servers ask it is tried where it keeps the webhook configuration, and does not only watch.
   ProbeTimes probe;
   client::WatcherOptions watcher;
@@ -85,6 +88,7 @@ class Server {
 
  private:
   Server(std::shared_ptr<client::Access> access, ServerOptions options);
+  ReviewsOptions reviewsOptions();
   kube::Result<void> listen();
   kube::Result<void> listenForQuestions();
   void holdLease();
@@ -97,6 +101,8 @@ class Server {
   void reconsider();
   void declareWebhook();
   void writeStatus();
+  void putOff();
+  void tellOf(const PutOffNews& news);
   Enforcement enforcement(const criticalservice::CriticalService& service) const;
   void noteValidity(const std::string& certificate);
 
@@ -114,12 +120,16 @@ class Server {
   std::unique_ptr<WebhookProbe> probe_;
   std::unique_ptr<CertificateSecret> certificates_;
   std::unique_ptr<StatusWriter> status_;
+  std::unique_ptr<PutOffStore> putOffs_;
+  std::unique_ptr<PutOffCarrier> carrier_;
   // The same, for questions while they are made.
   std::atomic<const WebhookKeeper*> startedKeeper_{nullptr};
   std::mutex identityMutex_;
   admission::TlsIdentity identity_;  // in use; guarded by the mutex
   std::atomic<const LeaseHolder*> startedLease_{nullptr};
   std::atomic<const WebhookProbe*> startedProbe_{nullptr};
+  std::atomic<PutOffStore*> startedPutOffs_{nullptr};
+  std::atomic<PutOffCarrier*> startedCarrier_{nullptr};
   std::atomic<const CertificateSecret*> startedCertificates_{nullptr};
   std::atomic<int64_t> certificateUntil_{0};  // 0: it cannot be told
   Watches watches_;

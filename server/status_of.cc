@@ -10,6 +10,7 @@
 #include "criticalservice/status.h"
 #include "graph/blockers.h"
 #include "graph/names.h"
+#include "kube/quoting.h"
 #include "kube/timestamp.h"
 
 namespace lastout::server {
@@ -38,12 +39,9 @@ std::string_view wordOf(std::optional<bool> status) {
   return !status ? "Unknown" : *status ? "True" : "False";
 }
 
-// At most so many bytes, and no half character.
 std::string cut(std::string text) {
   if (text.size() <= admission::kLongestMessage) return text;
-  size_t end = admission::kLongestMessage - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "...";
+  return kube::atMost(std::move(text), admission::kLongestMessage - 3) + "...";
 }
 
 StatusJson* findCondition(StatusJson& conditions, std::string_view type) {

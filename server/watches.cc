@@ -143,10 +143,12 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
   return {[this, type](client::StreamedObject object) {
             view_.upsert(type, std::move(object));
             noticed(type.type);
+            if (options_.told) options_.told();
           },
           [this, type](const client::Removed& object) {
             view_.remove(type.type, object);
             noticed(type.type);
+            if (options_.told) options_.told();
           },
           [this, type, followed = false,
            problems = ProblemLog(options_.log, toString(type.type) + ": ",

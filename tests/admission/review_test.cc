@@ -27,6 +27,15 @@ void expectSaysWhatItsBodySays(const Review& review, const json& request) {
   const bool isDeletion = request["operation"] == "DELETE";
   EXPECT_EQ(parsedOrNull(review.newObject), isDeletion ? json() : request["object"]);
   EXPECT_EQ(parsedOrNull(review.oldObject), isDeletion ? json() : request["oldObject"]);
+  if (isDeletion) {
+    const json& metadata = request["oldObject"]["metadata"];
+    EXPECT_EQ(review.deletion.uid, metadata["uid"]);
+    EXPECT_EQ(review.deletion.isTerminating, metadata.contains("deletionTimestamp"));
+    EXPECT_EQ(review.deletion.policy, request["options"].value("propagationPolicy", ""));
+    std::vector<std::string> owners;
+    for (const json& owner : metadata.value("ownerReferences", json::array())) owners.push_back(owner["uid"]);
+    EXPECT_EQ(review.deletion.owners, owners);
+  }
   const json& object = request["oldObject"].is_null() ? request["object"] : request["oldObject"];
   EXPECT_EQ(review.object.name, object["metadata"]["name"]);
   const bool isNamespace = request["resource"]["resource"] == "namespaces";
@@ -53,6 +62,30 @@ TEST(Review, OfACollectionHasTheNameOfTheOldObject) {
   ASSERT_FALSE(body["request"].contains("name"));
   const std::string text = body.dump();
   EXPECT_EQ(parseReview(text)->object.name, "finalizer-deployment");
+}
+
+TEST(Review, SaysHowItsObjectIsToBeDeleted) {
+  json body = recordedReview("35-delete-deployments-admin");
+  json& options = body["request"]["options"];
+  const auto policy = [&] { return parseReview(body.dump())->deletion.policy; };
+  EXPECT_EQ(policy(), "");
+  options["orphanDependents"] = true;
+  EXPECT_EQ(policy(), "Orphan") << "as it was said before there were policies";
+  options["orphanDependents"] = false;
+  EXPECT_EQ(policy(), "Background");
+  options["propagationPolicy"] = "Foreground";
+  EXPECT_EQ(policy(), "Foreground");
+  options = {{"propagationPolicy", "Whatever"}};
+  EXPECT_EQ(policy(), "") << "no API server lets that through";
+  EXPECT_FALSE(parseReview(body.dump())->deletion.insistsOnVersion);
+  options["preconditions"] = {{"uid", "u"}};
+  EXPECT_FALSE(parseReview(body.dump())->deletion.insistsOnVersion);
+  options["preconditions"]["resourceVersion"] = "7";
+  EXPECT_TRUE(parseReview(body.dump())->deletion.insistsOnVersion);
+  options = nullptr;
+  EXPECT_EQ(policy(), "");
+  body["request"]["oldObject"] = nullptr;
+  EXPECT_EQ(parseReview(body.dump())->deletion.uid, "");
 }
 
 TEST(Review, OfANamespaceIsInNone) {

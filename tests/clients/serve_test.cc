@@ -18,8 +18,9 @@ using ::testing::Not;
 class Serve : public Serving {
  protected:
   // The story's objects in a cluster, and lastout beside it, in force.
-  void begin(const std::vector<std::string>& options = {}) {
-    start({"--speed", "50", "--load", "scenarios/story-three-works.yaml"});
+  void begin(const std::vector<std::string>& options = {},
+             const std::string& scenario = "scenarios/story-three-works.yaml") {
+    start({"--speed", "50", "--load", scenario});
     serve(options);
     waitUntilTheProviderIsGuarded();
   }
@@ -61,6 +62,25 @@ TEST_F(Serve, TheStoryEndsEmptyInEveryOrder) {
   EXPECT_THAT(kubectl("get namespaces,criticalservices,deployments,manifestworks -A -o name"),
               Not(HasSubstr("finalizer")));
   EXPECT_THAT(kubectl("get crds -o name"), Not(HasSubstr("coolresources")));
+}
+
+// Three works are deleted once, as they were when a real control plane never ended; nobody asks again.
+TEST_F(Serve, TheRecordedDeadlockEndsEmpty) {
+  begin({"--put-off-for", "somebody,agent"}, "scenarios/story-deadlock.yaml");
+  kubectl("delete manifestworks --all -n cluster1 --wait=false");
+  waitUntil("test -z \"$(kubectl get manifestworks,appliedmanifestworks -A -o name)\"");
+  waitUntil(
+      "test -z \"$(kubectl get namespaces,criticalservices,deployments,persistentvolumeclaims -A -o name | "
+      "grep "
+      "-e finalizer -e /data)\"");
+  EXPECT_THAT(kubectl("get crds -o name"), Not(HasSubstr("coolresources")));
+  EXPECT_THAT(
+      kubectl("get events -n default -o jsonpath='{range .items[*]}{.reason}: {.message}{\"\\n\"}{end}'"),
+      AllOf(HasSubstr("DeletionPutOff: deployments.apps/finalizer-namespace/finalizer-deployment: its "
+                      "deletion, asked for by agent, is put off until it may go"),
+            HasSubstr(
+                "DeletionCarriedOut: deployments.apps/finalizer-namespace/finalizer-deployment is deleted "
+                "now, as agent had asked")));
 }
 
 TEST_F(Serve, With429KubectlWaitsByItself) {

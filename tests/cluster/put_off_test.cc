@@ -157,13 +157,70 @@ TEST(PutOff, KeepsHowItWasToBeDone) {
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
   EXPECT_THAT(world.log(), Contains(std::string("collector denied ") + kDeployment));
-  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff, PropagationPolicy::Foreground)
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff,
+            (PutOffState{PropagationPolicy::Foreground, false}))
       << "it has a ReplicaSet that waits for it";
   clear(world);
   world.perform(Kind::CarryOut, kDeployment);
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
   world.perform(Kind::Commit, kDeployment, Actor::Lastout);
   EXPECT_THAT(world.finalizers(kDeployment), Contains("foregroundDeletion"));
+}
+
+// The guard with one more line in its spec.
+std::string guardWith(const std::string& line) {
+  std::string guard = kGuard;
+  return guard.insert(guard.find("  provider:"), line);
+}
+
+TEST(PutOff, APersonsTooWhereItsCriticalServiceWantsThat) {
+  World world(kProvider + kInstances + guardWith("  replay: Always\n"),
+              {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
+  world.send(world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.retry = false; }));
+  EXPECT_TRUE(world.present(kDeployment));
+  clear(world);
+  world.settle();
+  EXPECT_THAT(requestsOfLastout(world), ElementsAre(kDeployment))
+      << "its work has it still, and that is not the person's affair";
+}
+
+TEST(PutOff, NobodysWhereItsCriticalServiceWantsThat) {
+  World world(kProvider + kInstances + guardWith("  replay: Never\n") + kHolding,
+              {.carriesOut = true,
+               .works = {"provider: namespaces/operator deployments.apps/operator/controller "
+                         "configmaps/x/held"}});
+  world.deletes(kWork);
+  world.settle();
+  EXPECT_THAT(world.log(), Contains(std::string("agent denied ") + kDeployment));
+  clear(world);
+  world.settle();
+  EXPECT_THAT(requestsOfLastout(world), IsEmpty());
+  EXPECT_TRUE(world.present(kDeployment));
+}
+
+TEST(PutOff, IsForgottenWithTheCriticalServiceThatRemembersIt) {
+  World world(
+      kProvider + kInstances + guardWith("  deletionIntent: BestEffortDeletion\n") + kHolding,
+      {.carriesOut = true,
+       .works = {"provider: namespaces/operator deployments.apps/operator/controller configmaps/x/held"}});
+  world.deletes(kWork);
+  world.settle();
+  EXPECT_TRUE(world.state().object(world.slot(kDeployment)).putOff);
+  world.deletes(kService);
+  EXPECT_FALSE(world.present(kService));
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff, std::nullopt);
+  EXPECT_EQ(world.state().object(world.slot(kNamespace)).putOff, std::nullopt);
+}
+
+TEST(PutOff, WaitsWhileAnOwnerIsThereThatNobodyDeletes) {
+  World world(kOwned + kInstances + kGuard, {.carriesOut = true});
+  world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
+  world.perform(Kind::CollectorDelete, kDeployment);
+  clear(world);
+  ObjectState owner = world.state().object(world.slot("configmaps/operator/owner"));
+  owner.presence = Presence::Live;
+  world.state().setObject(world.slot("configmaps/operator/owner"), owner);
+  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
 }
 
 }  // namespace

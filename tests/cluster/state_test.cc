@@ -31,7 +31,8 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     state.collector = randomFlight(random);
     state.lifecycle = randomFlight(random);
     state.lastout = randomFlight(random);
-    if (const auto policy = random() % 4; policy < 3) state.putOff = static_cast<PropagationPolicy>(policy);
+    if (const auto policy = random() % 4; policy < 3)
+      state.putOff = {static_cast<PropagationPolicy>(policy), random() % 2 == 0};
     const ObjectState back = unpack(pack(state));
     EXPECT_EQ(back.presence, state.presence);
     EXPECT_EQ(back.finalizers, state.finalizers);

@@ -95,6 +95,7 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f"},
                       SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
   service.guardsScaling = true;
+  service.replay = Replay::Never;
   std::set<std::string> written;
   fields(*toManifest(service).find("spec"), "", written);
   std::set<std::string> inSchema;
@@ -129,6 +130,12 @@ TEST(CriticalServiceCrd, ItsEnumerationsAreTheParsers) {
                                               toString(DeletionIntent::OrphanResources)));
   EXPECT_EQ(*spec.at({"properties", "deletionIntent", "default"})->asString(),
             toString(CriticalService{}.intent));
+  std::vector<std::string> replays;
+  for (const kube::Value& word : *spec.at({"properties", "replay", "enum"})->asList())
+    replays.push_back(*word.asString());
+  EXPECT_THAT(replays, ::testing::ElementsAre(toString(Replay::Controllers), toString(Replay::Always),
+                                              toString(Replay::Never)));
+  EXPECT_EQ(*spec.at({"properties", "replay", "default"})->asString(), toString(CriticalService{}.replay));
 }
 
 TEST(CriticalServiceCrd, StatusIsASubresourceThatKeepsTheProvidersUid) {

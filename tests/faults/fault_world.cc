@@ -39,44 +39,6 @@ Json named(const std::string& apiVersion, const std::string& kind, const std::st
   return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
 }
 
-Json storyCrd() {
-  Json crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "coolresources.my.crd.group");
-  crd["spec"] = {{"group", "my.crd.group"},
-                 {"scope", "Cluster"},
-                 {"names", {{"kind", "CoolResource"}, {"plural", "coolresources"}}},
-                 {"versions", Json::array({{{"name", "v1"},
-                                            {"served", true},
-                                            {"storage", true},
-                                            {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}})}};
-  return crd;
-}
-
-Json storyProvider() {
-  const Json labels = {{"app", "p"}};
-  const Json container = {{"name", "c"}, {"image", "i"}};
-  Json provider = named("apps/v1", "Deployment", "provider");
-  provider["spec"] = {
-      {"selector", {{"matchLabels", labels}}},
-      {"template", {{"metadata", {{"labels", labels}}}, {"spec", {{"containers", {container}}}}}}};
-  return provider;
-}
-
-Json storyService() {
-  Json service = named("lastout.dev/v1alpha1", "CriticalService", "guard");
-  const Json carriers = {{"group", "my.crd.group"},
-                         {"resource", "coolresources"},
-                         {"finalizerName", "my.crd.group/super-important"}};
-  const Json definition = {{"group", "apiextensions.k8s.io"},
-                           {"resource", "customresourcedefinitions"},
-                           {"name", "coolresources.my.crd.group"}};
-  service["spec"] = {
-      {"provider",
-       {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "app"}, {"name", "provider"}}},
-      {"criteria", Json::array({{{"type", "Finalizer"}, {"finalizer", carriers}},
-                                {{"type", "SpecificResource"}, {"specificResource", definition}}})}};
-  return service;
-}
-
 // Removes the finalizer of CoolResources while a Pod of the provider runs.
 void addController(apiserver::EmbeddedCluster& cluster) {
   const std::scoped_lock lock(cluster.plane().mutex);
@@ -96,7 +58,10 @@ void addController(apiserver::EmbeddedCluster& cluster) {
 
 Replica::Replica(FaultWorld& world, std::string identity)
     : identity(std::move(identity)),
-      api([&world](const HttpRequest& request) { return world.cluster().handle(request); }),
+      api([&world](const HttpRequest& request) {
+        world.noteRequest(request);
+        return world.cluster().handle(request);
+      }),
       world_(world) {
   connect();
 }
@@ -161,6 +126,7 @@ server::ServerOptions Replica::options() {
   reflector.steady = milliseconds(300) * kSlower;
   options.watcher.listPatience = milliseconds(5'000);
   options.random = [] { return [] { return 0.5; }; };
+  options.controllers.insert("agent");  // as the embedded cluster calls it
   options.log = [this](server::Level /*level*/, const std::string& line) {
     world_.log(identity + ": " + line);
   };
@@ -268,8 +234,10 @@ void FaultWorld::begin() {
     for (const auto& replica : replicas_) {
       if (replica->wasReached()) reached.push_back(replica.get());
     }
-    if (reached.empty()) return replicas_.front()->call(webhook, body);
-    return reached[calls_++ % reached.size()]->call(webhook, body);
+    Replica& called = reached.empty() ? *replicas_.front() : *reached[calls_++ % reached.size()];
+    auto answer = called.call(webhook, body);
+    noteReview(body, answer);
+    return answer;
   });
   auto cluster = std::make_unique<apiserver::EmbeddedCluster>(std::move(options));
   judge.follow(*cluster);
@@ -288,6 +256,42 @@ void FaultWorld::begin() {
     clusters_.push_back(std::move(cluster));
   }
   create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
+}
+
+void FaultWorld::noteReview(const std::string& body,
+                            const tl::expected<apiserver::WebhookResponse, std::string>& answer) {
+  const Json request = Json::parse(body)["request"];
+  const Json response = answer ? Json::parse(answer->body, nullptr, false) : Json();
+  const Json* allowed = apiserver::at(response, {"response", "allowed"});
+  const std::string user = request["userInfo"]["username"];
+  const bool isDenied = allowed != nullptr && *allowed == Json(false);
+  if (request["operation"] != "DELETE" || !isDenied || request.value("dryRun", false) || user == "admin")
+    return;
+  const std::scoped_lock lock(mutex_);
+  putOff_.insert(request["oldObject"]["metadata"]["uid"].get<std::string>());
+}
+
+void FaultWorld::noteRequest(const HttpRequest& request) {
+  const bool isOwn = request.path == kFaultWebhook || request.query.contains("dryRun");
+  if (request.method != "DELETE" || isOwn) return;
+  const Json options = Json::parse(request.body, nullptr, false);
+  const std::scoped_lock lock(mutex_);
+  deletedByLastout_.emplace(apiserver::stringAt(options, {"preconditions", "uid"}), request.path);
+}
+
+std::set<std::string> FaultWorld::putOff() {
+  const std::scoped_lock lock(mutex_);
+  return putOff_;
+}
+
+void FaultWorld::notePutOff(const std::string& uid) {
+  const std::scoped_lock lock(mutex_);
+  putOff_.insert(uid);
+}
+
+std::map<std::string, std::string> FaultWorld::deletedByLastout() {
+  const std::scoped_lock lock(mutex_);
+  return deletedByLastout_;
 }
 
 uint64_t FaultWorld::version() {
@@ -348,26 +352,66 @@ void FaultWorld::patch(const std::string& path, const Json& merged) {
   waitUntil("it is patched: " + path, [&] { return ask("PATCH", path, merged).status == 200; });
 }
 
+Json FaultWorld::definition() {
+  Json crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "coolresources.my.crd.group");
+  crd["spec"] = {{"group", "my.crd.group"},
+                 {"scope", "Cluster"},
+                 {"names", {{"kind", "CoolResource"}, {"plural", "coolresources"}}},
+                 {"versions", Json::array({{{"name", "v1"},
+                                            {"served", true},
+                                            {"storage", true},
+                                            {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}})}};
+  return crd;
+}
+
+Json FaultWorld::provider() {
+  const Json labels = {{"app", "p"}};
+  const Json container = {{"name", "c"}, {"image", "i"}};
+  Json provider = named("apps/v1", "Deployment", "provider");
+  provider["spec"] = {
+      {"selector", {{"matchLabels", labels}}},
+      {"template", {{"metadata", {{"labels", labels}}}, {"spec", {{"containers", {container}}}}}}};
+  return provider;
+}
+
+Json FaultWorld::service() {
+  Json service = named("lastout.dev/v1alpha1", "CriticalService", "guard");
+  const Json carriers = {{"group", "my.crd.group"},
+                         {"resource", "coolresources"},
+                         {"finalizerName", "my.crd.group/super-important"}};
+  const Json definition = {{"group", "apiextensions.k8s.io"},
+                           {"resource", "customresourcedefinitions"},
+                           {"name", "coolresources.my.crd.group"}};
+  service["spec"] = {
+      {"provider",
+       {{"group", "apps"}, {"resource", "deployments"}, {"namespace", "app"}, {"name", "provider"}}},
+      {"criteria", Json::array({{{"type", "Finalizer"}, {"finalizer", carriers}},
+                                {{"type", "SpecificResource"}, {"specificResource", definition}}})}};
+  return service;
+}
+
+Json FaultWorld::instance(const std::string& name) {
+  Json instance = named("my.crd.group/v1", "CoolResource", name);
+  instance["metadata"]["finalizers"] = {"my.crd.group/super-important"};
+  return instance;
+}
+
 void FaultWorld::createStory(int instances) {
   createDefinition();
   create("/api/v1/namespaces", named("v1", "Namespace", "app"));
-  create("/apis/apps/v1/namespaces/app/deployments", storyProvider());
+  create("/apis/apps/v1/namespaces/app/deployments", provider());
   for (int i = 0; i < instances; ++i) createInstance("instance-" + std::to_string(i));
   createService();
 }
 
 void FaultWorld::createDefinition() {
-  create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", storyCrd());
+  create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
 }
 
-void FaultWorld::createInstance(const std::string& name) {
-  Json instance = named("my.crd.group/v1", "CoolResource", name);
-  instance["metadata"]["finalizers"] = {"my.crd.group/super-important"};
-  create(kFaultInstances, instance);
-}
+void FaultWorld::createInstance(const std::string& name) { create(kFaultInstances, instance(name)); }
 
 void FaultWorld::createService() {
-  Json service = storyService();
+  Json service = FaultWorld::service();
   if (!definitionCounts) service["spec"]["criteria"].erase(1);
   create(kFaultServices, service);
 }

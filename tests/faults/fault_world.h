@@ -5,8 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,19 @@ class FaultWorld {
   void create(const std::string& collection, const apiserver::Json& object);
   void patch(const std::string& path, const apiserver::Json& merged);
 
+  // DELETEs that lastout was asked about on behalf of controllers, and denied: the uids of the objects. Those
+  // that it asked for itself: the uid that it insisted on, and the path; "" where it insisted on none.
+  std::set<std::string> putOff();
+  std::map<std::string, std::string> deletedByLastout();
+
+  // Likewise, on behalf of a person whose CriticalService wants that.
+  void notePutOff(const std::string& uid);
+
+  // The objects of the story.
+  static apiserver::Json definition();
+  static apiserver::Json provider();  // without its namespace, app
+  static apiserver::Json instance(const std::string& name);
+  static apiserver::Json service();
   // The story: a Deployment that finalizes CoolResources, their CRD, so many of them, and the
   // CriticalService.
   void createStory(int instances = 1);
@@ -146,6 +161,9 @@ class FaultWorld {
                  std::chrono::milliseconds longestPause);
   apiserver::EmbeddedCluster& cluster();
   void begin();
+  void noteReview(const std::string& body,
+                  const tl::expected<apiserver::WebhookResponse, std::string>& answer);
+  void noteRequest(const apiserver::HttpRequest& request);
 
   const Pki pki_;
   const uint64_t seed_;
@@ -154,7 +172,9 @@ class FaultWorld {
   std::atomic<int> configurationsMade_{0};
   std::mutex mutex_;
   std::vector<std::unique_ptr<apiserver::EmbeddedCluster>>
-      clusters_;                    // the last one is there; watches know the others
+      clusters_;  // the last one is there; watches know the others
+  std::set<std::string> putOff_;
+  std::map<std::string, std::string> deletedByLastout_;
   std::vector<std::string> lines_;  // without those that were said just before
   std::vector<std::unique_ptr<Replica>> replicas_;
 };

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "apiserver/answer.h"
+#include "apiserver/request.h"
 #include "apiserver/status.h"
+#include "kube/names.h"
 
 namespace lastout::testing {
 namespace {
@@ -16,7 +18,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kWatchPatience{20};
 
 std::string resourceOf(const HttpRequest& request) {
-  return request.path.substr(request.path.rfind('/') + 1);
+  const auto target = apiserver::parseTarget(request.path);
+  return target ? target->resource : "";
 }
 
 }  // namespace
@@ -75,6 +78,16 @@ std::optional<HttpResponse> FaultyApi::refusal(const HttpRequest& request) {
     apiserver::ApiError error;
     error.code = status;
     error.message = "a fault";
+    return apiserver::answerWith(error);
+  }
+  const std::string what = request.method + " " + resourceOf(request);
+  if (now_.forbidden.contains(what)) {
+    ++faults_;
+    apiserver::ApiError error;
+    error.code = 403;
+    error.reason = "Forbidden";
+    error.message =
+        "it is forbidden: User \"lastout\" cannot " + kube::lowerCase(request.method) + " resource \"x\"";
     return apiserver::answerWith(error);
   }
   if (now_.expires && request.query.contains("continue")) {

@@ -26,11 +26,13 @@ enum class WatchEnd : uint8_t {
 
 struct Faults {
   std::set<std::string> held = {};  // by resource, "coolresources": their watches are silent, and lists go on
-  bool undiscovered = false;        // nobody is told what is served: 503
-  bool repeats = false;             // events are told twice
-  bool swaps = false;               // of two events of one watch that come at once, the second is told first
-  bool expires = false;             // continue tokens and versions to watch from: 410
-  int status = 0;                   // everything is refused with it; 0: nothing is
+  // What RBAC does not allow, by verb and resource: "DELETE deployments", 403.
+  std::set<std::string> forbidden = {};
+  bool undiscovered = false;  // nobody is told what is served: 503
+  bool repeats = false;       // events are told twice
+  bool swaps = false;         // of two events of one watch that come at once, the second is told first
+  bool expires = false;       // continue tokens and versions to watch from: 410
+  int status = 0;             // everything is refused with it; 0: nothing is
   std::chrono::milliseconds delay{0};  // before each answer
 };
 

@@ -43,5 +43,13 @@ TEST(Quoting, KeepsMessagesOfParsersShortAndInUtf8) {
       readYaml("\"\\\xC3\xA4\"").ends_with(": this is no valid YAML: unknown escape character: \\xc3"));
 }
 
+TEST(Quoting, CutsNoCharacterInHalf) {
+  EXPECT_EQ(atMost("abc", 3), "abc");
+  EXPECT_EQ(atMost("abcd", 3), "abc");
+  EXPECT_EQ(atMost("ab\xE2\x82\xAC", 5), "ab\xE2\x82\xAC");
+  for (const size_t bytes : {2, 3, 4}) EXPECT_EQ(atMost("ab\xE2\x82\xAC", bytes), "ab");
+  EXPECT_EQ(atMost("\xE2\x82\xAC", 0), "");
+}
+
 }  // namespace
 }  // namespace lastout::kube

@@ -83,7 +83,7 @@ TEST_P(AgainstPlain, FindsTheSameStatesAndTheSameVerdict) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, AgainstPlain,
                          ::testing::Values("story-three-works", "story-one-work", "story-unguarded",
-                                           "story-deadlock", "story-put-off", "provider-recreated",
+                                           "story-deadlock", "story-only-denied", "provider-recreated",
                                            "intent-best-effort", "late-instance-without-crd", "cycle-of-two",
                                            "foreground-delete"),
                          [](const auto& info) {

@@ -61,10 +61,10 @@ TEST(Tell, TheUnguardedStoryGetsStuckAfterOneDeleteOfAClient) {
   EXPECT_EQ(report.expectation, "as the scenario expects");
 }
 
-// tests/recordings, story-deadlock.jsonl: nobody asks for the Deployment any more, and all wait for each
+// tests/recordings, story-only-denied.jsonl: nobody asks for the Deployment any more, and all wait for each
 // other.
 TEST(Tell, TheRecordedDeadlockHasTheRecordedReason) {
-  const ProofReport report = provedFile("story-deadlock");
+  const ProofReport report = provedFile("story-only-denied");
   ASSERT_TRUE(report.stuck);
   const std::string deployment = "deployments/finalizer-namespace/finalizer-deployment";
   const std::vector<std::string> steps = texts(report.stuck->steps);
@@ -176,14 +176,14 @@ TEST(Tell, AnUndecidedProofClaimsNothing) {
 
 TEST(Tell, TheSameScenarioIsToldInTheSameWords) {
   const auto told = [] {
-    ProofReport report = provedFile("story-deadlock");
+    ProofReport report = provedFile("story-only-denied");
     return toText(report, {.color = false, .timeline = true, .width = 100}) + toJson({&report, 1});
   };
   EXPECT_EQ(told(), told());
 }
 
 TEST(Tell, JsonHoldsEverythingThatTheTextSays) {
-  const ProofReport report = provedFile("story-deadlock");
+  const ProofReport report = provedFile("story-only-denied");
   const auto json = nlohmann::json::parse(toJson({&report, 1}));
   const auto& scenario = json.at("scenarios").at(0);
   EXPECT_EQ(scenario.at("verdict"), "STUCK");

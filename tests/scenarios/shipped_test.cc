@@ -102,7 +102,7 @@ TEST(Shipped, AreAllThere) {
                                    "story-one-work",
                                    "story-unguarded",
                                    "story-deadlock",
-                                   "story-put-off",
+                                   "story-only-denied",
                                    "managed-cluster-namespace",
                                    "provider-statefulset",
                                    "provider-webhook",

@@ -80,9 +80,9 @@ TEST(Stuck, AClientThatDoesNotAskAgain) {
           "ask again"));
 }
 
-// The reasons are those that tests/recordings' story-deadlock shows.
+// The reasons are those that tests/recordings' story-only-denied shows.
 TEST(Stuck, TheRecordedDeadlock) {
-  const ScenarioReport report = shipped("story-deadlock.yaml");
+  const ScenarioReport report = shipped("story-only-denied.yaml");
   EXPECT_THAT(
       reasons(report, "deployments/finalizer-namespace/finalizer-deployment"),
       ElementsAre(

@@ -146,6 +146,7 @@ TEST(Trace, TellsThePolicyOfWhatTheGarbageCollectorIsDenied) {
   documents +=
       "---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: owner, namespace: operator, uid: \"1\" }\n";
   const std::vector<json> lines = trace(scenario(std::string(kController) + R"(
+  carryOut: false
   steps:
     - delete: configmaps/operator/owner
       propagationPolicy: Foreground

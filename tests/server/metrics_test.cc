@@ -126,6 +126,7 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.count(verdictOf(true, admission::Reason::NotGuarded));
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
+  metrics.count(PutOffNews::Kind::Remembered);
   Standing standing{{true, true}, true, true, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});
   std::set<std::string> told;

@@ -52,7 +52,7 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   reads = std::make_unique<server::ConfirmingReads>(access, view);
   services = std::make_unique<server::CurrentServices>(access, view);
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, options,
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, std::move(options),
                                               [this](const server::Verdict& verdict) {
                                                 const std::lock_guard lock(mutex_);
                                                 verdicts_.push_back(verdict);

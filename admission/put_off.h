@@ -1,0 +1,90 @@
+// What lastout put off: which of the deletions that it denied it carries out now. One rule, over any source
+// of facts: the server's, and a state of the machine (docs/concepts.md, "Put-off deletions").
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "admission/decide.h"
+#include "criticalservice/critical_service.h"
+
+namespace lastout::admission {
+
+// What became of an owner of the object, since its deletion was asked for.
+enum class OwnerNow : uint8_t {
+  Gone,       // or another object has its name
+  Leaving,    // it is being deleted
+  Orphaning,  // likewise, so that what it owns stays
+  Staying,
+};
+
+// The owners that the object has now.
+struct OwnersNow {
+  bool any = false;
+  bool holdBack = false;  // one stays, or goes so that the object stays
+
+  void add(OwnerNow owner) {
+    any = true;
+    holdBack = holdBack || (owner != OwnerNow::Gone && owner != OwnerNow::Leaving);
+  }
+};
+
+// Whether the deletion is still what was asked for.
+enum class Wish : uint8_t { Stands, Waits, TakenBack };
+
+struct WishFacts {
+  bool byController = true;      // a person's wish does not depend on who owns the object
+  bool spaceTerminates = false;  // everything in its namespace goes, whoever owns it
+  bool wasOwned = false;         // when it was asked for
+  bool adopted = false;          // it has an owner that it had not then
+  OwnersNow owners;
+};
+
+constexpr Wish wishOf(const WishFacts& facts) {
+  if (!facts.byController || facts.spaceTerminates) return Wish::Stands;
+  if (facts.adopted || (facts.wasOwned && !facts.owners.any)) return Wish::TakenBack;
+  return facts.owners.holdBack ? Wish::Waits : Wish::Stands;
+}
+
+// `Object` is whatever numbers objects there. `isLive`: the very object that was meant is there, and is not
+// being deleted. `isAllowed`: lastout's verdict, at first sight. `anyBefore(object, holds)`: `holds` is so of
+// something that goes before the object: what a namespace or a CRD contains, and of a CriticalService what
+// it remembers beside itself.
+template <class F, class Object>
+concept PutOffFacts = requires(const F& facts, Object object) {
+  { facts.isPutOff(object) } -> std::convertible_to<bool>;
+  { facts.isLive(object) } -> std::convertible_to<bool>;
+  { facts.wish(object) } -> std::convertible_to<Wish>;
+  { facts.isAllowed(object) } -> std::convertible_to<bool>;
+  {
+    facts.anyBefore(object, [](Object) { return true; })
+    } -> std::convertible_to<bool>;
+};
+
+template <class Object, PutOffFacts<Object> F>
+bool isDue(const F& facts, Object object) {
+  return facts.isPutOff(object) && facts.isLive(object) && facts.wish(object) == Wish::Stands &&
+         facts.isAllowed(object);
+}
+
+// A container goes after what is in it: who takes it first takes that along.
+template <class Object, PutOffFacts<Object> F>
+bool isToBeCarriedOut(const F& facts, Object object) {
+  return isDue(facts, object) &&
+         !facts.anyBefore(object, [&facts](Object other) { return isDue(facts, other); });
+}
+
+// Whether a CriticalService remembers that the deletion of an object was put off in which it has a stake of
+// that role. What goes after all CriticalServices (their CRD, lastout's own namespace) none can remember.
+constexpr bool remembers(Role role, bool isItself) {
+  return role == Role::Provider || role == Role::HoldsProvider || (role == Role::Service && isItself);
+}
+
+// Whether a CriticalService wants the denied deletion put off. A person was told no, and may have changed
+// their mind.
+constexpr bool isPutOff(criticalservice::Replay replay, bool byController) {
+  return replay == criticalservice::Replay::Always ||
+         (replay == criticalservice::Replay::Controllers && byController);
+}
+
+}  // namespace lastout::admission

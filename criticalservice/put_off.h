@@ -1,0 +1,56 @@
+// PutOff: a deletion that lastout denied, and is to carry out later, as a CriticalService's status.putOff
+// remembers it: for whichever lastout may carry it out.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object_key.h"
+#include "kube/value.h"
+
+namespace lastout::criticalservice {
+
+// As the CRD has it. Of one object one deletion is remembered, and a CriticalService guards a handful.
+inline constexpr size_t kMostPutOff = 64;
+inline constexpr size_t kMostOwners = 64;
+
+// spec.replay: whose denied deletions are put off, and carried out once they may be.
+enum class Replay : uint8_t {
+  Controllers,  // those of users who do not ask again (the default): docs/operations.md says who
+  Always,       // everybody's
+  Never,
+};
+
+struct PutOff {
+  kube::ObjectKey object;
+  std::string uid;                  // of the very object that was meant
+  std::string propagationPolicy;    // empty: none was asked for
+  std::string requestedBy;          // the name of the user whose DELETE was denied
+  int64_t requestedAt = 0;          // seconds since the epoch; 0: not known
+  std::vector<std::string> owners;  // uids: those of its owners then
+  friend bool operator==(const PutOff&, const PutOff&) = default;
+};
+
+struct PutOffs {
+  std::vector<PutOff> deletions;
+  int64_t dropped = 0;  // how often there was no room for one more
+  friend bool operator==(const PutOffs&, const PutOffs&) = default;
+};
+
+std::string_view toString(Replay replay);  // the word in spec.replay
+// Of a CriticalService, by its whole manifest; what cannot be understood is the default.
+Replay readReplay(const kube::Value& manifest);
+// What the status of a CriticalService (its whole manifest) remembers. Never fails: what has no object or
+// no uid remembers nothing.
+PutOffs readPutOffs(const kube::Value& manifest);
+
+// Remembers it, in place of a former deletion of that object. False: there is no room, and it is counted.
+bool add(PutOffs& putOffs, PutOff deletion);
+
+// A merge patch of the status that makes it remember this.
+nlohmann::json patchOf(const PutOffs& putOffs);
+
+}  // namespace lastout::criticalservice

@@ -1,0 +1,97 @@
+#include "server/owned_object.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/metadata_stream.h"
+
+namespace lastout::server {
+namespace {
+
+using admission::OwnerNow;
+
+constexpr size_t kMostMetadataBytes = size_t{4} << 20;
+
+// Nothing: it is not there.
+using ReadMeta = tl::expected<std::optional<kube::ObjectMeta>, std::string>;
+
+ReadMeta readMetadata(client::ApiServer& server, const kube::ResourceType& type,
+                      const std::string& namespaceName, const std::string& name,
+                      std::chrono::milliseconds patience) {
+  client::ApiRequest request;
+  request.target = client::objectPath(type, type.namespaced ? namespaceName : "", name);
+  request.accept = client::kAcceptMetadata;
+  request.patience = patience;
+  const auto whole = client::fetch(server, request, kMostMetadataBytes);
+  if (!whole) return tl::unexpected(whole.error().message);
+  if (whole->answer.status != 200) {
+    const client::ServerStatus refusal = client::statusOfAnswer(*whole);
+    if (whole->answer.status == 404 && client::isAboutObject(refusal, name)) return std::nullopt;
+    return tl::unexpected(toString(refusal));
+  }
+  auto object = client::decodeObject(whole->body, client::Content::Metadata);
+  if (!object) return tl::unexpected(object.error().message);
+  return std::move(object->meta);
+}
+
+bool has(const std::vector<std::string>& texts, const std::string& text) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+}  // namespace
+
+// A kind that nobody serves may be served again: what was of it is not known.
+tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerReference& owner,
+                                                            const std::string& namespaceName) const {
+  const std::string failing = "its owner, " + owner.kind + " " + owner.name + ", cannot be read: ";
+  std::optional<kube::ResourceType> type;
+  view_.inspect([&](const admission::ClusterView&, const kube::ResourceMap& types) {
+    if (const auto* found = types.findKind(kube::groupOf(owner.apiVersion), owner.kind)) type = *found;
+  });
+  if (!type) return tl::unexpected(failing + "the API server serves no such kind");
+  const auto meta = readMetadata(server_, *type, namespaceName, owner.name, patience_);
+  if (!meta) return tl::unexpected(failing + meta.error());
+  if (!*meta || (*meta)->uid != owner.uid) return OwnerNow::Gone;
+  if (!(*meta)->deletionTimestamp) return OwnerNow::Staying;
+  return has((*meta)->finalizers, "orphan") ? OwnerNow::Orphaning : OwnerNow::Leaving;
+}
+
+tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice::PutOff& deletion,
+                                                          bool byController) const {
+  const kube::ObjectKey& key = deletion.object;
+  const auto type = view_.find(key.type);
+  if (!type) {
+    if (view_.knowledge(key.type) == graph::Knowledge::Absent) return OwnedObject();
+    return tl::unexpected("the API server does not serve " + toString(key.type));
+  }
+  const auto meta = readMetadata(server_, *type, key.namespaceName, key.name, patience_);
+  if (!meta) return tl::unexpected(meta.error());
+  OwnedObject object;
+  if (!*meta || (*meta)->uid != deletion.uid || (*meta)->deletionTimestamp) return object;
+  object.isThere = true;
+  object.resourceVersion = (*meta)->resourceVersion;
+  object.facts.byController = byController;
+  object.facts.wasOwned = !deletion.owners.empty();
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const auto space = view.graph().find({{"", "namespaces"}, "", key.namespaceName});
+    object.facts.spaceTerminates = space && view.graph().isTerminating(*space);
+  });
+  if (!byController || object.facts.spaceTerminates) return object;
+  for (const kube::OwnerReference& owner : (*meta)->ownerReferences)
+    object.facts.adopted = object.facts.adopted || !has(deletion.owners, owner.uid);
+  if (object.facts.adopted) return object;
+  for (const kube::OwnerReference& owner : (*meta)->ownerReferences) {
+    const auto now = readOwner(owner, key.namespaceName);
+    if (!now) return tl::unexpected(now.error());
+    object.facts.owners.add(*now);
+    if (*now == OwnerNow::Staying || *now == OwnerNow::Orphaning)
+      object.heldBackBy = "its owner, " + owner.kind + " " + owner.name +
+                          (*now == OwnerNow::Staying ? ", is there, and nobody deletes it"
+                                                     : ", is being deleted so that what it owns stays");
+  }
+  return object;
+}
+
+}  // namespace lastout::server

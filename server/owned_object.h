@@ -1,0 +1,44 @@
+// OwnedObjects: reads an object and its owners, past all caches, to see whether its deletion is still wanted.
+// Whether its namespace terminates, which cannot be undone, is taken from the view.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "admission/put_off.h"
+#include "client/api_server.h"
+#include "criticalservice/put_off.h"
+#include "server/live_view.h"
+
+namespace lastout::server {
+
+// The object that a deletion is about, as it is now.
+struct OwnedObject {
+  bool isThere = false;  // with the uid that is meant, and nobody deletes it yet
+  std::string resourceVersion;
+  admission::WishFacts facts;
+  std::string heldBackBy;  // one owner that holds it back: who, and why
+};
+
+// Safe for any number of threads.
+class OwnedObjects {
+ public:
+  OwnedObjects(client::ApiServer& server, const LiveView& view, std::chrono::milliseconds patience)
+      : server_(server), view_(view), patience_(patience) {}
+
+  // Fails with why the object, or an owner that it would depend on, cannot be read.
+  // Of a person's the owners do not matter.
+  tl::expected<OwnedObject, std::string> read(const criticalservice::PutOff& deletion,
+                                              bool byController) const;
+
+ private:
+  tl::expected<admission::OwnerNow, std::string> readOwner(const kube::OwnerReference& owner,
+                                                           const std::string& namespaceName) const;
+
+  client::ApiServer& server_;
+  const LiveView& view_;
+  const std::chrono::milliseconds patience_;
+};
+
+}  // namespace lastout::server

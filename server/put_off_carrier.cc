@@ -1,0 +1,388 @@
+#include "server/put_off_carrier.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include "client/fetch.h"
+#include "client/value_picker.h"
+#include "criticalservice/critical_service.h"
+
+namespace lastout::server {
+namespace {
+
+using admission::Wish;
+using criticalservice::PutOff;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kMostWaiting = 1'000;     // deletions that are to be sent; others are looked at again
+constexpr milliseconds kPause{20};         // between two looks, whatever changes
+constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API server has said
+constexpr milliseconds kConflictPause{100};
+constexpr int kMostConflicts = 5;  // before it is slower
+constexpr size_t kMostRememberedBytes = size_t{4} << 20;
+
+const kube::GroupResource kSpaces{"", "namespaces"};
+
+// Of the very object as it was looked at.
+client::ApiRequest deletionOf(const kube::ResourceType& type, const PutOff& deletion,
+                              const std::string& resourceVersion, milliseconds patience) {
+  nlohmann::json options = {{"apiVersion", "v1"},
+                            {"kind", "DeleteOptions"},
+                            {"preconditions", {{"uid", deletion.uid}, {"resourceVersion", resourceVersion}}}};
+  if (!deletion.propagationPolicy.empty()) options["propagationPolicy"] = deletion.propagationPolicy;
+  client::ApiRequest request;
+  request.method = "DELETE";
+  request.target = client::objectPath(type, deletion.object.namespaceName, deletion.object.name);
+  request.contentType = "application/json";
+  request.body = options.dump();
+  request.patience = patience;
+  return request;
+}
+
+// What the RBAC authorizer says, and no webhook.
+std::string withAdvice(std::string problem) {
+  if (problem.find(" cannot delete resource ") != std::string::npos ||
+      problem.find(" cannot get resource ") != std::string::npos)
+    problem +=
+        "; the ClusterRole lastout-carries-out, or one with the label "
+        "lastout.dev/aggregate-to-carries-out: \"true\", grants that";
+  return problem;
+}
+
+// lastout's verdict has turned once more; reviews log that.
+bool isOwnDenial(const client::ServerStatus& refusal) {
+  const std::string& message = refusal.message;
+  return message.starts_with("admission webhook \"") &&
+         message.find(".lastout.dev\" denied the request") != std::string::npos;
+}
+
+}  // namespace
+
+struct PutOffCarrier::Entry {
+  struct Place {
+    std::string service;
+    std::string uid;
+    PutOff deletion;  // as it is remembered there
+    bool isWanted = false;
+  };
+  PutOff deletion;  // the one that counts: a person's, or else the latest
+  bool byController = true;
+  bool isWanted = false;   // by one of the places
+  bool isUnwanted = true;  // by all of them
+  std::vector<Place> places;
+};
+
+// With the lock held, and within LiveView::inspect().
+class PutOffCarrier::ViewFacts {
+ public:
+  ViewFacts(const std::vector<Entry>& entries, const admission::ClusterView& view,
+            std::map<std::string, Record>& records, TimePoint now)
+      : entries_(entries), view_(view), records_(records), now_(now) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const kube::ObjectKey& object = entries[i].deletion.object;
+      inSpace_[object.namespaceName].push_back(i);
+      ofType_[kube::crdName(object.type)].push_back(i);
+      for (const Entry::Place& place : entries[i].places) in_[place.service].push_back(i);
+    }
+  }
+
+  bool isPutOff(size_t entry) const { return entries_[entry].isWanted; }
+  bool isLive(size_t entry) const {
+    const auto record = records_.find(deletion(entry).uid);
+    if (record != records_.end() && record->second.isDone && now_ < record->second.notBefore) return false;
+    const auto object = view_.graph().find(deletion(entry).object);
+    return object && view_.graph().hasUid(*object, deletion(entry).uid) &&
+           !view_.graph().isTerminating(*object);
+  }
+  // As it was found last.
+  Wish wish(size_t entry) const {
+    const auto record = records_.find(deletion(entry).uid);
+    const bool waits = record != records_.end() && record->second.waits && now_ < record->second.notBefore;
+    return waits ? Wish::Waits : Wish::Stands;
+  }
+  bool isAllowed(size_t entry) const { return view_.decide(deletion(entry).object).allowed; }
+  template <class Holds>
+  bool anyBefore(size_t entry, Holds holds) const {
+    const kube::ObjectKey& object = deletion(entry).object;
+    if (object.type == kSpaces) return anyOf(inSpace_, object.name, entry, holds);
+    if (object.type == kube::crdType()) return anyOf(ofType_, object.name, entry, holds);
+    return object.type == criticalservice::criticalServiceType() && anyOf(in_, object.name, entry, holds);
+  }
+
+  // The very object is not to be seen any more, or is being deleted.
+  bool isUnseen(size_t entry) const {
+    const auto object = view_.graph().find(deletion(entry).object);
+    return !object || !view_.graph().hasUid(*object, deletion(entry).uid) ||
+           view_.graph().isTerminating(*object);
+  }
+
+ private:
+  using Entries = std::map<std::string, std::vector<size_t>>;
+
+  const PutOff& deletion(size_t entry) const { return entries_[entry].deletion; }
+  template <class Holds>
+  static bool anyOf(const Entries& entries, const std::string& name, size_t but, Holds holds) {
+    const auto found = entries.find(name);
+    return found != entries.end() &&
+           std::ranges::any_of(found->second, [&](size_t other) { return other != but && holds(other); });
+  }
+
+  const std::vector<Entry>& entries_;
+  const admission::ClusterView& view_;
+  std::map<std::string, Record>& records_;
+  const TimePoint now_;
+  Entries inSpace_;
+  Entries ofType_;  // by the name of their CRD
+  Entries in_;      // by the CriticalService that remembers them
+};
+
+PutOffCarrier::PutOffCarrier(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                             PutOffCarrierOptions options)
+    : view_(view),
+      options_(std::move(options)),
+      server_(access->newServer()),
+      objects_(*server_, view, options_.patience),
+      random_(options_.random()),
+      senders_(options_.senders, kMostWaiting) {}
+
+PutOffCarrier::~PutOffCarrier() { stop(); }
+
+void PutOffCarrier::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void PutOffCarrier::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  server_->stop();
+  if (thread_.joinable()) thread_.join();
+  senders_.stop();
+}
+
+void PutOffCarrier::reconsider(bool always) {
+  if (!always && !isAnythingPutOff_.load(std::memory_order_relaxed)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    reconsider_ = true;
+  }
+  changed_.notify_all();
+}
+
+void PutOffCarrier::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    changed_.wait(lock, [this] { return stopping_ || reconsider_; });
+    reconsider_ = false;
+    lock.unlock();
+    if (!options_.mayAct())
+      isAnythingPutOff_ = false;
+    else if (view_.isReady())
+      pass();
+    lock.lock();
+    changed_.wait_for(lock, kPause, [this] { return stopping_; });
+  }
+}
+
+void PutOffCarrier::pass() {
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const std::vector<Entry> entries = entriesIn(view);
+    isAnythingPutOff_ = !entries.empty();
+    std::set<std::string> uids;
+    for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
+    const std::lock_guard lock(mutex_);
+    std::erase_if(records_, [&](const auto& record) {
+      return !record.second.isUnderWay && !uids.contains(record.first);
+    });
+    consider(entries, view, steady_clock::now());
+  });
+}
+
+// What a CriticalService does not guard was written by somebody else, and is not wanted. Of users that are no
+// controllers to this lastout they may be to the next: what they asked for is kept, and left alone.
+std::vector<PutOffCarrier::Entry> PutOffCarrier::entriesIn(const admission::ClusterView& view) const {
+  std::map<std::string, Entry> byUid;
+  for (const criticalservice::CriticalService* service : view.services()) {
+    const uint32_t number = view.guards().find(service->meta.name);
+    for (const PutOff& deletion : service->putOff.deletions) {
+      Entry& entry = byUid.try_emplace(deletion.uid).first->second;
+      const bool byController = options_.controllers.contains(deletion.requestedBy);
+      const bool isUnwanted = service->replay == criticalservice::Replay::Never ||
+                              !std::ranges::binary_search(view.remembering(deletion.object), number);
+      const bool isWanted = !isUnwanted && admission::isPutOff(service->replay, byController);
+      entry.isUnwanted = entry.isUnwanted && isUnwanted;
+      entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
+      const auto weight = [](bool wanted, bool controller, int64_t at) {
+        return std::tuple(wanted, !controller, at);
+      };
+      if (entry.places.size() > 1 &&
+          weight(isWanted, byController, deletion.requestedAt) <=
+              weight(entry.isWanted, entry.byController, entry.deletion.requestedAt))
+        continue;
+      entry.deletion = deletion;
+      entry.byController = byController;
+      entry.isWanted = isWanted;
+    }
+  }
+  std::vector<Entry> entries;
+  entries.reserve(byUid.size());
+  for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));
+  return entries;
+}
+
+// With the lock held, as the next. That an object is not to be seen proves nothing: whoever remembers its
+// deletion may be told of sooner than the object itself.
+void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
+                             TimePoint now) {
+  const ViewFacts facts(entries, view, records_, now);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Record& record = recordOf(entries[i].deletion.uid);
+    if (record.isUnderWay) continue;
+    const bool isUnseen = facts.isUnseen(i);
+    if (!isUnseen && !entries[i].isUnwanted && !record.waits && !facts.isAllowed(i)) {
+      record.notBefore = {};  // once its verdict turns, at once
+      record.backoff.reset();
+    }
+    if (now < record.notBefore) continue;
+    if (isUnseen || entries[i].isUnwanted || admission::isToBeCarriedOut(facts, i))
+      record.isUnderWay = senders_.add([this, entry = entries[i]] { carryOut(entry); });
+  }
+}
+
+PutOffCarrier::Record& PutOffCarrier::recordOf(const std::string& uid) {
+  const auto found = records_.find(uid);
+  if (found != records_.end()) return found->second;
+  return records_.emplace(uid, Record(client::Backoff(options_.again, [this] { return random_(); })))
+      .first->second;
+}
+
+// What is known now, at first sight; for whom nobody carries it out it may not.
+bool PutOffCarrier::mayGo(const Entry& entry) const {
+  if (!entry.isWanted || !options_.mayAct()) return false;
+  bool isAllowed = false;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    isAllowed = view.decide(entry.deletion.object).allowed;
+  });
+  return isAllowed;
+}
+
+// By a sender's thread.
+void PutOffCarrier::carryOut(const Entry& entry) {
+  if (entry.isUnwanted) return over(entry);
+  const bool mayGo = this->mayGo(entry);
+  const auto object = objects_.read(entry.deletion, entry.byController);
+  if (!object) return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
+  if (!object->isThere) return over(entry);
+  const Wish wish = admission::wishOf(object->facts);
+  if (wish == Wish::TakenBack) {
+    if (entry.isWanted) tell(entry, PutOffNews::Kind::TakenBack);
+    return over(entry);
+  }
+  if (wish == Wish::Waits) return postpone(entry, true, mayGo ? object->heldBackBy : "");
+  if (!mayGo) return postpone(entry, false, "");
+  const auto isWanted = isStillWanted(entry);
+  if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
+  send(entry, object->resourceVersion);
+}
+
+// Whoever takes an entry away, or does not want any to be carried out, takes the deletion back, also while it
+// waits to be sent. Fails with why that cannot be told.
+tl::expected<bool, std::string> PutOffCarrier::isStillWanted(const Entry& entry) {
+  const auto type = view_.find(criticalservice::criticalServiceType());
+  if (!type) return false;
+  for (const Entry::Place& place : entry.places) {
+    if (!place.isWanted || place.deletion != entry.deletion) continue;
+    client::ApiRequest request;
+    request.target = client::objectPath(*type, "", place.service);
+    request.patience = options_.patience;
+    const auto whole = client::fetch(*server_, request, kMostRememberedBytes);
+    if (!whole) return tl::unexpected(whole.error().message);
+    if (whole->answer.status == 404) continue;
+    if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+    const auto service = client::pickValue(whole->body, client::Pick::All, {});
+    if (!service) return tl::unexpected(service.error().message);
+    const auto now = criticalservice::readPutOffs(*service).deletions;
+    if (admission::isPutOff(criticalservice::readReplay(*service), entry.byController) &&
+        std::ranges::find(now, entry.deletion) != now.end())
+      return true;
+  }
+  return false;
+}
+
+void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion) {
+  const auto type = view_.find(entry.deletion.object.type);
+  if (!type) return postpone(entry, false, "");
+  const auto whole =
+      client::fetch(*server_, deletionOf(*type, entry.deletion, resourceVersion, options_.patience));
+  if (!whole) return postpone(entry, false, whole.error().message);
+  const int status = whole->answer.status;
+  const client::ServerStatus refusal = status < 300 ? client::ServerStatus() : client::statusOfAnswer(*whole);
+  if (status == 409) return conflict(entry, toString(refusal));
+  if (status >= 300 && status != 404)
+    return postpone(entry, false, isOwnDenial(refusal) ? "" : withAdvice(toString(refusal)));
+  if (status != 404) tell(entry, PutOffNews::Kind::Deleted);
+  done(entry);
+}
+
+// It has changed since it was looked at; or that is what somebody's webhook says.
+void PutOffCarrier::conflict(const Entry& entry, const std::string& problem) {
+  {
+    const std::lock_guard lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    if (++record.conflicts <= kMostConflicts) {
+      record.isUnderWay = false;
+      record.notBefore = steady_clock::now() + kConflictPause;
+      return;
+    }
+  }
+  postpone(entry, false, problem);
+}
+
+// There is nothing left to delete, or nobody wants it.
+void PutOffCarrier::over(const Entry& entry) {
+  for (const Entry::Place& place : entry.places) options_.forget(place.service, place.deletion);
+  done(entry);
+}
+
+void PutOffCarrier::done(const Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  Record& record = recordOf(entry.deletion.uid);
+  record.isUnderWay = false;
+  record.isDone = true;
+  record.conflicts = 0;
+  record.notBefore = steady_clock::now() + kToldPause;
+}
+
+void PutOffCarrier::postpone(const Entry& entry, bool waits, const std::string& problem) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;  // what was cut off is no problem
+    Record& record = recordOf(entry.deletion.uid);
+    record.isUnderWay = false;
+    record.isDone = false;
+    record.conflicts = 0;
+    record.waits = waits;
+    record.notBefore = steady_clock::now() + record.backoff.next();
+  }
+  if (!problem.empty()) tell(entry, PutOffNews::Kind::Refused, problem);
+}
+
+// The same once.
+void PutOffCarrier::tell(const Entry& entry, PutOffNews::Kind kind, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    const std::string told = std::string(toString(kind)) + why;
+    if (record.told == told) return;
+    record.told = told;
+  }
+  const Entry::Place& place = entry.places.front();
+  options_.told({kind, entry.deletion, place.service, place.uid, why});
+}
+
+}  // namespace lastout::server

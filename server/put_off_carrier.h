@@ -1,0 +1,105 @@
+// PutOffCarrier: carries out the deletions that were put off (put_off_store.h), once lastout's verdict on
+// them has turned: each is sent to the API server as its own, which asks lastout about it like about
+// anybody's.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "admission/put_off.h"
+#include "admission/worker_pool.h"
+#include "client/access.h"
+#include "client/backoff.h"
+#include "criticalservice/put_off.h"
+#include "server/live_view.h"
+#include "server/log.h"
+#include "server/owned_object.h"
+#include "server/put_off_store.h"
+
+namespace lastout::server {
+
+struct PutOffCarrierOptions {
+  Controllers controllers = usualControllers();
+  std::function<bool()> mayAct;  // this lastout holds the Lease, and API servers ask it about what is deleted
+  // The CriticalService need not remember that any more.
+  std::function<void(const std::string& service, const criticalservice::PutOff& deletion)> forget;
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  // What was refused, or is held back by an owner, is looked at again after this.
+  client::BackoffLimits again{std::chrono::milliseconds(1'000), std::chrono::milliseconds(5'000)};
+  std::chrono::milliseconds patience{10'000};  // for one answer: the API server asks webhooks
+  size_t senders = 8;
+  std::function<void(const PutOffNews& news)> told;  // by any thread; must not wait
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class PutOffCarrier {
+ public:
+  PutOffCarrier(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                PutOffCarrierOptions options);
+  ~PutOffCarrier();  // as stop()
+  PutOffCarrier(const PutOffCarrier&) = delete;
+  PutOffCarrier& operator=(const PutOffCarrier&) = delete;
+
+  void start();  // once
+  void stop();   // for good
+  // Something may have changed. Costs next to nothing while nothing is put off. To be called each second,
+  // too, with `always`.
+  void reconsider(bool always = false);
+
+ private:
+  struct Entry;     // one deletion, and who remembers it
+  class ViewFacts;  // the view, for the rule in admission/put_off.h
+  // What was done about the object with a uid.
+  struct Record {
+    explicit Record(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
+    client::Backoff backoff;
+    TimePoint notBefore;  // of the next look
+    bool isUnderWay = false;
+    bool waits = false;   // somebody has to let go of it first
+    bool isDone = false;  // as far as the API server has said; the watch may not have told yet
+    int conflicts = 0;    // in a row
+    std::string told;     // the problem, or how it ended
+  };
+
+  void run();
+  void pass();
+  std::vector<Entry> entriesIn(const admission::ClusterView& view) const;
+  void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now);
+  Record& recordOf(const std::string& uid);
+  void carryOut(const Entry& entry);
+  bool mayGo(const Entry& entry) const;
+  tl::expected<bool, std::string> isStillWanted(const Entry& entry);
+  void send(const Entry& entry, const std::string& resourceVersion);
+  void conflict(const Entry& entry, const std::string& problem);
+  void over(const Entry& entry);
+  void done(const Entry& entry);
+  void postpone(const Entry& entry, bool waits, const std::string& problem);
+  void tell(const Entry& entry, PutOffNews::Kind kind, const std::string& why = {});
+
+  const LiveView& view_;
+  const PutOffCarrierOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  const OwnedObjects objects_;
+  client::RandomFraction random_;  // guarded by the mutex
+  std::atomic<bool> isAnythingPutOff_{true};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // all of these are guarded by the mutex
+  bool reconsider_ = false;
+  std::map<std::string, Record> records_;  // by the uid of the object
+  admission::WorkerPool senders_;
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

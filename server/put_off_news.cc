@@ -1,0 +1,76 @@
+#include "server/put_off_news.h"
+
+#include "criticalservice/critical_service.h"
+#include "kube/quoting.h"
+
+namespace lastout::server {
+namespace {
+
+using Kind = PutOffNews::Kind;
+
+const char* reasonOf(Kind kind) {
+  switch (kind) {
+    case Kind::Remembered:
+      return "DeletionPutOff";
+    case Kind::Dropped:
+      return "DeletionDropped";
+    case Kind::Deleted:
+      return "DeletionCarriedOut";
+    case Kind::TakenBack:
+      return "DeletionTakenBack";
+    case Kind::Refused:
+      return "DeletionHeldUp";
+  }
+  return "";
+}
+
+std::string messageOf(const PutOffNews& news) {
+  const std::string object = toString(news.deletion.object);
+  const std::string user = kube::printable(news.deletion.requestedBy);
+  switch (news.kind) {
+    case Kind::Remembered:
+      return object + ": its deletion, asked for by " + user + ", is put off until it may go";
+    case Kind::Dropped:
+      return object + ": its deletion, asked for by " + user +
+             ", is denied and could not be remembered: delete it once it may go";
+    case Kind::Deleted:
+      return object + " is deleted now, as " + user + " had asked";
+    case Kind::TakenBack:
+      return object + " is not deleted, although " + user + " had asked: it has another owner now, or none";
+    case Kind::Refused:
+      return object + " may go, and is not deleted yet, as " + user + " had asked: " + news.why;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view toString(Kind kind) {
+  switch (kind) {
+    case Kind::Remembered:
+      return "remembered";
+    case Kind::Dropped:
+      return "dropped";
+    case Kind::Deleted:
+      return "deleted";
+    case Kind::TakenBack:
+      return "taken_back";
+    case Kind::Refused:
+      return "refused";
+  }
+  return "";
+}
+
+Event eventOf(const PutOffNews& news) {
+  const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused;
+  return {std::string(criticalservice::kApiVersion),
+          "CriticalService",
+          news.service,
+          news.serviceUid,
+          warning,
+          reasonOf(news.kind),
+          messageOf(news),
+          toString(news.deletion.object)};
+}
+
+}  // namespace lastout::server

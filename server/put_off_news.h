@@ -1,0 +1,32 @@
+// PutOffNews: what becomes of a deletion that was put off, for the log, Events and metrics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "criticalservice/put_off.h"
+#include "server/event_writer.h"
+
+namespace lastout::server {
+
+struct PutOffNews {
+  enum class Kind : uint8_t {
+    Remembered,  // it was denied, and will be carried out
+    Dropped,     // it was denied, and could not be remembered: no room, no time, or nobody to remember it
+    Deleted,     // the API server has accepted it
+    TakenBack,   // nobody wants it any more
+    Refused,     // it cannot be done now, and is tried again
+  };
+  Kind kind = Kind::Remembered;
+  criticalservice::PutOff deletion;
+  std::string service;  // the CriticalService that remembers it, or one of them; empty: none is known
+  std::string serviceUid;
+  std::string why;  // of a refusal
+};
+
+std::string_view toString(PutOffNews::Kind kind);  // "remembered", for metrics
+// About the CriticalService; its message is for the log, too.
+Event eventOf(const PutOffNews& news);
+
+}  // namespace lastout::server

@@ -1,0 +1,127 @@
+// PutOffStore: remembers deletions that were denied, in the status of the CriticalServices that guard the
+// object, so that whoever holds the Lease carries them out (put_off_carrier.h), also after all of lastout was
+// killed.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "admission/review.h"
+#include "client/access.h"
+#include "client/backoff.h"
+#include "client/fetch.h"
+#include "server/live_view.h"
+#include "server/log.h"
+#include "server/put_off_news.h"
+
+namespace lastout::server {
+
+// Who is denied and does not ask again, or not soon: the names of users.
+using Controllers = std::set<std::string, std::less<>>;
+const Controllers& usualControllers();
+
+struct PutOffStoreOptions {
+  Controllers controllers = usualControllers();
+  std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
+  std::function<client::RandomFraction()> random;   // makes one for a thread of its own
+  client::BackoffLimits backoff;                    // after what went wrong
+  // The longest that a denial waits to be remembered; and, when the CriticalServices that guard the object
+  // have not been told yet, that they are waited for.
+  std::chrono::milliseconds longest{1'000};
+  std::chrono::milliseconds untoldFor{10'000};
+  std::chrono::milliseconds patience{5'000};  // for one answer
+  Log log;
+  std::function<void(const PutOffNews& news)> told = [](const PutOffNews&) {};  // must not wait
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class PutOffStore {
+ public:
+  PutOffStore(const std::shared_ptr<client::Access>& access, const LiveView& view,
+              PutOffStoreOptions options);
+  ~PutOffStore();  // as stop()
+  PutOffStore(const PutOffStore&) = delete;
+  PutOffStore& operator=(const PutOffStore&) = delete;
+
+  void start();  // once
+  // Takes nothing more; what is not written yet still is, until `grace` is over. Then stop().
+  void finish(std::chrono::milliseconds grace);
+  void stop();  // for good
+
+  // This DELETE was denied. Where it is to be remembered, returns when it is, or at `deadline`; at once when
+  // it is not known yet who is to remember it, or too much is to be written. It is written as soon as it can
+  // be.
+  void remember(const admission::Review& review, TimePoint deadline);
+  // The CriticalService need not remember this any more. Another deletion of the same object it keeps.
+  void forget(const std::string& service, const criticalservice::PutOff& deletion);
+
+  static constexpr size_t kMostWaiting = 10'000;  // changes
+
+ private:
+  using Deletions = std::map<std::string, criticalservice::PutOff>;  // by the uid of the object
+  // What is to be changed in one CriticalService.
+  struct Changes {
+    Deletions remembered;
+    Deletions forgotten;
+    TimePoint notBefore;  // who came first is written first; and later what could not be written
+    bool has(const std::string& uid) const { return remembered.contains(uid); }
+    size_t size() const { return remembered.size() + forgotten.size(); }
+  };
+  // Nobody is known yet who is to remember it.
+  struct Unplaced {
+    criticalservice::PutOff deletion;
+    TimePoint until;
+  };
+  enum class Written : uint8_t { Done, Conflict, Later };
+
+  bool isOfController(const criticalservice::PutOff& deletion) const;
+  bool remembers(criticalservice::Replay replay, const criticalservice::PutOffs& putOffs,
+                 const criticalservice::PutOff& deletion) const;
+  void add(Deletions& deletions, const criticalservice::PutOff& deletion) const;
+  std::set<std::string> placesFor(const criticalservice::PutOff& deletion) const;
+  bool isUntold(const kube::ObjectKey& object) const;
+  Changes& changesOf(const std::string& service);
+  void place(const criticalservice::PutOff& deletion, const std::set<std::string>& services);
+  bool isWaiting(const std::set<std::string>& services, const std::string& uid) const;
+  size_t waiting() const;
+  std::map<std::string, Changes>::iterator firstToWrite();
+  void run();
+  bool goesOn();
+  void placeUntold(std::unique_lock<std::mutex>& lock);
+  void dropAll();
+  void tellDropped(const criticalservice::PutOff& deletion, const std::string& service) const;
+  void takeBack(const std::string& service, Changes changes);
+  Written write(const std::string& service, const Changes& changes);
+  Written patch(const std::string& path, const std::string& service, const kube::Value& object,
+                const criticalservice::PutOffs& wanted, const std::vector<PutOffNews>& news);
+  tl::expected<kube::Value, Written> ask(const std::string& service, client::ApiRequest request);
+
+  const LiveView& view_;
+  const PutOffStoreOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  client::Backoff backoff_;  // of the thread
+  int conflicts_ = 0;        // likewise: in a row
+  ProblemLog problems_;      // likewise
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // all of these are guarded by the mutex
+  TimePoint stopBy_;
+  bool hasEnded_ = true;  // the thread
+  std::map<std::string, Changes> waiting_;
+  std::string writing_;  // the CriticalService that is being written; empty: none
+  Changes underWay_;     // of that
+  std::vector<Unplaced> unplaced_;
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

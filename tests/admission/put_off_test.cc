@@ -1,0 +1,110 @@
+// The rule of put-off deletions, held against docs/concepts.md. That the server and the machine follow it is
+// in tests/faults/put_off_test.cc and tests/cluster/put_off_test.cc.
+#include "admission/put_off.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace lastout::admission {
+namespace {
+
+WishFacts ownedBy(const std::vector<OwnerNow>& owners) {
+  WishFacts facts;
+  facts.wasOwned = true;
+  for (const OwnerNow owner : owners) facts.owners.add(owner);
+  return facts;
+}
+
+TEST(PutOffWish, StandsWhileNoOwnerStays) {
+  EXPECT_EQ(wishOf(WishFacts{}), Wish::Stands) << "it never had an owner";
+  EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone})), Wish::Stands);
+  EXPECT_EQ(wishOf(ownedBy({OwnerNow::Leaving})), Wish::Stands);
+  EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, OwnerNow::Leaving})), Wish::Stands);
+}
+
+TEST(PutOffWish, WaitsForAnOwnerThatMayKeepIt) {
+  for (const OwnerNow owner : {OwnerNow::Staying, OwnerNow::Orphaning}) {
+    EXPECT_EQ(wishOf(ownedBy({owner})), Wish::Waits);
+    EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, owner, OwnerNow::Leaving})), Wish::Waits);
+  }
+}
+
+TEST(PutOffWish, IsTakenBackByWhoAdoptsOrOrphansTheObject) {
+  EXPECT_EQ(wishOf(ownedBy({})), Wish::TakenBack) << "its last owner was taken away";
+  for (const OwnerNow owner : {OwnerNow::Gone, OwnerNow::Leaving, OwnerNow::Staying}) {
+    WishFacts facts = ownedBy({owner});
+    facts.adopted = true;
+    EXPECT_EQ(wishOf(facts), Wish::TakenBack);
+  }
+}
+
+TEST(PutOffWish, StandsWhereEverythingGoesAndWhereAPersonAsked) {
+  for (WishFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Orphaning})}) {
+    facts.spaceTerminates = true;
+    EXPECT_EQ(wishOf(facts), Wish::Stands);
+    facts.spaceTerminates = false;
+    facts.byController = false;
+    EXPECT_EQ(wishOf(facts), Wish::Stands);
+  }
+}
+
+struct Deletion {
+  bool live = true;
+  bool allowed = true;
+  Wish wish = Wish::Stands;
+  std::vector<int> before = {};
+};
+
+class SomeFacts {
+ public:
+  explicit SomeFacts(std::map<int, Deletion> deletions) : deletions_(std::move(deletions)) {}
+  bool isPutOff(int object) const { return deletions_.contains(object); }
+  bool isLive(int object) const { return deletions_.at(object).live; }
+  bool isAllowed(int object) const { return deletions_.at(object).allowed; }
+  Wish wish(int object) const { return deletions_.at(object).wish; }
+  template <class Holds>
+  bool anyBefore(int object, Holds holds) const {
+    return std::ranges::any_of(deletions_.at(object).before, holds);
+  }
+
+ private:
+  std::map<int, Deletion> deletions_;
+};
+
+TEST(PutOffOrder, WhatIsDueInAContainerGoesFirst) {
+  constexpr int kSpace = 1;
+  constexpr int kInside = 2;
+  const auto carried = [&](Deletion inside) {
+    const SomeFacts facts({{kSpace, {.before = {kInside}}}, {kInside, std::move(inside)}});
+    return std::pair(isToBeCarriedOut(facts, kInside), isToBeCarriedOut(facts, kSpace));
+  };
+  EXPECT_EQ(carried({}), std::pair(true, false));
+  EXPECT_EQ(carried({.live = false}), std::pair(false, true)) << "it is being deleted already";
+  EXPECT_EQ(carried({.allowed = false}), std::pair(false, true)) << "it is not due";
+  EXPECT_EQ(carried({.wish = Wish::Waits}), std::pair(false, true)) << "likewise";
+}
+
+TEST(PutOffMemory, IsOfThoseWhoOutliveTheObject) {
+  EXPECT_TRUE(remembers(Role::Provider, false));
+  EXPECT_TRUE(remembers(Role::HoldsProvider, false));
+  EXPECT_TRUE(remembers(Role::Service, true));
+  EXPECT_FALSE(remembers(Role::Service, false)) << "the CRD of CriticalServices";
+  EXPECT_FALSE(remembers(Role::LastoutNamespace, false));
+}
+
+TEST(PutOffMemory, IsAsTheCriticalServiceWants) {
+  using criticalservice::Replay;
+  EXPECT_TRUE(isPutOff(Replay::Controllers, true));
+  EXPECT_FALSE(isPutOff(Replay::Controllers, false));
+  EXPECT_TRUE(isPutOff(Replay::Always, true));
+  EXPECT_TRUE(isPutOff(Replay::Always, false));
+  EXPECT_FALSE(isPutOff(Replay::Never, true));
+  EXPECT_FALSE(isPutOff(Replay::Never, false));
+}
+
+}  // namespace
+}  // namespace lastout::admission

@@ -1,0 +1,413 @@
+// Deletions that lastout denied to controllers, and carries out: the recorded deadlock, and what goes wrong
+// on the way.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/faults/fault_world.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+
+constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+constexpr const char* kAppliedWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
+constexpr const char* kClaim = "/api/v1/namespaces/app/persistentvolumeclaims/data";
+
+Json kindNamed(const std::string& apiVersion, const std::string& kind, const std::string& name) {
+  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
+}
+
+// The provider's Pods mount a claim of the same work, which so is never done while they run: story-deadlock.
+class PutOffTest : public ::testing::Test {
+ public:
+  explicit PutOffTest(size_t replicas = 1) : world(replicas) {}
+  // Nobody's object was deleted by lastout but what it had denied to a controller, and that very one.
+  ~PutOffTest() override {
+    EXPECT_EQ(world.judge.complaints(), "") << world.logged();
+    for (const auto& [uid, path] : world.deletedByLastout())
+      EXPECT_THAT(world.putOff(), Contains(uid)) << path << "\n" << world.logged();
+  }
+
+  void createWork(const std::string& name, const std::vector<Json>& manifests) {
+    Json work = kindNamed("work.open-cluster-management.io/v1", "ManifestWork", name);
+    work["spec"] = {{"workload", {{"manifests", manifests}}}};
+    world.create(kWorks, work);
+  }
+  std::vector<Json> providersWork() {
+    Json deployment = FaultWorld::provider();
+    Json& pod = deployment["spec"]["template"]["spec"];
+    pod["volumes"] = Json::array({{{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "data"}}}}});
+    deployment["metadata"]["namespace"] = "app";
+    Json claim = kindNamed("v1", "PersistentVolumeClaim", "data");
+    claim["metadata"]["namespace"] = "app";
+    claim["spec"] = {{"accessModes", {"ReadWriteOnce"}}, {"resources", {{"requests", {{"storage", "1Gi"}}}}}};
+    std::vector<Json> work{kindNamed("v1", "Namespace", "app"), claim, deployment, service()};
+    if (holdsWork) {
+      work.push_back(kindNamed("v1", "ConfigMap", "held"));
+      work.back()["metadata"] = {{"name", "held"}, {"namespace", "cluster1"}, {"finalizers", {"f.x/held"}}};
+    }
+    return work;
+  }
+  virtual Json service() { return FaultWorld::service(); }
+
+  void begin() {
+    world.replica().serve();
+    createWorks();
+  }
+  void createWorks() {
+    world.create("/api/v1/namespaces", kindNamed("v1", "Namespace", "cluster1"));
+    createWork("crd", {FaultWorld::definition()});
+    createWork("provider", providersWork());
+    world.waitUntil("the type is there", [&] { return world.isThere(kFaultInstances); });
+    createWork("instance", {FaultWorld::instance("instance-0")});
+    world.waitUntil("the works are applied", [&] {
+      return world.isThere(kFaultProvider) && world.isThere(kFaultInstances + std::string("/instance-0")) &&
+             world.isThere(kFaultService) && world.isThere(kClaim);
+    });
+    world.waitUntilGuarded();
+  }
+  void deleteWork(const std::string& name) {
+    EXPECT_EQ(world.ask("DELETE", kWorks + ("/" + name)).status, 200);
+  }
+  // What lastout remembers, by the names of the objects.
+  std::vector<std::string> remembered() {
+    std::vector<std::string> names;
+    const Json service = world.get(kFaultService);
+    if (const Json* list = apiserver::at(service, {"status", "putOff"})) {
+      for (const Json& one : *list) names.push_back(one["name"]);
+    }
+    return names;
+  }
+  void waitUntilRemembered() {
+    world.waitUntil("what was denied is remembered", [&] { return remembered().size() == 3; });
+  }
+  // The provider's work is being deleted, and lastout has denied what it has to.
+  void putOff() {
+    begin();
+    deleteWork("provider");
+    waitUntilRemembered();
+  }
+  void clearTheWay() {
+    deleteWork("instance");
+    deleteWork("crd");
+    world.waitUntil("the way is clear", [&] {
+      return !world.isThere(kFaultCrd) && !world.isThere(kFaultInstances + std::string("/instance-0"));
+    });
+  }
+  void expectAllGone() {
+    for (const char* path : {kFaultProvider, kFaultService, kFaultNamespace, kFaultCrd})
+      world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
+    world.waitUntil("the works are gone", [&] {
+      return world.get(kWorks)["items"].empty() && world.get(kAppliedWorks)["items"].empty();
+    });
+  }
+
+  FaultWorld world;
+  bool holdsWork = false;  // something else in the provider's work is never finished
+};
+
+TEST_F(PutOffTest, TheRecordedDeadlockEndsEmpty) {
+  begin();
+  for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+  expectAllGone();
+  EXPECT_THAT(world.deletedByLastout(), Contains(::testing::Pair(::testing::_, kFaultProvider)))
+      << "nobody else asked again\n"
+      << world.logged();
+}
+
+// As long as the work is not finished, the garbage collector leaves everything to lastout.
+TEST_F(PutOffTest, GoesInOrder) {
+  holdsWork = true;
+  putOff();
+  clearTheWay();
+  for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
+    world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
+  EXPECT_THAT(world.deletedByLastout(), ::testing::SizeIs(3)) << world.logged();
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("criticalservices.lastout.dev/guard is deleted now") != std::string::npos;
+  });
+  const std::string log = world.logged();
+  EXPECT_THAT(log, HasSubstr("deployments.apps/app/provider: its deletion, asked for by agent, is put off"));
+  const auto when = [&log](const std::string& object) {
+    const size_t at = log.find(object + " is deleted now, as agent had asked");
+    EXPECT_NE(at, std::string::npos) << log;
+    return at;
+  };
+  EXPECT_LT(when("deployments.apps/app/provider"), when("namespaces/app"));
+  EXPECT_LT(when("namespaces/app"), when("criticalservices.lastout.dev/guard"));
+  world.patch("/api/v1/namespaces/cluster1/configmaps/held", {{"metadata", {{"finalizers", nullptr}}}});
+  expectAllGone();
+}
+
+TEST_F(PutOffTest, IsRememberedAsItWasAskedFor) {
+  putOff();
+  const Json service = world.get(kFaultService);
+  const Json provider = world.get(kFaultProvider);
+  const Json& list = service["status"]["putOff"];
+  const auto found = std::ranges::find(list, Json("provider"), [](const Json& one) { return one["name"]; });
+  ASSERT_NE(found, list.end());
+  const Json& entry = *found;
+  EXPECT_EQ(entry["resource"], "deployments");
+  EXPECT_EQ(entry["group"], "apps");
+  EXPECT_EQ(entry["namespace"], "app");
+  EXPECT_EQ(entry["uid"], provider["metadata"]["uid"]);
+  EXPECT_EQ(entry["requestedBy"], "agent");
+  EXPECT_EQ(entry["propagationPolicy"], "Background");
+  EXPECT_EQ(entry["owners"], Json::array({provider["metadata"]["ownerReferences"][0]["uid"]}));
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty()) << "its criteria do not hold";
+}
+
+TEST_F(PutOffTest, WhoIsKilledFindsItAgain) {
+  putOff();
+  world.replica().api.set({.forbidden = {"DELETE deployments"}});
+  clearTheWay();
+  world.replica().kill();
+  world.waitUntilCollected();
+  EXPECT_TRUE(world.isThere(kFaultProvider)) << "nobody asks for it any more";
+  world.replica().api.calm();
+  world.replica().serve();
+  expectAllGone();
+}
+
+TEST_F(PutOffTest, IsKilledAgainAndAgain) {
+  putOff();
+  for (const char* work : {"instance", "crd"}) deleteWork(work);
+  for (int i = 0; i < 6; ++i) {
+    world.replica().kill();
+    world.replica().serve();
+    world.waitUntil("it is ready", [&] { return world.replica().server().isReady(); });
+  }
+  expectAllGone();
+}
+
+// Somebody was faster, and has made another one.
+TEST_F(PutOffTest, AnotherObjectOfTheSameNameStays) {
+  holdsWork = true;
+  putOff();
+  world.replica().api.set({.forbidden = {"DELETE deployments", "DELETE namespaces"}});
+  clearTheWay();
+  const std::string before = world.get(kFaultProvider)["metadata"]["uid"];
+  world.deleteAll({kFaultProvider});
+  world.create("/apis/apps/v1/namespaces/app/deployments", FaultWorld::provider());
+  const std::string after = world.get(kFaultProvider)["metadata"]["uid"];
+  ASSERT_NE(after, before);
+  world.waitUntil("it is forgotten", [&] { return remembered().size() == 2; });
+  world.replica().api.set({.forbidden = {"DELETE namespaces"}});
+  world.waitUntilCollected();
+  EXPECT_EQ(world.get(kFaultProvider)["metadata"]["uid"], after);
+  EXPECT_THAT(world.deletedByLastout(), ::testing::Not(Contains(Key(after))));
+}
+
+TEST_F(PutOffTest, IsTriedAgainWhenItWasForbidden) {
+  putOff();
+  world.replica().api.set({.forbidden = {"DELETE deployments"}});
+  clearTheWay();
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("deployments.apps/app/provider may go, and is not deleted yet") !=
+           std::string::npos;
+  });
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  EXPECT_TRUE(world.isThere(kFaultNamespace)) << "it goes after what is in it";
+  EXPECT_THAT(world.logged(), HasSubstr("ClusterRole lastout-carries-out"));
+  world.replica().api.calm();
+  expectAllGone();
+}
+
+// Nobody can write the status; the denial is answered all the same, and it is remembered later.
+TEST_F(PutOffTest, IsRememberedWhenItCanBeWritten) {
+  begin();
+  world.replica().api.set({.forbidden = {"PATCH criticalservices"}});
+  deleteWork("provider");
+  world.waitUntil("it is denied", [&] { return world.putOff().size() == 3; });
+  EXPECT_THAT(remembered(), IsEmpty());
+  world.replica().api.calm();
+  waitUntilRemembered();
+  clearTheWay();
+  expectAllGone();
+}
+
+TEST_F(PutOffTest, NothingThatAPersonWasDenied) {
+  begin();
+  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+  clearTheWay();
+  world.waitUntil("it is seen to be free", [&] {
+    return world.get(kFaultService)["status"].value("unmetCriteria", Json::array()).empty();
+  });
+  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+}
+
+// The works come back before their objects may go.
+TEST_F(PutOffTest, IsTakenBackByAnotherOwner) {
+  putOff();
+  const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
+  Json owner = kindNamed("v1", "ConfigMap", "holder");
+  world.create("/api/v1/namespaces/app/configmaps", owner);
+  const Json held = world.get("/api/v1/namespaces/app/configmaps/holder");
+  Json references = world.get(kFaultProvider)["metadata"]["ownerReferences"];
+  references.push_back(
+      {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "holder"}, {"uid", held["metadata"]["uid"]}});
+  world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", references}}}});
+  world.replica().api.set({.forbidden = {"DELETE namespaces"}});
+  clearTheWay();
+  world.waitUntil("it is taken back", [&] {
+    return world.logged().find("deployments.apps/app/provider is not deleted, although agent had asked") !=
+           std::string::npos;
+  });
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  EXPECT_THAT(world.deletedByLastout(), ::testing::Not(Contains(Key(uid))));
+}
+
+TEST_F(PutOffTest, IsTakenBackWithItsLastOwner) {
+  putOff();
+  const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
+  world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", nullptr}}}});
+  world.replica().api.set({.forbidden = {"DELETE namespaces"}});
+  clearTheWay();
+  world.waitUntil("it is taken back", [&] {
+    return world.logged().find("deployments.apps/app/provider is not deleted, although agent had asked") !=
+           std::string::npos;
+  });
+  EXPECT_THAT(world.deletedByLastout(), ::testing::Not(Contains(Key(uid))));
+}
+
+TEST_F(PutOffTest, WaitsForAnOwnerThatCannotBeRead) {
+  holdsWork = true;
+  putOff();
+  world.replica().api.set({.forbidden = {"GET appliedmanifestworks"}});
+  clearTheWay();
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("its owner, AppliedManifestWork ") != std::string::npos;
+  });
+  EXPECT_THAT(world.logged(), HasSubstr("ClusterRole lastout-carries-out"));
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty()) << "the CriticalService still remembers";
+  world.replica().api.calm();
+  for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
+    world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
+}
+
+TEST_F(PutOffTest, IsTakenBackByWhoTakesItsEntryAway) {
+  holdsWork = true;
+  putOff();
+  world.replica().api.set({.forbidden = {"DELETE deployments", "DELETE namespaces"}});
+  clearTheWay();
+  world.waitUntil("it is tried", [&] {
+    return world.logged().find("deployments.apps/app/provider may go") != std::string::npos;
+  });
+  world.patch(kFaultService + std::string("/status"), {{"status", {{"putOff", nullptr}}}});
+  world.replica().api.calm();
+  world.waitUntilCollected();
+  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+}
+
+TEST_F(PutOffTest, IsForgottenWhenItsCriticalServiceWantsNone) {
+  holdsWork = true;
+  putOff();
+  world.patch(kFaultService, {{"spec", {{"replay", "Never"}}}});
+  world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
+  clearTheWay();
+  world.waitUntilCollected();
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+}
+
+// Who may write a status must not have lastout delete what that CriticalService does not guard.
+TEST_F(PutOffTest, NothingThatIsWrittenByOthers) {
+  begin();
+  clearTheWay();
+  Json deployment = FaultWorld::provider();
+  deployment["metadata"]["name"] = "other";
+  world.create("/apis/apps/v1/namespaces/app/deployments", deployment);
+  const std::string other = "/apis/apps/v1/namespaces/app/deployments/other";
+  const Json forged = {{"group", "apps"},
+                       {"resource", "deployments"},
+                       {"namespace", "app"},
+                       {"name", "other"},
+                       {"uid", world.get(other)["metadata"]["uid"]},
+                       {"requestedBy", "agent"},
+                       {"requestedAt", "2026-11-22T16:00:00Z"}};
+  world.patch(kFaultService + std::string("/status"), {{"status", {{"putOff", Json::array({forged})}}}});
+  world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+  EXPECT_TRUE(world.isThere(other));
+}
+
+class PutOffForAll : public PutOffTest {
+  Json service() override {
+    Json service = FaultWorld::service();
+    service["spec"]["replay"] = "Always";
+    return service;
+  }
+};
+
+TEST_F(PutOffForAll, APersonNeedNotAskAgain) {
+  begin();
+  EXPECT_THAT(world.refusalOf(kFaultProvider + std::string("?dryRun=All")), HasSubstr("must stay while"));
+  EXPECT_THAT(remembered(), IsEmpty()) << "a dry run leaves no trace";
+  world.refusalOf(kFaultProvider);
+  const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
+  EXPECT_THAT(remembered(), ::testing::ElementsAre("provider"));
+  clearTheWay();
+  world.waitUntil("lastout deletes it, although its work has it still",
+                  [&] { return world.deletedByLastout().contains(uid); });
+  world.notePutOff(uid);
+}
+
+class PutOffForNobody : public PutOffTest {
+  Json service() override {
+    Json service = FaultWorld::service();
+    service["spec"]["replay"] = "Never";
+    return service;
+  }
+};
+
+TEST_F(PutOffForNobody, StaysADeadlock) {
+  begin();
+  for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+  world.waitUntil("the way is clear", [&] { return !world.isThere(kFaultCrd); });
+  world.waitUntilCollected();
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+  // It is a matter of will.
+  world.patch(kFaultService, {{"spec", {{"replay", "Always"}}}});
+  for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService}) world.ask("DELETE", path);
+  expectAllGone();
+}
+
+class PutOffByTwo : public PutOffTest {
+ public:
+  PutOffByTwo() : PutOffTest(2) {}
+};
+
+TEST_F(PutOffByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
+  world.replica(1).serve();
+  begin();
+  deleteWork("provider");
+  waitUntilRemembered();
+  std::string dead;
+  world.waitUntil("one of them holds the Lease", [&] {
+    const Json lease = world.get("/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout");
+    return !(dead = apiserver::stringAt(lease, {"spec", "holderIdentity"})).empty();
+  });
+  Replica& leader = world.replica(dead == world.replica(0).identity ? 0 : 1);
+  leader.api.set({.forbidden = {"DELETE deployments"}});
+  clearTheWay();
+  world.waitUntil("the leader tries", [&] {
+    return world.logged().find("deployments.apps/app/provider may go") != std::string::npos;
+  });
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  leader.kill();
+  expectAllGone();
+}
+
+}  // namespace
+}  // namespace lastout::testing
