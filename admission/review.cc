@@ -125,12 +125,6 @@ Operation readOperation(const Part& request) {
   return Operation::Connect;
 }
 
-std::string_view nameOf(const Part& request, std::string_view object, std::string_view path,
-                        std::string_view metadataPath, std::string& problem) {
-  const Part part(request.any(object), path, {"metadata"}, problem);
-  return Part(part.any("metadata"), metadataPath, {"name"}, problem).text("name");
-}
-
 void readOwners(const Part& metadata, std::string& problem, Deletion& deletion) {
   const auto list = metadata.any("ownerReferences");
   if (!list) return;
@@ -152,11 +146,8 @@ std::string readPolicy(const Part& options) {
   return options.flag("orphanDependents") ? "Orphan" : "Background";  // what was before the policy
 }
 
-Deletion readDeletion(const Part& request, std::string& problem) {
+Deletion readDeletion(const Part& request, const Part& metadata, std::string& problem) {
   Deletion deletion;
-  const Part old(request.any("oldObject"), "request.oldObject", {"metadata"}, problem);
-  const Part metadata(old.any("metadata"), "request.oldObject.metadata",
-                      {"uid", "deletionTimestamp", "ownerReferences"}, problem);
   deletion.uid = metadata.text("uid");
   deletion.isTerminating = metadata.any("deletionTimestamp").has_value();
   readOwners(metadata, problem, deletion);
@@ -170,15 +161,15 @@ Deletion readDeletion(const Part& request, std::string& problem) {
 }
 
 // Where the object lies, and its name.
-kube::ObjectKey readKey(const Part& request, std::string& problem) {
+kube::ObjectKey readKey(const Part& request, const Part& oldMetadata, std::string& problem) {
   const Part resource(request.required("resource"), "request.resource", {"group", "resource"}, problem);
   kube::ObjectKey key;
   key.type.group = resource.text("group");
   key.type.resource = resource.requiredText("resource");
-  const std::string_view old =
-      nameOf(request, "oldObject", "request.oldObject", "request.oldObject.metadata", problem);
-  const std::string_view created =
-      nameOf(request, "object", "request.object", "request.object.metadata", problem);
+  const std::string_view old = oldMetadata.text("name");
+  const Part object(request.any("object"), "request.object", {"metadata"}, problem);
+  const Part metadata(object.any("metadata"), "request.object.metadata", {"name"}, problem);
+  const std::string_view created = metadata.text("name");
   key.name = request.text("name");
   if (key.name.empty()) key.name = old.empty() ? created : old;
   const std::string_view namespaceName = request.text("namespace");
@@ -194,14 +185,17 @@ Review readReview(const Part& request, std::string& problem) {
   Review review;
   review.uid = request.requiredText("uid");
   review.operation = readOperation(request);
-  review.object = readKey(request, problem);
+  const Part old(request.any("oldObject"), "request.oldObject", {"metadata"}, problem);
+  const Part oldMetadata(old.any("metadata"), "request.oldObject.metadata",
+                         {"name", "uid", "deletionTimestamp", "ownerReferences"}, problem);
+  review.object = readKey(request, oldMetadata, problem);
   review.subresource = request.text("subResource");
   review.user =
       Part(request.required("userInfo"), "request.userInfo", {"username"}, problem).text("username");
   review.dryRun = request.flag("dryRun");
   if (problem.empty() && review.operation != Operation::Create && review.object.name.empty())
     problem = "neither request.name nor metadata.name of request.oldObject is there";
-  if (review.operation == Operation::Delete) review.deletion = readDeletion(request, problem);
+  if (review.operation == Operation::Delete) review.deletion = readDeletion(request, oldMetadata, problem);
   if (!problem.empty() || review.operation == Operation::Delete) return review;
   review.newObject = textOf(request.any("object"));
   review.oldObject = textOf(request.any("oldObject"));

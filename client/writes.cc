@@ -29,6 +29,15 @@ ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
   return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
 }
 
+ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,
+                    const std::string& policy) {
+  WrittenJson options = {{"apiVersion", "v1"},
+                         {"kind", "DeleteOptions"},
+                         {"preconditions", {{"uid", uid}, {"resourceVersion", resourceVersion}}}};
+  if (!policy.empty()) options["propagationPolicy"] = policy;
+  return writing("DELETE", std::move(object), "application/json", options);
+}
+
 ApiRequest creationOrPatch(std::string collection, const WrittenJson& object) {
   const WrittenJson& metadata = object.at("metadata");
   if (!metadata.contains("resourceVersion")) return creation(std::move(collection), object);

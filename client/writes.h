@@ -15,6 +15,12 @@ ApiRequest creation(std::string collection, const nlohmann::json& object);
 // metadata.resourceVersion is refused (409) when another version stands by then.
 ApiRequest mergePatch(std::string object, const nlohmann::json& patch);
 
+// A DELETE (`object`: as objectPath() gives it) of the very object with that uid, as it is at that version:
+// refused (409) when another one, or another version, is there by then. `policy`: "Background", "Foreground"
+// or "Orphan"; empty: the type's default.
+ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,
+                    const std::string& policy = {});
+
 // The object as it should be: merged into the one of that name whose metadata.resourceVersion it names; where
 // it names none, created.
 ApiRequest creationOrPatch(std::string collection, const nlohmann::json& object);

@@ -27,8 +27,8 @@ class OwnedObjects {
   OwnedObjects(client::ApiServer& server, const LiveView& view, std::chrono::milliseconds patience)
       : server_(server), view_(view), patience_(patience) {}
 
-  // Fails with why the object, or an owner that it would depend on, cannot be read.
-  // Of a person's the owners do not matter.
+  // Of a person's deletion the owners do not matter, and are not read. Fails with why the object, or an
+  // owner, cannot be read.
   tl::expected<OwnedObject, std::string> read(const criticalservice::PutOff& deletion,
                                               bool byController) const;
 

@@ -1,12 +1,12 @@
 #include "server/put_off_carrier.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "client/fetch.h"
 #include "client/value_picker.h"
+#include "client/writes.h"
 #include "criticalservice/critical_service.h"
 
 namespace lastout::server {
@@ -25,22 +25,6 @@ constexpr int kMostConflicts = 5;  // before it is slower
 constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
 const kube::GroupResource kSpaces{"", "namespaces"};
-
-// Of the very object as it was looked at.
-client::ApiRequest deletionOf(const kube::ResourceType& type, const PutOff& deletion,
-                              const std::string& resourceVersion, milliseconds patience) {
-  nlohmann::json options = {{"apiVersion", "v1"},
-                            {"kind", "DeleteOptions"},
-                            {"preconditions", {{"uid", deletion.uid}, {"resourceVersion", resourceVersion}}}};
-  if (!deletion.propagationPolicy.empty()) options["propagationPolicy"] = deletion.propagationPolicy;
-  client::ApiRequest request;
-  request.method = "DELETE";
-  request.target = client::objectPath(type, deletion.object.namespaceName, deletion.object.name);
-  request.contentType = "application/json";
-  request.body = options.dump();
-  request.patience = patience;
-  return request;
-}
 
 // What the RBAC authorizer says, and no webhook.
 std::string withAdvice(std::string problem) {
@@ -93,9 +77,7 @@ class PutOffCarrier::ViewFacts {
   bool isLive(size_t entry) const {
     const auto record = records_.find(deletion(entry).uid);
     if (record != records_.end() && record->second.isDone && now_ < record->second.notBefore) return false;
-    const auto object = view_.graph().find(deletion(entry).object);
-    return object && view_.graph().hasUid(*object, deletion(entry).uid) &&
-           !view_.graph().isTerminating(*object);
+    return !isUnseen(entry);
   }
   // As it was found last.
   Wish wish(size_t entry) const {
@@ -317,8 +299,12 @@ tl::expected<bool, std::string> PutOffCarrier::isStillWanted(const Entry& entry)
 void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion) {
   const auto type = view_.find(entry.deletion.object.type);
   if (!type) return postpone(entry, false, "");
-  const auto whole =
-      client::fetch(*server_, deletionOf(*type, entry.deletion, resourceVersion, options_.patience));
+  const PutOff& deletion = entry.deletion;
+  client::ApiRequest request =
+      client::deletion(client::objectPath(*type, deletion.object.namespaceName, deletion.object.name),
+                       deletion.uid, resourceVersion, deletion.propagationPolicy);
+  request.patience = options_.patience;
+  const auto whole = client::fetch(*server_, request);
   if (!whole) return postpone(entry, false, whole.error().message);
   const int status = whole->answer.status;
   const client::ServerStatus refusal = status < 300 ? client::ServerStatus() : client::statusOfAnswer(*whole);

@@ -22,7 +22,6 @@
 #include "client/backoff.h"
 #include "criticalservice/put_off.h"
 #include "server/live_view.h"
-#include "server/log.h"
 #include "server/owned_object.h"
 #include "server/put_off_store.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "admission/put_off.h"
+#include "client/fetch.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/put_off.h"

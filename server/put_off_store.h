@@ -18,7 +18,6 @@
 #include "admission/review.h"
 #include "client/access.h"
 #include "client/backoff.h"
-#include "client/fetch.h"
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/put_off_news.h"

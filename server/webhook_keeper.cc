@@ -1,6 +1,5 @@
 #include "server/webhook_keeper.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "client/fetch.h"
@@ -27,20 +26,6 @@ const std::string& resourceVersionOf(const kube::Value& object) {
 }
 
 const std::string& uidOf(const kube::Value& object) { return kube::textAt(object, {"metadata", "uid"}); }
-
-// Of what was seen, and of nothing that came since.
-client::ApiRequest removal(const std::string& name, const kube::Value& seen) {
-  client::ApiRequest request;
-  request.method = "DELETE";
-  request.target = kConfigurations + ("/" + name);
-  request.contentType = "application/json";
-  request.body =
-      nlohmann::json{{"apiVersion", "v1"},
-                     {"kind", "DeleteOptions"},
-                     {"preconditions", {{"uid", uidOf(seen)}, {"resourceVersion", resourceVersionOf(seen)}}}}
-          .dump();
-  return request;
-}
 
 }  // namespace
 
@@ -255,7 +240,8 @@ void WebhookKeeper::run() {
     const bool removes = wish_ == Wish::Gone;
     const client::ApiRequest request =
         removes
-            ? removal(configuration_.name, *standing_)
+            ? client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_),
+                               resourceVersionOf(*standing_))
             : client::creationOrPatch(kConfigurations,
                                       toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
     const WebhookConfiguration sent = configuration_;

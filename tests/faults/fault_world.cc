@@ -35,10 +35,6 @@ const kube::ObjectKey kConfiguration{
     {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", "lastout"};
 const kube::ObjectKey kFaultServiceKey{{"lastout.dev", "criticalservices"}, "", "guard"};
 
-Json named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
-  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
-}
-
 // Removes the finalizer of CoolResources while a Pod of the provider runs.
 void addController(apiserver::EmbeddedCluster& cluster) {
   const std::scoped_lock lock(cluster.plane().mutex);
@@ -350,6 +346,15 @@ void FaultWorld::create(const std::string& collection, const Json& object) {
 
 void FaultWorld::patch(const std::string& path, const Json& merged) {
   waitUntil("it is patched: " + path, [&] { return ask("PATCH", path, merged).status == 200; });
+}
+
+std::string FaultWorld::holder() {
+  const Json lease = get("/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout");
+  return std::string(apiserver::stringAt(lease, {"spec", "holderIdentity"}));
+}
+
+Json FaultWorld::named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
+  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
 }
 
 Json FaultWorld::definition() {

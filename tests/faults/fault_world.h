@@ -94,6 +94,11 @@ class FaultWorld {
   // Likewise, on behalf of a person whose CriticalService wants that.
   void notePutOff(const std::string& uid);
 
+  // Who holds lastout's Lease; empty: nobody has yet.
+  std::string holder();
+
+  static apiserver::Json named(const std::string& apiVersion, const std::string& kind,
+                               const std::string& name);
   // The objects of the story.
   static apiserver::Json definition();
   static apiserver::Json provider();  // without its namespace, app

@@ -359,10 +359,6 @@ TEST_F(FaultsTest, ACertificateThatIsRotatedUnderLoad) {
 class TwoReplicas : public FaultsTest {
  public:
   TwoReplicas() : FaultsTest(2) {}
-  std::string holder() {
-    const Json lease = world.get("/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout");
-    return std::string(apiserver::stringAt(lease, {"spec", "holderIdentity"}));
-  }
   // The CriticalServices that the replica knows.
   std::set<std::string> servicesOf(size_t replica) {
     std::set<std::string> names;
@@ -378,7 +374,7 @@ TEST_F(TwoReplicas, OfWhichOneDies) {
   world.replica(1).serve();
   begin(3);
   std::string dead;
-  world.waitUntil("one of them holds the Lease", [&] { return !(dead = holder()).empty(); });
+  world.waitUntil("one of them holds the Lease", [&] { return !(dead = world.holder()).empty(); });
   Replica& other = world.replica(dead == world.replica(0).identity ? 1 : 0);
   const auto paths = FaultWorld::storyPaths(3);
   world.deleteAll(paths, [&] {
@@ -386,7 +382,7 @@ TEST_F(TwoReplicas, OfWhichOneDies) {
     if (dying.isServing()) dying.kill();
   });
   expectAllGone(3);
-  world.waitUntil("the other has the Lease", [&] { return holder() == other.identity; });
+  world.waitUntil("the other has the Lease", [&] { return world.holder() == other.identity; });
   world.createStory();
   world.waitUntilGuarded();
 }
@@ -422,7 +418,7 @@ TEST_F(TwoReplicas, OfWhichOneHasNotHeardOfTheGuard) {
   const std::set<std::string> justOther{"other"};
   world.waitUntil("both know that it is gone",
                   [&] { return servicesOf(0) == justOther && servicesOf(1) == justOther; });
-  const size_t behind = world.replica(0).identity == holder() ? 1 : 0;
+  const size_t behind = world.replica(0).identity == world.holder() ? 1 : 0;
   world.replica(behind).api.set({.held = {"criticalservices"}});
   world.createService();
   world.waitUntil("it is said to be enforced", [this] {

@@ -22,10 +22,6 @@ constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/namespa
 constexpr const char* kAppliedWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 constexpr const char* kClaim = "/api/v1/namespaces/app/persistentvolumeclaims/data";
 
-Json kindNamed(const std::string& apiVersion, const std::string& kind, const std::string& name) {
-  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
-}
-
 // The provider's Pods mount a claim of the same work, which so is never done while they run: story-deadlock.
 class PutOffTest : public ::testing::Test {
  public:
@@ -38,7 +34,7 @@ class PutOffTest : public ::testing::Test {
   }
 
   void createWork(const std::string& name, const std::vector<Json>& manifests) {
-    Json work = kindNamed("work.open-cluster-management.io/v1", "ManifestWork", name);
+    Json work = FaultWorld::named("work.open-cluster-management.io/v1", "ManifestWork", name);
     work["spec"] = {{"workload", {{"manifests", manifests}}}};
     world.create(kWorks, work);
   }
@@ -47,12 +43,12 @@ class PutOffTest : public ::testing::Test {
     Json& pod = deployment["spec"]["template"]["spec"];
     pod["volumes"] = Json::array({{{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "data"}}}}});
     deployment["metadata"]["namespace"] = "app";
-    Json claim = kindNamed("v1", "PersistentVolumeClaim", "data");
+    Json claim = FaultWorld::named("v1", "PersistentVolumeClaim", "data");
     claim["metadata"]["namespace"] = "app";
     claim["spec"] = {{"accessModes", {"ReadWriteOnce"}}, {"resources", {{"requests", {{"storage", "1Gi"}}}}}};
-    std::vector<Json> work{kindNamed("v1", "Namespace", "app"), claim, deployment, service()};
+    std::vector<Json> work{FaultWorld::named("v1", "Namespace", "app"), claim, deployment, service()};
     if (holdsWork) {
-      work.push_back(kindNamed("v1", "ConfigMap", "held"));
+      work.push_back(FaultWorld::named("v1", "ConfigMap", "held"));
       work.back()["metadata"] = {{"name", "held"}, {"namespace", "cluster1"}, {"finalizers", {"f.x/held"}}};
     }
     return work;
@@ -64,7 +60,7 @@ class PutOffTest : public ::testing::Test {
     createWorks();
   }
   void createWorks() {
-    world.create("/api/v1/namespaces", kindNamed("v1", "Namespace", "cluster1"));
+    world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "cluster1"));
     createWork("crd", {FaultWorld::definition()});
     createWork("provider", providersWork());
     world.waitUntil("the type is there", [&] { return world.isThere(kFaultInstances); });
@@ -246,11 +242,10 @@ TEST_F(PutOffTest, NothingThatAPersonWasDenied) {
   EXPECT_TRUE(world.isThere(kFaultProvider));
 }
 
-// The works come back before their objects may go.
 TEST_F(PutOffTest, IsTakenBackByAnotherOwner) {
   putOff();
   const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
-  Json owner = kindNamed("v1", "ConfigMap", "holder");
+  Json owner = FaultWorld::named("v1", "ConfigMap", "holder");
   world.create("/api/v1/namespaces/app/configmaps", owner);
   const Json held = world.get("/api/v1/namespaces/app/configmaps/holder");
   Json references = world.get(kFaultProvider)["metadata"]["ownerReferences"];
@@ -394,10 +389,7 @@ TEST_F(PutOffByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
   deleteWork("provider");
   waitUntilRemembered();
   std::string dead;
-  world.waitUntil("one of them holds the Lease", [&] {
-    const Json lease = world.get("/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout");
-    return !(dead = apiserver::stringAt(lease, {"spec", "holderIdentity"})).empty();
-  });
+  world.waitUntil("one of them holds the Lease", [&] { return !(dead = world.holder()).empty(); });
   Replica& leader = world.replica(dead == world.replica(0).identity ? 0 : 1);
   leader.api.set({.forbidden = {"DELETE deployments"}});
   clearTheWay();

@@ -61,7 +61,7 @@ TEST(Tell, TheUnguardedStoryGetsStuckAfterOneDeleteOfAClient) {
   EXPECT_EQ(report.expectation, "as the scenario expects");
 }
 
-// tests/recordings, story-only-denied.jsonl: nobody asks for the Deployment any more, and all wait for each
+// tests/recordings, story-deadlock.jsonl: nobody asks for the Deployment any more, and all wait for each
 // other.
 TEST(Tell, TheRecordedDeadlockHasTheRecordedReason) {
   const ProofReport report = provedFile("story-only-denied");

@@ -80,7 +80,7 @@ TEST(Stuck, AClientThatDoesNotAskAgain) {
           "ask again"));
 }
 
-// The reasons are those that tests/recordings' story-only-denied shows.
+// The reasons are those that tests/recordings' story-deadlock shows.
 TEST(Stuck, TheRecordedDeadlock) {
   const ScenarioReport report = shipped("story-only-denied.yaml");
   EXPECT_THAT(
