@@ -54,12 +54,7 @@ void ClusterView::forget(const kube::GroupResource& type) {
   if (!id) return;
   graph_.setKnowledge(*id, graph::Knowledge::Unknown);
   std::vector<kube::ObjectKey> gone;
-  gone.reserve(graph_.objectCount(*id));
-  for (uint32_t slot = 0; slot < graph_.objectSlots(); ++slot) {
-    const graph::ObjectId object{slot};
-    if (graph_.isLive(object) && graph_.isPresent(object) && graph_.object(object).type == *id)
-      gone.push_back(graph_.key(object));
-  }
+  for (const graph::ObjectId object : graph_.objectsOf(*id)) gone.push_back(graph_.key(object));
   for (const kube::ObjectKey& key : gone) remove(key);
 }
 

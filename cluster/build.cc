@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "admission/kept_work.h"
 #include "cluster/builder.h"
 
 namespace lastout::cluster {
@@ -70,6 +71,10 @@ void addWork(Builder& builder, const WorkSpec& spec) {
     info.work = number;
     info.cleanupBit = finalizerBit(info, cleanupFinalizer(info)).value_or(0);
     info.finalizersAtCreation |= info.cleanupBit;
+  }
+  if (model.guarded && model.carriesOut) {
+    SlotInfo& applied = model.slots[work.applied];
+    applied.keptBit = finalizerBit(applied, admission::kKeptFinalizer).value_or(0);
   }
   model.works.push_back(work);
 }

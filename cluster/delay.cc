@@ -65,6 +65,8 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
       return timing.claimRelease;
     case Kind::CarryOut:
       return attempt == 0 ? timing.carryOut : timing.carryOutRetry;
+    case Kind::KeepWork:
+      return timing.keepWork;
     case Kind::Finalize:
       return model_->controllers[action.b].takes;
   }

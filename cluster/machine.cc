@@ -104,6 +104,7 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   addFlight(object.lastout, Actor::Lastout, slot, out);
   if (collectorReleases(transition, slot, object))
     out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
+  if (keepingChanges(transition, slot)) out.push_back({Kind::KeepWork, Actor::Lastout, slot, 0});
   if (object.terminating()) {
     addTerminating(transition, slot, object, listed, out);
     return;
@@ -208,6 +209,10 @@ std::vector<uint64_t> Machine::initial() const {
     state.setObject(spec.object, object);
     state.setLink(link, {.recorded = true, .stale = false});
   }
+  Transition settled(*this, state, nullptr);
+  for (const Work& work : model_->works) {
+    if (keepingChanges(settled, work.applied)) changeKeeping(settled, work.applied);
+  }
   return words;
 }
 
@@ -276,6 +281,9 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
       break;
     case Kind::PodStop:
       podStop(transition, action.a);
+      break;
+    case Kind::KeepWork:
+      changeKeeping(transition, action.a);
       break;
     case Kind::Finalize:
       for (const Removal& removal : model_->slots[action.a].removals) {

@@ -47,6 +47,7 @@ struct Action {
     PodStop,           // a: Pod. The node reports it gone
     ClaimRelease,      // a: claim that no Pod mounts
     CarryOut,          // a: slot. lastout deletes what it denied to a controller before
+    KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
     Finalize,          // a: slot, b: finalizer controller
   };
   Kind kind = Kind::Send;

@@ -88,6 +88,9 @@ struct SlotInfo {
   uint16_t finalizersAtCreation = 0;
   uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
                             // a claim's pvc-protection, a work's clean-up
+  uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
+  bool isFollowed = false;  // its type is one that lastout follows (admission/guards.h)
+  bool mayBeCarriedOut = false;   // and one of which lastout deletes what was put off
   std::vector<OwnerLink> owners;  // bit pair i of the state is owners[i]
   uint8_t ownersAtCreation = 0;   // which of them a new object carries
   std::vector<Slot> dependents;   // slots that can name this one as an owner
@@ -171,6 +174,7 @@ struct Timing {
   Ms claimRelease{50};
   Ms clientRetry{10'000};
   Ms carryOut{20}, carryOutRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal
+  Ms keepWork{20};                       // lastout's finalizer, after what it stands for has changed
 };
 
 // The kinds of things that happen to an object and that expectations can name.
@@ -182,9 +186,10 @@ struct Model {
   std::vector<WorkLink> links;
   std::vector<FinalizerController> controllers;
   std::vector<Step> steps;
-  bool guarded = true;      // lastout is there
-  bool carriesOut = false;  // lastout deletes later, by itself, what it denied to controllers
-  bool confirms = true;     // lastout makes its confirming read; false only to show what that read is for
+  bool guarded = true;  // lastout is there
+  bool carriesOut =
+      false;             // lastout deletes later, by itself, what it denied to controllers, and keeps works
+  bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for
   admission::Rules rules;
   std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order

@@ -29,19 +29,34 @@ OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
   return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
 }
 
+// It is there although its work's agent is done, which has asked for its deletion once: somebody refused
+// that, or lastout's memory of it is gone with a CriticalService. Only lastout keeps the work.
+bool isLeftBehind(const Transition& transition, Slot slot) {
+  const SlotInfo& info = transition.info(slot);
+  if (!info.mayBeCarriedOut || !transition.isLive(slot)) return false;
+  const ObjectState object = transition.state().object(slot);
+  for (size_t i = 0; i < info.owners.size(); ++i) {
+    if (object.owner(i) != OwnerState::Current || !isKeptByLastoutAlone(transition, info.owners[i].owner))
+      continue;
+    const auto any = [](criticalservice::Replay) { return true; };
+    return isPutOffForControllers(transition, slot) || !isRemembered(transition, slot, any);
+  }
+  return false;
+}
+
 // A state, for the rule. Who adopts or orphans an object takes its deletion back there and then.
 class StatePutOff {
  public:
   explicit StatePutOff(const Transition& transition) : transition_(transition) {}
 
-  bool isPutOff(Slot slot) const { return object(slot).putOff.has_value(); }
+  bool isPutOff(Slot slot) const { return object(slot).putOff || isLeftBehind(transition_, slot); }
   bool isLive(Slot slot) const { return transition_.isLive(slot); }
   bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }
   admission::Wish wish(Slot slot) const {
     const SlotInfo& info = transition_.info(slot);
     const ObjectState state = object(slot);
     admission::WishFacts facts;
-    facts.byController = state.putOff && !state.putOff->byPerson;
+    facts.byController = !state.putOff || !state.putOff->byPerson;
     facts.spaceTerminates = transition_.isTerminating(info.namespaceSlot);
     for (size_t i = 0; i < info.owners.size(); ++i) {
       if (state.owner(i) != OwnerState::None)
@@ -95,8 +110,18 @@ void forgetPutOff(Transition& transition, Slot service) {
   }
 }
 
+bool isPutOffForControllers(const Transition& transition, Slot slot) {
+  return isRemembered(transition, slot,
+                      [](criticalservice::Replay replay) { return admission::isPutOff(replay, true); });
+}
+
+bool isStillPutOff(const Transition& transition, Slot slot) {
+  const StatePutOff facts(transition);
+  return facts.isPutOff(slot) && facts.wish(slot) == admission::Wish::Stands;
+}
+
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object) {
-  return object.putOff && object.lastout.phase == Flight::Phase::None &&
+  return object.lastout.phase == Flight::Phase::None &&
          admission::isToBeCarriedOut(StatePutOff(transition), slot);
 }
 

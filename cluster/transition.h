@@ -110,6 +110,12 @@ void putOff(Transition& transition, const DeleteRequest& request);  // which was
 void forgetPutOff(Transition& transition, Slot service);            // with a CriticalService that is gone
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
+bool isPutOffForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
+bool isStillPutOff(const Transition& transition, Slot slot);           // and nobody has taken it back
+// cluster/kept_work.cc
+bool isKeptByLastoutAlone(const Transition& transition, Slot owner);  // a work that terminates
+bool keepingChanges(const Transition& transition, Slot applied);
+void changeKeeping(Transition& transition, Slot applied);
 // cluster/lifecycle.cc
 bool crdHasLiveInstance(const Transition& transition, Slot crd);
 bool crdIsEmpty(const Transition& transition, Slot crd);

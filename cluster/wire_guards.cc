@@ -53,6 +53,15 @@ void addService(Builder& builder, Slot slot, CriticalService service) {
     if (admission::remembers(guard.role, false)) remembered.push_back(*guarded);
   }
   model.remembered.push_back(std::move(remembered));
+  const std::vector<kube::GroupResource> followed = admission::followedTypes(service);
+  const std::vector<kube::GroupResource> carriedOut = admission::carriedOutTypes(service);
+  for (SlotInfo& info : model.slots) {
+    const auto isOne = [&](const auto& types) {
+      return std::ranges::find(types, info.key.type) != types.end();
+    };
+    info.isFollowed = info.isFollowed || isOne(followed);
+    info.mayBeCarriedOut = info.mayBeCarriedOut || isOne(carriedOut);
+  }
   model.slots[slot].service = number;
   model.slots[slot].valueAtCreation = static_cast<uint8_t>(service.intent);
   model.services.push_back(slot);

@@ -11,9 +11,15 @@ namespace {
 constexpr std::string_view kCrdGroup = "apiextensions.k8s.io";
 constexpr std::string_view kCrdResource = "customresourcedefinitions";
 
-bool deletesInForeground(const Tables& tables, const Node& node) {
-  return (node.flags & Node::kTerminating) != 0 &&
-         (tables.classes[node.objectClass].flags & ObjectClass::kForeground) != 0;
+// Of an owner that terminates: the finalizers by which it waits for dependents.
+uint8_t waitingFlags(const Tables& tables, const Node& node) {
+  if ((node.flags & Node::kTerminating) == 0) return 0;
+  return tables.classes[node.objectClass].flags & (ObjectClass::kForeground | ObjectClass::kKept);
+}
+
+bool isWaitedFor(uint8_t waitingFlags, const Reference& reference) {
+  if ((waitingFlags & ObjectClass::kKept) != 0) return true;
+  return waitingFlags != 0 && (reference.ownerAndFlags & Reference::kBlockOwnerDeletion) != 0;
 }
 
 // The type that the CRD of this name ("<resource>.<group>") defines, or kNone.
@@ -51,7 +57,7 @@ void OutEdges::next() {
       break;
     case Step::Dependents:
       inner_ = tables_->references[inner_].nextOfOwner;
-      skipToBlocking();
+      skipToHolding();
       break;
     case Step::One:
     case Step::End:
@@ -97,20 +103,21 @@ void OutEdges::startImplied() {
 void OutEdges::startDependents() {
   const Node& node = tables_->nodes[source_];
   finishStep();
-  if (!deletesInForeground(*tables_, node)) return;
+  if (waitingFlags(*tables_, node) == 0) return;
   const UidKey uid = uidKey(*tables_, uidOf(node));
   const uint32_t owner = uid.kind == UidKind::None ? kNone : findOwner(*tables_, uid);
   if (owner == kNone) return;
   step_ = Step::Dependents;
   kind_ = EdgeKind::Dependent;
   inner_ = tables_->owners[owner].firstDependent;
-  skipToBlocking();
+  skipToHolding();
 }
 
-void OutEdges::skipToBlocking() {
+void OutEdges::skipToHolding() {
+  const uint8_t flags = waitingFlags(*tables_, tables_->nodes[source_]);
   while (inner_ != kNone) {
     const Reference& reference = tables_->references[inner_];
-    if ((reference.ownerAndFlags & Reference::kBlockOwnerDeletion) != 0) {
+    if (isWaitedFor(flags, reference)) {
       target_ = reference.dependent;
       return;
     }
@@ -210,12 +217,11 @@ void visitOwners(const Graph& graph, uint32_t object, const Visit& visit) {
   const Tables& tables = graph.tables();
   for (uint32_t at = tables.nodes[object].firstReference; at != kNone;) {
     const Reference& reference = tables.references[at];
-    if ((reference.ownerAndFlags & Reference::kBlockOwnerDeletion) != 0) {
-      const UidKey uid = uidKey(tables, uidOf(tables.owners[reference.owner()]));
-      forEachNodeWithUid(tables, uid, [&](uint32_t owner) {
-        if (deletesInForeground(tables, tables.nodes[owner])) visit(owner, EdgeKind::Dependent);
-      });
-    }
+    const UidKey uid = uidKey(tables, uidOf(tables.owners[reference.owner()]));
+    forEachNodeWithUid(tables, uid, [&](uint32_t owner) {
+      if (isWaitedFor(waitingFlags(tables, tables.nodes[owner]), reference))
+        visit(owner, EdgeKind::Dependent);
+    });
     at = reference.nextOfDependent;
   }
 }

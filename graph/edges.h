@@ -18,7 +18,8 @@ enum class EdgeKind : uint8_t {
   Holder,     // condition -> object
   Content,    // Namespace -> an object in it
   Instance,   // CRD -> an object of the type it defines
-  Dependent,  // owner that terminates in the foreground -> a dependent with blockOwnerDeletion
+  Dependent,  // owner that terminates in the foreground -> a dependent with blockOwnerDeletion; owner that
+              // terminates with kAppliedObjectsFinalizer -> any dependent
 };
 
 std::string_view toString(EdgeKind kind);  // "Requires"
@@ -70,7 +71,7 @@ class OutEdges {
   void startImplied();
   void startDependents();
   void startCondition(const ConditionRecord& condition);
-  void skipToBlocking();
+  void skipToHolding();
   void enterClasses(Step step, uint32_t first, EdgeKind kind);
   void nextClass();
   void finishStep();

@@ -4,8 +4,8 @@
 // Its one relation is *goes after* (docs/concepts.md): an object goes after the conditions that are
 // required of it, a condition goes after its holders. What Kubernetes itself orders is implied and costs no
 // storage: a Namespace goes after everything in it, a CRD after all instances of the type it defines, and an
-// owner that terminates with the finalizer foregroundDeletion after its dependents with blockOwnerDeletion.
-// graph/edges.h enumerates these edges.
+// owner that terminates with the finalizer foregroundDeletion after its dependents with blockOwnerDeletion
+// (with kAppliedObjectsFinalizer after all its dependents). graph/edges.h enumerates these edges.
 //
 // Threading: a Graph is single-threaded. snapshot() gives an immutable graph of the same type that shares
 // with it all that has not changed since; a snapshot may be read from any thread, and costs the writer
@@ -131,7 +131,8 @@ class Graph {
   std::optional<TypeId> findType(const kube::GroupResource& type) const;
   kube::GroupResource type(TypeId type) const;
   Knowledge knowledge(TypeId type) const;
-  uint32_t objectCount(TypeId type) const;  // present ones
+  uint32_t objectCount(TypeId type) const;             // present ones
+  std::vector<ObjectId> objectsOf(TypeId type) const;  // the same
 
   // --- reading objects
   // -------------------------------------------------------------------------------------------

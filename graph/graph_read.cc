@@ -57,6 +57,18 @@ kube::GroupResource Graph::type(TypeId type) const {
 
 Knowledge Graph::knowledge(TypeId type) const { return tables_.types[number(type)].knowledge; }
 
+std::vector<ObjectId> Graph::objectsOf(TypeId type) const {
+  std::vector<ObjectId> objects;
+  objects.reserve(objectCount(type));
+  for (uint32_t at = tables_.types[static_cast<uint32_t>(type)].firstClass; at != kNone;
+       at = tables_.classes[at].nextInType) {
+    for (uint32_t object = tables_.classes[at].firstObject; object != kNone;
+         object = tables_.nodes[object].next)
+      objects.push_back(ObjectId{object});
+  }
+  return objects;
+}
+
 uint32_t Graph::objectCount(TypeId type) const { return tables_.types[number(type)].objects; }
 
 bool Graph::isLive(ObjectId object) const { return (tables_.nodes[number(object)].flags & Node::kLive) != 0; }

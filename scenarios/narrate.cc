@@ -113,7 +113,9 @@ class Narrator {
     for (size_t i = 0; i < info.finalizers.size(); ++i) {
       const unsigned bit = 1u << i;
       if ((last.object.finalizers & bit) != 0)
-        add((info.cleanupBit & bit) != 0 ? cleanup(info.role) : info.finalizers[i]);
+        add((info.cleanupBit & bit) != 0 ? cleanup(info.role)
+            : (info.keptBit & bit) != 0  ? "what it has applied"
+                                         : info.finalizers[i]);
     }
     if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("its dependents");
     if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("its dependents to be let go");
@@ -164,6 +166,10 @@ class Narrator {
         return who + " changes " + object;
       case Action::Kind::CollectorRelease:
         return who + " releases " + object;
+      case Action::Kind::KeepWork:
+        return (last.object.finalizers & model_.slots[last.event.slot].keptBit) != 0
+                   ? who + " keeps " + object + " until what it has applied is gone"
+                   : who + " keeps " + object + " no longer";
       default:
         return {};
     }

@@ -164,9 +164,10 @@ void LiveView::settleAll(TimePoint now) {
 std::vector<kube::GroupResource> LiveView::wantedNow() const {
   std::set<kube::GroupResource> types(alwaysWatched().begin(), alwaysWatched().end());
   for (const criticalservice::CriticalService* service : view_.services()) {
-    types.insert(service->provider.type);
-    for (const criticalservice::Criterion& criterion : service->criteria)
-      types.insert(criticalservice::typeOf(criterion));
+    for (kube::GroupResource& type : admission::followedTypes(*service)) types.insert(std::move(type));
+  }
+  for (const kube::GroupResource& type : options_.alsoFollowed) {
+    if (discovery_.find(type) != nullptr) types.insert(type);
   }
   return {types.begin(), types.end()};
 }

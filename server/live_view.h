@@ -28,6 +28,8 @@ struct LiveViewOptions {
   std::string ownNamespace;  // empty: lastout runs outside the cluster
   // How long "nothing is there" is believed of a type whose watch is broken.
   std::chrono::milliseconds allowedAge{30'000};
+  // Followed where the API server serves them, although no CriticalService names them.
+  std::vector<kube::GroupResource> alsoFollowed = {};
   // Told of CriticalServices that cannot be understood; called by any thread.
   Log log = [](Level, const std::string&) {};
 };
@@ -59,8 +61,8 @@ class LiveView {
   void tick(TimePoint now);
 
   // --- what follows from it
-  // The types that must be watched: CriticalServices, CustomResourceDefinitions and Namespaces, and all that
-  // the CriticalServices name.
+  // The types that must be watched: CriticalServices, CustomResourceDefinitions and Namespaces, all that the
+  // CriticalServices name, and of `alsoFollowed` those that are served.
   std::vector<kube::GroupResource> wanted() const;
   // CriticalServices, CustomResourceDefinitions and Namespaces are known. Waits for nobody.
   bool isReady() const { return isReady_; }

@@ -4,37 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "client/fetch.h"
-#include "client/metadata_stream.h"
+#include "client/read_metadata.h"
 
 namespace lastout::server {
 namespace {
 
 using admission::OwnerNow;
-
-constexpr size_t kMostMetadataBytes = size_t{4} << 20;
-
-// Nothing: it is not there.
-using ReadMeta = tl::expected<std::optional<kube::ObjectMeta>, std::string>;
-
-ReadMeta readMetadata(client::ApiServer& server, const kube::ResourceType& type,
-                      const std::string& namespaceName, const std::string& name,
-                      std::chrono::milliseconds patience) {
-  client::ApiRequest request;
-  request.target = client::objectPath(type, type.namespaced ? namespaceName : "", name);
-  request.accept = client::kAcceptMetadata;
-  request.patience = patience;
-  const auto whole = client::fetch(server, request, kMostMetadataBytes);
-  if (!whole) return tl::unexpected(whole.error().message);
-  if (whole->answer.status != 200) {
-    const client::ServerStatus refusal = client::statusOfAnswer(*whole);
-    if (whole->answer.status == 404 && client::isAboutObject(refusal, name)) return std::nullopt;
-    return tl::unexpected(toString(refusal));
-  }
-  auto object = client::decodeObject(whole->body, client::Content::Metadata);
-  if (!object) return tl::unexpected(object.error().message);
-  return std::move(object->meta);
-}
 
 bool has(const std::vector<std::string>& texts, const std::string& text) {
   return std::ranges::find(texts, text) != texts.end();
@@ -51,7 +26,7 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
     if (const auto* found = types.findKind(kube::groupOf(owner.apiVersion), owner.kind)) type = *found;
   });
   if (!type) return tl::unexpected(failing + "the API server serves no such kind");
-  const auto meta = readMetadata(server_, *type, namespaceName, owner.name, patience_);
+  const auto meta = client::readMetadata(server_, *type, namespaceName, owner.name, patience_);
   if (!meta) return tl::unexpected(failing + meta.error());
   if (!*meta || (*meta)->uid != owner.uid) return OwnerNow::Gone;
   if (!(*meta)->deletionTimestamp) return OwnerNow::Staying;
@@ -66,7 +41,7 @@ tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice:
     if (view_.knowledge(key.type) == graph::Knowledge::Absent) return OwnedObject();
     return tl::unexpected("the API server does not serve " + toString(key.type));
   }
-  const auto meta = readMetadata(server_, *type, key.namespaceName, key.name, patience_);
+  const auto meta = client::readMetadata(server_, *type, key.namespaceName, key.name, patience_);
   if (!meta) return tl::unexpected(meta.error());
   OwnedObject object;
   if (!*meta || (*meta)->uid != deletion.uid || (*meta)->deletionTimestamp) return object;

@@ -8,6 +8,7 @@
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "server/kept_works.h"
 
 namespace lastout::server {
 namespace {
@@ -57,6 +58,9 @@ struct PutOffCarrier::Entry {
   bool isWanted = false;   // by one of the places
   bool isUnwanted = true;  // by all of them
   std::vector<Place> places;
+  // It is left behind, and remembered by nobody: the work, and its uid.
+  std::string work;
+  std::string workUid;
 };
 
 // With the lock held, and within LiveView::inspect().
@@ -211,6 +215,16 @@ std::vector<PutOffCarrier::Entry> PutOffCarrier::entriesIn(const admission::Clus
       entry.isWanted = isWanted;
     }
   }
+  for (const LeftBehind& left : leftBehindIn(view)) {
+    Entry& entry = byUid.try_emplace(left.deletion.uid).first->second;
+    if (entry.isWanted) continue;
+    entry.deletion = left.deletion;
+    entry.byController = true;
+    entry.isWanted = true;
+    entry.isUnwanted = false;
+    entry.work = left.work;
+    entry.workUid = left.workUid;
+  }
   std::vector<Entry> entries;
   entries.reserve(byUid.size());
   for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));
@@ -275,6 +289,7 @@ void PutOffCarrier::carryOut(const Entry& entry) {
 // Whoever takes an entry away, or does not want any to be carried out, takes the deletion back, also while it
 // waits to be sent. Fails with why that cannot be told.
 tl::expected<bool, std::string> PutOffCarrier::isStillWanted(const Entry& entry) {
+  if (!entry.work.empty()) return true;  // its owners have just been read
   const auto type = view_.find(criticalservice::criticalServiceType());
   if (!type) return false;
   for (const Entry::Place& place : entry.places) {
@@ -367,6 +382,7 @@ void PutOffCarrier::tell(const Entry& entry, PutOffNews::Kind kind, const std::s
     if (record.told == told) return;
     record.told = told;
   }
+  if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
   const Entry::Place& place = entry.places.front();
   options_.told({kind, entry.deletion, place.service, place.uid, why});
 }

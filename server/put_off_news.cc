@@ -63,10 +63,10 @@ std::string_view toString(Kind kind) {
 
 Event eventOf(const PutOffNews& news) {
   const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused;
-  return {std::string(criticalservice::kApiVersion),
-          "CriticalService",
-          news.service,
-          news.serviceUid,
+  return {news.isOfWork ? "work.open-cluster-management.io/v1" : std::string(criticalservice::kApiVersion),
+          news.isOfWork ? "AppliedManifestWork" : "CriticalService",
+          news.holder,
+          news.holderUid,
           warning,
           reasonOf(news.kind),
           messageOf(news),

@@ -20,13 +20,16 @@ struct PutOffNews {
   };
   Kind kind = Kind::Remembered;
   criticalservice::PutOff deletion;
-  std::string service;  // the CriticalService that remembers it, or one of them; empty: none is known
-  std::string serviceUid;
-  std::string why;  // of a refusal
+  // The CriticalService that remembers it, or one of them, or the AppliedManifestWork that is kept for it; an
+  // empty name: none is known.
+  std::string holder;
+  std::string holderUid;
+  std::string why = {};  // of a refusal
+  bool isOfWork = false;
 };
 
 std::string_view toString(PutOffNews::Kind kind);  // "remembered", for metrics
-// About the CriticalService; its message is for the log, too.
+// About the holder; its message is for the log, too.
 Event eventOf(const PutOffNews& news);
 
 }  // namespace lastout::server

@@ -6,6 +6,7 @@
 
 #include "client/connection.h"
 #include "criticalservice/critical_service.h"
+#include "manifestwork/manifest_work.h"
 #include "server/sentinel.h"
 #include "tls/certificates.h"
 
@@ -15,6 +16,7 @@ namespace {
 LiveViewOptions viewOptions(const ServerOptions& options) {
   LiveViewOptions view = options.view;
   view.log = options.log;
+  if (options.lease) view.alsoFollowed = {manifestwork::appliedManifestWorkType()};
   return view;
 }
 
@@ -45,6 +47,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       identity_(options_.http.identity),
       watches_(access_, view_, watchesOptions(options_, metrics_, [this] {
                  if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider();
+                 if (WorkKeeper* works = startedWorks_) works->reconsider();
                })) {}
 
 ReviewsOptions Server::reviewsOptions() {
@@ -69,6 +72,7 @@ kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Acces
   server->shareCertificate();
   server->writeStatus();
   server->putOff();
+  server->keepWorks();
   server->watches_.observe([raw = server.get()] { raw->reconsider(); });
   if (server->lease_) server->lease_->start();
   server->watches_.start();
@@ -187,6 +191,7 @@ void Server::reconsider() {
   if (probe_) probe_->reconsider();
   if (status_) status_->reconsider();
   if (carrier_) carrier_->reconsider(true);
+  if (works_) works_->reconsider();
   if (lease_) lease_->reconsider();
 }
 
@@ -221,6 +226,7 @@ void Server::holdLease() {
     if (keeper_) keeper_->reconsider();
     if (status_) status_->reconsider();
     if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider(true);
+    if (WorkKeeper* works = startedWorks_) works->reconsider();
   };
   EventWriterOptions events;
   events.instance = lease.identity;
@@ -283,12 +289,25 @@ void Server::putOff() {
   startedCarrier_ = carrier_.get();
 }
 
+// Where it may not deny it keeps none, and lets go of what another lastout has kept.
+void Server::keepWorks() {
+  if (!lease_) return;
+  WorkKeeperOptions works;
+  works.keepsNone = options_.reviews.auditOnly;
+  works.mayAct = [this] { return lease_->holds(); };
+  works.random = options_.random;
+  works.log = options_.log;
+  works.told = [this](Event event) { events_->tell(std::move(event)); };
+  works_ = std::make_unique<WorkKeeper>(access_, view_, std::move(works));
+  works_->start();
+  startedWorks_ = works_.get();
+}
+
 void Server::tellOf(const PutOffNews& news) {
   metrics_.count(news.kind);
   Event event = eventOf(news);
-  options_.log(
-      event.warning ? Level::Warning : Level::Info,
-      event.message + (news.service.empty() ? "" : " (criticalservices.lastout.dev/" + news.service + ")"));
+  options_.log(event.warning ? Level::Warning : Level::Info,
+               event.message + (news.holder.empty() ? "" : " (" + event.kind + " " + news.holder + ")"));
   if (!event.uid.empty()) events_->tell(std::move(event));
 }
 
@@ -355,6 +374,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (putOffs_) putOffs_->finish(grace);
   access_->stop();
   if (carrier_) carrier_->stop();
+  if (works_) works_->stop();
   if (putOffs_) putOffs_->stop();
   if (status_) status_->stop();
   if (events_) events_->stop();

@@ -26,6 +26,7 @@
 #include "server/watches.h"
 #include "server/webhook_keeper.h"
 #include "server/webhook_probe.h"
+#include "server/work_keeper.h"
 
 namespace lastout::server {
 
@@ -39,8 +40,8 @@ struct ServerOptions {
   // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. Its
   // members from `watcher` on are filled in here.
   std::optional<CertificateSecretOptions> certificates;
-  // Whose holder writes the status of CriticalServices, and Events, and carries out what was put off;
-  // nothing: this lastout does not, and puts nothing off. Its random and log are the server's.
+  // Whose holder writes the status of CriticalServices, and Events, carries out what was put off, and keeps
+  // works; nothing: this lastout does not, and puts nothing off. Its random and log are the server's.
   std::optional<LeaseHolderOptions> lease;
   Controllers controllers = usualControllers();  // whose denied deletions are put off
   std::optional<AnswersOptions> answers;         // nothing: no metrics and no answers are given
@@ -102,6 +103,7 @@ class Server {
   void declareWebhook();
   void writeStatus();
   void putOff();
+  void keepWorks();
   void tellOf(const PutOffNews& news);
   Enforcement enforcement(const criticalservice::CriticalService& service) const;
   void noteValidity(const std::string& certificate);
@@ -122,6 +124,7 @@ class Server {
   std::unique_ptr<StatusWriter> status_;
   std::unique_ptr<PutOffStore> putOffs_;
   std::unique_ptr<PutOffCarrier> carrier_;
+  std::unique_ptr<WorkKeeper> works_;
   // The same, for questions while they are made.
   std::atomic<const WebhookKeeper*> startedKeeper_{nullptr};
   std::mutex identityMutex_;
@@ -130,6 +133,7 @@ class Server {
   std::atomic<const WebhookProbe*> startedProbe_{nullptr};
   std::atomic<PutOffStore*> startedPutOffs_{nullptr};
   std::atomic<PutOffCarrier*> startedCarrier_{nullptr};
+  std::atomic<WorkKeeper*> startedWorks_{nullptr};
   std::atomic<const CertificateSecret*> startedCertificates_{nullptr};
   std::atomic<int64_t> certificateUntil_{0};  // 0: it cannot be told
   Watches watches_;

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tests/cluster/world.h"
+
 namespace lastout::cluster {
 
 inline const std::string kProvider = R"(
@@ -56,5 +58,11 @@ inline constexpr char kService[] = "criticalservices.lastout.dev/guard";
 // Of WorldOptions::works that are called "provider".
 inline constexpr char kWork[] = "manifestworks.work.open-cluster-management.io/hub/provider";
 inline constexpr char kApplied[] = "appliedmanifestworks.work.open-cluster-management.io/applied-provider";
+
+// The criteria of kGuard hold from now on.
+inline void clear(World& world) {
+  world.deletes(kWidget);
+  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+}
 
 }  // namespace lastout::cluster

@@ -99,6 +99,7 @@ std::shared_ptr<client::Access> Replica::access() const {
 server::ServerOptions Replica::options() {
   server::ServerOptions options;
   const apiserver::CertifiedKey key = world_.pki_.newIdentity();
+  options.reviews.auditOnly = world_.auditOnly;
   options.http.identity = {key.certificate, key.key, ""};
   options.view.ownNamespace = "lastout";
   options.view.allowedAge = milliseconds(500) * kSlower;

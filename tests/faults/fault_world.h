@@ -148,6 +148,8 @@ class FaultWorld {
 
   // Whether the CRD is a criterion of the service that is created next.
   bool definitionCounts = true;
+  // Each lastout that serves next only looks on.
+  bool auditOnly = false;
   // Of each lastout that serves next: after so long it lists anew, whoever answers.
   std::chrono::milliseconds outage{300};
   Judge judge{"lastout"};

@@ -1,13 +1,10 @@
 // Deletions that lastout denied to controllers, and carries out: the recorded deadlock, and what goes wrong
 // on the way.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "tests/faults/fault_world.h"
+#include "tests/faults/works_test.h"
 
 namespace lastout::testing {
 namespace {
@@ -18,97 +15,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
 
-constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
-constexpr const char* kAppliedWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
-constexpr const char* kClaim = "/api/v1/namespaces/app/persistentvolumeclaims/data";
-
-// The provider's Pods mount a claim of the same work, which so is never done while they run: story-deadlock.
-class PutOffTest : public ::testing::Test {
+class PutOffTest : public WorksTest {
  public:
-  explicit PutOffTest(size_t replicas = 1) : world(replicas) {}
-  // Nobody's object was deleted by lastout but what it had denied to a controller, and that very one.
-  ~PutOffTest() override {
-    EXPECT_EQ(world.judge.complaints(), "") << world.logged();
-    for (const auto& [uid, path] : world.deletedByLastout())
-      EXPECT_THAT(world.putOff(), Contains(uid)) << path << "\n" << world.logged();
-  }
-
-  void createWork(const std::string& name, const std::vector<Json>& manifests) {
-    Json work = FaultWorld::named("work.open-cluster-management.io/v1", "ManifestWork", name);
-    work["spec"] = {{"workload", {{"manifests", manifests}}}};
-    world.create(kWorks, work);
-  }
-  std::vector<Json> providersWork() {
-    Json deployment = FaultWorld::provider();
-    Json& pod = deployment["spec"]["template"]["spec"];
-    pod["volumes"] = Json::array({{{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "data"}}}}});
-    deployment["metadata"]["namespace"] = "app";
-    Json claim = FaultWorld::named("v1", "PersistentVolumeClaim", "data");
-    claim["metadata"]["namespace"] = "app";
-    claim["spec"] = {{"accessModes", {"ReadWriteOnce"}}, {"resources", {{"requests", {{"storage", "1Gi"}}}}}};
-    std::vector<Json> work{FaultWorld::named("v1", "Namespace", "app"), claim, deployment, service()};
-    if (holdsWork) {
-      work.push_back(FaultWorld::named("v1", "ConfigMap", "held"));
-      work.back()["metadata"] = {{"name", "held"}, {"namespace", "cluster1"}, {"finalizers", {"f.x/held"}}};
-    }
-    return work;
-  }
-  virtual Json service() { return FaultWorld::service(); }
-
-  void begin() {
-    world.replica().serve();
-    createWorks();
-  }
-  void createWorks() {
-    world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "cluster1"));
-    createWork("crd", {FaultWorld::definition()});
-    createWork("provider", providersWork());
-    world.waitUntil("the type is there", [&] { return world.isThere(kFaultInstances); });
-    createWork("instance", {FaultWorld::instance("instance-0")});
-    world.waitUntil("the works are applied", [&] {
-      return world.isThere(kFaultProvider) && world.isThere(kFaultInstances + std::string("/instance-0")) &&
-             world.isThere(kFaultService) && world.isThere(kClaim);
-    });
-    world.waitUntilGuarded();
-  }
-  void deleteWork(const std::string& name) {
-    EXPECT_EQ(world.ask("DELETE", kWorks + ("/" + name)).status, 200);
-  }
-  // What lastout remembers, by the names of the objects.
-  std::vector<std::string> remembered() {
-    std::vector<std::string> names;
-    const Json service = world.get(kFaultService);
-    if (const Json* list = apiserver::at(service, {"status", "putOff"})) {
-      for (const Json& one : *list) names.push_back(one["name"]);
-    }
-    return names;
-  }
-  void waitUntilRemembered() {
-    world.waitUntil("what was denied is remembered", [&] { return remembered().size() == 3; });
-  }
-  // The provider's work is being deleted, and lastout has denied what it has to.
-  void putOff() {
-    begin();
-    deleteWork("provider");
-    waitUntilRemembered();
-  }
-  void clearTheWay() {
-    deleteWork("instance");
-    deleteWork("crd");
-    world.waitUntil("the way is clear", [&] {
-      return !world.isThere(kFaultCrd) && !world.isThere(kFaultInstances + std::string("/instance-0"));
-    });
-  }
-  void expectAllGone() {
-    for (const char* path : {kFaultProvider, kFaultService, kFaultNamespace, kFaultCrd})
-      world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
-    world.waitUntil("the works are gone", [&] {
-      return world.get(kWorks)["items"].empty() && world.get(kAppliedWorks)["items"].empty();
-    });
-  }
-
-  FaultWorld world;
-  bool holdsWork = false;  // something else in the provider's work is never finished
+  using WorksTest::WorksTest;
 };
 
 TEST_F(PutOffTest, TheRecordedDeadlockEndsEmpty) {

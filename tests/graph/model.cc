@@ -122,7 +122,7 @@ Edges Model::edges() const {
   }
   addHolderEdges(result);
   addContainerEdges(result);
-  addForegroundEdges(result);
+  addDependentEdges(result);
   return result;
 }
 
@@ -149,13 +149,14 @@ void Model::addContainerEdges(Edges& edges) const {
   }
 }
 
-void Model::addForegroundEdges(Edges& edges) const {
+void Model::addDependentEdges(Edges& edges) const {
   for (const auto& [owner, ownerMeta] : objects) {
-    if (!ownerMeta.deletionTimestamp.has_value() || !carries(ownerMeta, "foregroundDeletion")) continue;
+    if (!ownerMeta.deletionTimestamp.has_value() || ownerMeta.uid.empty()) continue;
+    const bool keeps = carries(ownerMeta, "lastout.dev/applied-objects");
+    if (!keeps && !carries(ownerMeta, "foregroundDeletion")) continue;
     for (const auto& [key, meta] : objects) {
       for (const kube::OwnerReference& reference : meta.ownerReferences) {
-        if (ownerMeta.uid.empty() || reference.uid != ownerMeta.uid || !reference.blockOwnerDeletion)
-          continue;
+        if (reference.uid != ownerMeta.uid || (!keeps && !reference.blockOwnerDeletion)) continue;
         edges.emplace(nameOf(owner), nameOf(key), "dependent");
       }
     }

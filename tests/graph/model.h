@@ -44,7 +44,7 @@ struct Model {
  private:
   void addHolderEdges(Edges& edges) const;
   void addContainerEdges(Edges& edges) const;
-  void addForegroundEdges(Edges& edges) const;
+  void addDependentEdges(Edges& edges) const;
 };
 
 }  // namespace lastout::graph::test

@@ -109,6 +109,7 @@ cluster::BuildInput toInput(const ClusterSpec& spec) {
   cluster::BuildInput input;
   input.types = specTypes();
   input.guarded = spec.guarded;
+  input.carriesOut = spec.carriesOut;
   input.lastoutNamespace = spec.lastoutNamespace;
   std::unordered_map<kube::ObjectKey, size_t> places;
   std::vector<kube::Object> all;
@@ -189,7 +190,6 @@ tl::expected<Model, kube::Errors> toModel(const ClusterSpec& spec) {
   auto model = cluster::build(toInput(spec));
   if (!model) return model;
   model->confirms = spec.confirms;
-  model->carriesOut = spec.carriesOut;
   for (const ControllerSpec& controller : spec.controllers) {
     const std::optional<Slot> runsIn = controller.runsIn ? model->find(*controller.runsIn) : std::nullopt;
     if (controller.runsIn && !runsIn) continue;

@@ -28,6 +28,7 @@ constexpr const char* kKinds[] = {"Send",
                                   "PodStop",
                                   "ClaimRelease",
                                   "CarryOut",
+                                  "KeepWork",
                                   "Finalize"};
 constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle",  "CrdCleanup",
                                    "Workloads", "Kubelet", "Claims",    "Finalizers", "Lastout"};
@@ -80,6 +81,7 @@ std::string Coverage::missing() const {
                                   "PodStop by Kubelet",
                                   "ClaimRelease by Claims",
                                   "CarryOut by Lastout",
+                                  "KeepWork by Lastout",
                                   "Finalize by Finalizers",
                                   "step DryRun",
                                   "refused NotFound",

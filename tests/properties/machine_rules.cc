@@ -225,15 +225,15 @@ std::string RequestWatch::broken(const Walk& walk) {
   for (const Event& event : walk.events()) {
     const bool byController =
         event.actor == Actor::Agent || event.actor == Actor::Collector || event.actor == Actor::Lifecycle;
-    if (event.kind == EventKind::Created || event.kind == EventKind::Gone) denied_.erase(event.slot);
-    if (event.kind == EventKind::Denied && event.refused == nullptr && byController)
-      denied_.insert_or_assign(event.slot, ownersOf(walk, event.slot));
+    if (event.kind == EventKind::Created || event.kind == EventKind::Gone) asked_.erase(event.slot);
+    if (event.kind == EventKind::Requested && byController)
+      asked_.insert_or_assign(event.slot, ownersOf(walk, event.slot));
     const bool asks = event.kind == EventKind::Requested || event.kind == EventKind::Accepted;
     if (event.actor != Actor::Lastout || !asks) continue;
     if (!model.carriesOut) return "lastout deletes by itself" + place(walk, event.slot);
-    const auto denied = denied_.find(event.slot);
-    if (denied == denied_.end()) return "lastout deletes what nobody asked for" + place(walk, event.slot);
-    if (isTakenBack(walk, event.slot, denied->second))
+    const auto asked = asked_.find(event.slot);
+    if (asked == asked_.end()) return "lastout deletes what nobody asked for" + place(walk, event.slot);
+    if (isTakenBack(walk, event.slot, asked->second))
       return "lastout deletes what has an owner again" + place(walk, event.slot);
   }
   return {};

@@ -25,7 +25,7 @@ class SafetyWatch {
   std::unordered_map<uint64_t, bool> held_;  // by actor and number: the criteria held at its confirming read
 };
 
-// lastout deletes no other objects than those whose deletion it denied to a controller, each that very one,
+// lastout deletes no other objects than those whose deletion a controller has asked for, each that very one,
 // and only where nobody has taken that back.
 class RequestWatch {
  public:
@@ -35,8 +35,8 @@ class RequestWatch {
   static std::set<cluster::Slot> ownersOf(const Walk& walk, cluster::Slot slot);
   static bool isTakenBack(const Walk& walk, cluster::Slot slot, const std::set<cluster::Slot>& formerOwners);
 
-  // What was denied to a controller since it was created, and its owners then.
-  std::unordered_map<cluster::Slot, std::set<cluster::Slot>> denied_;
+  // What a controller has asked to delete since it was created, and its owners then.
+  std::unordered_map<cluster::Slot, std::set<cluster::Slot>> asked_;
 };
 
 }  // namespace lastout::testing

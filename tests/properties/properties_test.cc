@@ -183,8 +183,9 @@ TEST(EmptyingClusters, EndEmptyOnceSomebodyAsksAgainWhereWorksHoldClaims) {
   }
 }
 
-// The promise of progress: what was put off is carried out, and nobody has to ask again. What an agent
-// forgets because a webhook of somebody else refused it is not lastout's to remember.
+// The promises of progress and truth: what was put off is carried out, nobody has to ask again, and no work
+// is gone before what it applied. What an agent forgets because a webhook of somebody else refused it is not
+// lastout's to remember.
 TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItPutOff) {
   const uint64_t first = firstSeed(30'000'001);
   const uint32_t count = runs(2'000);
@@ -195,10 +196,12 @@ TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItPutOff) {
     Coverage ignored;
     const RunResult result = checkRun(spec, seed, ignored);
     ASSERT_EQ(result.failure, "") << "seed " << seed << "\n" << describe(spec);
-    if (result.othersRefused)
+    if (result.othersRefused) {
       ++refused;
-    else
-      ASSERT_EQ(leftovers(result.leftBeforeLast), "") << "seed " << seed << "\n" << describe(spec);
+      continue;
+    }
+    ASSERT_EQ(leftovers(result.leftBeforeLast), "") << "seed " << seed << "\n" << describe(spec);
+    ASSERT_EQ(result.goneEarly, "") << "seed " << seed << "\n" << describe(spec);
   }
   EXPECT_LE(refused * 10, count);
 }

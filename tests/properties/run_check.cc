@@ -40,6 +40,7 @@ class RunCheck {
         result.leftBeforeLast = leftIn(walk_.before());
       }
       result.othersRefused = result.othersRefused || othersRefuse();
+      if (result.goneEarly.empty()) result.goneEarly = goneEarly();
       result.failure = checkAction();
     }
     if (result.failure.empty()) result.failure = checkEnd();
@@ -59,6 +60,48 @@ class RunCheck {
       return event.kind == cluster::EventKind::Denied && event.actor == cluster::Actor::Agent &&
              event.refused != nullptr && event.refused == std::string_view("InternalError");
     });
+  }
+
+  // Left out are works that bring lastout itself, and what another owner holds back.
+  std::string goneEarly() const {
+    for (const cluster::Event& event : walk_.events()) {
+      if (event.kind != cluster::EventKind::Gone) continue;
+      const cluster::SlotInfo& work = machine_.model().slots[event.slot];
+      if (work.role != cluster::Role::AppliedManifestWork) continue;
+      const auto isExempt = [&](Slot slot) { return isLastoutsOwn(slot) || isHeldBack(slot, event.slot); };
+      if (std::any_of(work.dependents.begin(), work.dependents.end(), isExempt)) continue;
+      for (const Slot applied : work.dependents) {
+        if (isOwned(applied, event.slot) &&
+            verdictByTheDocument(plain_.cluster(), machine_.model().slots[applied].key).guarded)
+          return machine_.model().name(event.slot) + " before " + machine_.model().name(applied);
+      }
+    }
+    return {};
+  }
+
+  bool isLastoutsOwn(Slot slot) const {
+    const kube::ObjectKey& key = machine_.model().slots[slot].key;
+    return key == machine_.model().lastoutNamespace ||
+           key == kube::crdKey(criticalservice::criticalServiceType());
+  }
+
+  bool isOwned(Slot slot, Slot owner) const {
+    const std::vector<cluster::OwnerLink>& owners = machine_.model().slots[slot].owners;
+    const cluster::ObjectState object = walk_.before().object(slot);
+    for (size_t i = 0; i < owners.size(); ++i) {
+      if (object.present() && owners[i].owner == owner && object.owner(i) == cluster::OwnerState::Current)
+        return true;
+    }
+    return false;
+  }
+
+  bool isHeldBack(Slot slot, Slot work) const {
+    const std::vector<cluster::OwnerLink>& owners = machine_.model().slots[slot].owners;
+    return isOwned(slot, work) &&
+           std::any_of(owners.begin(), owners.end(), [&](const cluster::OwnerLink& link) {
+             return link.owner != work && link.owner != cluster::kNone && isOwned(slot, link.owner) &&
+                    walk_.before().object(link.owner).live();
+           });
   }
 
   std::vector<Slot> allSlots() const {

@@ -10,10 +10,11 @@
 namespace lastout::testing {
 
 struct RunResult {
-  std::string failure = {};                      // the property that broke, and where; empty when all held
-  bool built = true;                             // false: `failure` says why there was no run
-  bool unsafe = false;                           // the machine's own account of an unsafe commit
-  bool othersRefused = false;                    // a webhook of somebody else refused an agent's request
+  std::string failure = {};    // the property that broke, and where; empty when all held
+  bool built = true;           // false: `failure` says why there was no run
+  bool unsafe = false;         // the machine's own account of an unsafe commit
+  bool othersRefused = false;  // a webhook of somebody else refused an agent's request
+  std::string goneEarly = {};  // an AppliedManifestWork, before what it applied and is guarded
   std::vector<std::string> leftBeforeLast = {};  // what is there before the steps that come last
   std::vector<std::string> left = {};            // and what in the end
 };

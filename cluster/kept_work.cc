@@ -1,0 +1,66 @@
+// An AppliedManifestWork is kept while what it has applied is there (docs/concepts.md, "Kept works").
+#include "admission/kept_work.h"
+
+#include <algorithm>
+
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+bool owns(const Transition& transition, Slot applied, Slot slot) {
+  const ObjectState object = transition.state().object(slot);
+  const std::vector<OwnerLink>& owners = transition.info(slot).owners;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i].owner == applied && object.owner(i) == OwnerState::Current) return true;
+  }
+  return false;
+}
+
+bool isLastoutsOwn(const Model& model, Slot slot) {
+  const kube::ObjectKey& key = model.slots[slot].key;
+  return key == model.lastoutNamespace || key == kube::crdKey(criticalservice::criticalServiceType());
+}
+
+admission::Keeping keepingOf(const Transition& transition, Slot applied) {
+  const uint16_t kept = transition.info(applied).keptBit;
+  const uint16_t finalizers = transition.state().finalizers(applied);
+  admission::KeptFacts facts{.terminates = transition.isTerminating(applied),
+                             .isKept = (finalizers & kept) != 0,
+                             .isHeldByOthers = (finalizers & ~kept) != 0};
+  for (const Slot slot : transition.info(applied).dependents) {
+    if (!transition.info(slot).isFollowed || !transition.isPresent(slot) || !owns(transition, applied, slot))
+      continue;
+    facts.ownsAny = true;
+    facts.ownsLastout = facts.ownsLastout || isLastoutsOwn(transition.model(), slot);
+    facts.ownsGuarded = facts.ownsGuarded || isPutOffForControllers(transition, slot);
+    facts.ownsForsaken = facts.ownsForsaken || (transition.isLive(slot) && !isStillPutOff(transition, slot));
+  }
+  return admission::keepingOf(facts);
+}
+
+}  // namespace
+
+bool isKeptByLastoutAlone(const Transition& transition, Slot owner) {
+  if (owner == kNone || !transition.isTerminating(owner)) return false;
+  const uint16_t kept = transition.info(owner).keptBit;
+  return kept != 0 && transition.state().finalizers(owner) == kept;
+}
+
+bool keepingChanges(const Transition& transition, Slot applied) {
+  return transition.info(applied).keptBit != 0 && transition.isPresent(applied) &&
+         keepingOf(transition, applied) != admission::Keeping::AsItIs;
+}
+
+void changeKeeping(Transition& transition, Slot applied) {
+  ObjectState object = transition.state().object(applied);
+  const uint16_t kept = transition.info(applied).keptBit;
+  if (keepingOf(transition, applied) == admission::Keeping::Begins)
+    object.finalizers |= kept;
+  else
+    object.finalizers &= static_cast<uint16_t>(~kept);
+  transition.update(applied, object, Actor::Lastout);
+}
+
+}  // namespace lastout::cluster
