@@ -19,6 +19,7 @@ void addGraph(CLI::App& app, int& exitCode);
 void addProve(CLI::App& app, int& exitCode);
 void addReplay(CLI::App& app, int& exitCode);
 void addServe(CLI::App& app, int& exitCode);
+void addUninstall(CLI::App& app, int& exitCode);
 void addUp(CLI::App& app, int& exitCode);
 void addWhy(CLI::App& app, int& exitCode);
 

@@ -20,6 +20,7 @@ constexpr const char* kExamples = R"(Examples:
   lastout up --load scenarios/story-three-works.yaml        a cluster to try it on, with kubectl
   lastout serve                                     decides deletions in a real cluster
   lastout why deployment/web -n shop                what keeps it from being deleted there
+  lastout uninstall --dry-run                       what would be taken away before lastout itself is
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
 Every command has its own --help with more examples.)";
@@ -35,6 +36,7 @@ int run(int argc, char** argv) {
   addProve(app, exitCode);
   addReplay(app, exitCode);
   addServe(app, exitCode);
+  addUninstall(app, exitCode);
   addUp(app, exitCode);
   addWhy(app, exitCode);
 

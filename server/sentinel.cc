@@ -41,9 +41,9 @@ std::string fingerprintIn(const kube::Value& status) {
   return "";
 }
 
-std::string sentinelPath() { return std::string(kSentinels) + "/" + kSentinelName; }
-
 }  // namespace
+
+std::string sentinelPath() { return std::string(kSentinels) + "/" + kSentinelName; }
 
 SentinelWebhook sentinelWebhook() {
   return {{{"operations", {"DELETE"}},

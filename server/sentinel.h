@@ -31,6 +31,7 @@ inline constexpr const char* kSentinelWebhookName = "sentinel.lastout.dev";
 // delete; everything else may go. 400 or 413 for what is no review, 404 for a path that holds no fingerprint.
 admission::HttpResponse answerProbe(const admission::HttpRequest& request);
 
+std::string sentinelPath();
 client::ApiRequest requestToProbe();
 // The sentinel goes with its owner, the CustomResourceDefinition of CriticalServices with that uid; empty:
 // where that is served without one, nobody owns it.

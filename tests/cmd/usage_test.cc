@@ -131,7 +131,7 @@ std::string endedByItself(std::string example) {
 // Of these, run where there is no cluster, only the command line itself can be good (tests/clients/ has the
 // rest).
 bool asksACluster(const std::string& example) {
-  return example.find("--server") != std::string::npos ||
+  return example.find("--server") != std::string::npos || example.starts_with("lastout uninstall") ||
          (example.find("scenarios/") == std::string::npos && example.find(" | ") == std::string::npos &&
           (example.starts_with("lastout why") || example.starts_with("lastout graph")));
 }

@@ -20,6 +20,7 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr const char* kChart = "deploy/helm/lastout";
+constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
   return object["kind"].get<std::string>() + "/" + object["metadata"].value("namespace", "") + "/" +
@@ -42,11 +43,31 @@ std::vector<std::string> leavesOf(const Json& values) {
   return leaves;
 }
 
+// What Helm makes only while it removes the others: `lastout uninstall`, and its rights.
+bool isHook(const Json& object) {
+  return object["metadata"].contains("annotations") &&
+         object["metadata"]["annotations"].contains("helm.sh/hook");
+}
+
+std::vector<Json> hooksOf(std::vector<Json> chart) {
+  std::erase_if(chart, [](const Json& object) { return !isHook(object); });
+  return chart;
+}
+
+std::vector<Json> withoutHooks(std::vector<Json> chart) {
+  std::erase_if(chart, isHook);
+  return chart;
+}
+
+Json hookJob(const Json& values) {
+  return byName(hooksOf(rendered(kChart, values)))["Job/lastout/lastout-uninstall"];
+}
+
 TEST(Chart, IsTheKustomizeBase) {
   const testing::Ran ran = testing::shell("kubectl kustomize deploy");
   ASSERT_EQ(ran.exitCode, 0) << ran.out;
   const auto base = byName(documentsIn(ran.out));
-  const auto chart = byName(rendered(kChart, defaultValues()));
+  const auto chart = byName(withoutHooks(rendered(kChart, defaultValues())));
   EXPECT_EQ(base.size(), 21U);
   for (const auto& [name, object] : base) {
     ASSERT_TRUE(chart.contains(name)) << name;
@@ -77,11 +98,13 @@ TEST(Deploy, IsOfTheProgramsVersion) {
 }
 
 TEST(Deploy, HasAReasonForEveryRight) {
-  std::istringstream text(textOf("deploy/rbac.yaml"));
-  std::string before;
-  for (std::string line; std::getline(text, line); before = line) {
-    if (line.starts_with("  - apiGroups:")) {
-      EXPECT_THAT(before, StartsWith("  # ")) << line;
+  for (const char* file : {"deploy/rbac.yaml", kHookRights}) {
+    std::istringstream text(textOf(file));
+    std::string before;
+    for (std::string line; std::getline(text, line); before = line) {
+      if (line.starts_with("  - apiGroups:")) {
+        EXPECT_THAT(before, StartsWith("  # ")) << line;
+      }
     }
   }
 }
@@ -127,7 +150,8 @@ TEST(Deploy, AsksForNoMoreThanItNames) {
                             "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
                             "create validatingwebhookconfigurations.admissionregistration.k8s.io",
                             "create tokenreviews.authentication.k8s.io",
-                            "create subjectaccessreviews.authorization.k8s.io"));
+                            "create subjectaccessreviews.authorization.k8s.io",
+                            "patch appliedmanifestworks.work.open-cluster-management.io"));
   EXPECT_THAT(later,
               UnorderedElementsAre("delete daemonsets.apps", "delete deployments.apps",
                                    "delete replicasets.apps", "delete statefulsets.apps",
@@ -166,9 +190,10 @@ TEST(Deploy, BindsItsRolesToItsServiceAccount) {
     EXPECT_EQ(kind, object["roleRef"]["kind"].get<std::string>() + "Binding");
     bound.push_back(roleNamed(object["roleRef"]["kind"], object["roleRef"]["name"], object["metadata"]));
   }
-  EXPECT_THAT(bound, UnorderedElementsAre("ClusterRole lastout", "ClusterRole lastout-reads",
-                                          "ClusterRole lastout-carries-out", "Role lastout in lastout",
-                                          "Role lastout in default"));
+  EXPECT_THAT(bound,
+              UnorderedElementsAre("ClusterRole lastout", "ClusterRole lastout-reads",
+                                   "ClusterRole lastout-carries-out", "ClusterRole lastout-keeps-works",
+                                   "Role lastout in lastout", "Role lastout in default"));
   EXPECT_THAT(roles, IsSupersetOf(bound));
   EXPECT_THAT(roles, IsSupersetOf({"ClusterRole lastout-providers", "ClusterRole lastout-reader",
                                    "ClusterRole lastout-carries-out-built-in"}));
@@ -201,16 +226,12 @@ TEST(Deploy, SaysNothingThatTheProgramDoesNotTake) {
   EXPECT_THAT(ran.err, HasSubstr("/nowhere/config")) << "as far as this its arguments are understood";
 }
 
-TEST(Deploy, RunsConfined) {
-  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
+void expectConfined(const Json& pod) {
   EXPECT_EQ(pod["securityContext"]["runAsNonRoot"], true);
   EXPECT_EQ(pod["securityContext"]["seccompProfile"], (Json{{"type", "RuntimeDefault"}}));
   for (const char* ofTheHost : {"hostNetwork", "hostPID", "hostIPC", "volumes", "initContainers"})
     EXPECT_FALSE(pod.contains(ofTheHost)) << ofTheHost;
   EXPECT_EQ(pod["containers"].size(), 1U);
-  EXPECT_EQ(documentsIn(textOf("deploy/namespace.yaml"))
-                .at(0)["metadata"]["labels"]["pod-security.kubernetes.io/enforce"],
-            "restricted");
   const Json& context = pod["containers"][0]["securityContext"];
   EXPECT_FALSE(context.contains("privileged"));
   EXPECT_EQ(context["readOnlyRootFilesystem"], true);
@@ -218,6 +239,89 @@ TEST(Deploy, RunsConfined) {
   EXPECT_EQ(context["capabilities"], (Json{{"drop", {"ALL"}}}));
   const std::string user = pod["securityContext"]["runAsUser"].dump();
   EXPECT_THAT(textOf("deploy/Dockerfile"), HasSubstr("USER " + user + ":" + user));
+}
+
+TEST(Deploy, RunsConfined) {
+  expectConfined(documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"]);
+  expectConfined(hookJob(defaultValues())["spec"]["template"]["spec"]);
+  EXPECT_EQ(documentsIn(textOf("deploy/namespace.yaml"))
+                .at(0)["metadata"]["labels"]["pod-security.kubernetes.io/enforce"],
+            "restricted");
+}
+
+// Helm makes hooks by their weights, waits for the Job, and then removes all of them, in whatever order. What
+// a failed one has left is replaced by the next.
+TEST(Hook, HasItsRightsBeforeItRuns) {
+  const std::vector<Json> hooks = hooksOf(rendered(kChart, defaultValues()));
+  EXPECT_EQ(hooks.size(), 9U);
+  for (const Json& hook : hooks) {
+    const Json& annotations = hook["metadata"]["annotations"];
+    EXPECT_EQ(annotations["helm.sh/hook"], "pre-delete") << nameOf(hook);
+    EXPECT_EQ(annotations["helm.sh/hook-delete-policy"], "before-hook-creation,hook-succeeded");
+    EXPECT_EQ(annotations["helm.sh/hook-weight"], hook["kind"] == "Job" ? "0" : "-5") << nameOf(hook);
+  }
+  const Json pod = hookJob(defaultValues())["spec"]["template"]["spec"];
+  const auto named = byName(hooks);
+  EXPECT_TRUE(named.contains("ServiceAccount/lastout/" + pod["serviceAccountName"].get<std::string>()));
+  for (const Json& hook : hooks) {
+    if (!hook.contains("subjects")) continue;
+    EXPECT_EQ(
+        hook["subjects"],
+        (Json{{{"kind", "ServiceAccount"}, {"name", pod["serviceAccountName"]}, {"namespace", "lastout"}}}));
+    if (hook["roleRef"]["name"] == "lastout-reads") continue;  // the chart's own, which goes later
+    const std::string space = hook["metadata"].value("namespace", "");
+    EXPECT_TRUE(named.contains(hook["roleRef"]["kind"].get<std::string>() + "/" + space + "/" +
+                               hook["roleRef"]["name"].get<std::string>()))
+        << hook;
+  }
+}
+
+TEST(Hook, IsTheSameProgramAsTheDeployment) {
+  Json values = defaultValues();
+  values["image"] = {{"repository", "my.registry/lastout"}, {"tag", "7"}};
+  const Json container = hookJob(values)["spec"]["template"]["spec"]["containers"][0];
+  const Json deployment = byName(rendered(kChart, values))["Deployment/lastout/lastout"];
+  EXPECT_EQ(container["image"], "my.registry/lastout:7");
+  EXPECT_EQ(container["image"], deployment["spec"]["template"]["spec"]["containers"][0]["image"]);
+  auto arguments = container["args"].get<std::vector<std::string>>();
+  arguments.insert(arguments.end(), {"--kubeconfig", "/nowhere/config"});
+  EXPECT_THAT(testing::lastout(arguments).err, HasSubstr("/nowhere/config"))
+      << "as far as this its arguments are understood";
+}
+
+// It waits for Pods with the Deployment's label to be gone, and the Service sends reviews to them.
+TEST(Hook, IsTakenForNoReplica) {
+  const Json labels = hookJob(defaultValues())["spec"]["template"]["metadata"]["labels"];
+  const Json service = documentsIn(textOf("deploy/service.yaml")).at(0)["spec"]["selector"];
+  const Json deployment =
+      documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["selector"]["matchLabels"];
+  for (const Json& selector : {service, deployment}) {
+    for (const auto& [label, value] : selector.items()) EXPECT_NE(labels.value(label, ""), value);
+  }
+}
+
+TEST(Hook, AsksForNoMoreThanItNames) {
+  std::map<std::string, std::vector<std::string>> within;  // by namespace
+  for (const Json& object : documentsIn(textOf(kHookRights))) {
+    for (const Json& rule : object.value("rules", Json::array())) {
+      EXPECT_THAT(rule.dump(), Not(HasSubstr("*")));
+      std::ranges::copy(writesOf(rule),
+                        std::back_inserter(within[object["metadata"].value("namespace", "")]));
+    }
+  }
+  EXPECT_THAT(within[""],
+              UnorderedElementsAre(
+                  "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                  "patch criticalservices/status.lastout.dev",
+                  "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
+                  "patch deployments.apps", "patch replicasets.apps", "patch statefulsets.apps",
+                  "patch cronjobs.batch", "patch jobs.batch", "patch replicationcontrollers"));
+  EXPECT_THAT(within["lastout"], UnorderedElementsAre("delete deployments.apps/lastout",
+                                                      "delete leases.coordination.k8s.io/lastout",
+                                                      "delete secrets/lastout-tls"));
+  EXPECT_THAT(within["default"], UnorderedElementsAre("delete leases.coordination.k8s.io/lastout",
+                                                      "delete leases.coordination.k8s.io/lastout-sentinel"));
+  EXPECT_EQ(within.size(), 3U);
 }
 
 // The libraries that the program is linked with, by the Debian packages that have them on this machine.

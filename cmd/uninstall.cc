@@ -1,0 +1,117 @@
+// lastout uninstall: nothing of lastout's holds or denies anything in a cluster any more.
+#include "server/uninstall.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <chrono>
+#include <ctime>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "client/access.h"
+#include "client/find_connection.h"
+#include "cmd/commands.h"
+#include "kube/fields.h"
+#include "kube/names.h"
+#include "kube/quoting.h"
+
+namespace lastout::cmd {
+namespace {
+
+constexpr const char* kUninstallExamples = R"(Examples:
+  lastout uninstall                                 in the cluster of KUBECONFIG, before kubectl delete -k deploy/
+  lastout uninstall --dry-run                       says what would be done
+  lastout uninstall --yes                           although deletions are put off, which nobody carries out then
+  lastout uninstall --kubeconfig lastout.kubeconfig --lease-namespace default   where lastout serve ran outside of it
+
+In this order: the Deployment lastout, and its Pods; the webhook configuration; lastout's finalizers; the deletions that
+CriticalServices remember; the certificate's Secret; the Leases. It may be interrupted, and run again.
+
+Exit codes: 0 done; 1 something is left, or a lastout serve still runs, or deletions are put off; 2 bad input, or
+the cluster does not answer.)";
+
+struct UninstallChoice {
+  std::string kubeconfig;
+  std::string context;
+  std::string namespaceName = "lastout";
+  std::string leaseNamespace;
+  std::string leaseName = "lastout";
+  std::string secret = "lastout-tls";
+  std::string timeout = "2m";
+  bool dryRun = false;
+  bool yes = false;
+};
+
+kube::Error wrong(const char* option, const std::string& value) {
+  return {std::string(option) + ": " + kube::inQuotes(value) + " is no name", {}, {}};
+}
+
+kube::Result<server::UninstallOptions> uninstallOf(const UninstallChoice& choice) {
+  if (!kube::isDnsLabel(choice.namespaceName))
+    return tl::unexpected(wrong("--namespace", choice.namespaceName));
+  if (!choice.leaseNamespace.empty() && !kube::isDnsLabel(choice.leaseNamespace))
+    return tl::unexpected(wrong("--lease-namespace", choice.leaseNamespace));
+  if (!kube::isDnsSubdomain(choice.leaseName)) return tl::unexpected(wrong("--lease-name", choice.leaseName));
+  if (!kube::isDnsSubdomain(choice.secret)) return tl::unexpected(wrong("--tls-secret", choice.secret));
+  const auto timeout = kube::parseDuration(choice.timeout);
+  if (!timeout) return tl::unexpected(kube::Error{"--timeout: " + timeout.error().message, {}, {}});
+  server::UninstallOptions options;
+  options.namespaceName = options.secretNamespace = choice.namespaceName;
+  options.secretName = choice.secret;
+  options.timeout = *timeout;
+  options.dryRun = choice.dryRun;
+  options.dropsPutOff = choice.yes;
+  if (choice.leaseNamespace.empty())
+    options.leases = {{choice.namespaceName, choice.leaseName}, {"default", choice.leaseName}};
+  else
+    options.leases = {{choice.leaseNamespace, choice.leaseName}};
+  options.patience = {[] { return std::chrono::steady_clock::now(); },
+                      [](std::chrono::milliseconds pause) { std::this_thread::sleep_for(pause); }};
+  options.tell = [](const std::string& line) { std::cout << line << "\n" << std::flush; };
+  options.complain = [](const std::string& line) { std::cerr << "lastout uninstall: " << line << "\n"; };
+  return options;
+}
+
+int runUninstall(const UninstallChoice& choice) {
+  const auto options = uninstallOf(choice);
+  if (!options) return badInput(options.error());
+  auto connection = client::findConnection({choice.kubeconfig, choice.context}, client::processEnvironment());
+  if (!connection) return badInput(connection.error());
+  for (const std::string& warning : connection->warnings) printWarnings({{warning, {}, {}}});
+  const auto access =
+      client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
+  if (!access) return badInput(access.error());
+  const auto server = (*access)->newServer();
+  const auto isDone = server::uninstall(*server, *options);
+  if (!isDone) return badInput(isDone.error());
+  return *isDone ? kOk : kFailed;
+}
+
+}  // namespace
+
+void addUninstall(CLI::App& app, int& exitCode) {
+  auto choice = std::make_shared<UninstallChoice>();
+  CLI::App* command = app.add_subcommand(
+      "uninstall", "Take away what of lastout would still hold or deny something in a cluster");
+  command->footer(kUninstallExamples);
+  command->add_option("--kubeconfig", choice->kubeconfig,
+                      "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
+  command->add_option("--context", choice->context, "A context of the kubeconfig");
+  command->add_option("-n,--namespace", choice->namespaceName, "Where lastout is installed")
+      ->capture_default_str();
+  command->add_option("--lease-namespace", choice->leaseNamespace,
+                      "Where its Lease is; without it, --namespace and default");
+  command->add_option("--lease-name", choice->leaseName, "The name of that Lease")->capture_default_str();
+  command->add_option("--tls-secret", choice->secret, "The Secret with its certificate, in --namespace")
+      ->capture_default_str();
+  command->add_option("--timeout", choice->timeout, "How long to wait for its Pods to be gone")
+      ->capture_default_str();
+  command->add_flag("--dry-run", choice->dryRun, "Say what would be done, and change nothing");
+  command->add_flag("--yes", choice->yes,
+                    "Go on although deletions are put off, which nobody carries out then");
+  command->callback([choice, &exitCode] { exitCode = runUninstall(*choice); });
+}
+
+}  // namespace lastout::cmd

@@ -1,0 +1,123 @@
+#include "server/put_off_sweep.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "client/writes.h"
+#include "kube/quoting.h"
+#include "kube/text_at.h"
+
+namespace lastout::server {
+namespace {
+
+using criticalservice::PutOff;
+using criticalservice::PutOffs;
+
+constexpr size_t kServicesPage = 50;  // of whole objects
+constexpr int kMostForgetConflicts = 10;
+constexpr const char* kRemembered = "remembered deletions";
+
+bool remembers(const PutOffs& putOffs) { return !putOffs.deletions.empty() || putOffs.dropped > 0; }
+
+// What cannot be understood is remembered, too.
+bool hasMembers(const kube::Value& service) {
+  const kube::Value* list = service.at({"status", "putOff"});
+  const bool isListed = list != nullptr && list->asList() != nullptr && !list->asList()->empty();
+  return isListed || remembers(criticalservice::readPutOffs(service));
+}
+
+std::optional<RememberingService> rememberingIn(const kube::Value& service) {
+  if (!hasMembers(service)) return std::nullopt;
+  return RememberingService{kube::textAt(service, {"metadata", "name"}),
+                            kube::textAt(service, {"metadata", "resourceVersion"}),
+                            criticalservice::readPutOffs(service)};
+}
+
+std::string wordsOf(const PutOff& deletion) {
+  return kube::printable(toString(deletion.object)) + ", asked for by " +
+         kube::printable(deletion.requestedBy);
+}
+
+std::string deedOf(const PutOffs& putOffs) {
+  const size_t count = putOffs.deletions.size();
+  if (count == 0) return "freed of what it says of deletions that were dropped";
+  return "freed of " + std::to_string(count) +
+         (count == 1 ? " remembered deletion" : " remembered deletions");
+}
+
+// Over the version that was seen; whoever was faster is read again.
+Answered<void> forget(const Requests& requests, const std::string& path, RememberingService service) {
+  for (int conflicts = 0;; ++conflicts) {
+    const auto written = requests.write(
+        client::mergePatch(path + "/status", {{"metadata", {{"resourceVersion", service.resourceVersion}}},
+                                              {"status", criticalservice::patchOf({})}}));
+    if (written) return {};
+    if (!isConflict(written.error()) || conflicts == kMostForgetConflicts)
+      return tl::unexpected(written.error());
+    const auto now = requests.read(path);
+    if (!now) return tl::unexpected(now.error());
+    auto remembering = *now ? rememberingIn(**now) : std::nullopt;
+    if (!remembering) return {};
+    service = std::move(*remembering);
+  }
+}
+
+}  // namespace
+
+size_t StandingServices::deletions() const {
+  size_t count = 0;
+  for (const RememberingService& service : remembering) count += service.putOffs.deletions.size();
+  return count;
+}
+
+Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type) {
+  StandingServices services;
+  std::set<std::string> names;
+  std::map<std::string, RememberingService> remembering;
+  const auto take = [&](const std::vector<client::StreamedObject>& page) {
+    for (const client::StreamedObject& object : page) {
+      names.insert(object.meta.name);
+      const std::string& resource = kube::textAt(object.content, {"spec", "provider", "resource"});
+      if (!resource.empty())
+        services.providers.insert({kube::textAt(object.content, {"spec", "provider", "group"}), resource});
+      remembering.erase(object.meta.name);
+      if (auto found = rememberingIn(object.content))
+        remembering.emplace(object.meta.name, std::move(*found));
+    }
+  };
+  const auto listed =
+      requests.list(client::collectionPath(type), client::Content::Whole, kServicesPage, take);
+  if (!listed) return tl::unexpected(listed.error());
+  services.count = names.size();
+  for (auto& [name, service] : remembering) services.remembering.push_back(std::move(service));
+  return services;
+}
+
+void tellWaiting(const StandingServices& services, UninstallReport& report) {
+  for (const RememberingService& service : services.remembering) {
+    for (const PutOff& deletion : service.putOffs.deletions)
+      report.noteOne(kRemembered, "  " + wordsOf(deletion));
+  }
+  report.finish(kRemembered);
+}
+
+void forgetAll(const Requests& requests, const kube::ResourceType& type, const StandingServices& services,
+               UninstallReport& report) {
+  for (const RememberingService& service : services.remembering) {
+    const std::string object = toString(kube::ObjectKey{type.type, "", service.name});
+    const std::string deed = deedOf(service.putOffs);
+    if (!report.isDryRun()) {
+      const auto forgotten = forget(requests, client::objectPath(type, "", service.name), service);
+      if (!forgotten) {
+        report.refusedOne(kRemembered, object, "be " + deed, forgotten.error());
+        continue;
+      }
+    }
+    report.didOne(kRemembered, object, deed);
+  }
+  report.finish(kRemembered);
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,42 @@
+// What CriticalServices say that matters when lastout goes: the types of their providers, and the deletions
+// that they remember; and how these are forgotten.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "criticalservice/put_off.h"
+#include "kube/object_key.h"
+#include "kube/resource_map.h"
+#include "server/requests.h"
+#include "server/uninstall_report.h"
+
+namespace lastout::server {
+
+// A CriticalService whose status has something in putOff or putOffDropped.
+struct RememberingService {
+  std::string name;
+  std::string resourceVersion;
+  criticalservice::PutOffs putOffs;
+};
+
+struct StandingServices {
+  size_t count = 0;                         // all of them
+  std::set<kube::GroupResource> providers;  // the types in their spec.provider, whatever else they say
+  std::vector<RememberingService> remembering;
+  size_t deletions() const;  // that are remembered, by all of these together
+};
+
+// `type`: that of CriticalServices, as it is served.
+Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type);
+
+// One line for each deletion that is waiting, the first 20.
+void tellWaiting(const StandingServices& services, UninstallReport& report);
+
+// None of them remembers anything from then on; what they remember by then goes, too.
+void forgetAll(const Requests& requests, const kube::ResourceType& type, const StandingServices& services,
+               UninstallReport& report);
+
+}  // namespace lastout::server

@@ -1,0 +1,100 @@
+// `lastout uninstall` with the rights of its Helm hook, beside `lastout up`, `lastout serve` and kubectl:
+// nothing of lastout's outlives it, and everything can be deleted afterwards.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/clients/rights.h"
+#include "tests/clients/serving.h"
+
+namespace lastout::clients {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
+constexpr const char* kWaiting =
+    "kubectl get criticalservice for-finalizer-deployment -o jsonpath={.status.putOff} | grep -q ";
+
+class Uninstalled : public Serving {
+ protected:
+  void SetUp() override {
+    Serving::SetUp();
+    std::stringstream rights;
+    rights << std::ifstream(kHookRights).rdbuf();
+    const std::string manifests = run("kubectl kustomize deploy").out + "---\n" + rights.str();
+    write("users.yaml", tokensFile(manifests, {"lastout", "lastout-uninstall"}, "token-of-the-hook"));
+    start({"--speed", "50", "--load", "scenarios/story-three-works.yaml", "--tokens",
+           (folder_ / "users.yaml").string()});
+    run("cp $CONFIG $FOLDER/hook");
+    kubectl("--kubeconfig $FOLDER/hook config set-credentials hook --token=token-of-the-hook");
+    kubectl("--kubeconfig $FOLDER/hook config set-context --current --user=hook");
+    kubectl("apply -k deploy");
+    serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--put-off-for", "agent"});
+    waitUntilTheProviderIsGuarded();
+  }
+
+  // What it printed on both outputs, with the hook's rights and no others.
+  std::string uninstall(const std::string& options, int expected) const {
+    const testing::Ran ran = run("lastout uninstall --kubeconfig $FOLDER/hook " + options);
+    EXPECT_EQ(ran.exitCode, expected) << ran.out;
+    return ran.out;
+  }
+
+  // As later versions of lastout do, and the agent of others.
+  void putFinalizers() const {
+    kubectl(
+        "patch deployment finalizer-deployment -n finalizer-namespace --type merge -p "
+        "'{\"metadata\":{\"finalizers\":[\"lastout.dev/criteria\"]}}'");
+    for (const char* work : {"cluster1-cr", "cluster1-crd"})
+      kubectl("patch appliedmanifestwork " + std::string(work) +
+              " --type json -p '[{\"op\":\"add\",\"path\":\"/metadata/finalizers/-\",\"value\":"
+              "\"lastout.dev/applied-objects\"}]'");
+  }
+};
+
+TEST_F(Uninstalled, NothingOfItOutlivesIt) {
+  putFinalizers();
+  kubectl("delete manifestwork finalizer -n cluster1 --wait=false");
+  waitUntil(std::string(kWaiting) + "finalizer-deployment");
+  interrupt();
+
+  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("put off, and will not be carried out:\n"),
+                                      HasSubstr("deployments.apps/finalizer-namespace/finalizer-deployment, "
+                                                "asked for by agent"),
+                                      HasSubstr("again with --yes")));
+  kubectl("get deployment lastout -n lastout");
+  EXPECT_THAT(uninstall("--yes --dry-run", 0), HasSubstr("would be deleted"));
+  kubectl("get deployment lastout -n lastout");
+  EXPECT_THAT(uninstall("--yes", 0), Not(HasSubstr("cannot")));
+
+  EXPECT_THAT(kubectl("get deployments,appliedmanifestworks,criticalservices -A -o yaml"),
+              AllOf(Not(HasSubstr("lastout.dev/criteria")), Not(HasSubstr("lastout.dev/applied-objects")),
+                    Not(HasSubstr("putOff")), HasSubstr("cluster.open-cluster-management.io/applied")));
+  EXPECT_THAT(kubectl("get deployments,pods,secrets,leases,validatingwebhookconfigurations -A -o name"),
+              Not(HasSubstr("/lastout")));
+  kubectl("delete -k deploy --ignore-not-found --timeout=50s");
+  kubectl("delete deployment finalizer-deployment -n finalizer-namespace --ignore-not-found --timeout=50s");
+  EXPECT_THAT(run("lastout uninstall").out, HasSubstr("Nothing of lastout is left."));
+}
+
+TEST_F(Uninstalled, NotWhileALastoutRunsElsewhere) {
+  const std::string holder = kubectl("get lease lastout -n lastout -o jsonpath={.spec.holderIdentity}");
+  EXPECT_THAT(uninstall("", 1), HasSubstr("\"" + holder + "\" renews it: a lastout serve that runs there"));
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("must stay while"))
+      << "what is guarded stays guarded";
+}
+
+TEST_F(Uninstalled, SaysWhichRightIsMissing) {
+  interrupt();
+  EXPECT_THAT(uninstall("--namespace other", 1),
+              AllOf(HasSubstr("in namespace other: cannot be listed, a right is missing: 403"),
+                    HasSubstr("cannot list resource \"pods\"")));
+}
+
+}  // namespace
+}  // namespace lastout::clients

@@ -1,0 +1,359 @@
+// Uninstalling at a real API: what may not outlive lastout, in which order it goes, and what is left alone.
+#include "server/uninstall.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "admission/kept_work.h"
+#include "server/webhook_configuration.h"
+#include "tests/server/uninstall_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::Json;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kOwnDeployment = "/apis/apps/v1/namespaces/lastout/deployments/lastout";
+constexpr const char* kOwnPods = "/api/v1/namespaces/lastout/pods";
+constexpr const char* kOwnSecret = "/api/v1/namespaces/lastout/secrets/lastout-tls";
+constexpr const char* kOwnLeases = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases";
+constexpr const char* kOwnLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
+constexpr const char* kOwnWebhook =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+constexpr const char* kGuardedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
+constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices/s";
+constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
+constexpr const char* kCriteria = "lastout.dev/criteria";
+
+class UninstallTest : public lastout::testing::RequestsTest {
+ public:
+  UninstallTest() {
+    options.leases = {{"lastout", "lastout"}, {"default", "lastout"}};
+    options.patience = patience;
+    options.tell = [this](const std::string& line) { told.push_back(line); };
+    options.complain = [this](const std::string& line) { complaints.push_back(line); };
+  }
+
+  // As a lastout leaves it that has ended: the story, and what it put there.
+  void install() {
+    createStory();
+    create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
+    create("/apis/apps/v1/namespaces/lastout/deployments", ownDeployment());
+    cluster.runUntil(seconds(10));
+    now += seconds(10);
+    create(kOwnLeases, lease(""));
+    createSecret({{"ca.key", "a2V5"}, {"tls.key", "a2V5"}});
+    createWork("work", {admission::kKeptFinalizer, "others.io/f"});
+    patch(kGuardedProvider, {{"metadata", {{"finalizers", {kCriteria}}}}});
+    create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
+  }
+  // The story's provider, whose deletion somebody was denied.
+  void putOff() {
+    patch(std::string(kRememberer) + "/status",
+          {{"status",
+            {{"putOff", Json::array({{{"group", "apps"},
+                                      {"resource", "deployments"},
+                                      {"namespace", "default"},
+                                      {"name", "provider"},
+                                      {"uid", "u"},
+                                      {"requestedBy", "agent"},
+                                      {"requestedAt", "2026-01-01T00:00:00Z"}}})},
+             {"putOffDropped", 2}}}});
+  }
+  void createSecret(const Json& data) {
+    Json secret = named("v1", "Secret", "lastout-tls");
+    secret["data"] = data;
+    create("/api/v1/namespaces/lastout/secrets", secret);
+  }
+  void createWork(const std::string& name, const Json& finalizers) {
+    Json work = named("work.open-cluster-management.io/v1", "AppliedManifestWork", name);
+    work["metadata"]["finalizers"] = finalizers;
+    work["spec"] = {{"hubHash", "h"}, {"manifestWorkName", name}};
+    create(kWorks, work);
+  }
+  void renew(const std::string& holder) {
+    patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", at(++renewals)}}}});
+  }
+
+  bool run() {
+    told.clear();
+    complaints.clear();
+    server.asked.clear();
+    server.writes.clear();
+    const auto isDone = uninstall(server, options);
+    EXPECT_TRUE(isDone) << isDone.error().message;
+    return isDone.value_or(false);
+  }
+  Json finalizersOf(const std::string& path) {
+    return get(path)["metadata"].value("finalizers", Json::array());
+  }
+  void expectNothingHoldsOrDenies() {
+    for (const char* gone : {kOwnDeployment, kOwnWebhook, kOwnSecret, kOwnLease})
+      EXPECT_FALSE(isThere(gone)) << gone;
+    EXPECT_THAT(get(kOwnPods)["items"], IsEmpty());
+    EXPECT_EQ(finalizersOf(std::string(kWorks) + "/work"), Json({"others.io/f"}));
+    EXPECT_THAT(finalizersOf(kGuardedProvider), IsEmpty());
+    const Json status = get(kRememberer).value("status", Json::object());
+    EXPECT_FALSE(status.contains("putOff") || status.contains("putOffDropped")) << status;
+  }
+
+  static Json named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
+    return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
+  }
+  static Json ownDeployment() {
+    Json deployment = named("apps/v1", "Deployment", "lastout");
+    const Json labels = {{"app.kubernetes.io/name", "lastout"}};
+    deployment["metadata"]["labels"] = labels;
+    deployment["spec"] = {{"selector", {{"matchLabels", labels}}},
+                          {"template",
+                           {{"metadata", {{"labels", labels}}},
+                            {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}};
+    return deployment;
+  }
+  static std::string at(int second) {
+    return "2026-01-01T00:00:0" + std::to_string(second % 10) + ".000000Z";
+  }
+  static Json lease(const std::string& holder) {
+    Json lease = named("coordination.k8s.io/v1", "Lease", "lastout");
+    lease["spec"] = {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", at(0)}};
+    return lease;
+  }
+  Json webhook() const {
+    WebhookConfiguration configuration;
+    configuration.address = {"https://127.0.0.1:1", "", "", 443, authority.certificate};
+    configuration.ownNamespace = "lastout";
+    configuration.types.providers = {{"apps", "deployments"}};
+    return toJson(configuration);
+  }
+
+  UninstallOptions options;
+  std::vector<std::string> told;
+  std::vector<std::string> complaints;
+  int renewals = 0;
+};
+
+// The order of the design: whoever would put it back, whoever would be asked and does not answer, what holds.
+TEST_F(UninstallTest, LeavesNothingThatHoldsOrDenies) {
+  install();
+  ASSERT_THAT(get(kOwnPods)["items"], Not(IsEmpty()));
+  EXPECT_TRUE(run());
+  EXPECT_THAT(complaints, IsEmpty());
+  expectNothingHoldsOrDenies();
+  EXPECT_THAT(server.writes,
+              ElementsAre(std::string("DELETE ") + kOwnDeployment, std::string("DELETE ") + kOwnWebhook,
+                          std::string("PATCH ") + kGuardedProvider, std::string("PATCH ") + kWorks + "/work",
+                          std::string("DELETE ") + kOwnSecret, std::string("DELETE ") + kOwnLease));
+  EXPECT_THAT(told, IsSupersetOf({"deployments.apps/lastout/lastout: deleted, and its Pods are gone",
+                                  "appliedmanifestworks.work.open-cluster-management.io/work: freed of "
+                                  "lastout.dev/applied-objects",
+                                  "deployments.apps/default/provider: freed of lastout.dev/criteria",
+                                  "  1 CriticalService, whose providers nobody guards now, whatever the "
+                                  "status says"}));
+  remove("/api/v1/namespaces/lastout");
+}
+
+TEST_F(UninstallTest, HasNothingToDoTheSecondTime) {
+  install();
+  EXPECT_TRUE(run());
+  EXPECT_TRUE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(complaints, IsEmpty());
+}
+
+// After one more request each time: what was done stays done, and the last run ends all of it.
+TEST_F(UninstallTest, MayBeInterruptedAnywhere) {
+  install();
+  putOff();
+  options.dropsPutOff = true;
+  bool isDone = false;
+  for (size_t most = 1; !isDone && most < 100; ++most) {
+    server.refuse = [&](const client::ApiRequest&) {
+      return server.asked.size() > most ? std::optional(0) : std::nullopt;
+    };
+    server.asked.clear();
+    isDone = uninstall(server, options).value_or(false);
+  }
+  EXPECT_TRUE(isDone);
+  expectNothingHoldsOrDenies();
+}
+
+TEST_F(UninstallTest, ADryRunChangesNothing) {
+  install();
+  putOff();
+  options.dropsPutOff = options.dryRun = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(told,
+              IsSupersetOf({"deployments.apps/lastout/lastout: would be deleted, and its Pods waited for",
+                            "deployments.apps/default/provider: would be freed of lastout.dev/criteria",
+                            "criticalservices.lastout.dev/s: would be freed of 1 remembered deletion",
+                            "secrets/lastout/lastout-tls: would be deleted",
+                            "leases.coordination.k8s.io/lastout/lastout: would be deleted"}));
+}
+
+// Nobody loses a deletion that is to be carried out without having said so.
+TEST_F(UninstallTest, DeletionsThatArePutOffNeedAYes) {
+  install();
+  putOff();
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(told, ElementsAre("1 deletion is put off, and will not be carried out:",
+                                "  deployments.apps/default/provider, asked for by agent"));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("--yes")));
+  options.dropsPutOff = true;
+  EXPECT_TRUE(run());
+  expectNothingHoldsOrDenies();
+}
+
+TEST_F(UninstallTest, ADryRunSaysThatAYesIsNeededAndGoesOn) {
+  install();
+  putOff();
+  options.dryRun = true;
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("this needs --yes")));
+  EXPECT_THAT(told, Contains("leases.coordination.k8s.io/lastout/lastout: would be deleted"));
+}
+
+TEST_F(UninstallTest, WhetherDeletionsArePutOffHasToBeKnown) {
+  install();
+  server.refuse = [](const client::ApiRequest& request) {
+    return request.target.find("/criticalservices") != std::string::npos ? std::optional(403) : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(complaints, Contains(AllOf(HasSubstr("a right is missing"), HasSubstr("put off"))));
+}
+
+// A lastout outside of the cluster would put everything back.
+TEST_F(UninstallTest, NothingIsDoneWhileSomebodyRenewsTheLease) {
+  install();
+  remove(kOwnDeployment);
+  cluster.runUntil(seconds(60));
+  now += seconds(60);
+  meanwhile = [this] { renew("somebody_1"); };
+  renew("somebody_1");
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, Each(HasSubstr("/deployments/lastout")));
+  EXPECT_THAT(complaints, Contains(HasSubstr("\"somebody_1\" renews it")));
+  EXPECT_TRUE(isThere(kOwnWebhook));
+}
+
+// A lastout that was killed has not given it back; by nobody's clock but this one it expires.
+TEST_F(UninstallTest, ALeaseThatNobodyRenewsExpires) {
+  install();
+  renew("killed_1");
+  const auto begun = now;
+  EXPECT_TRUE(run());
+  EXPECT_GE(now - begun, seconds(15));
+  expectNothingHoldsOrDenies();
+}
+
+TEST_F(UninstallTest, ALeaseThatIsTakenMeanwhileStays) {
+  install();
+  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "DELETE" && request.target == kOwnSecret) renew("late_1");
+    return std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"late_1\" holds it by now")));
+  EXPECT_TRUE(isThere(kOwnLease));
+}
+
+// While a Pod may still answer, the rest stays as it is.
+TEST_F(UninstallTest, GoesNoFurtherWhileItsPodsAreThere) {
+  install();
+  patch(kOwnPods + ("/" + get(kOwnPods)["items"][0]["metadata"]["name"].get<std::string>()),
+        {{"metadata", {{"finalizers", {"others.io/f"}}}}});
+  options.timeout = seconds(30);
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("still there after 30 s"), HasSubstr("Pod lastout-"))));
+  EXPECT_THAT(server.writes, SizeIs(1));
+}
+
+// Somebody writes between the read and the write.
+TEST_F(UninstallTest, WhatOthersWriteMeanwhileIsKept) {
+  install();
+  bool isFirst = true;
+  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "PATCH" && request.target == std::string(kWorks) + "/work" &&
+        std::exchange(isFirst, false))
+      patch(request.target,
+            {{"metadata", {{"finalizers", {"late.io/f", admission::kKeptFinalizer, "others.io/f"}}}}});
+    return std::nullopt;
+  };
+  EXPECT_TRUE(run());
+  EXPECT_EQ(finalizersOf(std::string(kWorks) + "/work"), Json({"late.io/f", "others.io/f"}));
+}
+
+TEST_F(UninstallTest, SaysWhichRightIsMissingAndDoesTheRest) {
+  install();
+  server.refuse = [](const client::ApiRequest& request) {
+    const bool isProvider = request.method == "PATCH" && request.target == kGuardedProvider;
+    return isProvider || (request.method == "DELETE" && request.target == kOwnWebhook) ? std::optional(403)
+                                                                                       : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints,
+              ElementsAre(HasSubstr("validatingwebhookconfigurations.admissionregistration.k8s.io/lastout: "
+                                    "cannot be deleted, a right is missing: 403"),
+                          HasSubstr("deployments.apps/default/provider: cannot be freed of "
+                                    "lastout.dev/criteria, a right is missing: 403")));
+  EXPECT_EQ(finalizersOf(std::string(kWorks) + "/work"), Json({"others.io/f"}));
+  EXPECT_FALSE(isThere(kOwnSecret));
+  allow();
+  EXPECT_TRUE(run());
+  expectNothingHoldsOrDenies();
+}
+
+// cert-manager keeps the key of its authority to itself.
+TEST_F(UninstallTest, ASecretOfSomebodyElseIsLeft) {
+  install();
+  remove(kOwnSecret);
+  createSecret({{"tls.key", "a2V5"}});
+  EXPECT_TRUE(run());
+  EXPECT_TRUE(isThere(kOwnSecret));
+  EXPECT_THAT(told, Contains("secrets/lastout/lastout-tls: is left, as somebody else made it"));
+}
+
+TEST_F(UninstallTest, ManyObjectsAreToldInFewLines) {
+  for (int i = 0; i < 25; ++i) createWork("w" + std::to_string(i), {admission::kKeptFinalizer});
+  EXPECT_TRUE(run());
+  EXPECT_EQ(std::ranges::count_if(told,
+                                  [](const std::string& line) {
+                                    return line.starts_with("appliedmanifestworks.") &&
+                                           line.find("freed") != std::string::npos;
+                                  }),
+            20);
+  EXPECT_THAT(told,
+              Contains("finalizers of appliedmanifestworks.work.open-cluster-management.io: the same of "
+                       "5 more"));
+}
+
+// An object that is being deleted goes when its last finalizer does.
+TEST_F(UninstallTest, WhatWaitedForLastoutAloneGoes) {
+  createWork("work", {admission::kKeptFinalizer});
+  remove(std::string(kWorks) + "/work");
+  ASSERT_TRUE(isThere(std::string(kWorks) + "/work"));
+  EXPECT_TRUE(run());
+  EXPECT_FALSE(isThere(std::string(kWorks) + "/work"));
+}
+
+TEST_F(UninstallTest, FailsWhereNobodyAnswers) {
+  server.refuse = [](const client::ApiRequest&) { return 0; };
+  EXPECT_FALSE(uninstall(server, options));
+}
+
+}  // namespace
+}  // namespace lastout::server
