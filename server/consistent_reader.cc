@@ -58,11 +58,16 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
   const Condition& first = *conditions.begin();
   const auto type = view_.find(first.type);
   if (!type) return readUnserved(first.type, deadline);
-  if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
-  Conditions sought = conditions;
+  auto read = first.kind == Condition::Kind::Object ? readObject(*type, first, deadline, found)
+                                                    : readPages(*type, conditions, deadline, found);
+  return read ? read : unlessUndefined(read.error(), first.type, deadline);
+}
+
+kube::Result<void> ConsistentReader::readPages(const kube::ResourceType& type, Conditions sought,
+                                               TimePoint deadline, const Found& found) const {
   std::string token;
   do {
-    auto page = seekOnPage(*type, token, sought, deadline, found);
+    auto page = seekOnPage(type, token, sought, deadline, found);
     if (!page) return tl::unexpected(std::move(page.error()));
     token = std::move(page->continueToken);
   } while (!token.empty() && !sought.empty());
@@ -76,7 +81,7 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   Conditions sought = conditions;
   for (int look = 0; look < kMostLooks; ++look) {
     const auto page = seekOnPage(*type, {}, sought, deadline, found);
-    if (!page) return tl::unexpected(page.error());
+    if (!page) return unlessUndefined(page.error(), type->type, deadline);
     if (page->continueToken.empty() || sought.empty()) return {};
     if (page->objects == view_.objectCount(type->type)) return {};
   }
@@ -109,13 +114,23 @@ kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube
 
 // Nothing of a type is there when its CRD is not.
 kube::Result<void> ConsistentReader::readUnserved(const kube::GroupResource& type, TimePoint deadline) const {
-  if (view_.knowledge(type) != graph::Knowledge::Absent)
+  if (view_.knowledge(type) != graph::Knowledge::Absent && !view_.hadDefinition(type))
     return tl::unexpected(unread("the API server does not serve " + toString(type)));
   const auto defined = isDefined(type, deadline);
   if (!defined) return tl::unexpected(defined.error());
   if (*defined)
     return tl::unexpected(unread("the API server does not serve " + toString(type) + ", whose CRD is there"));
   return {};
+}
+
+// Its CRD may have gone so lately that discovery, or the watch, has not told.
+kube::Result<void> ConsistentReader::unlessUndefined(const kube::Error& why, const kube::GroupResource& type,
+                                                     TimePoint deadline) const {
+  if (view_.hadDefinition(type)) {
+    const auto defined = isDefined(type, deadline);
+    if (defined && !*defined) return {};
+  }
+  return tl::unexpected(why);
 }
 
 // Whether its CRD is there.

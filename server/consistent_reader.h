@@ -27,7 +27,8 @@ class ConsistentReader {
   ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view);
 
   // Until all conditions were found to have a holder, or to the end: then the others had none, all at one
-  // moment after this was called. Fails with why that could not be read until `deadline`.
+  // moment after this was called; nor has anything of a type whose CRD has gone. Fails with why that could
+  // not be read until `deadline`.
   kube::Result<void> readAll(const Conditions& conditions, TimePoint deadline, const Found& found) const;
 
   // The same, of a type that readAll() has gone through a moment ago: reads no more than its first page, and
@@ -46,7 +47,12 @@ class ConsistentReader {
   struct Page;
   kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
                                 TimePoint deadline, const Found& found) const;
+  kube::Result<void> readPages(const kube::ResourceType& type, Conditions sought, TimePoint deadline,
+                               const Found& found) const;
   kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
+  // What could not be read for that reason; nothing is there when a CRD of it was, and is not any more.
+  kube::Result<void> unlessUndefined(const kube::Error& why, const kube::GroupResource& type,
+                                     TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
   // Objects go to `take` until it says that it has seen enough.
   using Take = std::function<bool(client::StreamedObject object)>;

@@ -200,6 +200,11 @@ bool LiveView::isFollowed(const kube::GroupResource& type) const {
   return found != watched_.end() && found->second.state == ClientState::Synced;
 }
 
+bool LiveView::hadDefinition(const kube::GroupResource& type) const {
+  const std::shared_lock lock(mutex_);
+  return defined_.contains(type);
+}
+
 uint32_t LiveView::objectCount(const kube::GroupResource& type) const {
   const std::shared_lock lock(mutex_);
   const auto id = view_.graph().findType(type);

@@ -111,6 +111,22 @@ class ConfirmingReadsTest : public ::testing::Test {
     view.upsert(*kube::ResourceMap::builtIn().find(kConfigMaps), std::move(object));
   }
 
+  void tellDefinition(const std::string& name) {
+    client::StreamedObject object;
+    object.meta.name = name;
+    object.meta.uid = "u-" + name;
+    view.upsert(*kube::ResourceMap::builtIn().find(kube::crdType()), std::move(object));
+  }
+  // As discovery has told once.
+  void serveThings() {
+    client::Discovery found = discovery();
+    client::ServedType served = found.served.at(kConfigMaps);
+    served.type.type = kReadThings;
+    served.type.kind = "Thing";
+    found.served.emplace(kReadThings, served);
+    view.discovered(std::move(found), steady_clock::now());
+  }
+
   // What each request for this target is answered with.
   void answerWith(std::function<std::string(const std::string& target)> say) {
     const std::lock_guard lock(mutex_);
@@ -210,6 +226,33 @@ TEST_F(ConfirmingReadsTest, SayWhyTheyCannot) {
   EXPECT_THAT(holderOf(carriers()).error().message, HasSubstr("403 Forbidden: no"));
   EXPECT_THAT(holderOf(existence(kReadThings, "x")).error().message,
               HasSubstr("the API server does not serve things.example.com"));
+}
+
+// It goes before anybody has found out again what is served; who waits for that waits needlessly.
+TEST_F(ConfirmingReadsTest, NothingIsThereOfATypeWhoseCrdHasJustGone) {
+  serveThings();
+  bool isDefined = true;
+  answerWith([&](const std::string& target) {
+    if (target.find("customresourcedefinitions") == std::string::npos)
+      return answer(404, "404 page not found");
+    return isDefined ? answer(200, item("things.example.com", ""))
+                     : notFound(R"(customresourcedefinitions \"things.example.com\" not found)");
+  });
+  EXPECT_FALSE(holderOf(existence(kReadThings, "x"))) << "no CRD of it was ever seen: it is away";
+  tellDefinition("things.example.com");
+  EXPECT_FALSE(holderOf(existence(kReadThings, "x"))) << "its CRD is there";
+  isDefined = false;
+  graph::Condition finalizers = carriers();
+  finalizers.type = kReadThings;
+  for (const graph::Condition& condition : {existence(kReadThings, "x"), finalizers}) {
+    const auto holder = holderOf(condition);
+    ASSERT_TRUE(holder) << holder.error().message;
+    EXPECT_FALSE(*holder);
+  }
+  view.discovered(discovery(), steady_clock::now());
+  const auto holder = holderOf(finalizers);
+  ASSERT_TRUE(holder) << "and now discovery has told, but not the watch: " << holder.error().message;
+  EXPECT_FALSE(*holder);
 }
 
 // Who asks while a read is under way waits for the next one, and all who do share it.
