@@ -35,6 +35,15 @@ const kube::ObjectKey kConfiguration{
     {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", "lastout"};
 const kube::ObjectKey kFaultServiceKey{{"lastout.dev", "criticalservices"}, "", "guard"};
 
+constexpr const char* kLastout = "lastout";
+
+// As mighty as an admin, and not the same.
+apiserver::UserInfo lastoutUser() {
+  apiserver::UserInfo user = apiserver::adminUser();
+  user.username = kLastout;
+  return user;
+}
+
 // Removes the finalizer of CoolResources while a Pod of the provider runs.
 void addController(apiserver::EmbeddedCluster& cluster) {
   const std::scoped_lock lock(cluster.plane().mutex);
@@ -46,6 +55,18 @@ void addController(apiserver::EmbeddedCluster& cluster) {
                                           .takes = milliseconds(1'000)},
                                          kube::ObjectKey{{"apps", "deployments"}, "app", "provider"});
   EXPECT_TRUE(added) << added.error().message;
+}
+
+// What a review is about. A collection's has its object's name in oldObject alone.
+kube::ObjectKey reviewedKey(const Json& request) {
+  return {{request["resource"]["group"], request["resource"]["resource"]},
+          std::string(apiserver::stringAt(request, {"oldObject", "metadata", "namespace"})),
+          std::string(apiserver::stringAt(request, {"oldObject", "metadata", "name"}))};
+}
+
+bool isDeletionByOthers(const Json& request) {
+  return request["operation"] == "DELETE" && !request.value("dryRun", false) &&
+         request["userInfo"]["username"] != kLastout;
 }
 
 }  // namespace
@@ -91,7 +112,7 @@ std::shared_ptr<client::Access> Replica::access() const {
   client::Connection connection;
   connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port_), ""};
   connection.authority = world_.pki_.authority.certificate;
-  connection.authentication.client = {world_.pki_.admin.certificate, world_.pki_.admin.key};
+  connection.authentication.client = {world_.pki_.lastout.certificate, world_.pki_.lastout.key};
   return client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
 }
 
@@ -188,7 +209,7 @@ bool Replica::wasReached() {
 FaultWorld::Pki::Pki()
     : authority(apiserver::makeAuthority("a test", kFaultsValidity).value()),
       server(apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kFaultsValidity).value()),
-      admin(apiserver::makeClientCertificate(authority, apiserver::adminUser(), kFaultsValidity).value()) {}
+      lastout(apiserver::makeClientCertificate(authority, lastoutUser(), kFaultsValidity).value()) {}
 
 apiserver::CertifiedKey FaultWorld::Pki::newIdentity() const {
   return apiserver::makeServerCertificate(authority, {{"lastout.lastout.svc"}, {}}, kFaultsValidity).value();
@@ -232,6 +253,7 @@ void FaultWorld::begin() {
       if (replica->wasReached()) reached.push_back(replica.get());
     }
     Replica& called = reached.empty() ? *replicas_.front() : *reached[calls_++ % reached.size()];
+    noteAsked(body);
     auto answer = called.call(webhook, body);
     noteReview(body, answer);
     return answer;
@@ -255,6 +277,13 @@ void FaultWorld::begin() {
   create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
 }
 
+void FaultWorld::noteAsked(const std::string& body) {
+  const Json request = Json::parse(body)["request"];
+  if (!isDeletionByOthers(request)) return;
+  const std::scoped_lock lock(mutex_);
+  asked_.insert({reviewedKey(request), request["oldObject"]["metadata"]["uid"]});
+}
+
 void FaultWorld::noteReview(const std::string& body,
                             const tl::expected<apiserver::WebhookResponse, std::string>& answer) {
   const Json request = Json::parse(body)["request"];
@@ -262,8 +291,7 @@ void FaultWorld::noteReview(const std::string& body,
   const Json* allowed = apiserver::at(response, {"response", "allowed"});
   const std::string user = request["userInfo"]["username"];
   const bool isDenied = allowed != nullptr && *allowed == Json(false);
-  if (request["operation"] != "DELETE" || !isDenied || request.value("dryRun", false) || user == "admin")
-    return;
+  if (!isDeletionByOthers(request) || !isDenied || user == apiserver::adminUser().username) return;
   const std::scoped_lock lock(mutex_);
   putOff_.insert(request["oldObject"]["metadata"]["uid"].get<std::string>());
 }
@@ -272,8 +300,19 @@ void FaultWorld::noteRequest(const HttpRequest& request) {
   const bool isOwn = request.path == kFaultWebhook || request.query.contains("dryRun");
   if (request.method != "DELETE" || isOwn) return;
   const Json options = Json::parse(request.body, nullptr, false);
+  const std::string uid(apiserver::stringAt(options, {"preconditions", "uid"}));
+  const auto target = apiserver::parseTarget(request.path);
+  const kube::ObjectKey key =
+      target ? kube::ObjectKey{{target->group, target->resource}, target->namespaceName, target->name}
+             : kube::ObjectKey{};
   const std::scoped_lock lock(mutex_);
-  deletedByLastout_.emplace(apiserver::stringAt(options, {"preconditions", "uid"}), request.path);
+  deletedByLastout_.emplace(uid, request.path);
+  if (!asked_.contains({key, uid})) unasked_.push_back(request.path + " " + uid);
+}
+
+std::vector<std::string> FaultWorld::unasked() {
+  const std::scoped_lock lock(mutex_);
+  return unasked_;
 }
 
 std::set<std::string> FaultWorld::putOff() {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apiserver/certificates.h"
@@ -91,6 +92,10 @@ class FaultWorld {
   std::set<std::string> putOff();
   std::map<std::string, std::string> deletedByLastout();
 
+  // Of those that it asked for itself, what nobody else had asked for before, whoever that is and whatever
+  // came of it: the object as it was named, and the uid.
+  std::vector<std::string> unasked();
+
   // Likewise, on behalf of a person whose CriticalService wants that.
   void notePutOff(const std::string& uid);
 
@@ -160,7 +165,7 @@ class FaultWorld {
     Pki();
     apiserver::CertifiedKey authority;
     apiserver::CertifiedKey server;  // the API server's
-    apiserver::CertifiedKey admin;
+    apiserver::CertifiedKey lastout;
     apiserver::CertifiedKey newIdentity() const;  // lastout's
   };
 
@@ -168,6 +173,7 @@ class FaultWorld {
                  std::chrono::milliseconds longestPause);
   apiserver::EmbeddedCluster& cluster();
   void begin();
+  void noteAsked(const std::string& body);
   void noteReview(const std::string& body,
                   const tl::expected<apiserver::WebhookResponse, std::string>& answer);
   void noteRequest(const apiserver::HttpRequest& request);
@@ -182,6 +188,8 @@ class FaultWorld {
       clusters_;  // the last one is there; watches know the others
   std::set<std::string> putOff_;
   std::map<std::string, std::string> deletedByLastout_;
+  std::set<std::pair<kube::ObjectKey, std::string>> asked_;  // with the uid
+  std::vector<std::string> unasked_;
   std::vector<std::string> lines_;  // without those that were said just before
   std::vector<std::unique_ptr<Replica>> replicas_;
 };
