@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "tls/certificates.h"
@@ -28,11 +27,6 @@ SSL_CTX* clientContext() {
 }
 
 }  // namespace
-
-void stopBench(const std::string& what) {
-  std::cerr << "bench: " << what << "\n";
-  std::exit(1);
-}
 
 const std::string& reviewText() {
   static const std::string kText = [] {

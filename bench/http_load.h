@@ -8,12 +8,10 @@
 #include <string>
 
 #include "admission/http_server.h"
+#include "bench/stop.h"
 #include "tls/owned.h"
 
 namespace lastout::bench {
-
-// Says why, and ends the program.
-[[noreturn]] void stopBench(const std::string& what);
 
 // A DELETE of deployments.apps/demo/web, as an API server sent it.
 const std::string& reviewText();
