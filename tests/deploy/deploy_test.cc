@@ -68,7 +68,7 @@ TEST(Chart, IsTheKustomizeBase) {
   ASSERT_EQ(ran.exitCode, 0) << ran.out;
   const auto base = byName(documentsIn(ran.out));
   const auto chart = byName(withoutHooks(rendered(kChart, defaultValues())));
-  EXPECT_EQ(base.size(), 21U);
+  EXPECT_EQ(base.size(), 23U);
   for (const auto& [name, object] : base) {
     ASSERT_TRUE(chart.contains(name)) << name;
     EXPECT_EQ(chart.at(name), object) << name;

@@ -127,7 +127,7 @@ TEST(Tell, ABrokenOrderNamesBothEvents) {
 }
 
 TEST(Tell, AWorkThatIsReportedGoneTooEarlySaysWhatIsStillThere) {
-  const auto all = loadAll({{"scenarios/story-three-works.yaml", true}});
+  const auto all = loadAll({{"scenarios/story-only-denied.yaml", true}});
   ASSERT_TRUE(all);
   Compiled compiled = all->front()->compiled;
   const auto work =
