@@ -26,13 +26,9 @@ std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, con
   return guards;
 }
 
-std::vector<kube::GroupResource> carriedOutTypes(const criticalservice::CriticalService& service) {
-  return {criticalservice::criticalServiceType(), {"", "namespaces"}, service.provider.type};
-}
-
 std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalService& service) {
-  std::vector<kube::GroupResource> types = carriedOutTypes(service);
-  types.push_back(kube::crdType());
+  std::vector<kube::GroupResource> types{
+      criticalservice::criticalServiceType(), kube::crdType(), {"", "namespaces"}, service.provider.type};
   for (const criticalservice::Criterion& criterion : service.criteria)
     types.push_back(criticalservice::typeOf(criterion));
   return types;

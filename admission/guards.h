@@ -22,12 +22,8 @@ struct Guard {
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace);
 
-// The types of what lastout deletes for the service's sake, where that was put off: CriticalServices,
-// Namespaces and the type of its provider.
-std::vector<kube::GroupResource> carriedOutTypes(const criticalservice::CriticalService& service);
-
-// The types whose objects lastout has to follow: these, CRDs, and the types of its criteria. Some may be
-// named twice.
+// The types whose objects lastout has to follow for the service's sake: CriticalServices, CRDs, Namespaces,
+// and those of its provider and of its criteria. Some may be named twice.
 std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalService& service);
 
 }  // namespace lastout::admission

@@ -12,15 +12,17 @@ namespace lastout::admission {
 
 inline constexpr std::string_view kKeptFinalizer = graph::kAppliedObjectsFinalizer;
 
-// An AppliedManifestWork, and of what it owns those objects that lastout follows and that are there.
+// An AppliedManifestWork, and what it owns and is there. Awaited is what some CriticalService guards and
+// would remember the deletion of, and every Namespace and CriticalService.
 struct KeptFacts {
   bool terminates = false;
   bool isKept = false;          // it carries the finalizer
   bool isHeldByOthers = false;  // it carries another one
   bool ownsGuarded = false;     // something whose deletion lastout would carry out after it has denied it
-  bool ownsAny = false;
-  bool ownsLastout = false;   // lastout's namespace, or the CRD of CriticalServices
-  bool ownsForsaken = false;  // something that nobody has deleted, and whose deletion is not put off either
+  bool ownsAwaited = false;
+  bool ownsForsaken = false;  // something that nobody has deleted, and that lastout will not delete either
+  bool ownsLastout = false;   // lastout's namespace, something in it, or the CRD of CriticalServices
+  bool isUnsure = false;      // more may be there than is known by now
 };
 
 enum class Keeping : uint8_t { AsItIs, Begins, Ends };
@@ -30,11 +32,18 @@ enum class Keeping : uint8_t { AsItIs, Begins, Ends };
 // does nothing before the owner is gone: better the work is gone too early than never. A work that brings
 // lastout itself is not kept: who would let it go?
 constexpr Keeping keepingOf(const KeptFacts& facts) {
+  const Keeping ends = facts.isUnsure ? Keeping::AsItIs : Keeping::Ends;
   const bool isToBeKept = facts.ownsGuarded && !facts.ownsLastout;
-  if (!facts.terminates && isToBeKept != facts.isKept) return isToBeKept ? Keeping::Begins : Keeping::Ends;
-  if (!facts.terminates || !facts.isKept) return Keeping::AsItIs;
-  const bool isInVain = !facts.ownsAny || facts.ownsLastout || (facts.ownsForsaken && !facts.isHeldByOthers);
-  return isInVain ? Keeping::Ends : Keeping::AsItIs;
+  if (!facts.terminates && isToBeKept && !facts.isKept) return Keeping::Begins;
+  if (!facts.isKept) return Keeping::AsItIs;
+  if (facts.ownsLastout) return Keeping::Ends;
+  if (!facts.terminates) return isToBeKept ? Keeping::AsItIs : ends;
+  if (!facts.ownsAwaited) return ends;
+  return facts.ownsForsaken && !facts.isHeldByOthers ? Keeping::Ends : Keeping::AsItIs;
 }
+
+// Whether what the agent of such a work has left behind is lastout's to delete: what no CriticalService
+// guards any more, and what one guards that wants put-off deletions carried out.
+constexpr bool isLeftToLastout(bool isGuarded, bool isWanted) { return !isGuarded || isWanted; }
 
 }  // namespace lastout::admission

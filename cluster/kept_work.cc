@@ -18,9 +18,18 @@ bool owns(const Transition& transition, Slot applied, Slot slot) {
   return false;
 }
 
-bool isLastoutsOwn(const Model& model, Slot slot) {
-  const kube::ObjectKey& key = model.slots[slot].key;
-  return key == model.lastoutNamespace || key == kube::crdKey(criticalservice::criticalServiceType());
+// Namespaces, CRDs and CriticalServices always are.
+bool isFollowed(const Transition& transition, Slot slot) {
+  const SlotInfo& info = transition.info(slot);
+  return info.role == Role::Namespace || info.role == Role::Crd || info.role == Role::CriticalService ||
+         isAnyPresent(transition, info.followers);
+}
+
+bool isLastoutsOwn(const Transition& transition, Slot slot) {
+  const kube::ObjectKey& key = transition.info(slot).key;
+  if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
+  const std::optional<kube::ObjectKey>& home = transition.model().lastoutNamespace;
+  return home && (key == *home || (key.namespaceName == home->name && isFollowed(transition, slot)));
 }
 
 admission::Keeping keepingOf(const Transition& transition, Slot applied) {
@@ -30,12 +39,12 @@ admission::Keeping keepingOf(const Transition& transition, Slot applied) {
                              .isKept = (finalizers & kept) != 0,
                              .isHeldByOthers = (finalizers & ~kept) != 0};
   for (const Slot slot : transition.info(applied).dependents) {
-    if (!transition.info(slot).isFollowed || !transition.isPresent(slot) || !owns(transition, applied, slot))
-      continue;
-    facts.ownsAny = true;
-    facts.ownsLastout = facts.ownsLastout || isLastoutsOwn(transition.model(), slot);
+    if (!transition.isPresent(slot) || !owns(transition, applied, slot)) continue;
+    facts.ownsLastout = facts.ownsLastout || isLastoutsOwn(transition, slot);
+    facts.ownsAwaited = facts.ownsAwaited || isAwaited(transition, slot);
     facts.ownsGuarded = facts.ownsGuarded || isPutOffForControllers(transition, slot);
-    facts.ownsForsaken = facts.ownsForsaken || (transition.isLive(slot) && !isStillPutOff(transition, slot));
+    facts.ownsForsaken = facts.ownsForsaken || (transition.isLive(slot) && isFollowed(transition, slot) &&
+                                                !isStillPutOff(transition, slot));
   }
   return admission::keepingOf(facts);
 }

@@ -89,8 +89,9 @@ struct SlotInfo {
   uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
                             // a claim's pvc-protection, a work's clean-up
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
-  bool isFollowed = false;  // its type is one that lastout follows (admission/guards.h)
-  bool mayBeCarriedOut = false;   // and one of which lastout deletes what was put off
+  std::vector<uint32_t>
+      followers;  // CriticalServices for whose sake lastout follows its type (admission/guards.h)
+  std::vector<uint32_t> peers;    // those of them whose provider is of its type
   std::vector<OwnerLink> owners;  // bit pair i of the state is owners[i]
   uint8_t ownersAtCreation = 0;   // which of them a new object carries
   std::vector<Slot> dependents;   // slots that can name this one as an owner

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "admission/kept_work.h"
 #include "cluster/transition.h"
 
 namespace lastout::cluster {
@@ -22,6 +23,10 @@ bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
   });
 }
 
+bool isGuarded(const Transition& transition, Slot slot) {
+  return isRemembered(transition, slot, [](criticalservice::Replay) { return true; });
+}
+
 OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
   if (state == OwnerState::Dangling || !transition.isPresent(owner)) return OwnerNow::Gone;
   if (transition.isLive(owner)) return OwnerNow::Staying;
@@ -32,14 +37,14 @@ OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
 // It is there although its work's agent is done, which has asked for its deletion once: somebody refused
 // that, or lastout's memory of it is gone with a CriticalService. Only lastout keeps the work.
 bool isLeftBehind(const Transition& transition, Slot slot) {
-  const SlotInfo& info = transition.info(slot);
-  if (!info.mayBeCarriedOut || !transition.isLive(slot)) return false;
+  if (!transition.isLive(slot)) return false;
+  if (!isAwaited(transition, slot) && !isAnyPresent(transition, transition.info(slot).peers)) return false;
   const ObjectState object = transition.state().object(slot);
-  for (size_t i = 0; i < info.owners.size(); ++i) {
-    if (object.owner(i) != OwnerState::Current || !isKeptByLastoutAlone(transition, info.owners[i].owner))
-      continue;
-    const auto any = [](criticalservice::Replay) { return true; };
-    return isPutOffForControllers(transition, slot) || !isRemembered(transition, slot, any);
+  const std::vector<OwnerLink>& owners = transition.info(slot).owners;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (object.owner(i) == OwnerState::Current && isKeptByLastoutAlone(transition, owners[i].owner))
+      return admission::isLeftToLastout(isGuarded(transition, slot),
+                                        isPutOffForControllers(transition, slot));
   }
   return false;
 }
@@ -113,6 +118,16 @@ void forgetPutOff(Transition& transition, Slot service) {
 bool isPutOffForControllers(const Transition& transition, Slot slot) {
   return isRemembered(transition, slot,
                       [](criticalservice::Replay replay) { return admission::isPutOff(replay, true); });
+}
+
+bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services) {
+  return std::ranges::any_of(
+      services, [&](uint32_t service) { return transition.isPresent(transition.model().services[service]); });
+}
+
+bool isAwaited(const Transition& transition, Slot slot) {
+  const Role role = transition.info(slot).role;
+  return role == Role::Namespace || role == Role::CriticalService || isGuarded(transition, slot);
 }
 
 bool isStillPutOff(const Transition& transition, Slot slot) {

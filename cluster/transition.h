@@ -111,7 +111,9 @@ void forgetPutOff(Transition& transition, Slot service);            // with a Cr
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 bool isPutOffForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
-bool isStillPutOff(const Transition& transition, Slot slot);           // and nobody has taken it back
+bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
+bool isAwaited(const Transition& transition, Slot slot);      // as of admission::KeptFacts
+bool isStillPutOff(const Transition& transition, Slot slot);  // and nobody has taken it back
 // cluster/kept_work.cc
 bool isKeptByLastoutAlone(const Transition& transition, Slot owner);  // a work that terminates
 bool keepingChanges(const Transition& transition, Slot applied);

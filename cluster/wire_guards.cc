@@ -54,13 +54,9 @@ void addService(Builder& builder, Slot slot, CriticalService service) {
   }
   model.remembered.push_back(std::move(remembered));
   const std::vector<kube::GroupResource> followed = admission::followedTypes(service);
-  const std::vector<kube::GroupResource> carriedOut = admission::carriedOutTypes(service);
   for (SlotInfo& info : model.slots) {
-    const auto isOne = [&](const auto& types) {
-      return std::ranges::find(types, info.key.type) != types.end();
-    };
-    info.isFollowed = info.isFollowed || isOne(followed);
-    info.mayBeCarriedOut = info.mayBeCarriedOut || isOne(carriedOut);
+    if (std::ranges::find(followed, info.key.type) != followed.end()) info.followers.push_back(number);
+    if (info.key.type == service.provider.type) info.peers.push_back(number);
   }
   model.slots[slot].service = number;
   model.slots[slot].valueAtCreation = static_cast<uint8_t>(service.intent);

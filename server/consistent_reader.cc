@@ -58,16 +58,11 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
   const Condition& first = *conditions.begin();
   const auto type = view_.find(first.type);
   if (!type) return readUnserved(first.type, deadline);
-  auto read = first.kind == Condition::Kind::Object ? readObject(*type, first, deadline, found)
-                                                    : readPages(*type, conditions, deadline, found);
-  return read ? read : unlessUndefined(read.error(), first.type, deadline);
-}
-
-kube::Result<void> ConsistentReader::readPages(const kube::ResourceType& type, Conditions sought,
-                                               TimePoint deadline, const Found& found) const {
+  if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
+  Conditions sought = conditions;
   std::string token;
   do {
-    auto page = seekOnPage(type, token, sought, deadline, found);
+    auto page = seekOnPage(*type, token, sought, deadline, found);
     if (!page) return tl::unexpected(std::move(page.error()));
     token = std::move(page->continueToken);
   } while (!token.empty() && !sought.empty());
@@ -81,7 +76,7 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   Conditions sought = conditions;
   for (int look = 0; look < kMostLooks; ++look) {
     const auto page = seekOnPage(*type, {}, sought, deadline, found);
-    if (!page) return unlessUndefined(page.error(), type->type, deadline);
+    if (!page) return tl::unexpected(page.error());
     if (page->continueToken.empty() || sought.empty()) return {};
     if (page->objects == view_.objectCount(type->type)) return {};
   }
@@ -114,7 +109,7 @@ kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube
 
 // Nothing of a type is there when its CRD is not.
 kube::Result<void> ConsistentReader::readUnserved(const kube::GroupResource& type, TimePoint deadline) const {
-  if (view_.knowledge(type) != graph::Knowledge::Absent && !view_.hadDefinition(type))
+  if (view_.knowledge(type) != graph::Knowledge::Absent && !view_.wasDefined(type))
     return tl::unexpected(unread("the API server does not serve " + toString(type)));
   const auto defined = isDefined(type, deadline);
   if (!defined) return tl::unexpected(defined.error());
@@ -123,14 +118,12 @@ kube::Result<void> ConsistentReader::readUnserved(const kube::GroupResource& typ
   return {};
 }
 
-// Its CRD may have gone so lately that discovery, or the watch, has not told.
-kube::Result<void> ConsistentReader::unlessUndefined(const kube::Error& why, const kube::GroupResource& type,
-                                                     TimePoint deadline) const {
-  if (view_.hadDefinition(type)) {
-    const auto defined = isDefined(type, deadline);
-    if (defined && !*defined) return {};
-  }
-  return tl::unexpected(why);
+// What is answered where the type is not served. Its CRD may have gone so lately that discovery, or the
+// watch, has not told.
+bool ConsistentReader::isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const {
+  if (status != 404 || !view_.wasDefined(type)) return false;
+  const auto defined = isDefined(type, deadline);
+  return defined && !*defined;
 }
 
 // Whether its CRD is there.
@@ -162,6 +155,7 @@ kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, 
   }
   const auto status = client::statusOfAnswer(*whole);
   if (status.code == 404 && client::isAboutObject(status, condition.name)) return {};
+  if (isUndefined(type.type, whole->answer.status, deadline)) return {};
   return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
 }
 
@@ -207,6 +201,7 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
   if (!pushed) return tl::unexpected(std::move(pushed.error()));
   if (!answer) return tl::unexpected(answer.error());
   if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
+  if (isUndefined(type.type, answer->status, deadline)) return Page();
   if (answer->status != 200)
     return tl::unexpected(unread("reading " + toString(type.type) + ": " +
                                  toString(client::statusOfAnswer(answer->status, refusal))));

@@ -47,12 +47,8 @@ class ConsistentReader {
   struct Page;
   kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
                                 TimePoint deadline, const Found& found) const;
-  kube::Result<void> readPages(const kube::ResourceType& type, Conditions sought, TimePoint deadline,
-                               const Found& found) const;
   kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
-  // What could not be read for that reason; nothing is there when a CRD of it was, and is not any more.
-  kube::Result<void> unlessUndefined(const kube::Error& why, const kube::GroupResource& type,
-                                     TimePoint deadline) const;
+  bool isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
   // Objects go to `take` until it says that it has seen enough.
   using Take = std::function<bool(client::StreamedObject object)>;

@@ -1,10 +1,10 @@
 #include "server/kept_works.h"
 
 #include <algorithm>
-#include <set>
 
 #include "admission/guards.h"
 #include "admission/put_off.h"
+#include "graph/edges.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::server {
@@ -14,6 +14,7 @@ using admission::ClusterView;
 using admission::Keeping;
 using admission::KeptFacts;
 using criticalservice::CriticalService;
+using graph::Knowledge;
 using graph::ObjectId;
 
 const kube::GroupResource kSpaceType{"", "namespaces"};
@@ -30,33 +31,29 @@ KeptFacts factsOfItself(const graph::Graph& graph, ObjectId work) {
   return facts;
 }
 
-bool isKeptAlone(const KeptFacts& facts) { return facts.terminates && facts.isKept && !facts.isHeldByOthers; }
-
 // All AppliedManifestWorks.
 std::vector<ObjectId> worksIn(const graph::Graph& graph) {
   const auto type = graph.findType(manifestwork::appliedManifestWorkType());
   return type ? graph.objectsOf(*type) : std::vector<ObjectId>();
 }
 
+bool wantsReplay(const CriticalService& service) { return admission::isPutOff(service.replay, true); }
+
 class Reading {
  public:
-  Reading(const ClusterView& view, const std::string& ownNamespace)
-      : view_(view), graph_(view.graph()), ownNamespace_(ownNamespace) {
-    types_ = {criticalservice::criticalServiceType(), kSpaceType};
-    for (const CriticalService* service : view.services()) {
-      for (kube::GroupResource& type : admission::carriedOutTypes(*service)) types_.insert(std::move(type));
-    }
-    knowsAll_ = std::ranges::all_of(types_, [this](const auto& type) { return isKnown(type); });
+  explicit Reading(const ViewOfWorks& works)
+      : view_(works.view), graph_(works.view.graph()), types_(works.types), home_(works.ownNamespace) {
+    for (const CriticalService* service : view_.services()) providers_.insert(service->provider.type);
   }
 
   // The works that own something lastout would carry out the deletion of.
   std::set<ObjectId> owningGuarded() const {
     std::set<ObjectId> works;
     for (const CriticalService* service : view_.services()) {
-      if (!admission::isPutOff(service->replay, true)) continue;
-      for (const admission::Guard& guard : admission::guardsOf(*service, kTypes, ownNamespace_)) {
-        if (admission::remembers(guard.role, guard.object == criticalservice::keyOf(*service)))
-          addOwners(guard.object, works);
+      if (!wantsReplay(*service)) continue;
+      for (const admission::Guard& guard : admission::guardsOf(*service, types_, home_)) {
+        const bool isItself = guard.object == criticalservice::keyOf(*service);
+        if (admission::remembers(guard.role, isItself)) addOwners(graph_.find(guard.object), works);
       }
     }
     return works;
@@ -64,118 +61,154 @@ class Reading {
 
   std::set<ObjectId> owningLastout() const {
     std::set<ObjectId> works;
-    addOwners(kube::crdKey(criticalservice::criticalServiceType()), works);
-    if (!ownNamespace_.empty()) addOwners({kSpaceType, "", ownNamespace_}, works);
+    addOwners(graph_.find(kube::crdKey(criticalservice::criticalServiceType())), works);
+    const auto home = graph_.find({kSpaceType, "", home_});
+    if (home_.empty() || !home) return works;
+    addOwners(home, works);
+    for (graph::OutEdges edges(graph_, graph::vertexOf(*home)); !edges.atEnd(); edges.next()) {
+      if (edges.kind() == graph::EdgeKind::Content) addOwners(graph::objectOf(edges.target()), works);
+    }
     return works;
   }
 
-  // Of a work that terminates: what it owns, and one object of that which nobody will delete.
-  std::optional<VeryObject> addOwned(ObjectId work, KeptFacts& facts) const {
-    facts.ownsAny = !knowsAll_;
-    std::optional<VeryObject> forsaken;
-    for (const ObjectId object : graph_.dependents(work)) {
-      facts.ownsAny = true;
-      if (graph_.isTerminating(object) || (isStillPutOff(object) && !isHeldBack(object, work))) continue;
-      facts.ownsForsaken = true;
-      forsaken = VeryObject{graph_.key(object), graph_.uid(object)};
-    }
-    return forsaken;
+  // A provider may be there that no list has told yet.
+  bool isUnsure() const {
+    return std::ranges::any_of(view_.services(), [this](const CriticalService* service) {
+      const Knowledge known = knowledge(service->provider.type);
+      return known == Knowledge::Unknown || known == Knowledge::Stale;
+    });
   }
 
-  // Of a type that lastout carries out deletions of, where no CriticalService says that it shall not.
-  bool mayBeCarriedOut(ObjectId object) const {
-    const kube::ObjectKey key = graph_.key(object);
-    const std::vector<uint32_t> services = view_.remembering(key);
-    return types_.contains(key.type) &&
-           (services.empty() || std::ranges::any_of(services, [this](uint32_t number) {
-              return admission::isPutOff(view_.guards().service(number).replay, true);
-            }));
+  // Of a work that terminates.
+  std::optional<VeryObject> addOwned(ObjectId work, const std::set<std::string>& refused,
+                                     KeptFacts& facts) const {
+    for (const ObjectId object : graph_.dependents(work)) {
+      facts.ownsAwaited = facts.ownsAwaited || isAwaited(object);
+      if (facts.isHeldByOthers || graph_.isTerminating(object)) continue;
+      if (isLeftToLastout(object) && wishOf(object) == admission::Wish::Stands &&
+          !refused.contains(graph_.uid(object)))
+        continue;
+      facts.ownsForsaken = true;
+      return VeryObject{graph_.key(object), graph_.uid(object)};
+    }
+    return std::nullopt;
+  }
+
+  bool isLeftToLastout(ObjectId object) const {
+    const std::vector<uint32_t> services = view_.remembering(graph_.key(object));
+    const bool isWanted = std::ranges::any_of(
+        services, [this](uint32_t number) { return wantsReplay(view_.guards().service(number)); });
+    return (isAwaited(object) || providers_.contains(graph_.key(object).type)) &&
+           admission::isLeftToLastout(!services.empty(), isWanted);
   }
 
  private:
-  static inline const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  Knowledge knowledge(const kube::GroupResource& type) const {
+    const auto id = graph_.findType(type);
+    return id ? graph_.knowledge(*id) : Knowledge::Unknown;
+  }
 
-  void addOwners(const kube::ObjectKey& key, std::set<ObjectId>& works) const {
-    const auto object = graph_.find(key);
-    if (!object) return;
+  void addOwners(std::optional<ObjectId> object, std::set<ObjectId>& works) const {
+    if (!object || !graph_.isPresent(*object)) return;
     for (const graph::OwnerView& owner : graph_.owners(*object)) {
       if (owner.object) works.insert(*owner.object);
     }
   }
 
-  bool isStillPutOff(ObjectId object) const {
-    if (mayBeCarriedOut(object)) return true;
-    const std::vector<uint32_t> services = view_.remembering(graph_.key(object));
-    return std::ranges::any_of(services, [&](uint32_t number) {
-      const CriticalService& service = view_.guards().service(number);
-      const auto isIt = [&](const criticalservice::PutOff& deletion) {
-        return graph_.hasUid(object, deletion.uid);
-      };
-      return admission::isPutOff(service.replay, true) && std::ranges::any_of(service.putOff.deletions, isIt);
-    });
+  bool isAwaited(ObjectId object) const {
+    const kube::ObjectKey key = graph_.key(object);
+    return key.type == kSpaceType || key.type == criticalservice::criticalServiceType() ||
+           !view_.remembering(key).empty();
   }
 
-  // Another owner is there and stays, or may be: of owners whose type is not followed nothing is known.
-  bool isHeldBack(ObjectId object, ObjectId work) const {
-    return std::ranges::any_of(graph_.owners(object), [&](const graph::OwnerView& owner) {
-      if (owner.object == work) return false;
-      if (owner.object) return !graph_.isTerminating(*owner.object);
-      const kube::ResourceType* type = kTypes.findKind(kube::groupOf(owner.apiVersion), owner.kind);
-      return type == nullptr || !isKnown(type->type);
-    });
+  admission::Wish wishOf(ObjectId object) const {
+    admission::WishFacts facts;
+    const auto space = graph_.find({kSpaceType, "", std::string(graph_.namespaceName(object))});
+    facts.spaceTerminates = space && graph_.isTerminating(*space);
+    for (const graph::OwnerView& owner : graph_.owners(object)) facts.owners.add(ownerNow(owner));
+    return admission::wishOf(facts);
   }
 
-  bool isKnown(const kube::GroupResource& type) const {
-    const auto id = graph_.findType(type);
-    return id && admission::believable(graph_.knowledge(*id));
+  // Of an owner whose type nobody follows it is not known that it is gone.
+  admission::OwnerNow ownerNow(const graph::OwnerView& owner) const {
+    using admission::OwnerNow;
+    if (!owner.object) {
+      const kube::ResourceType* type = types_.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+      const bool isKnown = type != nullptr && admission::believable(knowledge(type->type));
+      return isKnown ? OwnerNow::Gone : OwnerNow::Staying;
+    }
+    if (!graph_.isTerminating(*owner.object)) return OwnerNow::Staying;
+    const auto finalizers = graph_.finalizers(*owner.object);
+    const bool orphans = std::ranges::find(finalizers, "orphan") != finalizers.end();
+    return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
   }
 
   const ClusterView& view_;
   const graph::Graph& graph_;
-  const std::string& ownNamespace_;
-  std::set<kube::GroupResource> types_;  // of which lastout carries out deletions
-  bool knowsAll_ = true;                 // of these types it is known what is there
+  const kube::ResourceMap& types_;
+  const std::string& home_;
+  std::set<kube::GroupResource> providers_;  // the types of all providers
 };
+
+LeftBehind leftBehind(const graph::Graph& graph, ObjectId work, ObjectId object) {
+  LeftBehind left{std::string(graph.name(work)), graph.uid(work), {}};
+  left.deletion.object = graph.key(object);
+  left.deletion.uid = graph.uid(object);
+  left.deletion.propagationPolicy = "Background";
+  left.deletion.requestedBy = "the agent of " + toString(graph.key(work));
+  for (const graph::OwnerView& owner : graph.owners(object)) left.deletion.owners.push_back(owner.uid);
+  return left;
+}
 
 }  // namespace
 
-KeptWorks keptWorksIn(const ClusterView& view, const std::string& ownNamespace, bool keepsNone) {
-  KeptWorks result;
-  const graph::Graph& graph = view.graph();
-  const Reading reading(view, ownNamespace);
+std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works,
+                                              const std::set<std::string>& refused) {
+  std::vector<KeptWorkChange> changes;
+  const graph::Graph& graph = works.view.graph();
+  const Reading reading(works);
   const std::set<ObjectId> guarded = reading.owningGuarded();
   const std::set<ObjectId> lastout = reading.owningLastout();
+  const bool isUnsure = reading.isUnsure();
   for (const ObjectId work : worksIn(graph)) {
     KeptFacts facts = factsOfItself(graph, work);
-    result.kept += facts.isKept ? 1 : 0;
     facts.ownsGuarded = guarded.contains(work);
-    facts.ownsLastout = keepsNone || lastout.contains(work);
+    facts.ownsLastout = lastout.contains(work);
+    facts.isUnsure = isUnsure;
     std::optional<VeryObject> forsaken;
-    if (facts.terminates && facts.isKept) forsaken = reading.addOwned(work, facts);
-    KeptWorkChange change{std::string(graph.name(work)), graph.uid(work), admission::keepingOf(facts)};
-    if (change.keeping == Keeping::AsItIs) continue;
-    if (!facts.ownsLastout) change.forsaken = std::move(forsaken);
-    result.changes.push_back(std::move(change));
+    if (facts.terminates && facts.isKept && !facts.ownsLastout)
+      forsaken = reading.addOwned(work, refused, facts);
+    const Keeping keeping = admission::keepingOf(facts);
+    if (keeping != Keeping::AsItIs)
+      changes.push_back({std::string(graph.name(work)), graph.uid(work), keeping, std::move(forsaken)});
   }
-  return result;
+  return changes;
 }
 
-std::vector<LeftBehind> leftBehindIn(const ClusterView& view) {
-  std::vector<LeftBehind> result;
-  const graph::Graph& graph = view.graph();
-  std::optional<Reading> reading;
+std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works) {
+  std::vector<KeptWorkChange> changes;
+  const graph::Graph& graph = works.view.graph();
   for (const ObjectId work : worksIn(graph)) {
-    if (!isKeptAlone(factsOfItself(graph, work))) continue;
-    if (!reading) reading.emplace(view, std::string());
+    if (factsOfItself(graph, work).isKept)
+      changes.push_back({std::string(graph.name(work)), graph.uid(work), Keeping::Ends});
+  }
+  return changes;
+}
+
+std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works) {
+  std::vector<LeftBehind> result;
+  const graph::Graph& graph = works.view.graph();
+  const Reading reading(works);
+  std::optional<std::set<ObjectId>> lastout;
+  for (const ObjectId work : worksIn(graph)) {
+    const KeptFacts facts = factsOfItself(graph, work);
+    if (!facts.terminates || !facts.isKept || facts.isHeldByOthers) continue;
+    if (!lastout) lastout = reading.owningLastout();
+    if (lastout->contains(work)) continue;
     for (const ObjectId object : graph.dependents(work)) {
-      if (graph.isTerminating(object) || !reading->mayBeCarriedOut(object)) continue;
-      LeftBehind left{std::string(graph.name(work)), graph.uid(work), {}};
-      left.deletion.object = graph.key(object);
-      left.deletion.uid = graph.uid(object);
-      left.deletion.propagationPolicy = "Background";
-      left.deletion.requestedBy = "the agent of " + toString(graph.key(work));
-      for (const graph::OwnerView& owner : graph.owners(object)) left.deletion.owners.push_back(owner.uid);
-      result.push_back(std::move(left));
+      if (graph.isTerminating(object) || !reading.isLeftToLastout(object)) continue;
+      if (result.size() == kMostLeftBehind) return result;
+      result.push_back(leftBehind(graph, work, object));
     }
   }
   return result;

@@ -2,14 +2,23 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "admission/cluster_view.h"
 #include "admission/kept_work.h"
 #include "criticalservice/put_off.h"
+#include "kube/resource_map.h"
 
 namespace lastout::server {
+
+// What there is to read. Borrows all of it.
+struct ViewOfWorks {
+  const admission::ClusterView& view;
+  const kube::ResourceMap& types;
+  const std::string& ownNamespace;  // lastout's own; empty: it runs outside the cluster
+};
 
 // An object, and which one of that name.
 struct VeryObject {
@@ -22,17 +31,15 @@ struct KeptWorkChange {
   std::string name;
   std::string uid;
   admission::Keeping keeping = admission::Keeping::AsItIs;
-  // It is let go although this is there, which nobody seems to have deleted. The view may lag behind.
+  // It is let go although this is there, which nobody seems to delete. The view may lag behind.
   std::optional<VeryObject> forsaken = std::nullopt;
 };
 
-struct KeptWorks {
-  std::vector<KeptWorkChange> changes;
-  uint32_t kept = 0;  // that carry the finalizer
-};
+// `refused`: uids of what lastout may not delete, or somebody else refuses again and again.
+std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused);
 
-// `ownNamespace`: lastout's own; empty: it runs outside the cluster. `keepsNone`: none is to be kept.
-KeptWorks keptWorksIn(const admission::ClusterView& view, const std::string& ownNamespace, bool keepsNone);
+// The same, where no work is to be kept: all that are, are let go.
+std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);
 
 // A deletion that is lastout's to carry out although no CriticalService remembers it: the agent of the work
 // that owns the object is done, which has asked for it once, and only lastout keeps the work.
@@ -42,6 +49,8 @@ struct LeftBehind {
   criticalservice::PutOff deletion;
 };
 
-std::vector<LeftBehind> leftBehindIn(const admission::ClusterView& view);
+inline constexpr size_t kMostLeftBehind = 1'000;  // more are found when these are gone
+
+std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works);
 
 }  // namespace lastout::server

@@ -200,9 +200,9 @@ bool LiveView::isFollowed(const kube::GroupResource& type) const {
   return found != watched_.end() && found->second.state == ClientState::Synced;
 }
 
-bool LiveView::hadDefinition(const kube::GroupResource& type) const {
+bool LiveView::wasDefined(const kube::GroupResource& type) const {
   const std::shared_lock lock(mutex_);
-  return defined_.contains(type);
+  return defined_.contains(type) && discovery_.gapIn(type.group) == nullptr;
 }
 
 uint32_t LiveView::objectCount(const kube::GroupResource& type) const {

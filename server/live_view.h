@@ -70,8 +70,9 @@ class LiveView {
   // or not known to be: they may be in a moment.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
-  // A CRD of it was seen: without that nothing of the type is there.
-  bool hadDefinition(const kube::GroupResource& type) const;
+  // A CRD of it was seen, and discovery of its group has no gap: a type that an API server behind the API
+  // server serves now, instead, would show there.
+  bool wasDefined(const kube::GroupResource& type) const;
   bool isFollowed(
       const kube::GroupResource& type) const;  // by a watch that is not broken, as far as is known
   graph::Knowledge knowledge(const kube::GroupResource& type) const;

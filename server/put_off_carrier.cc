@@ -8,7 +8,6 @@
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
-#include "server/kept_works.h"
 
 namespace lastout::server {
 namespace {
@@ -23,6 +22,7 @@ constexpr milliseconds kPause{20};         // between two looks, whatever change
 constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API server has said
 constexpr milliseconds kConflictPause{100};
 constexpr int kMostConflicts = 5;  // before it is slower
+constexpr int kMostRefusals = 5;   // before others are not to count on it
 constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
 const kube::GroupResource kSpaces{"", "namespaces"};
@@ -176,8 +176,8 @@ void PutOffCarrier::run() {
 }
 
 void PutOffCarrier::pass() {
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    const std::vector<Entry> entries = entriesIn(view);
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    const std::vector<Entry> entries = entriesIn({view, types, view_.ownNamespace()});
     isAnythingPutOff_ = !entries.empty();
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
@@ -191,7 +191,8 @@ void PutOffCarrier::pass() {
 
 // What a CriticalService does not guard was written by somebody else, and is not wanted. Of users that are no
 // controllers to this lastout they may be to the next: what they asked for is kept, and left alone.
-std::vector<PutOffCarrier::Entry> PutOffCarrier::entriesIn(const admission::ClusterView& view) const {
+std::vector<PutOffCarrier::Entry> PutOffCarrier::entriesIn(const ViewOfWorks& works) const {
+  const admission::ClusterView& view = works.view;
   std::map<std::string, Entry> byUid;
   for (const criticalservice::CriticalService* service : view.services()) {
     const uint32_t number = view.guards().find(service->meta.name);
@@ -215,7 +216,7 @@ std::vector<PutOffCarrier::Entry> PutOffCarrier::entriesIn(const admission::Clus
       entry.isWanted = isWanted;
     }
   }
-  for (const LeftBehind& left : leftBehindIn(view)) {
+  for (const LeftBehind& left : leftBehindIn(works)) {
     Entry& entry = byUid.try_emplace(left.deletion.uid).first->second;
     if (entry.isWanted) continue;
     entry.deletion = left.deletion;
@@ -243,6 +244,7 @@ void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission:
     if (!isUnseen && !entries[i].isUnwanted && !record.waits && !facts.isAllowed(i)) {
       record.notBefore = {};  // once its verdict turns, at once
       record.backoff.reset();
+      record.refusals = 0;
     }
     if (now < record.notBefore) continue;
     if (isUnseen || entries[i].isUnwanted || admission::isToBeCarriedOut(facts, i))
@@ -289,26 +291,54 @@ void PutOffCarrier::carryOut(const Entry& entry) {
 // Whoever takes an entry away, or does not want any to be carried out, takes the deletion back, also while it
 // waits to be sent. Fails with why that cannot be told.
 tl::expected<bool, std::string> PutOffCarrier::isStillWanted(const Entry& entry) {
-  if (!entry.work.empty()) return true;  // its owners have just been read
-  const auto type = view_.find(criticalservice::criticalServiceType());
-  if (!type) return false;
+  if (!entry.work.empty()) return isStillLeftBehind(entry);
   for (const Entry::Place& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
-    client::ApiRequest request;
-    request.target = client::objectPath(*type, "", place.service);
-    request.patience = options_.patience;
-    const auto whole = client::fetch(*server_, request, kMostRememberedBytes);
-    if (!whole) return tl::unexpected(whole.error().message);
-    if (whole->answer.status == 404) continue;
-    if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
-    const auto service = client::pickValue(whole->body, client::Pick::All, {});
-    if (!service) return tl::unexpected(service.error().message);
-    const auto now = criticalservice::readPutOffs(*service).deletions;
-    if (admission::isPutOff(criticalservice::readReplay(*service), entry.byController) &&
+    const ReadService service = readService(place.service);
+    if (!service) return tl::unexpected(service.error());
+    if (!*service) continue;
+    const auto now = criticalservice::readPutOffs(**service).deletions;
+    if (admission::isPutOff(criticalservice::readReplay(**service), entry.byController) &&
         std::ranges::find(now, entry.deletion) != now.end())
       return true;
   }
   return false;
+}
+
+tl::expected<bool, std::string> PutOffCarrier::isStillLeftBehind(const Entry& entry) {
+  bool isLeft = false;
+  std::vector<std::string> guards;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    const auto left = leftBehindIn({view, types, view_.ownNamespace()});
+    const auto isIt = [&](const LeftBehind& one) { return one.deletion == entry.deletion; };
+    isLeft = std::ranges::any_of(left, isIt);
+    for (const uint32_t number : view.remembering(entry.deletion.object))
+      guards.push_back(view.guards().service(number).meta.name);
+  });
+  bool isGuarded = false;
+  for (const std::string& guard : guards) {
+    const ReadService service = readService(guard);
+    if (!service) return tl::unexpected(service.error());
+    isGuarded = isGuarded || *service;
+    if (*service && admission::isPutOff(criticalservice::readReplay(**service), true)) return isLeft;
+  }
+  return isLeft && !isGuarded;
+}
+
+// Nothing: it is not there.
+PutOffCarrier::ReadService PutOffCarrier::readService(const std::string& name) {
+  const auto type = view_.find(criticalservice::criticalServiceType());
+  if (!type) return std::nullopt;
+  client::ApiRequest request;
+  request.target = client::objectPath(*type, "", name);
+  request.patience = options_.patience;
+  const auto whole = client::fetch(*server_, request, kMostRememberedBytes);
+  if (!whole) return tl::unexpected(whole.error().message);
+  if (whole->answer.status == 404) return std::nullopt;
+  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  auto service = client::pickValue(whole->body, client::Pick::All, {});
+  if (!service) return tl::unexpected(service.error().message);
+  return std::move(*service);
 }
 
 void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion) {
@@ -344,6 +374,15 @@ void PutOffCarrier::conflict(const Entry& entry, const std::string& problem) {
   postpone(entry, false, problem);
 }
 
+std::set<std::string> PutOffCarrier::refused() {
+  std::set<std::string> uids;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [uid, record] : records_) {
+    if (record.refusals >= kMostRefusals) uids.insert(uid);
+  }
+  return uids;
+}
+
 // There is nothing left to delete, or nobody wants it.
 void PutOffCarrier::over(const Entry& entry) {
   for (const Entry::Place& place : entry.places) options_.forget(place.service, place.deletion);
@@ -367,6 +406,7 @@ void PutOffCarrier::postpone(const Entry& entry, bool waits, const std::string& 
     record.isUnderWay = false;
     record.isDone = false;
     record.conflicts = 0;
+    record.refusals = problem.empty() ? 0 : record.refusals + 1;
     record.waits = waits;
     record.notBefore = steady_clock::now() + record.backoff.next();
   }

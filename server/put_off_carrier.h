@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <tl/expected.hpp>
@@ -21,6 +23,7 @@
 #include "client/access.h"
 #include "client/backoff.h"
 #include "criticalservice/put_off.h"
+#include "server/kept_works.h"
 #include "server/live_view.h"
 #include "server/owned_object.h"
 #include "server/put_off_store.h"
@@ -54,6 +57,8 @@ class PutOffCarrier {
   // Something may have changed. Costs next to nothing while nothing is put off. To be called each second,
   // too, with `always`.
   void reconsider(bool always = false);
+  // Uids of what it may delete by its own verdict, and has failed to several times in a row.
+  std::set<std::string> refused();
 
  private:
   struct Entry;     // one deletion, and who remembers it
@@ -67,17 +72,21 @@ class PutOffCarrier {
     bool waits = false;   // somebody has to let go of it first
     bool isDone = false;  // as far as the API server has said; the watch may not have told yet
     int conflicts = 0;    // in a row
+    int refusals = 0;     // likewise, by others than lastout, or that it waits for somebody
     std::string told;     // the problem, or how it ended
   };
 
   void run();
   void pass();
-  std::vector<Entry> entriesIn(const admission::ClusterView& view) const;
+  std::vector<Entry> entriesIn(const ViewOfWorks& works) const;
   void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now);
   Record& recordOf(const std::string& uid);
   void carryOut(const Entry& entry);
   bool mayGo(const Entry& entry) const;
   tl::expected<bool, std::string> isStillWanted(const Entry& entry);
+  tl::expected<bool, std::string> isStillLeftBehind(const Entry& entry);
+  using ReadService = tl::expected<std::optional<kube::Value>, std::string>;
+  ReadService readService(const std::string& name);
   void send(const Entry& entry, const std::string& resourceVersion);
   void conflict(const Entry& entry, const std::string& problem);
   void over(const Entry& entry);

@@ -289,11 +289,15 @@ void Server::putOff() {
   startedCarrier_ = carrier_.get();
 }
 
-// Where it may not deny it keeps none, and lets go of what another lastout has kept.
+// Where it does not deny, and where there can be no CriticalService, it lets go of what was kept.
 void Server::keepWorks() {
   if (!lease_) return;
   WorkKeeperOptions works;
-  works.keepsNone = options_.reviews.auditOnly;
+  works.mayKeep = [this] {
+    return !options_.reviews.auditOnly &&
+           view_.knowledge(criticalservice::criticalServiceType()) != graph::Knowledge::Absent;
+  };
+  works.refused = [this] { return carrier_->refused(); };
   works.mayAct = [this] { return lease_->holds(); };
   works.random = options_.random;
   works.log = options_.log;

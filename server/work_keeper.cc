@@ -75,22 +75,29 @@ void WorkKeeper::run() {
     changed_.wait(lock, [this] { return stopping_ || reconsider_; });
     reconsider_ = false;
     lock.unlock();
-    if (view_.isReady()) pass();
+    if (options_.mayAct() && view_.isReady()) pass();
     lock.lock();
     changed_.wait_for(lock, kKeepPause, [this] { return stopping_; });
   }
 }
 
-void WorkKeeper::pass() {
-  KeptWorks works;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    works = keptWorksIn(view, view_.ownNamespace(), options_.keepsNone);
+std::vector<KeptWorkChange> WorkKeeper::changes() const {
+  std::vector<KeptWorkChange> changes;
+  const bool mayKeep = options_.mayKeep();
+  const std::set<std::string> refused = options_.refused();
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    const ViewOfWorks works{view, types, view_.ownNamespace()};
+    changes = mayKeep ? keptWorksToChange(works, refused) : keptWorksToLetGo(works);
   });
-  kept_ = works.kept;
+  return changes;
+}
+
+void WorkKeeper::pass() {
+  const std::vector<KeptWorkChange> changes = this->changes();
   std::set<std::string> uids;
-  for (const KeptWorkChange& change : works.changes) uids.insert(change.uid);
+  for (const KeptWorkChange& change : changes) uids.insert(change.uid);
   std::erase_if(records_, [&](const auto& record) { return !uids.contains(record.first); });
-  for (const KeptWorkChange& change : works.changes) {
+  for (const KeptWorkChange& change : changes) {
     if (isStopping() || !options_.mayAct()) return;
     if (steady_clock::now() >= recordOf(change).notBefore) settle(change);
   }
@@ -100,16 +107,21 @@ WorkKeeper::Record& WorkKeeper::recordOf(const KeptWorkChange& change) {
   const auto found = records_.find(change.uid);
   if (found != records_.end()) return found->second;
   const std::string name = nameOf(change);
-  const char* what =
-      change.keeping == Keeping::Begins ? ": lastout cannot keep it: " : ": lastout cannot let go of it: ";
   return records_
-      .emplace(change.uid, Record(client::Backoff(options_.again, random_),
-                                  ProblemLog(options_.log, name + what, name + ": can be changed again")))
+      .emplace(change.uid,
+               Record(client::Backoff(options_.again, random_),
+                      ProblemLog(options_.log, name + ": its finalizer of lastout's cannot be changed: ",
+                                 name + ": its finalizer of lastout's can be changed again")))
       .first->second;
 }
 
 void WorkKeeper::settle(const KeptWorkChange& change) {
   Record& record = recordOf(change);
+  const std::string forsaken = change.forsaken ? change.forsaken->uid : "";
+  if (std::exchange(record.forsaken, forsaken) != forsaken) {
+    record.notBefore = steady_clock::now() + kNotToldPause;
+    return;
+  }
   const Done done = this->change(change);
   if (isStopping()) return;  // what was cut off is no problem
   record.problems.note(done ? "" : withGrant(done.error()));
@@ -125,10 +137,7 @@ void WorkKeeper::settle(const KeptWorkChange& change) {
 WorkKeeper::Done WorkKeeper::change(const KeptWorkChange& change) {
   const auto type = view_.find(manifestwork::appliedManifestWorkType());
   if (!type) return false;
-  if (change.forsaken) {
-    const Done isForsaken = this->isForsaken(*change.forsaken);
-    if (!isForsaken || !*isForsaken) return isForsaken;
-  }
+  if (change.forsaken && !isForsaken(*change.forsaken)) return false;
   const auto meta = client::readMetadata(*server_, *type, "", change.name, options_.patience);
   if (!meta) return tl::unexpected(meta.error());
   if (!*meta || (*meta)->uid != change.uid) return false;
@@ -152,14 +161,13 @@ WorkKeeper::Done WorkKeeper::change(const KeptWorkChange& change) {
   return tl::unexpected(toString(client::statusOfAnswer(*whole)));
 }
 
-// It is there indeed, and nobody deletes it.
-WorkKeeper::Done WorkKeeper::isForsaken(const VeryObject& object) {
+// It is there indeed, and nobody deletes it; or nobody can say.
+bool WorkKeeper::isForsaken(const VeryObject& object) {
   const auto type = view_.find(object.key.type);
-  if (!type) return false;
+  if (!type) return true;
   const auto meta =
       client::readMetadata(*server_, *type, object.key.namespaceName, object.key.name, options_.patience);
-  if (!meta) return tl::unexpected(meta.error());
-  return *meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp;
+  return !meta || (*meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp);
 }
 
 void WorkKeeper::tell(const KeptWorkChange& change) {
@@ -168,7 +176,7 @@ void WorkKeeper::tell(const KeptWorkChange& change) {
     return options_.log(Level::Info, name + " is kept until what it has applied is gone");
   if (!change.forsaken) return options_.log(Level::Info, name + " is kept no longer");
   const std::string message = name + " is let go although " + toString(change.forsaken->key) +
-                              " is there: its agent has failed to delete that, and only the garbage "
+                              " is there: neither its agent nor lastout could delete that, and the garbage "
                               "collector will, once the work is gone";
   options_.log(Level::Warning, message);
   options_.told({"work.open-cluster-management.io/v1", "AppliedManifestWork", change.name, change.uid, true,

@@ -2,17 +2,17 @@
 // until it is gone (admission/kept_work.h).
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "client/access.h"
 #include "client/backoff.h"
@@ -24,8 +24,9 @@
 namespace lastout::server {
 
 struct WorkKeeperOptions {
-  bool keepsNone = false;        // no work is kept: those that are, are let go
-  std::function<bool()> mayAct;  // this lastout holds the Lease
+  std::function<bool()> mayKeep;                   // false: all works that are kept are let go
+  std::function<bool()> mayAct;                    // this lastout holds the Lease
+  std::function<std::set<std::string>()> refused;  // uids of what it cannot delete
   std::function<client::RandomFraction()> random;
   // What was refused is tried again after this.
   client::BackoffLimits again{std::chrono::milliseconds(1'000), std::chrono::milliseconds(30'000)};
@@ -46,7 +47,6 @@ class WorkKeeper {
   void stop();   // for good
   // Something may have changed. To be called each second, too.
   void reconsider();
-  uint32_t kept() const { return kept_; }  // works that carry the finalizer, as the view has told
 
  private:
   // What was done about the work with a uid.
@@ -55,17 +55,19 @@ class WorkKeeper {
         : backoff(std::move(aBackoff)), problems(std::move(aLog)) {}
     client::Backoff backoff;
     ProblemLog problems;
-    TimePoint notBefore;  // of the next attempt
+    TimePoint notBefore;   // of the next attempt
+    std::string forsaken;  // uid of what it was to be let go for at the last look
   };
   using Done = tl::expected<bool, std::string>;  // whether anything was changed; or why it cannot be
 
   void run();
   bool isStopping();
+  std::vector<KeptWorkChange> changes() const;
   void pass();
   void settle(const KeptWorkChange& change);
   Record& recordOf(const KeptWorkChange& change);
   Done change(const KeptWorkChange& change);
-  Done isForsaken(const VeryObject& object);
+  bool isForsaken(const VeryObject& object);
   void tell(const KeptWorkChange& change);
 
   const LiveView& view_;
@@ -73,7 +75,6 @@ class WorkKeeper {
   const std::unique_ptr<client::ApiServer> server_;
   const client::RandomFraction random_;    // of the thread, as the next
   std::map<std::string, Record> records_;  // by the work's uid
-  std::atomic<uint32_t> kept_{0};
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -20,7 +20,7 @@ constexpr double kHurry = 200;
 
 struct Options {
   int orders = 10;
-  int without = 2;
+  int without = 3;
   int operators = 30;
   uint32_t seed = 1;
   double speed = 3;

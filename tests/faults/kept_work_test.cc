@@ -146,8 +146,9 @@ TEST_F(KeptWorkByTwo, TheOtherLetsGoOfWhatTheLeaderKept) {
   Replica& leader = world.replica(dead == world.replica(0).identity ? 0 : 1);
   leader.api.set({.forbidden = {"PATCH appliedmanifestworks"}});
   clearTheWay();
-  world.waitUntil("the leader cannot let go",
-                  [&] { return world.logged().find("lastout cannot let go of it") != std::string::npos; });
+  world.waitUntil("the leader cannot let go", [&] {
+    return world.logged().find("its finalizer of lastout's cannot be changed") != std::string::npos;
+  });
   EXPECT_TRUE(isThere());
   leader.kill();
   expectGoneAfterAllThatItApplied();

@@ -226,14 +226,19 @@ std::string RequestWatch::broken(const Walk& walk) {
     const bool byController =
         event.actor == Actor::Agent || event.actor == Actor::Collector || event.actor == Actor::Lifecycle;
     if (event.kind == EventKind::Created || event.kind == EventKind::Gone) asked_.erase(event.slot);
-    if (event.kind == EventKind::Requested && byController)
-      asked_.insert_or_assign(event.slot, ownersOf(walk, event.slot));
+    const bool isDenied = event.kind == EventKind::Denied && event.refused == nullptr;
+    if (byController && (isDenied || event.kind == EventKind::Requested)) {
+      Asked& asked = asked_[event.slot];
+      asked = {ownersOf(walk, event.slot), asked.wasDenied || isDenied};
+    }
     const bool asks = event.kind == EventKind::Requested || event.kind == EventKind::Accepted;
     if (event.actor != Actor::Lastout || !asks) continue;
     if (!model.carriesOut) return "lastout deletes by itself" + place(walk, event.slot);
     const auto asked = asked_.find(event.slot);
     if (asked == asked_.end()) return "lastout deletes what nobody asked for" + place(walk, event.slot);
-    if (isTakenBack(walk, event.slot, asked->second))
+    if (!asked->second.wasDenied && !isOfKeptWork(walk, event.slot))
+      return "lastout deletes what was never denied" + place(walk, event.slot);
+    if (isTakenBack(walk, event.slot, asked->second.owners))
       return "lastout deletes what has an owner again" + place(walk, event.slot);
   }
   return {};
@@ -247,6 +252,16 @@ std::set<cluster::Slot> RequestWatch::ownersOf(const Walk& walk, Slot slot) {
     if (object.owner(i) == cluster::OwnerState::Current) owners.insert(links[i].owner);
   }
   return owners;
+}
+
+// Its agent is done, and only lastout keeps the work.
+bool RequestWatch::isOfKeptWork(const Walk& walk, Slot slot) {
+  const std::set<Slot> owners = ownersOf(walk, slot);
+  return std::any_of(owners.begin(), owners.end(), [&](Slot owner) {
+    const cluster::ObjectState state = walk.before().object(owner);
+    const uint16_t kept = walk.machine().model().slots[owner].keptBit;
+    return state.terminating() && kept != 0 && state.finalizers == kept;
+  });
 }
 
 // One owner came after the denial, or is being deleted so that what it owns stays.

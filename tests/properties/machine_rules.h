@@ -25,8 +25,8 @@ class SafetyWatch {
   std::unordered_map<uint64_t, bool> held_;  // by actor and number: the criteria held at its confirming read
 };
 
-// lastout deletes no other objects than those whose deletion a controller has asked for, each that very one,
-// and only where nobody has taken that back.
+// lastout deletes no other objects than those whose deletion it denied to a controller, or that a controller
+// has asked for whose work it keeps, each that very one, and only where nobody has taken that back.
 class RequestWatch {
  public:
   std::string broken(const Walk& walk);
@@ -35,8 +35,14 @@ class RequestWatch {
   static std::set<cluster::Slot> ownersOf(const Walk& walk, cluster::Slot slot);
   static bool isTakenBack(const Walk& walk, cluster::Slot slot, const std::set<cluster::Slot>& formerOwners);
 
-  // What a controller has asked to delete since it was created, and its owners then.
-  std::unordered_map<cluster::Slot, std::set<cluster::Slot>> asked_;
+  static bool isOfKeptWork(const Walk& walk, cluster::Slot slot);
+
+  // What a controller has asked to delete since it was created.
+  struct Asked {
+    std::set<cluster::Slot> owners;  // then
+    bool wasDenied = false;          // by lastout
+  };
+  std::unordered_map<cluster::Slot, Asked> asked_;
 };
 
 }  // namespace lastout::testing

@@ -81,7 +81,8 @@ class RunCheck {
 
   bool isLastoutsOwn(Slot slot) const {
     const kube::ObjectKey& key = machine_.model().slots[slot].key;
-    return key == machine_.model().lastoutNamespace ||
+    const std::optional<kube::ObjectKey>& home = machine_.model().lastoutNamespace;
+    return (home && (key == *home || key.namespaceName == home->name)) ||
            key == kube::crdKey(criticalservice::criticalServiceType());
   }
 

@@ -255,6 +255,26 @@ TEST_F(ConfirmingReadsTest, NothingIsThereOfATypeWhoseCrdHasJustGone) {
   EXPECT_FALSE(*holder);
 }
 
+// It may be served in another way by now: only an answer that says it is not served makes way for its CRD's.
+TEST_F(ConfirmingReadsTest, NothingIsBelievedOfAnApiServerThatFails) {
+  serveThings();
+  tellDefinition("things.example.com");
+  int status = 503;
+  answerWith([&](const std::string& target) {
+    return target.find("customresourcedefinitions") == std::string::npos
+               ? answer(status, "no")
+               : notFound(R"(customresourcedefinitions \"things.example.com\" not found)");
+  });
+  const graph::Condition thing = existence(kReadThings, "x");
+  EXPECT_FALSE(holderOf(thing));
+  status = 404;
+  EXPECT_TRUE(holderOf(thing));
+  client::Discovery found = discovery();
+  found.gaps.push_back({"example.com", "", "the API server behind it is away"});
+  view.discovered(std::move(found), steady_clock::now());
+  EXPECT_FALSE(holderOf(thing));
+}
+
 // Who asks while a read is under way waits for the next one, and all who do share it.
 TEST_F(ConfirmingReadsTest, AreShared) {
   answerWhenTheyMayEnd();
