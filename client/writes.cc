@@ -29,10 +29,6 @@ ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
   return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
 }
 
-ApiRequest jsonPatch(std::string object, const WrittenJson& operations) {
-  return writing("PATCH", std::move(object), "application/json-patch+json", operations);
-}
-
 ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,
                     const std::string& policy) {
   WrittenJson options = {{"apiVersion", "v1"},

@@ -15,9 +15,6 @@ ApiRequest creation(std::string collection, const nlohmann::json& object);
 // metadata.resourceVersion is refused (409) when another version stands by then.
 ApiRequest mergePatch(std::string object, const nlohmann::json& patch);
 
-// A JSON patch (RFC 6902), a list of operations. One that tests what is no longer so is refused (422).
-ApiRequest jsonPatch(std::string object, const nlohmann::json& operations);
-
 // A DELETE (`object`: as objectPath() gives it) of the very object with that uid, as it is at that version:
 // refused (409) when another one, or another version, is there by then. `policy`: "Background", "Foreground"
 // or "Orphan"; empty: the type's default.

@@ -23,13 +23,16 @@ namespace {
 constexpr const char* kUninstallExamples = R"(Examples:
   lastout uninstall                                 in the cluster of KUBECONFIG, before kubectl delete -k deploy/
   lastout uninstall --dry-run                       says what would be done
-  lastout uninstall --yes                           although deletions are put off, which nobody carries out then
+  lastout uninstall --yes                           although a teardown is under way, which nobody orders then
   lastout uninstall --kubeconfig lastout.kubeconfig --lease-namespace default   where lastout serve ran outside of it
 
 In this order: the Deployment lastout, and its Pods; the webhook configuration; lastout's finalizers; the deletions that
 CriticalServices remember; the certificate's Secret; the Leases. It may be interrupted, and run again.
 
-Exit codes: 0 done; 1 something is left, or a lastout serve still runs, or deletions are put off; 2 bad input, or
+A teardown is under way while deletions are put off, or AppliedManifestWorks that are being deleted wait for lastout: what
+these have applied the garbage collector deletes next, unguarded, in any order. Without --yes nothing is done then.
+
+Exit codes: 0 done; 1 something is left, or a lastout serve still runs, or a teardown is under way; 2 bad input, or
 the cluster does not answer.)";
 
 struct UninstallChoice {
@@ -109,8 +112,7 @@ void addUninstall(CLI::App& app, int& exitCode) {
   command->add_option("--timeout", choice->timeout, "How long to wait for its Pods to be gone")
       ->capture_default_str();
   command->add_flag("--dry-run", choice->dryRun, "Say what would be done, and change nothing");
-  command->add_flag("--yes", choice->yes,
-                    "Go on although deletions are put off, which nobody carries out then");
+  command->add_flag("--yes", choice->yes, "Go on although a teardown is under way, which nobody orders then");
   command->callback([choice, &exitCode] { exitCode = runUninstall(*choice); });
 }
 

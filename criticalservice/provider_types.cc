@@ -53,11 +53,4 @@ std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const 
          "Deployment";
 }
 
-std::vector<kube::GroupResource> builtInProviders() {
-  std::vector<kube::GroupResource> types;
-  for (const Named& named : kRunsPods)
-    types.push_back({std::string(named.group), std::string(named.resource)});
-  return types;
-}
-
 }  // namespace lastout::criticalservice

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
@@ -16,8 +15,5 @@ namespace lastout::criticalservice {
 // that is not built in, installed or not: only its authors know what it runs
 // (docs/decisions/provider-types.md).
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types);
-
-// The built-in types that can be one.
-std::vector<kube::GroupResource> builtInProviders();
 
 }  // namespace lastout::criticalservice

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "client/writes.h"
+#include "kube/object.h"
 
 namespace lastout::server {
 namespace {
-
-using SweepJson = nlohmann::json;
 
 constexpr size_t kSweepPage = 500;
 constexpr int kMostSweepConflicts = 10;
@@ -28,54 +28,74 @@ std::string lastoutsIn(const kube::ObjectMeta& meta) {
 
 // Refused when another version stands by then.
 client::ApiRequest requestWithout(const std::string& path, const kube::ObjectMeta& meta) {
-  SweepJson left = SweepJson::array();
-  for (const std::string& finalizer : meta.finalizers) {
-    if (!isLastouts(finalizer)) left.push_back(finalizer);
+  std::vector<std::string> left = meta.finalizers;
+  std::erase_if(left, isLastouts);
+  return client::mergePatch(
+      path,
+      {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resourceVersion}, {"finalizers", left}}}});
+}
+
+// Whoever was faster is read again. An object that is gone, is another one by then, or has none of lastout's
+// any more, is as it should be.
+Answered<void> takeOff(const Requests& requests, const std::string& path, kube::ObjectMeta meta) {
+  const std::string uid = meta.uid;
+  for (int conflicts = 0;; ++conflicts) {
+    const auto written = requests.write(requestWithout(path, meta));
+    if (written) return {};
+    if (!isConflict(written.error()) || conflicts == kMostSweepConflicts)
+      return tl::unexpected(written.error());
+    auto now = requests.readMetadata(path);
+    if (!now) return tl::unexpected(std::move(now.error()));
+    if (!*now || (*now)->uid != uid || !hasLastouts(**now)) return {};
+    meta = std::move(**now);
   }
-  return client::jsonPatch(
-      path, {{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", meta.resourceVersion}},
-             {{"op", "replace"}, {"path", "/metadata/finalizers"}, {"value", std::move(left)}}});
+}
+
+// False: it could not be.
+bool free(const Requests& requests, const kube::ResourceType& type, const std::string& kind,
+          const kube::ObjectMeta& meta, UninstallReport& report) {
+  const std::string object = toString(kube::ObjectKey{type.type, meta.namespaceName, meta.name});
+  const std::string deed =
+      "freed of " + lastoutsIn(meta) + (meta.deletionTimestamp ? ", while it is being deleted" : "");
+  if (!report.isDryRun()) {
+    const auto written = takeOff(requests, client::objectPath(type, meta.namespaceName, meta.name), meta);
+    if (!written) {
+      report.refusedOne(kind, object, "be " + deed, written.error());
+      return false;
+    }
+  }
+  report.didOne(kind, object, deed);
+  return true;
 }
 
 }  // namespace
 
-void FinalizerSweep::sweep(const kube::ResourceType& type) {
+Answered<std::set<std::string>> readWaitingWorks(const Requests& requests, const kube::ResourceType& type) {
+  std::set<std::string> names;
+  const auto take = [&](const std::vector<client::StreamedObject>& page) {
+    for (const client::StreamedObject& object : page) {
+      if (object.meta.deletionTimestamp && hasLastouts(object.meta)) names.insert(object.meta.name);
+    }
+  };
+  const auto listed =
+      requests.list(client::collectionPath(type), client::Content::Metadata, kSweepPage, take);
+  if (!listed) return tl::unexpected(listed.error());
+  return names;
+}
+
+size_t sweepFinalizers(const Requests& requests, const kube::ResourceType& type, UninstallReport& report) {
   const std::string kind = "finalizers of " + toString(type.type);
-  const auto listed = requests_.list(client::collectionPath(type), client::Content::Metadata, kSweepPage,
-                                     [&](const std::vector<client::StreamedObject>& page) {
-                                       for (const client::StreamedObject& object : page) {
-                                         if (hasLastouts(object.meta)) free(type, kind, object.meta);
-                                       }
-                                     });
-  report_.finish(kind);
-  if (!listed) report_.refused(kind, "be looked for", listed.error());
-}
-
-void FinalizerSweep::free(const kube::ResourceType& type, const std::string& kind,
-                          const kube::ObjectMeta& meta) {
-  const std::string object = toString(kube::ObjectKey{type.type, meta.namespaceName, meta.name});
-  const std::string deed =
-      "freed of " + lastoutsIn(meta) + (meta.deletionTimestamp ? ", while it was being deleted" : "");
-  if (!report_.isDryRun()) {
-    const auto written = write(client::objectPath(type, meta.namespaceName, meta.name), meta);
-    if (!written) return report_.refusedOne(kind, object, "be " + deed, written.error());
-  }
-  ++freed_;
-  report_.didOne(kind, object, deed);
-}
-
-// An object that is gone, or has none any more, is as it should be.
-Answered<void> FinalizerSweep::write(const std::string& path, kube::ObjectMeta meta) const {
-  for (int conflicts = 0;; ++conflicts) {
-    const auto written = requests_.write(requestWithout(path, meta));
-    if (written) return {};
-    if (!isConflict(written.error()) || conflicts == kMostSweepConflicts)
-      return tl::unexpected(written.error());
-    auto now = requests_.readMetadata(path);
-    if (!now) return tl::unexpected(std::move(now.error()));
-    if (!*now || !hasLastouts(**now)) return {};
-    meta = std::move(**now);
-  }
+  size_t freed = 0;
+  const auto take = [&](const std::vector<client::StreamedObject>& page) {
+    for (const client::StreamedObject& object : page) {
+      if (hasLastouts(object.meta) && free(requests, type, kind, object.meta, report)) ++freed;
+    }
+  };
+  const auto listed =
+      requests.list(client::collectionPath(type), client::Content::Metadata, kSweepPage, take);
+  report.finish(kind);
+  if (!listed) report.refused(kind, "be looked for", listed.error());
+  return freed;
 }
 
 }  // namespace lastout::server

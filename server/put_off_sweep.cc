@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "client/writes.h"
@@ -19,20 +20,19 @@ constexpr size_t kServicesPage = 50;  // of whole objects
 constexpr int kMostForgetConflicts = 10;
 constexpr const char* kRemembered = "remembered deletions";
 
-bool remembers(const PutOffs& putOffs) { return !putOffs.deletions.empty() || putOffs.dropped > 0; }
-
-// What cannot be understood is remembered, too.
-bool hasMembers(const kube::Value& service) {
+size_t membersIn(const kube::Value& service) {
   const kube::Value* list = service.at({"status", "putOff"});
-  const bool isListed = list != nullptr && list->asList() != nullptr && !list->asList()->empty();
-  return isListed || remembers(criticalservice::readPutOffs(service));
+  return list != nullptr && list->asList() != nullptr ? list->asList()->size() : 0;
 }
 
 std::optional<RememberingService> rememberingIn(const kube::Value& service) {
-  if (!hasMembers(service)) return std::nullopt;
+  PutOffs putOffs = criticalservice::readPutOffs(service);
+  const size_t members = membersIn(service);
+  if (members == 0 && putOffs.dropped == 0) return std::nullopt;
+  const size_t unread = members - putOffs.deletions.size();
   return RememberingService{kube::textAt(service, {"metadata", "name"}),
-                            kube::textAt(service, {"metadata", "resourceVersion"}),
-                            criticalservice::readPutOffs(service)};
+                            kube::textAt(service, {"metadata", "resourceVersion"}), std::move(putOffs),
+                            unread};
 }
 
 std::string wordsOf(const PutOff& deletion) {
@@ -40,8 +40,8 @@ std::string wordsOf(const PutOff& deletion) {
          kube::printable(deletion.requestedBy);
 }
 
-std::string deedOf(const PutOffs& putOffs) {
-  const size_t count = putOffs.deletions.size();
+std::string deedOf(const RememberingService& service) {
+  const size_t count = service.putOffs.deletions.size() + service.unread;
   if (count == 0) return "freed of what it says of deletions that were dropped";
   return "freed of " + std::to_string(count) +
          (count == 1 ? " remembered deletion" : " remembered deletions");
@@ -68,7 +68,8 @@ Answered<void> forget(const Requests& requests, const std::string& path, Remembe
 
 size_t StandingServices::deletions() const {
   size_t count = 0;
-  for (const RememberingService& service : remembering) count += service.putOffs.deletions.size();
+  for (const RememberingService& service : remembering)
+    count += service.putOffs.deletions.size() + service.unread;
   return count;
 }
 
@@ -79,9 +80,6 @@ Answered<StandingServices> readServices(const Requests& requests, const kube::Re
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
       names.insert(object.meta.name);
-      const std::string& resource = kube::textAt(object.content, {"spec", "provider", "resource"});
-      if (!resource.empty())
-        services.providers.insert({kube::textAt(object.content, {"spec", "provider", "group"}), resource});
       remembering.erase(object.meta.name);
       if (auto found = rememberingIn(object.content))
         remembering.emplace(object.meta.name, std::move(*found));
@@ -99,6 +97,9 @@ void tellWaiting(const StandingServices& services, UninstallReport& report) {
   for (const RememberingService& service : services.remembering) {
     for (const PutOff& deletion : service.putOffs.deletions)
       report.noteOne(kRemembered, "  " + wordsOf(deletion));
+    if (service.unread > 0)
+      report.noteOne(kRemembered, "  of criticalservices.lastout.dev/" + service.name + " " +
+                                      std::to_string(service.unread) + " that cannot be understood");
   }
   report.finish(kRemembered);
 }
@@ -107,7 +108,7 @@ void forgetAll(const Requests& requests, const kube::ResourceType& type, const S
                UninstallReport& report) {
   for (const RememberingService& service : services.remembering) {
     const std::string object = toString(kube::ObjectKey{type.type, "", service.name});
-    const std::string deed = deedOf(service.putOffs);
+    const std::string deed = deedOf(service);
     if (!report.isDryRun()) {
       const auto forgotten = forget(requests, client::objectPath(type, "", service.name), service);
       if (!forgotten) {

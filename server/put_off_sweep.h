@@ -1,14 +1,12 @@
-// What CriticalServices say that matters when lastout goes: the types of their providers, and the deletions
-// that they remember; and how these are forgotten.
+// What CriticalServices say that matters when lastout goes: the deletions that they remember; and how these
+// are forgotten.
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "criticalservice/put_off.h"
-#include "kube/object_key.h"
 #include "kube/resource_map.h"
 #include "server/requests.h"
 #include "server/uninstall_report.h"
@@ -20,11 +18,11 @@ struct RememberingService {
   std::string name;
   std::string resourceVersion;
   criticalservice::PutOffs putOffs;
+  size_t unread = 0;  // members of putOff that cannot be understood: somebody's deletions all the same
 };
 
 struct StandingServices {
-  size_t count = 0;                         // all of them
-  std::set<kube::GroupResource> providers;  // the types in their spec.provider, whatever else they say
+  size_t count = 0;  // all of them
   std::vector<RememberingService> remembering;
   size_t deletions() const;  // that are remembered, by all of these together
 };
@@ -32,7 +30,7 @@ struct StandingServices {
 // `type`: that of CriticalServices, as it is served.
 Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type);
 
-// One line for each deletion that is waiting, the first 20.
+// One line for each deletion that is waiting, the first 20; those that cannot be understood by their number.
 void tellWaiting(const StandingServices& services, UninstallReport& report);
 
 // None of them remembers anything from then on; what they remember by then goes, too.

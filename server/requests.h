@@ -30,8 +30,8 @@ struct NotDone {
   std::string why;  // one line
 };
 
-// Somebody else was faster: 409, and 422 where a JSON patch tested what is no longer so.
-inline bool isConflict(const NotDone& refusal) { return refusal.code == 409 || refusal.code == 422; }
+// Somebody else was faster.
+inline bool isConflict(const NotDone& refusal) { return refusal.code == 409; }
 
 template <class T>
 using Answered = tl::expected<T, NotDone>;

@@ -13,8 +13,11 @@ using std::chrono::milliseconds;
 
 constexpr int kMostRemoveConflicts = 10;
 constexpr milliseconds kLookPause{500};
-constexpr milliseconds kShortestLease{5'000};  // whoever renews it does so every 2 s
-constexpr size_t kMostLeft = 5;                // Pods that are named
+// Whoever waits for a Lease looks every 2 s, and with its jitter, and a request that takes its time, takes
+// one that is free within 4.4 s.
+constexpr milliseconds kQuietTime{5'000};
+constexpr int kMostLeaseChanges = 10;  // of one that nobody holds
+constexpr size_t kMostLeft = 5;        // Pods that are named
 
 std::string appsPath(const std::string& namespaceName) {
   return "/apis/apps/v1/namespaces/" + client::percentEncoded(namespaceName);
@@ -24,39 +27,29 @@ std::string podsPath(const std::string& namespaceName) {
   return "/api/v1/namespaces/" + client::percentEncoded(namespaceName) + "/pods";
 }
 
-// ReplicaSets and Pods of lastout's, the first few.
-Answered<std::vector<std::string>> leftIn(const Requests& requests, const std::string& namespaceName) {
-  std::vector<std::string> left;
-  const auto note = [&left](const char* kind) {
-    return [&left, kind](const std::vector<client::StreamedObject>& page) {
-      for (const client::StreamedObject& object : page) {
-        if (left.size() < kMostLeft) left.push_back(kind + (" " + object.meta.name));
-      }
-    };
-  };
-  const std::string selector = std::string("app.kubernetes.io/name=") + kInstalledName;
-  const auto sets = requests.list(appsPath(namespaceName) + "/replicasets", client::Content::Metadata,
-                                  kMostLeft, note("ReplicaSet"), selector);
-  if (!sets) return tl::unexpected(sets.error());
-  const auto pods =
-      requests.list(podsPath(namespaceName), client::Content::Metadata, kMostLeft, note("Pod"), selector);
-  if (!pods) return tl::unexpected(pods.error());
-  return left;
-}
-
 std::string namesIn(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
 }
 
-Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name) {
-  const auto object = requests.read(requestToRead(name.namespaceName, name.name).target);
-  if (!object) return tl::unexpected(object.error());
-  if (!*object) return std::nullopt;
-  auto lease = readLease(**object);
-  if (!lease) return tl::unexpected(NotDone{0, lease.error().message});
-  return std::move(*lease);
+// What was seen of a Lease, and until when it has to stay so.
+struct WatchedLease {
+  LeaseName name;
+  std::optional<Lease> lease;
+  client::TimePoint until;
+  int changes = 0;
+};
+
+bool isHeld(const std::optional<Lease>& lease) { return lease && !lease->holder.empty(); }
+
+bool isSame(const std::optional<Lease>& one, const std::optional<Lease>& other) {
+  if (!one || !other) return !one && !other;
+  return one->resourceVersion == other->resourceVersion;
+}
+
+milliseconds quietTimeOf(const std::optional<Lease>& lease) {
+  return isHeld(lease) ? kQuietTime + lease->duration : kQuietTime;
 }
 
 }  // namespace
@@ -74,6 +67,26 @@ Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::st
   }
 }
 
+Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName) {
+  LeftPods left;
+  const auto note = [&left](const char* kind, bool isPod) {
+    return [&left, kind, isPod](const std::vector<client::StreamedObject>& page) {
+      for (const client::StreamedObject& object : page) {
+        auto& names = isPod && object.meta.deletionTimestamp ? left.terminating : left.running;
+        if (names.size() < kMostLeft) names.push_back(kind + (" " + object.meta.name));
+      }
+    };
+  };
+  const std::string selector = std::string("app.kubernetes.io/name=") + kInstalledName;
+  const auto sets = requests.list(appsPath(namespaceName) + "/replicasets", client::Content::Metadata,
+                                  kMostLeft, note("ReplicaSet", false), selector);
+  if (!sets) return tl::unexpected(sets.error());
+  const auto pods = requests.list(podsPath(namespaceName), client::Content::Metadata, kMostLeft,
+                                  note("Pod", true), selector);
+  if (!pods) return tl::unexpected(pods.error());
+  return left;
+}
+
 Deployed removeDeployment(const Requests& requests, const Patience& patience,
                           const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
   const std::string object =
@@ -82,17 +95,17 @@ Deployed removeDeployment(const Requests& requests, const Patience& patience,
                                     appsPath(namespaceName) + "/deployments/" + kInstalledName, "Background");
   if (!removed) {
     report.refused(object, "be deleted", removed.error());
-    return Deployed::Left;
+    return removed.error().code == 403 ? Deployed::Refused : Deployed::Left;
   }
   const client::TimePoint deadline = patience.now() + timeout;
   for (bool isFirst = true;; isFirst = false) {
-    const auto left = leftIn(requests, namespaceName);
+    const auto left = readPods(requests, namespaceName);
     if (!left) {
       report.refused("Pods and ReplicaSets in namespace " + namespaceName, "be listed", left.error());
       return Deployed::Left;
     }
-    const bool isNowhere = !*removed && left->empty() && isFirst;
-    if (isNowhere) {
+    const bool isGone = left->running.empty() && left->terminating.empty();
+    if (!*removed && isGone && isFirst) {
       report.note(object + ": is not there");
       return Deployed::Gone;
     }
@@ -100,13 +113,20 @@ Deployed removeDeployment(const Requests& requests, const Patience& patience,
       report.did(object, "deleted, and its Pods waited for");
       return Deployed::WouldGo;
     }
-    if (left->empty()) {
+    if (isGone) {
       report.did(object, "deleted, and its Pods are gone");
       return Deployed::Gone;
     }
     if (patience.now() >= deadline) {
-      report.problem(object + ": deleted, but still there after " + std::to_string(timeout.count() / 1'000) +
-                     " s: " + namesIn(*left) + "; run this again when they are gone");
+      const std::string still =
+          ": deleted, but still there after " + std::to_string(timeout.count() / 1'000) + " s: ";
+      if (left->running.empty()) {
+        report.warn(
+            object + still + namesIn(left->terminating) +
+            ", which is being deleted, maybe on a node that is dead; whether it runs the Lease tells");
+        return Deployed::Gone;
+      }
+      report.problem(object + still + namesIn(left->running) + "; run this again when they are gone");
       return Deployed::Left;
     }
     patience.pause(kLookPause);
@@ -117,21 +137,51 @@ std::string toString(const LeaseName& name) {
   return toString(kube::ObjectKey{{"coordination.k8s.io", "leases"}, name.namespaceName, name.name});
 }
 
-Answered<LeaseSeen> waitUntilFree(const Requests& requests, const Patience& patience, const LeaseName& name) {
-  const auto first = readLeaseNow(requests, name);
-  if (!first) return tl::unexpected(first.error());
-  if (!*first || (*first)->holder.empty()) return LeaseSeen{*first, false};
-  const client::TimePoint expires =
-      patience.now() + std::max<milliseconds>((*first)->duration, kShortestLease);
-  while (patience.now() < expires) {
-    patience.pause(kLookPause);
-    const auto now = readLeaseNow(requests, name);
-    if (!now) return tl::unexpected(now.error());
-    if (!*now || (*now)->holder.empty()) return LeaseSeen{*now, false};
-    if ((*now)->renewed != (*first)->renewed || (*now)->holder != (*first)->holder)
-      return LeaseSeen{*now, true};
+Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name) {
+  const auto object = requests.read(requestToRead(name.namespaceName, name.name).target);
+  if (!object) return tl::unexpected(object.error());
+  if (!*object) return std::nullopt;
+  auto lease = readLease(**object);
+  if (!lease) return tl::unexpected(NotDone{0, lease.error().message});
+  return std::move(*lease);
+}
+
+std::optional<FreeLeases> waitUntilFree(const Requests& requests, const Patience& patience,
+                                        const std::vector<LeaseName>& names, UninstallReport& report) {
+  const auto read = [&](const LeaseName& name) {
+    auto lease = readLeaseNow(requests, name);
+    if (!lease)
+      report.refused(toString(name), "be read, which says whether a lastout serve runs", lease.error());
+    return lease;
+  };
+  std::vector<WatchedLease> watched;
+  for (const LeaseName& name : names) {
+    auto lease = read(name);
+    if (!lease) return std::nullopt;
+    const client::TimePoint until = patience.now() + quietTimeOf(*lease);
+    watched.push_back({name, std::move(*lease), until});
   }
-  return LeaseSeen{*first, false};
+  const auto isWaitedFor = [&](const WatchedLease& one) { return patience.now() < one.until; };
+  while (std::ranges::any_of(watched, isWaitedFor)) {
+    patience.pause(kLookPause);
+    for (WatchedLease& one : watched) {
+      auto now = read(one.name);
+      if (!now) return std::nullopt;
+      if (isSame(*now, one.lease)) continue;
+      if (isHeld(*now) || ++one.changes > kMostLeaseChanges) {
+        const std::string who = isHeld(*now) ? kube::inQuotes((*now)->holder) : "somebody";
+        report.problem(toString(one.name) + ": " + who +
+                       " renews it: a lastout serve that runs there would put back what is taken away; end "
+                       "it, and run this again");
+        return std::nullopt;
+      }
+      one.lease = std::move(*now);
+      one.until = patience.now() + quietTimeOf(one.lease);
+    }
+  }
+  FreeLeases leases;
+  for (WatchedLease& one : watched) leases.emplace(std::move(one.name), std::move(one.lease));
+  return leases;
 }
 
 }  // namespace lastout::server

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/lease.h"
 #include "server/requests.h"
@@ -21,13 +23,23 @@ inline constexpr const char* kInstalledName = "lastout";
 Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::string& path,
                             const std::string& policy = {});
 
+// ReplicaSets and Pods of lastout's, the first few of each ("Pod lastout-5d").
+struct LeftPods {
+  std::vector<std::string> running;      // or to be run
+  std::vector<std::string> terminating;  // Pods whose deletion was asked for
+};
+Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName);
+
 // What became of the Deployment.
 enum class Deployed : uint8_t {
   Gone,
   WouldGo,  // it is a dry run
-  Left,     // some of it may still run; the report says why
+  Refused,  // it stands as before; the report says why
+  Left,     // it may be deleted, and some of it may still run; the report says why
 };
-// Deletes the Deployment in that namespace, and waits until its ReplicaSets and Pods are gone.
+// Deletes the Deployment in that namespace, and waits until its ReplicaSets and Pods are gone. A Pod that is
+// being deleted stays until its node says that it has ended: of a node that is dead it is waited for until
+// the timeout, and no longer. Whether it still runs the Lease tells.
 Deployed removeDeployment(const Requests& requests, const Patience& patience,
                           const std::string& namespaceName, std::chrono::milliseconds timeout,
                           UninstallReport& report);
@@ -39,12 +51,15 @@ struct LeaseName {
 };
 std::string toString(const LeaseName& name);
 
-struct LeaseSeen {
-  std::optional<Lease> lease;  // nothing: there is none
-  bool isRenewed = false;      // its holder runs
-};
-// Looks at the Lease until it is given back or expires, or somebody renews it, which takes no longer than it
-// lasts. By this process's clock alone, as a LeaseElection.
-Answered<LeaseSeen> waitUntilFree(const Requests& requests, const Patience& patience, const LeaseName& name);
+// Nothing: it is not there.
+Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name);
+
+using FreeLeases = std::map<LeaseName, std::optional<Lease>>;  // as they were seen; nothing: there is none
+// Looks at all of these until none can be anybody's. One that is not there, or was given back, has to stay so
+// for 5 s, for whoever waits for it tries every 2 s or so; one that somebody holds has to last unchanged, and
+// for those 5 s. By this process's clock alone, as a LeaseElection. Nothing: somebody holds one and runs, or
+// one cannot be read; the report says which.
+std::optional<FreeLeases> waitUntilFree(const Requests& requests, const Patience& patience,
+                                        const std::vector<LeaseName>& names, UninstallReport& report);
 
 }  // namespace lastout::server

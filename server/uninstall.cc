@@ -1,14 +1,15 @@
 #include "server/uninstall.h"
 
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "client/discovery.h"
+#include "client/writes.h"
 #include "criticalservice/critical_service.h"
-#include "criticalservice/provider_types.h"
 #include "kube/quoting.h"
+#include "kube/text_at.h"
+#include "manifestwork/manifest_work.h"
 #include "server/certificate_plan.h"
 #include "server/finalizer_sweep.h"
 #include "server/put_off_sweep.h"
@@ -17,6 +18,11 @@
 
 namespace lastout::server {
 namespace {
+
+constexpr int kMostLeaseConflicts = 10;
+constexpr const char* kWebhooksPath =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/";
+constexpr const char* kWaitingWorks = "AppliedManifestWorks that wait for lastout";
 
 // One run.
 class Uninstall {
@@ -28,17 +34,16 @@ class Uninstall {
         report_(options.dryRun, options.tell, options.complain) {}
 
   bool run() {
-    if (!mayBegin() || !nobodyRuns()) return false;
-    const std::string webhook = WebhookConfiguration().name;
-    remove({{"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", webhook},
-           "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + webhook);
+    if (!mayBegin() || !knowsWhoRuns() || !nobodyRuns()) return false;
+    removeWebhook();
+    sweepWorks();
     // What was put off until the end is forgotten, too.
     const auto services = readNow();
-    sweepFinalizers(services ? services->providers : std::set<kube::GroupResource>());
     if (services && services->count > 0) forgetAll(requests_, *serviceType(), *services, report_);
     removeSecret();
     for (const LeaseName& name : options_.leases) removeLease(name);
     remove({{"coordination.k8s.io", "leases"}, "default", "lastout-sentinel"}, sentinelPath());
+    for (const LeaseName& name : options_.leases) lookOnceMore(name);
     tellWhatIsLeft(services ? services->count : 0);
     return !report_.hasProblems();
   }
@@ -50,20 +55,29 @@ class Uninstall {
   }
 
   Answered<StandingServices> readServicesNow() const;
+  Answered<std::set<std::string>> readWorksNow() const;
   std::optional<StandingServices> readNow();
   bool mayBegin();
+  bool knowsWhoRuns();
   bool nobodyRuns();
-  void remove(const kube::ObjectKey& object, const std::string& path);
-  void sweepFinalizers(std::set<kube::GroupResource> types);
+  void tellWayOut();
+  bool remove(const kube::ObjectKey& object, const std::string& path);
+  void removeWebhook();
+  void sweepWorks();
   void removeSecret();
   void removeLease(const LeaseName& name);
+  void lookOnceMore(const LeaseName& name);
+  bool isTaken(const LeaseName& name, const Lease& lease) const;
+  void tellTaken(const LeaseName& name, const std::string& holder);
   void tellWhatIsLeft(size_t services);
 
   const UninstallOptions& options_;
   const client::Discovery served_;
   const Requests requests_;
+  const std::string webhook_ = WebhookConfiguration().name;
   UninstallReport report_;
-  std::map<LeaseName, Lease> free_;  // as they were seen
+  FreeLeases free_;
+  std::set<LeaseName> taken_;  // since then; told
 };
 
 // None, where there can be none.
@@ -74,6 +88,14 @@ Answered<StandingServices> Uninstall::readServicesNow() const {
   return StandingServices();
 }
 
+// Likewise.
+Answered<std::set<std::string>> Uninstall::readWorksNow() const {
+  const kube::GroupResource type = manifestwork::appliedManifestWorkType();
+  if (const auto* served = served_.find(type)) return readWaitingWorks(requests_, served->type);
+  if (const auto* gap = served_.gapIn(type.group)) return tl::unexpected(NotDone{0, gap->why});
+  return std::set<std::string>();
+}
+
 std::optional<StandingServices> Uninstall::readNow() {
   auto services = readServicesNow();
   if (services) return std::move(*services);
@@ -81,72 +103,116 @@ std::optional<StandingServices> Uninstall::readNow() {
   return std::nullopt;
 }
 
-// No deletion is put off, or it was said that these may be lost.
+// No teardown is under way, or it was said that nobody has to order what is left of it.
 bool Uninstall::mayBegin() {
   const auto services = readServicesNow();
-  const std::string again =
-      report_.isDryRun() ? "this needs --yes" : "nothing was done; again with --yes, to go on";
-  if (!services && options_.dropsPutOff) return true;
-  if (!services) {
-    report_.refused("whether deletions are put off", "be known", services.error());
-    report_.problem(again);
-    return report_.isDryRun();
+  const auto works = readWorksNow();
+  const size_t putOff = services ? services->deletions() : 0;
+  const size_t waiting = works ? works->size() : 0;
+  if (putOff > 0) {
+    report_.note(std::to_string(putOff) + (putOff == 1 ? " deletion is" : " deletions are") +
+                 " put off, and lastout will not carry " + (putOff == 1 ? "it" : "them") + " out:");
+    tellWaiting(*services, report_);
   }
-  const size_t count = services->deletions();
-  if (count == 0) return true;
-  report_.note(std::to_string(count) + (count == 1 ? " deletion is" : " deletions are") +
-               " put off, and will not be carried out:");
-  tellWaiting(*services, report_);
+  if (waiting > 0) {
+    report_.note(std::to_string(waiting) +
+                 (waiting == 1 ? " AppliedManifestWork is" : " AppliedManifestWorks are") +
+                 " being deleted and held by lastout; what " + (waiting == 1 ? "it has" : "they have") +
+                 " applied the garbage collector deletes next, unguarded, in any order:");
+    for (const std::string& work : *works) report_.noteOne(kWaitingWorks, "  " + work);
+    report_.finish(kWaitingWorks);
+  }
   if (options_.dropsPutOff) return true;
-  report_.problem("deletions are put off: " + again);
-  return report_.isDryRun();
+  if (!services) report_.refused("whether deletions are put off", "be known", services.error());
+  if (!works) report_.refused("whether AppliedManifestWorks wait", "be known", works.error());
+  if (services && works && putOff == 0 && waiting == 0) return true;
+  const std::string what =
+      putOff > 0 || waiting > 0 ? "a teardown is under way: " : "a teardown may be under way: ";
+  if (report_.isDryRun()) {
+    report_.problem(what + "this needs --yes");
+    return true;
+  }
+  report_.problem(what +
+                  "nothing was done; let it finish and run this again, or go on with --yes, where nobody "
+                  "orders the rest of it (Helm: first helm upgrade lastout CHART --reuse-values --set "
+                  "uninstall.dropsPutOff=true)");
+  return false;
+}
+
+// Whether a lastout runs has to be seen once its Deployment is gone, when nobody answers reviews: so whatever
+// tells it is read before.
+bool Uninstall::knowsWhoRuns() {
+  const auto pods = readPods(requests_, options_.namespaceName);
+  if (!pods) {
+    report_.refused("Pods and ReplicaSets in namespace " + options_.namespaceName, "be listed", pods.error());
+    return false;
+  }
+  for (const LeaseName& name : options_.leases) {
+    const auto lease = readLeaseNow(requests_, name);
+    if (lease) continue;
+    report_.refused(toString(name), "be read, which says whether a lastout serve runs", lease.error());
+    return false;
+  }
+  return true;
 }
 
 bool Uninstall::nobodyRuns() {
   const Deployed deployed =
       removeDeployment(requests_, options_.patience, options_.namespaceName, options_.timeout, report_);
-  if (deployed == Deployed::Left) return false;
   if (deployed == Deployed::WouldGo) return true;  // its Pods may hold the Lease
-  for (const LeaseName& name : options_.leases) {
-    const auto seen = waitUntilFree(requests_, options_.patience, name);
-    if (!seen) {
-      report_.refused(toString(name), "be read, which says whether a lastout serve runs", seen.error());
-      return false;
-    }
-    if (!seen->lease) continue;
-    if (seen->isRenewed) {
-      report_.problem(
-          toString(name) + ": " + kube::inQuotes(seen->lease->holder) +
-          " renews it: a lastout serve that runs there would put back what is taken away; end it, "
-          "and run this again");
-      return false;
-    }
-    report_.note(toString(name) + ": nobody holds it");
-    free_.emplace(name, *seen->lease);
+  if (deployed == Deployed::Refused) return false;
+  if (deployed == Deployed::Gone && report_.isDryRun()) return true;
+  auto leases = deployed == Deployed::Gone
+                    ? waitUntilFree(requests_, options_.patience, options_.leases, report_)
+                    : std::nullopt;
+  if (!leases) {
+    tellWayOut();
+    return false;
+  }
+  free_ = std::move(*leases);
+  for (const auto& [name, lease] : free_) {
+    if (lease) report_.note(toString(name) + ": nobody holds it");
   }
   return true;
 }
 
-void Uninstall::remove(const kube::ObjectKey& object, const std::string& path) {
+// No replica is left to answer, and the webhook configuration may be there.
+void Uninstall::tellWayOut() {
+  const auto standing = requests_.readMetadata(kWebhooksPath + webhook_);
+  if (standing && !*standing) return;
+  report_.problem(
+      "unless a lastout still answers, what is under review is denied now; to end that, and all guarding: "
+      "kubectl delete validatingwebhookconfiguration " +
+      webhook_);
+}
+
+// False: it may still be there.
+bool Uninstall::remove(const kube::ObjectKey& object, const std::string& path) {
   const auto removed = removeObject(requests_, report_.isDryRun(), path);
-  if (!removed) return report_.refused(toString(object), "be deleted", removed.error());
+  if (!removed) {
+    report_.refused(toString(object), "be deleted", removed.error());
+    return false;
+  }
   if (*removed)
     report_.did(toString(object), "deleted");
   else
     report_.note(toString(object) + ": is not there");
+  return true;
 }
 
-void Uninstall::sweepFinalizers(std::set<kube::GroupResource> types) {
-  types.insert({"work.open-cluster-management.io", "appliedmanifestworks"});
-  for (const kube::GroupResource& type : criticalservice::builtInProviders()) types.insert(type);
-  FinalizerSweep sweep(requests_, report_);
-  for (const kube::GroupResource& type : types) {
-    if (const auto* served = served_.find(type))
-      sweep.sweep(served->type);
-    else if (const auto* gap = served_.gapIn(type.group))
-      report_.refused("finalizers of " + toString(type), "be looked for", {0, gap->why});
-  }
-  if (sweep.freed() == 0) report_.note("finalizers of lastout's: none");
+void Uninstall::removeWebhook() {
+  const kube::GroupResource type{"admissionregistration.k8s.io", "validatingwebhookconfigurations"};
+  if (!remove({type, "", webhook_}, kWebhooksPath + webhook_)) tellWayOut();
+}
+
+void Uninstall::sweepWorks() {
+  const kube::GroupResource type = manifestwork::appliedManifestWorkType();
+  size_t freed = 0;
+  if (const auto* served = served_.find(type))
+    freed = sweepFinalizers(requests_, served->type, report_);
+  else if (const auto* gap = served_.gapIn(type.group))
+    report_.refused("finalizers of " + toString(type), "be looked for", {0, gap->why});
+  if (freed == 0) report_.note("finalizers of lastout's: none");
 }
 
 // One that has no key of an authority belongs to whoever makes the certificates.
@@ -161,19 +227,43 @@ void Uninstall::removeSecret() {
   remove(object, path);
 }
 
+// It is not as it was when nobody held it.
+bool Uninstall::isTaken(const LeaseName& name, const Lease& lease) const {
+  const auto seen = free_.find(name);
+  if (seen == free_.end()) return false;
+  return !seen->second || seen->second->resourceVersion != lease.resourceVersion;
+}
+
+void Uninstall::tellTaken(const LeaseName& name, const std::string& holder) {
+  if (!taken_.insert(name).second) return;
+  report_.problem(toString(name) + ": " + (holder.empty() ? "somebody" : kube::inQuotes(holder)) +
+                  " holds it by now, and puts back what was taken away: end it, and run this again");
+}
+
 // Unless somebody has begun to hold it.
 void Uninstall::removeLease(const LeaseName& name) {
-  const auto seen = free_.find(name);
-  if (seen == free_.end() && !report_.isDryRun()) return;
   const std::string path = requestToRead(name.namespaceName, name.name).target;
-  const auto now = requests_.read(path);
-  if (!now) return report_.refused(toString(name), "be read", now.error());
-  if (!*now) return;
-  const auto lease = readLease(**now);
-  if (seen != free_.end() && lease && !lease->holder.empty() && lease->renewed != seen->second.renewed)
-    return report_.problem(toString(name) + ": " + kube::inQuotes(lease->holder) +
-                           " holds it by now, and puts back what was taken away: end it, and run this again");
-  remove({{"coordination.k8s.io", "leases"}, name.namespaceName, name.name}, path);
+  for (int conflicts = 0;; ++conflicts) {
+    const auto now = requests_.read(path);
+    if (!now) return report_.refused(toString(name), "be read", now.error());
+    if (!*now) return;
+    if (report_.isDryRun()) return report_.did(toString(name), "deleted");
+    const auto lease = readLease(**now);
+    if (!lease || isTaken(name, *lease)) return tellTaken(name, lease ? lease->holder : "");
+    const auto removed = requests_.write(
+        client::deletion(path, kube::textAt(**now, {"metadata", "uid"}), lease->resourceVersion));
+    if (removed) return report_.did(toString(name), "deleted");
+    if (!isConflict(removed.error()) || conflicts == kMostLeaseConflicts)
+      return report_.refused(toString(name), "be deleted", removed.error());
+  }
+}
+
+// Whoever came after all of that has put back what it found missing.
+void Uninstall::lookOnceMore(const LeaseName& name) {
+  if (report_.isDryRun()) return;
+  const auto lease = readLeaseNow(requests_, name);
+  if (!lease) return report_.refused(toString(name), "be read", lease.error());
+  if (*lease && isTaken(name, **lease)) tellTaken(name, (*lease)->holder);
 }
 
 void Uninstall::tellWhatIsLeft(size_t services) {

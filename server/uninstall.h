@@ -21,20 +21,21 @@ struct UninstallOptions {
   std::string secretName = "lastout-tls";
   std::chrono::milliseconds timeout{120'000};  // for the Pods to be gone
   bool dryRun = false;                         // changes nothing
-  bool dropsPutOff = false;  // go on although deletions are put off, which nobody carries out then
+  bool dropsPutOff = false;  // go on although a teardown is under way, which nobody orders then
   Patience patience;
   TellLine tell;      // what is done, a line each
   TellLine complain;  // what is not, and why
 };
 
-// In this order, each step as often as one likes: no lastout runs any more (its Deployment is deleted; where
-// another holds the Lease nothing else is done); the webhook configuration goes, for nobody would answer;
-// finalizers of lastout's, of AppliedManifestWorks and of the types that providers are of; the deletions that
-// CriticalServices remember; the certificate's Secret, and the Leases. CriticalServices, their CRD and what
-// else deploy/ has are left, which is told in the end. What one step is refused keeps none of the later ones
-// from being done.
+// First it reads whatever has to be known: deletions that are put off and AppliedManifestWorks that wait for
+// lastout (without dropsPutOff each ends it), and whether it may look at Pods and Leases. Then, in this
+// order, each step as often as one likes: no lastout runs any more (its Deployment is deleted; where another
+// holds a Lease nothing else is done); the webhook configuration goes, for nobody would answer; finalizers of
+// lastout's, of AppliedManifestWorks; the deletions that CriticalServices remember; the certificate's Secret,
+// and the Leases. CriticalServices, their CRD and what else deploy/ has are left, which is told in the end.
+// What one of the later steps is refused keeps none of the others from being done.
 //
-// False: something that should be gone is not, or nothing was done since deletions are put off. Fails when
+// False: something that should be gone is not, or nothing was done since a teardown is under way. Fails when
 // the API server does not answer.
 kube::Result<bool> uninstall(client::ApiServer& server, const UninstallOptions& options);
 

@@ -23,6 +23,8 @@ class UninstallReport {
   // "x: deleted", "x: would be deleted".
   void did(const std::string& object, const std::string& deed);
   void note(const std::string& line) { tell_(line); }
+  // What may be wrong, and keeps nothing from being done.
+  void warn(const std::string& line) { complain_(line); }
   // Something is left undone that should not be.
   void problem(const std::string& line);
   // `what` could not be done, as the end of "cannot ...": "be read"; with a 403 it says that a right is

@@ -16,6 +16,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
+constexpr const char* kKept =
+    "kubectl get appliedmanifestworks -o "
+    "jsonpath='{range .items[*]}{.metadata.name}{.metadata.finalizers}{\"\\n\"}{end}' | grep "
+    "lastout.dev/applied-objects | grep -q ";
 constexpr const char* kWaiting =
     "kubectl get criticalservice for-finalizer-deployment -o jsonpath={.status.putOff} | grep -q ";
 
@@ -37,6 +41,14 @@ class Uninstalled : public Serving {
     waitUntilTheProviderIsGuarded();
   }
 
+  // The provider's work is deleted while the instance is there: it is
+  // kept, and what its agent was denied is put off.
+  void deleteTheProvidersWork() const {
+    waitUntil(std::string(kKept) + "cluster1-finalizer");
+    kubectl("delete manifestwork finalizer -n cluster1 --wait=false");
+    waitUntil(std::string(kWaiting) + "finalizer-deployment");
+  }
+
   // What it printed on both outputs, with the hook's rights and no others.
   std::string uninstall(const std::string& options, int expected) const {
     const testing::Ran ran = run("lastout uninstall --kubeconfig $FOLDER/hook " + options);
@@ -44,11 +56,8 @@ class Uninstalled : public Serving {
     return ran.out;
   }
 
-  // As later versions of lastout do, and the agent of others.
+  // As a lastout that was killed has left them; one that runs would take them off again.
   void putFinalizers() const {
-    kubectl(
-        "patch deployment finalizer-deployment -n finalizer-namespace --type merge -p "
-        "'{\"metadata\":{\"finalizers\":[\"lastout.dev/criteria\"]}}'");
     for (const char* work : {"cluster1-cr", "cluster1-crd"})
       kubectl("patch appliedmanifestwork " + std::string(work) +
               " --type json -p '[{\"op\":\"add\",\"path\":\"/metadata/finalizers/-\",\"value\":"
@@ -57,28 +66,49 @@ class Uninstalled : public Serving {
 };
 
 TEST_F(Uninstalled, NothingOfItOutlivesIt) {
-  putFinalizers();
-  kubectl("delete manifestwork finalizer -n cluster1 --wait=false");
-  waitUntil(std::string(kWaiting) + "finalizer-deployment");
+  deleteTheProvidersWork();
   interrupt();
+  putFinalizers();
 
-  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("put off, and will not be carried out:\n"),
+  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("put off, and lastout will not carry "),
                                       HasSubstr("deployments.apps/finalizer-namespace/finalizer-deployment, "
                                                 "asked for by agent"),
-                                      HasSubstr("again with --yes")));
+                                      HasSubstr("go on with --yes")));
   kubectl("get deployment lastout -n lastout");
   EXPECT_THAT(uninstall("--yes --dry-run", 0), HasSubstr("would be deleted"));
   kubectl("get deployment lastout -n lastout");
   EXPECT_THAT(uninstall("--yes", 0), Not(HasSubstr("cannot")));
 
   EXPECT_THAT(kubectl("get deployments,appliedmanifestworks,criticalservices -A -o yaml"),
-              AllOf(Not(HasSubstr("lastout.dev/criteria")), Not(HasSubstr("lastout.dev/applied-objects")),
-                    Not(HasSubstr("putOff")), HasSubstr("cluster.open-cluster-management.io/applied")));
+              AllOf(Not(HasSubstr("lastout.dev/applied-objects")), Not(HasSubstr("putOff")),
+                    HasSubstr("cluster.open-cluster-management.io/applied")));
   EXPECT_THAT(kubectl("get deployments,pods,secrets,leases,validatingwebhookconfigurations -A -o name"),
               Not(HasSubstr("/lastout")));
   kubectl("delete -k deploy --ignore-not-found --timeout=50s");
   kubectl("delete deployment finalizer-deployment -n finalizer-namespace --ignore-not-found --timeout=50s");
   EXPECT_THAT(run("lastout uninstall").out, HasSubstr("Nothing of lastout is left."));
+}
+
+// Of whoever uninstalls too early the teardown loses nothing.
+TEST_F(Uninstalled, NotWhileATeardownIsUnderWay) {
+  deleteTheProvidersWork();
+  EXPECT_THAT(
+      uninstall("", 1),
+      AllOf(HasSubstr("1 AppliedManifestWork is being deleted and held by lastout; what it has applied the "
+                      "garbage collector deletes next, unguarded, in any order:\n  cluster1-finalizer\n"),
+            HasSubstr("a teardown is under way: nothing was done")));
+  EXPECT_THAT(kubectl("get deployment finalizer-deployment -n finalizer-namespace -o "
+                      "jsonpath={.metadata.deletionTimestamp}"),
+              "");
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("must stay while"));
+  EXPECT_THAT(kubectl("get coolresources some-instance -o jsonpath={.metadata.finalizers}"),
+              HasSubstr("my.crd.group/super-important"));
+  kubectl("get deployment lastout -n lastout");
+  kubectl("get validatingwebhookconfiguration lastout");
+  kubectl("delete manifestwork cr crd -n cluster1 --wait=false");
+  waitUntil("test -z \"$(kubectl get manifestworks -A -o name)\"");
+  EXPECT_THAT(uninstall("", 1), HasSubstr("renews it")) << "nothing is under way any more";
 }
 
 TEST_F(Uninstalled, NotWhileALastoutRunsElsewhere) {
@@ -93,7 +123,7 @@ TEST_F(Uninstalled, SaysWhichRightIsMissing) {
   interrupt();
   EXPECT_THAT(uninstall("--namespace other", 1),
               AllOf(HasSubstr("in namespace other: cannot be listed, a right is missing: 403"),
-                    HasSubstr("cannot list resource \"pods\"")));
+                    HasSubstr("cannot list resource \"replicasets\"")));
 }
 
 }  // namespace

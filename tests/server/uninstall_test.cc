@@ -32,10 +32,10 @@ constexpr const char* kOwnLeases = "/apis/coordination.k8s.io/v1/namespaces/last
 constexpr const char* kOwnLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
 constexpr const char* kOwnWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
-constexpr const char* kGuardedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
-constexpr const char* kCriteria = "lastout.dev/criteria";
+constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
+constexpr const char* kWayOut = "kubectl delete validatingwebhookconfiguration lastout";
 
 class UninstallTest : public lastout::testing::RequestsTest {
  public:
@@ -56,7 +56,6 @@ class UninstallTest : public lastout::testing::RequestsTest {
     create(kOwnLeases, lease(""));
     createSecret({{"ca.key", "a2V5"}, {"tls.key", "a2V5"}});
     createWork("work", {admission::kKeptFinalizer, "others.io/f"});
-    patch(kGuardedProvider, {{"metadata", {{"finalizers", {kCriteria}}}}});
     create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
   }
   // The story's provider, whose deletion somebody was denied.
@@ -103,8 +102,7 @@ class UninstallTest : public lastout::testing::RequestsTest {
     for (const char* gone : {kOwnDeployment, kOwnWebhook, kOwnSecret, kOwnLease})
       EXPECT_FALSE(isThere(gone)) << gone;
     EXPECT_THAT(get(kOwnPods)["items"], IsEmpty());
-    EXPECT_EQ(finalizersOf(std::string(kWorks) + "/work"), Json({"others.io/f"}));
-    EXPECT_THAT(finalizersOf(kGuardedProvider), IsEmpty());
+    EXPECT_EQ(finalizersOf(kWork), Json({"others.io/f"}));
     const Json status = get(kRememberer).value("status", Json::object());
     EXPECT_FALSE(status.contains("putOff") || status.contains("putOffDropped")) << status;
   }
@@ -153,12 +151,11 @@ TEST_F(UninstallTest, LeavesNothingThatHoldsOrDenies) {
   expectNothingHoldsOrDenies();
   EXPECT_THAT(server.writes,
               ElementsAre(std::string("DELETE ") + kOwnDeployment, std::string("DELETE ") + kOwnWebhook,
-                          std::string("PATCH ") + kGuardedProvider, std::string("PATCH ") + kWorks + "/work",
-                          std::string("DELETE ") + kOwnSecret, std::string("DELETE ") + kOwnLease));
+                          std::string("PATCH ") + kWork, std::string("DELETE ") + kOwnSecret,
+                          std::string("DELETE ") + kOwnLease));
   EXPECT_THAT(told, IsSupersetOf({"deployments.apps/lastout/lastout: deleted, and its Pods are gone",
                                   "appliedmanifestworks.work.open-cluster-management.io/work: freed of "
                                   "lastout.dev/applied-objects",
-                                  "deployments.apps/default/provider: freed of lastout.dev/criteria",
                                   "  1 CriticalService, whose providers nobody guards now, whatever the "
                                   "status says"}));
   remove("/api/v1/namespaces/lastout");
@@ -197,7 +194,8 @@ TEST_F(UninstallTest, ADryRunChangesNothing) {
   EXPECT_THAT(server.writes, IsEmpty());
   EXPECT_THAT(told,
               IsSupersetOf({"deployments.apps/lastout/lastout: would be deleted, and its Pods waited for",
-                            "deployments.apps/default/provider: would be freed of lastout.dev/criteria",
+                            "appliedmanifestworks.work.open-cluster-management.io/work: would be freed of "
+                            "lastout.dev/applied-objects",
                             "criticalservices.lastout.dev/s: would be freed of 1 remembered deletion",
                             "secrets/lastout/lastout-tls: would be deleted",
                             "leases.coordination.k8s.io/lastout/lastout: would be deleted"}));
@@ -209,12 +207,87 @@ TEST_F(UninstallTest, DeletionsThatArePutOffNeedAYes) {
   putOff();
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told, ElementsAre("1 deletion is put off, and will not be carried out:",
+  EXPECT_THAT(told, ElementsAre("1 deletion is put off, and lastout will not carry it out:",
                                 "  deployments.apps/default/provider, asked for by agent"));
-  EXPECT_THAT(complaints, ElementsAre(HasSubstr("--yes")));
+  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("a teardown is under way: nothing was done"),
+                                            HasSubstr("--yes"), HasSubstr("uninstall.dropsPutOff=true"))));
   options.dropsPutOff = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
+}
+
+// Whatever it is, somebody has asked for it.
+TEST_F(UninstallTest, WhatCannotBeUnderstoodIsPutOffToo) {
+  install();
+  patch(std::string(kRememberer) + "/status",
+        {{"status",
+          {{"putOff", Json::array({{{"group", "apps"},
+                                    {"resource", "deployments"},
+                                    {"name", "provider"},
+                                    {"uid", ""},
+                                    {"requestedBy", "agent"},
+                                    {"requestedAt", "2026-01-01T00:00:00Z"}}})}}}});
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(told, ElementsAre("1 deletion is put off, and lastout will not carry it out:",
+                                "  of criticalservices.lastout.dev/s 1 that cannot be understood"));
+  options.dropsPutOff = true;
+  EXPECT_TRUE(run());
+  expectNothingHoldsOrDenies();
+}
+
+// What such a work has applied the garbage collector deletes as soon as the finalizer is off.
+TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
+  install();
+  for (int i = 0; i < 25; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    createWork(name, {admission::kKeptFinalizer});
+    remove(std::string(kWorks) + "/" + name);
+  }
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(told, SizeIs(22));
+  EXPECT_THAT(told, IsSupersetOf({"25 AppliedManifestWorks are being deleted and held by lastout; what they "
+                                  "have applied the garbage collector deletes next, unguarded, in any order:",
+                                  "  w0", "AppliedManifestWorks that wait for lastout: the same of 5 more"}));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way: nothing was done")));
+  options.dropsPutOff = true;
+  EXPECT_TRUE(run());
+  expectNothingHoldsOrDenies();
+  EXPECT_FALSE(isThere(std::string(kWorks) + "/w0"));
+}
+
+TEST_F(UninstallTest, WhetherWorksWaitHasToBeKnown) {
+  install();
+  server.refuse = [](const client::ApiRequest& request) {
+    return request.target.starts_with(kWorks) ? std::optional(403) : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(complaints, Contains(AllOf(HasSubstr("a right is missing"), HasSubstr("Works wait"))));
+}
+
+// Who runs is looked at when nobody answers reviews any more; that it cannot be has to be known before.
+TEST_F(UninstallTest, NothingIsDoneWhereItCannotBeSeenWhoRuns) {
+  install();
+  for (const char* unseen : {"/replicasets", "/pods", "/namespaces/default/leases/lastout"}) {
+    server.refuse = [&](const client::ApiRequest& request) {
+      return request.target.find(unseen) != std::string::npos ? std::optional(403) : std::nullopt;
+    };
+    EXPECT_FALSE(run());
+    EXPECT_THAT(server.writes, IsEmpty()) << unseen;
+    EXPECT_THAT(complaints, ElementsAre(HasSubstr("a right is missing"))) << unseen;
+  }
+}
+
+TEST_F(UninstallTest, SaysHowToGoOnWhereItStopsWithoutAReplica) {
+  install();
+  server.refuse = [&](const client::ApiRequest& request) {
+    return !server.writes.empty() && request.target == kOwnLease ? std::optional(403) : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, ElementsAre(std::string("DELETE ") + kOwnDeployment));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("a right is missing"), HasSubstr(kWayOut)));
 }
 
 TEST_F(UninstallTest, ADryRunSaysThatAYesIsNeededAndGoesOn) {
@@ -246,7 +319,7 @@ TEST_F(UninstallTest, NothingIsDoneWhileSomebodyRenewsTheLease) {
   renew("somebody_1");
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, Each(HasSubstr("/deployments/lastout")));
-  EXPECT_THAT(complaints, Contains(HasSubstr("\"somebody_1\" renews it")));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"somebody_1\" renews it"), HasSubstr(kWayOut)));
   EXPECT_TRUE(isThere(kOwnWebhook));
 }
 
@@ -256,8 +329,53 @@ TEST_F(UninstallTest, ALeaseThatNobodyRenewsExpires) {
   renew("killed_1");
   const auto begun = now;
   EXPECT_TRUE(run());
-  EXPECT_GE(now - begun, seconds(15));
+  EXPECT_GE(now - begun, seconds(15 + 5));
   expectNothingHoldsOrDenies();
+}
+
+// A standby outside of the cluster takes what the last holder has given back.
+TEST_F(UninstallTest, ALeaseThatWasGivenBackIsWatchedForAWhile) {
+  install();
+  std::optional<client::TimePoint> seen;
+  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+    if (!server.writes.empty() && request.target == kOwnLease && !seen) seen = now;
+    return std::nullopt;
+  };
+  meanwhile = [&] {
+    if (seen && now - *seen >= std::chrono::milliseconds(4'400)) renew("standby_1");
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"standby_1\" renews it"), HasSubstr(kWayOut)));
+  EXPECT_TRUE(isThere(kOwnWebhook));
+}
+
+// Or makes the one that nobody has made.
+TEST_F(UninstallTest, ALeaseThatIsMissingIsWatchedForAWhile) {
+  install();
+  remove(kOwnLease);
+  std::optional<client::TimePoint> seen;
+  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+    if (!server.writes.empty() && request.target == kOwnLease && !seen) seen = now;
+    return std::nullopt;
+  };
+  meanwhile = [&] {
+    if (seen && now - *seen >= std::chrono::milliseconds(4'400) && !isThere(kOwnLease))
+      create(kOwnLeases, lease("standby_1"));
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"standby_1\" renews it"), HasSubstr(kWayOut)));
+  EXPECT_TRUE(isThere(kOwnWebhook));
+}
+
+TEST_F(UninstallTest, ALeaseThatAppearsAfterwardsIsTold) {
+  install();
+  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "GET" && request.target.find("lastout-sentinel") != std::string::npos)
+      create(kOwnLeases, lease("late_1"));
+    return std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"late_1\" holds it by now")));
 }
 
 TEST_F(UninstallTest, ALeaseThatIsTakenMeanwhileStays) {
@@ -274,12 +392,27 @@ TEST_F(UninstallTest, ALeaseThatIsTakenMeanwhileStays) {
 // While a Pod may still answer, the rest stays as it is.
 TEST_F(UninstallTest, GoesNoFurtherWhileItsPodsAreThere) {
   install();
-  patch(kOwnPods + ("/" + get(kOwnPods)["items"][0]["metadata"]["name"].get<std::string>()),
+  const std::string sets = "/apis/apps/v1/namespaces/lastout/replicasets";
+  patch(sets + ("/" + get(sets)["items"][0]["metadata"]["name"].get<std::string>()),
         {{"metadata", {{"finalizers", {"others.io/f"}}}}});
   options.timeout = seconds(30);
   EXPECT_FALSE(run());
-  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("still there after 30 s"), HasSubstr("Pod lastout-"))));
+  EXPECT_THAT(complaints,
+              ElementsAre(AllOf(HasSubstr("still there after 30 s"), HasSubstr("ReplicaSet lastout-")),
+                          HasSubstr(kWayOut)));
   EXPECT_THAT(server.writes, SizeIs(1));
+}
+
+// Nobody says of a Pod on a dead node that it has ended; whether it runs the Lease tells.
+TEST_F(UninstallTest, APodThatOnlyItsNodeCouldEndIsNotWaitedForForEver) {
+  install();
+  patch(kOwnPods + ("/" + get(kOwnPods)["items"][0]["metadata"]["name"].get<std::string>()),
+        {{"metadata", {{"finalizers", {"others.io/f"}}}}});
+  options.timeout = seconds(30);
+  EXPECT_TRUE(run());
+  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("still there after 30 s: Pod lastout-"),
+                                            HasSubstr("being deleted"))));
+  EXPECT_FALSE(isThere(kOwnWebhook) || isThere(kOwnLease));
 }
 
 // Somebody writes between the read and the write.
@@ -287,30 +420,29 @@ TEST_F(UninstallTest, WhatOthersWriteMeanwhileIsKept) {
   install();
   bool isFirst = true;
   server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
-    if (request.method == "PATCH" && request.target == std::string(kWorks) + "/work" &&
-        std::exchange(isFirst, false))
+    if (request.method == "PATCH" && request.target == kWork && std::exchange(isFirst, false))
       patch(request.target,
             {{"metadata", {{"finalizers", {"late.io/f", admission::kKeptFinalizer, "others.io/f"}}}}});
     return std::nullopt;
   };
   EXPECT_TRUE(run());
-  EXPECT_EQ(finalizersOf(std::string(kWorks) + "/work"), Json({"late.io/f", "others.io/f"}));
+  EXPECT_EQ(finalizersOf(kWork), Json({"late.io/f", "others.io/f"}));
 }
 
 TEST_F(UninstallTest, SaysWhichRightIsMissingAndDoesTheRest) {
   install();
   server.refuse = [](const client::ApiRequest& request) {
-    const bool isProvider = request.method == "PATCH" && request.target == kGuardedProvider;
-    return isProvider || (request.method == "DELETE" && request.target == kOwnWebhook) ? std::optional(403)
-                                                                                       : std::nullopt;
+    const bool isWork = request.method == "PATCH" && request.target == kWork;
+    return isWork || (request.method == "DELETE" && request.target == kOwnWebhook) ? std::optional(403)
+                                                                                   : std::nullopt;
   };
   EXPECT_FALSE(run());
   EXPECT_THAT(complaints,
               ElementsAre(HasSubstr("validatingwebhookconfigurations.admissionregistration.k8s.io/lastout: "
                                     "cannot be deleted, a right is missing: 403"),
-                          HasSubstr("deployments.apps/default/provider: cannot be freed of "
-                                    "lastout.dev/criteria, a right is missing: 403")));
-  EXPECT_EQ(finalizersOf(std::string(kWorks) + "/work"), Json({"others.io/f"}));
+                          HasSubstr(kWayOut),
+                          HasSubstr("/work: cannot be freed of lastout.dev/applied-objects, a right is "
+                                    "missing: 403")));
   EXPECT_FALSE(isThere(kOwnSecret));
   allow();
   EXPECT_TRUE(run());
@@ -339,15 +471,6 @@ TEST_F(UninstallTest, ManyObjectsAreToldInFewLines) {
   EXPECT_THAT(told,
               Contains("finalizers of appliedmanifestworks.work.open-cluster-management.io: the same of "
                        "5 more"));
-}
-
-// An object that is being deleted goes when its last finalizer does.
-TEST_F(UninstallTest, WhatWaitedForLastoutAloneGoes) {
-  createWork("work", {admission::kKeptFinalizer});
-  remove(std::string(kWorks) + "/work");
-  ASSERT_TRUE(isThere(std::string(kWorks) + "/work"));
-  EXPECT_TRUE(run());
-  EXPECT_FALSE(isThere(std::string(kWorks) + "/work"));
 }
 
 TEST_F(UninstallTest, FailsWhereNobodyAnswers) {
