@@ -62,13 +62,17 @@ class RunCheck {
     });
   }
 
-  // Left out are works that bring lastout itself, and what another owner holds back.
+  // Left out are works that bring lastout itself, that own what another owner holds back, or what nobody
+  // guards and the agent has forgotten: only the garbage collector deletes that, and only once the work is
+  // gone.
   std::string goneEarly() const {
     for (const cluster::Event& event : walk_.events()) {
       if (event.kind != cluster::EventKind::Gone) continue;
       const cluster::SlotInfo& work = machine_.model().slots[event.slot];
       if (work.role != cluster::Role::AppliedManifestWork) continue;
-      const auto isExempt = [&](Slot slot) { return isLastoutsOwn(slot) || isHeldBack(slot, event.slot); };
+      const auto isExempt = [&](Slot slot) {
+        return isLastoutsOwn(slot) || isHeldBack(slot, event.slot) || isForgotten(slot, event.slot);
+      };
       if (std::any_of(work.dependents.begin(), work.dependents.end(), isExempt)) continue;
       for (const Slot applied : work.dependents) {
         if (isOwned(applied, event.slot) &&
@@ -94,6 +98,13 @@ class RunCheck {
         return true;
     }
     return false;
+  }
+
+  bool isForgotten(Slot slot, Slot work) const {
+    const cluster::Role role = machine_.model().slots[slot].role;
+    return isOwned(slot, work) && walk_.before().object(slot).live() && role != cluster::Role::Namespace &&
+           role != cluster::Role::CriticalService &&
+           !verdictByTheDocument(plain_.cluster(), machine_.model().slots[slot].key).guarded;
   }
 
   bool isHeldBack(Slot slot, Slot work) const {
