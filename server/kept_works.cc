@@ -71,14 +71,6 @@ class Reading {
     return works;
   }
 
-  // A provider may be there that no list has told yet.
-  bool isUnsure() const {
-    return std::ranges::any_of(view_.services(), [this](const CriticalService* service) {
-      const Knowledge known = knowledge(service->provider.type);
-      return known == Knowledge::Unknown || known == Knowledge::Stale;
-    });
-  }
-
   // Of a work that terminates.
   std::optional<VeryObject> addOwned(ObjectId work, const std::set<std::string>& refused,
                                      KeptFacts& facts) const {
@@ -162,6 +154,16 @@ LeftBehind leftBehind(const graph::Graph& graph, ObjectId work, ObjectId object)
 
 }  // namespace
 
+// Of a watch that is broken all is known that it has told.
+std::optional<kube::GroupResource> typeInDoubt(const ClusterView& view) {
+  for (const CriticalService* service : view.services()) {
+    const auto id = view.graph().findType(service->provider.type);
+    const Knowledge known = id ? view.graph().knowledge(*id) : Knowledge::Unknown;
+    if (known == Knowledge::Unknown || known == Knowledge::Unserved) return service->provider.type;
+  }
+  return std::nullopt;
+}
+
 std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works,
                                               const std::set<std::string>& refused) {
   std::vector<KeptWorkChange> changes;
@@ -169,7 +171,7 @@ std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works,
   const Reading reading(works);
   const std::set<ObjectId> guarded = reading.owningGuarded();
   const std::set<ObjectId> lastout = reading.owningLastout();
-  const bool isUnsure = reading.isUnsure();
+  const bool isUnsure = works.waitsForLists && typeInDoubt(works.view);
   for (const ObjectId work : worksIn(graph)) {
     KeptFacts facts = factsOfItself(graph, work);
     facts.ownsGuarded = guarded.contains(work);

@@ -18,6 +18,7 @@ struct ViewOfWorks {
   const admission::ClusterView& view;
   const kube::ResourceMap& types;
   const std::string& ownNamespace;  // lastout's own; empty: it runs outside the cluster
+  bool waitsForLists = true;        // while a type is in doubt no work is let go
 };
 
 // An object, and which one of that name.
@@ -37,6 +38,9 @@ struct KeptWorkChange {
 
 // `refused`: uids of what lastout may not delete, or somebody else refuses again and again.
 std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused);
+
+// The type of a provider that may be there, although no list has told; nothing: there is none.
+std::optional<kube::GroupResource> typeInDoubt(const admission::ClusterView& view);
 
 // The same, where no work is to be kept: all that are, are let go.
 std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);

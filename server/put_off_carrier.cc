@@ -44,6 +44,9 @@ bool isOwnDenial(const client::ServerStatus& refusal) {
          message.find(".lastout.dev\" denied the request") != std::string::npos;
 }
 
+// Not that the server, or somebody's webhook, cannot answer now.
+bool isDefinite(int status) { return status >= 400 && status < 500 && status != 408 && status != 429; }
+
 }  // namespace
 
 struct PutOffCarrier::Entry {
@@ -354,8 +357,10 @@ void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion)
   const int status = whole->answer.status;
   const client::ServerStatus refusal = status < 300 ? client::ServerStatus() : client::statusOfAnswer(*whole);
   if (status == 409) return conflict(entry, toString(refusal));
-  if (status >= 300 && status != 404)
+  if (status >= 300 && status != 404) {
+    if (isDefinite(status) && !isOwnDenial(refusal)) countRefusal(entry);
     return postpone(entry, false, isOwnDenial(refusal) ? "" : withAdvice(toString(refusal)));
+  }
   if (status != 404) tell(entry, PutOffNews::Kind::Deleted);
   done(entry);
 }
@@ -372,6 +377,11 @@ void PutOffCarrier::conflict(const Entry& entry, const std::string& problem) {
     }
   }
   postpone(entry, false, problem);
+}
+
+void PutOffCarrier::countRefusal(const Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  ++recordOf(entry.deletion.uid).refusals;
 }
 
 std::set<std::string> PutOffCarrier::refused() {
@@ -406,7 +416,6 @@ void PutOffCarrier::postpone(const Entry& entry, bool waits, const std::string& 
     record.isUnderWay = false;
     record.isDone = false;
     record.conflicts = 0;
-    record.refusals = problem.empty() ? 0 : record.refusals + 1;
     record.waits = waits;
     record.notBefore = steady_clock::now() + record.backoff.next();
   }

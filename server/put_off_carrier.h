@@ -72,7 +72,7 @@ class PutOffCarrier {
     bool waits = false;   // somebody has to let go of it first
     bool isDone = false;  // as far as the API server has said; the watch may not have told yet
     int conflicts = 0;    // in a row
-    int refusals = 0;     // likewise, by others than lastout, or that it waits for somebody
+    int refusals = 0;     // by others than lastout, since its verdict has turned
     std::string told;     // the problem, or how it ended
   };
 
@@ -89,6 +89,7 @@ class PutOffCarrier {
   ReadService readService(const std::string& name);
   void send(const Entry& entry, const std::string& resourceVersion);
   void conflict(const Entry& entry, const std::string& problem);
+  void countRefusal(const Entry& entry);
   void over(const Entry& entry);
   void done(const Entry& entry);
   void postpone(const Entry& entry, bool waits, const std::string& problem);

@@ -34,7 +34,12 @@ class Uninstall {
         report_(options.dryRun, options.tell, options.complain) {}
 
   bool run() {
-    if (!mayBegin() || !knowsWhoRuns() || !nobodyRuns()) return false;
+    if (!mayGoOn() || !knowsWhoRuns() || !nobodyRuns()) return false;
+    // One may have begun while the last lastout still ran; from here on nothing holds it up.
+    if (!report_.isDryRun() && !options_.dropsPutOff && !mayGoOn()) {
+      tellWayOut();
+      return false;
+    }
     removeWebhook();
     sweepWorks();
     // What was put off until the end is forgotten, too.
@@ -57,7 +62,7 @@ class Uninstall {
   Answered<StandingServices> readServicesNow() const;
   Answered<std::set<std::string>> readWorksNow() const;
   std::optional<StandingServices> readNow();
-  bool mayBegin();
+  bool mayGoOn();
   bool knowsWhoRuns();
   bool nobodyRuns();
   void tellWayOut();
@@ -104,7 +109,7 @@ std::optional<StandingServices> Uninstall::readNow() {
 }
 
 // No teardown is under way, or it was said that nobody has to order what is left of it.
-bool Uninstall::mayBegin() {
+bool Uninstall::mayGoOn() {
   const auto services = readServicesNow();
   const auto works = readWorksNow();
   const size_t putOff = services ? services->deletions() : 0;
@@ -132,10 +137,10 @@ bool Uninstall::mayBegin() {
     report_.problem(what + "this needs --yes");
     return true;
   }
-  report_.problem(what +
-                  "nothing was done; let it finish and run this again, or go on with --yes, where nobody "
-                  "orders the rest of it (Helm: first helm upgrade lastout CHART --reuse-values --set "
-                  "uninstall.dropsPutOff=true)");
+  report_.problem(
+      what +
+      "let a lastout that runs finish it, and run this again; or run lastout uninstall --yes, and "
+      "nobody orders the rest of it");
   return false;
 }
 

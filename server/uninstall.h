@@ -35,7 +35,7 @@ struct UninstallOptions {
 // and the Leases. CriticalServices, their CRD and what else deploy/ has are left, which is told in the end.
 // What one of the later steps is refused keeps none of the others from being done.
 //
-// False: something that should be gone is not, or nothing was done since a teardown is under way. Fails when
+// False: something that should be gone is not, or it was given up since a teardown is under way. Fails when
 // the API server does not answer.
 kube::Result<bool> uninstall(client::ApiServer& server, const UninstallOptions& options);
 

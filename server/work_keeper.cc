@@ -17,6 +17,7 @@ using admission::Keeping;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+constexpr milliseconds kMostDoubt{60'000};
 constexpr milliseconds kKeepPause{50};        // between two looks, whatever changes
 constexpr milliseconds kKeptPause{5'000};     // for the watch to tell of what was changed
 constexpr milliseconds kNotToldPause{1'000};  // at what the watches have not told yet
@@ -38,7 +39,12 @@ std::string withGrant(std::string problem) {
 
 WorkKeeper::WorkKeeper(const std::shared_ptr<client::Access>& access, const LiveView& view,
                        WorkKeeperOptions options)
-    : view_(view), options_(std::move(options)), server_(access->newServer()), random_(options_.random()) {}
+    : view_(view),
+      options_(std::move(options)),
+      server_(access->newServer()),
+      random_(options_.random()),
+      doubts_(options_.log, "works are let go although nobody can tell what is there of a provider's type: ",
+              "what is there of all providers' types is known again") {}
 
 WorkKeeper::~WorkKeeper() { stop(); }
 
@@ -81,12 +87,24 @@ void WorkKeeper::run() {
   }
 }
 
-std::vector<KeptWorkChange> WorkKeeper::changes() const {
+// How long one type after the other has been in doubt.
+milliseconds WorkKeeper::doubt(const std::optional<kube::GroupResource>& type) {
+  const TimePoint now = steady_clock::now();
+  if (!type) inDoubtSince_.reset();
+  if (type && !inDoubtSince_) inDoubtSince_ = now;
+  const milliseconds since =
+      inDoubtSince_ ? std::chrono::duration_cast<milliseconds>(now - *inDoubtSince_) : milliseconds(0);
+  doubts_.note(type && since >= kMostDoubt ? toString(*type) : "");
+  return since;
+}
+
+std::vector<KeptWorkChange> WorkKeeper::changes() {
   std::vector<KeptWorkChange> changes;
   const bool mayKeep = options_.mayKeep();
   const std::set<std::string> refused = options_.refused();
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const ViewOfWorks works{view, types, view_.ownNamespace()};
+    const bool waitsForLists = doubt(typeInDoubt(view)) < kMostDoubt;
+    const ViewOfWorks works{view, types, view_.ownNamespace(), waitsForLists};
     changes = mayKeep ? keptWorksToChange(works, refused) : keptWorksToLetGo(works);
   });
   return changes;
@@ -161,13 +179,13 @@ WorkKeeper::Done WorkKeeper::change(const KeptWorkChange& change) {
   return tl::unexpected(toString(client::statusOfAnswer(*whole)));
 }
 
-// It is there indeed, and nobody deletes it; or nobody can say.
+// It is there indeed, and nobody deletes it.
 bool WorkKeeper::isForsaken(const VeryObject& object) {
   const auto type = view_.find(object.key.type);
-  if (!type) return true;
+  if (!type) return false;
   const auto meta =
       client::readMetadata(*server_, *type, object.key.namespaceName, object.key.name, options_.patience);
-  return !meta || (*meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp);
+  return meta && *meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp;
 }
 
 void WorkKeeper::tell(const KeptWorkChange& change) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -62,7 +63,8 @@ class WorkKeeper {
 
   void run();
   bool isStopping();
-  std::vector<KeptWorkChange> changes() const;
+  std::chrono::milliseconds doubt(const std::optional<kube::GroupResource>& type);
+  std::vector<KeptWorkChange> changes();
   void pass();
   void settle(const KeptWorkChange& change);
   Record& recordOf(const KeptWorkChange& change);
@@ -75,6 +77,8 @@ class WorkKeeper {
   const std::unique_ptr<client::ApiServer> server_;
   const client::RandomFraction random_;    // of the thread, as the next
   std::map<std::string, Record> records_;  // by the work's uid
+  std::optional<TimePoint> inDoubtSince_;  // a provider's type; of the thread, as the next
+  ProblemLog doubts_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

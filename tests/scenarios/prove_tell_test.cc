@@ -138,12 +138,15 @@ TEST(Tell, AWorkThatIsReportedGoneTooEarlySaysWhatIsStillThere) {
   compiled.never.push_back({*work, cluster::EventKind::Gone, *bit, 0});
   compiled.neverBits |= uint64_t{1} << *bit;
   const Proof proof = prove(compiled);
-  ASSERT_THAT(proof.broken, SizeIs(1));
   const cluster::Machine machine(compiled.model);
-  Told told;
-  tell(machine, Names(compiled.model), proof.broken[0].way, told);
-  EXPECT_THAT(told.steps.back().text, AllOf(HasSubstr("manifestworks/cluster1/finalizer"), HasSubstr("gone"),
-                                            HasSubstr("although"), HasSubstr("still there")));
+  std::vector<std::string> ends;
+  for (const auto& broken : proof.broken) {
+    Told told;
+    tell(machine, Names(compiled.model), broken.way, told);
+    ends.push_back(told.steps.back().text);
+  }
+  EXPECT_THAT(ends, Contains(AllOf(HasSubstr("manifestworks/cluster1/finalizer"), HasSubstr("gone"),
+                                   HasSubstr("although"), HasSubstr("still there"))));
 }
 
 TEST(Tell, WhatGoesOnForEverIsNamed) {

@@ -143,12 +143,15 @@ TEST_F(KeptWorksTest, AreAsTheyAreWhileProvidersMayBeThere) {
   putWork(false, {kAgents, kOurs});
   remove(kKeptSpaces, "", "n");
   remove(kKeptDeployments, "n", "d");
-  for (const Knowledge unsure : {Knowledge::Unknown, Knowledge::Stale}) {
+  for (const Knowledge unsure : {Knowledge::Unknown, Knowledge::Unserved}) {
     view.know(kKeptDeployments, unsure);
     EXPECT_EQ(keeping(), Keeping::AsItIs);
+    EXPECT_THAT(keptWorksToChange({view, types, home, false}, refused), ::testing::SizeIs(1));
   }
-  view.know(kKeptDeployments, Knowledge::Forbidden);
-  EXPECT_EQ(keeping(), Keeping::Ends) << "that may stay so";
+  for (const Knowledge sure : {Knowledge::Forbidden, Knowledge::Stale}) {
+    view.know(kKeptDeployments, sure);
+    EXPECT_EQ(keeping(), Keeping::Ends) << "that may stay so, or what there was is known";
+  }
 }
 
 // Whoever may create a Deployment may write a work's uid into it.

@@ -209,11 +209,26 @@ TEST_F(UninstallTest, DeletionsThatArePutOffNeedAYes) {
   EXPECT_THAT(server.writes, IsEmpty());
   EXPECT_THAT(told, ElementsAre("1 deletion is put off, and lastout will not carry it out:",
                                 "  deployments.apps/default/provider, asked for by agent"));
-  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("a teardown is under way: nothing was done"),
-                                            HasSubstr("--yes"), HasSubstr("uninstall.dropsPutOff=true"))));
+  EXPECT_THAT(complaints,
+              ElementsAre(AllOf(HasSubstr("a teardown is under way: let a lastout that runs finish it"),
+                                HasSubstr("--yes"))));
   options.dropsPutOff = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
+}
+
+// Its Pods answer until they have ended.
+TEST_F(UninstallTest, ATeardownThatBeginsMeanwhileNeedsAYes) {
+  install();
+  options.patience.pause = [this, pause = options.patience.pause, begun = false](auto time) mutable {
+    if (!std::exchange(begun, true)) putOff();
+    pause(time);
+  };
+  EXPECT_FALSE(run());
+  EXPECT_FALSE(isThere(kOwnDeployment));
+  EXPECT_TRUE(isThere(kOwnWebhook)) << "what is guarded is denied";
+  EXPECT_EQ(finalizersOf(kWork), Json({admission::kKeptFinalizer, "others.io/f"}));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way"), HasSubstr(kWayOut)));
 }
 
 // Whatever it is, somebody has asked for it.
@@ -250,7 +265,8 @@ TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
   EXPECT_THAT(told, IsSupersetOf({"25 AppliedManifestWorks are being deleted and held by lastout; what they "
                                   "have applied the garbage collector deletes next, unguarded, in any order:",
                                   "  w0", "AppliedManifestWorks that wait for lastout: the same of 5 more"}));
-  EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way: nothing was done")));
+  EXPECT_THAT(complaints,
+              ElementsAre(HasSubstr("a teardown is under way: let a lastout that runs finish it")));
   options.dropsPutOff = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
