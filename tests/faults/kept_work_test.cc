@@ -66,7 +66,8 @@ TEST_F(KeptWorkTest, IsNotReportedGoneTooEarly) {
 TEST_F(KeptWorkTest, IsKeptOnlyForWhatIsGuarded) {
   begin();
   waitUntilKept();
-  for (const Json& item : world.get(kAppliedWorks)["items"]) {
+  const Json works = world.get(kAppliedWorks)["items"];
+  for (const Json& item : works) {
     const auto all = item["metadata"].value("finalizers", std::vector<std::string>());
     const bool isProviders = item["metadata"]["name"] == "cluster1-provider";
     EXPECT_EQ(std::ranges::count(all, kKept), isProviders ? 1 : 0) << item;
