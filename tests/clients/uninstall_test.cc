@@ -73,7 +73,7 @@ TEST_F(Uninstalled, NothingOfItOutlivesIt) {
   EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("put off, and lastout will not carry "),
                                       HasSubstr("deployments.apps/finalizer-namespace/finalizer-deployment, "
                                                 "asked for by agent"),
-                                      HasSubstr("go on with --yes")));
+                                      HasSubstr("lastout uninstall --yes")));
   kubectl("get deployment lastout -n lastout");
   EXPECT_THAT(uninstall("--yes --dry-run", 0), HasSubstr("would be deleted"));
   kubectl("get deployment lastout -n lastout");

@@ -305,9 +305,25 @@ void FaultWorld::noteRequest(const HttpRequest& request) {
   const kube::ObjectKey key =
       target ? kube::ObjectKey{{target->group, target->resource}, target->namespaceName, target->name}
              : kube::ObjectKey{};
+  const bool isOfWork = isOfDeletedWork(request.path);
   const std::scoped_lock lock(mutex_);
   deletedByLastout_.emplace(uid, request.path);
-  if (!asked_.contains({key, uid})) unasked_.push_back(request.path + " " + uid);
+  if (!isOfWork && !asked_.contains({key, uid})) unasked_.push_back(request.path + " " + uid);
+}
+
+// Who deletes a work asks for the deletion of all that it owns; of what was made anew meanwhile under the
+// same name its agent may ask for the former one, which is no longer there, and nobody reviews that.
+bool FaultWorld::isOfDeletedWork(const std::string& path) {
+  const Json object = get(path);
+  const Json* owners = apiserver::at(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr) return false;
+  return std::ranges::any_of(*owners, [this](const Json& owner) {
+    if (owner["kind"] != "AppliedManifestWork") return false;
+    const Json work = get("/apis/work.open-cluster-management.io/v1/appliedmanifestworks/" +
+                          owner["name"].get<std::string>());
+    return !work.is_null() && work["metadata"]["uid"] == owner["uid"] &&
+           work["metadata"].contains("deletionTimestamp");
+  });
 }
 
 std::vector<std::string> FaultWorld::unasked() {

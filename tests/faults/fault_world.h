@@ -177,6 +177,7 @@ class FaultWorld {
   void noteReview(const std::string& body,
                   const tl::expected<apiserver::WebhookResponse, std::string>& answer);
   void noteRequest(const apiserver::HttpRequest& request);
+  bool isOfDeletedWork(const std::string& path);
 
   const Pki pki_;
   const uint64_t seed_;
