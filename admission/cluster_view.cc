@@ -1,34 +1,45 @@
 #include "admission/cluster_view.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "admission/put_off.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/provider_types.h"
 
 namespace lastout::admission {
 
 namespace {
 
+const kube::GroupResource kServices{"", "services"};
+
+bool isOfConversion(const criticalservice::Criterion& criterion) {
+  return std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
+}
+
 std::vector<graph::Condition> conditionsToConfirm(const graph::Graph& graph, const GuardIndex& index,
-                                                  const kube::ObjectKey& key) {
+                                                  const kube::ObjectKey& key, Manner manner) {
   std::vector<graph::Condition> conditions;
-  forEachToConfirm(GraphFacts(graph, index), index.rules(), index.stakes(key),
-                   [&](uint32_t /*stake*/, uint32_t condition) {
-                     conditions.push_back(graph.condition(graph::ConditionId{condition}));
-                   });
+  forEachToConfirm(
+      GraphFacts(graph, index), index.rules(), index.stakes(key),
+      [&](uint32_t /*stake*/, uint32_t condition) {
+        conditions.push_back(graph.condition(graph::ConditionId{condition}));
+      },
+      manner);
   std::ranges::sort(conditions);
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   return conditions;
 }
 
-Judged judged(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key) {
-  Judged result{admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key)), {}, {}};
-  if (!result.decision.allowed) {
+Judged judged(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key, Manner manner) {
+  Judged result{
+      admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key), manner), {}, {}};
+  if (!result.decision.allowed || result.decision.held)
     result.explanation = admission::explain(graph, index, key, result.decision);
-  } else if (result.decision.guarded) {
-    result.toConfirm = conditionsToConfirm(graph, index, key);
-  }
+  if (result.decision.allowed && result.decision.guarded)
+    result.toConfirm = conditionsToConfirm(graph, index, key, manner);
   return result;
 }
 
@@ -46,13 +57,32 @@ graph::TypeId ClusterView::intern(const kube::GroupResource& type) {
 }
 
 void ClusterView::know(const kube::GroupResource& type, graph::Knowledge knowledge) {
-  graph_.setKnowledge(intern(type), knowledge);
+  const graph::TypeId id = intern(type);
+  const bool wasBelievable = believable(graph_.knowledge(id));
+  graph_.setKnowledge(id, knowledge);
+  if (believable(knowledge) != wasBelievable) putFinding(type);
+}
+
+// What the providers convert that may stand behind something of the type.
+void ClusterView::putFinding(const kube::GroupResource& type) {
+  for (const auto& [space, names] : servicesOf_) {
+    for (const std::string& name : names) {
+      const criticalservice::CriticalService& service = index_.service(index_.find(name));
+      if (criticalservice::findsDependencies(service) && (type == kServices || type == service.provider.type))
+        put(service);
+    }
+  }
+}
+
+bool ClusterView::isBelievable(const kube::GroupResource& type) const {
+  const auto id = graph_.findType(type);
+  return id ? believable(graph_.knowledge(*id)) : told_ == Told::Everything;
 }
 
 void ClusterView::forget(const kube::GroupResource& type) {
   const auto id = graph_.findType(type);
   if (!id) return;
-  graph_.setKnowledge(*id, graph::Knowledge::Unknown);
+  know(type, graph::Knowledge::Unknown);
   std::vector<kube::ObjectKey> gone;
   for (const graph::ObjectId object : graph_.objectsOf(*id)) gone.push_back(graph_.key(object));
   for (const kube::ObjectKey& key : gone) remove(key);
@@ -60,6 +90,90 @@ void ClusterView::forget(const kube::GroupResource& type) {
 
 void ClusterView::upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta) {
   graph_.upsert(intern(type), meta);
+  const kube::ObjectKey key{type, meta.namespaceName, meta.name};
+  noteHeld(key, meta);
+  putServicesOf(key);
+}
+
+// Whose provider this is: who owns it may be another now.
+void ClusterView::putServicesOf(const kube::ObjectKey& provider) {
+  const auto found = servicesOf_.find(provider.namespaceName);
+  if (found == servicesOf_.end()) return;
+  for (const std::string& name : found->second) {
+    const criticalservice::CriticalService& service = index_.service(index_.find(name));
+    if (service.provider == provider) put(service);
+  }
+}
+
+void ClusterView::noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
+  if (!criticalservice::canBeHeld(key.type)) return;
+  if (kube::hasFinalizer(meta, kHeldFinalizer))
+    held_.insert(key);
+  else
+    held_.erase(key);
+}
+
+void ClusterView::tell(const kube::Object& object) {
+  upsert(object.key.type, object.meta);
+  findAgain(finder_.put(object));
+}
+
+// A provider that is not told of any more needed what it needed last, and converted what it converted last:
+// the first goes after it, and is carried out when it is gone. Where that stands, by number.
+std::optional<uint32_t> ClusterView::lastKnown(const criticalservice::CriticalService& service) const {
+  const uint32_t number = index_.find(service.meta.name);
+  if (!criticalservice::findsDependencies(service) || finder_.knows(service.provider) ||
+      number == graph::kNone)
+    return std::nullopt;
+  const criticalservice::CriticalService& former = index_.service(number);
+  const bool isSame = former.provider == service.provider && criticalservice::findsDependencies(former);
+  return isSame ? std::optional(number) : std::nullopt;
+}
+
+void ClusterView::put(criticalservice::CriticalService service) {
+  const auto last = lastKnown(service);
+  const bool isCertain = isBelievable(kServices) && isBelievable(service.provider.type);
+  service = finder_.withConverted(std::move(service), isCertain);
+  Dependencies needed = last ? index_.dependencies(*last) : finder_.find(service);
+  if (last) {
+    const std::vector<criticalservice::Criterion>& former = index_.service(*last).criteria;
+    std::ranges::copy_if(former, std::back_inserter(service.criteria), [&](const auto& criterion) {
+      return isOfConversion(criterion) &&
+             std::ranges::find(service.criteria, criterion) == service.criteria.end();
+    });
+  }
+  for (criticalservice::Dependency& dependency : needed)
+    dependency.ownsProvider = dependency.ownsProvider || owns(dependency.object, service.provider);
+  for (const criticalservice::Criterion& criterion : service.criteria) {
+    if (isOfConversion(criterion)) intern(criticalservice::typeOf(criterion));
+  }
+  index_.put(graph_, service, builtIn_, std::move(needed));
+}
+
+// The provider names it as its owner; of an owner that nobody follows, by a kind that is built in.
+bool ClusterView::owns(const kube::ObjectKey& object, const kube::ObjectKey& provider) const {
+  const auto owned = graph_.find(provider);
+  if (!owned) return false;
+  return std::ranges::any_of(graph_.owners(*owned), [&](const graph::OwnerView& owner) {
+    if (owner.object) return graph_.key(*owner.object) == object;
+    const kube::ResourceType* type = builtIn_.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+    return type != nullptr && type->type == object.type && owner.name == object.name;
+  });
+}
+
+void ClusterView::forgetPlace(const criticalservice::CriticalService& service) {
+  const auto place = servicesOf_.find(service.provider.namespaceName);
+  place->second.erase(service.meta.name);
+  if (place->second.empty()) servicesOf_.erase(place);
+}
+
+// What the providers in these namespaces need.
+void ClusterView::findAgain(const std::set<std::string>& namespaces) {
+  for (const std::string& space : namespaces) {
+    const auto found = servicesOf_.find(space);
+    if (found == servicesOf_.end()) continue;
+    for (const std::string& name : found->second) put(index_.service(index_.find(name)));
+  }
 }
 
 tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
@@ -67,7 +181,9 @@ tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
   const auto parsed = criticalservice::parseStanding(service);
   services_.insert_or_assign(service.key.name, std::move(service));
   if (!parsed) return tl::unexpected(parsed.error());
-  index_.put(graph_, *parsed, builtIn_);
+  if (const auto* former = ClusterView::service(parsed->meta.name)) forgetPlace(*former);
+  servicesOf_[parsed->provider.namespaceName].insert(parsed->meta.name);
+  put(*parsed);
   intern(parsed->provider.type);
   for (const criticalservice::Criterion& criterion : parsed->criteria)
     intern(criticalservice::typeOf(criterion));
@@ -77,13 +193,16 @@ tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
 void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   if (const auto object = graph_.find(key); object && !uid.empty() && !graph_.hasUid(*object, uid)) return;
   graph_.remove(key);
+  held_.erase(key);
+  findAgain(finder_.remove(key));
   if (key.type != criticalservice::criticalServiceType()) return;
+  if (const auto* former = service(key.name)) forgetPlace(*former);
   index_.remove(graph_, key.name);
   services_.erase(key.name);
 }
 
-Decision ClusterView::decide(const kube::ObjectKey& key) const {
-  return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key));
+Decision ClusterView::decide(const kube::ObjectKey& key, Manner manner) const {
+  return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key), manner);
 }
 
 bool ClusterView::guardsScaling(const kube::ObjectKey& key) const {
@@ -106,12 +225,12 @@ Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& dec
 
 // What was seen is put into copies: the watch of its type may know more by now, and would not tell that it is
 // gone.
-Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen) const {
-  if (seen.empty()) return judged(graph_, index_, key);
+Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen, Manner manner) const {
+  if (seen.empty()) return judged(graph_, index_, key, manner);
   graph::Graph graph = graph_.snapshot();
   const GuardIndex index = index_;
   for (const Seen& object : seen) graph.upsert(graph.internType(object.type), object.meta);
-  return judged(graph, index, key);
+  return judged(graph, index, key, manner);
 }
 
 std::vector<uint32_t> ClusterView::remembering(const kube::ObjectKey& key) const {

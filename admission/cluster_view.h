@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +34,7 @@ struct Seen {
 // A verdict on a DELETE, before the confirming read.
 struct Judged {
   Decision decision;
-  Explanation explanation;                  // of a denial
+  Explanation explanation;                  // of a denial, and of Reason::Held
   std::vector<graph::Condition> toConfirm;  // of an ALLOW of what is guarded: what to read, each once
 };
 
@@ -51,29 +53,40 @@ class ClusterView {
 
   // The object is there, and looks so. Of a CriticalService only its place in the graph: see guard().
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
+  // Likewise, and what it says: what providers need follows from that (criticalservice/dependencies.h).
+  void tell(const kube::Object& object);
   // Likewise, of a CriticalService: what it says is guarded from now on. Fails when it says nothing that can
   // be understood (criticalservice::parseStanding()): what it said before stays guarded.
   tl::expected<void, kube::Errors> guard(kube::Object service);
   // The object is gone, whatever it was; with a uid, unless another one has its name by now.
   void remove(const kube::ObjectKey& key, std::string_view uid = {});
 
-  Decision decide(const kube::ObjectKey& key) const;
+  Decision decide(const kube::ObjectKey& key, Manner manner = Manner::Ending) const;
   // The object is the provider of a CriticalService with spec.guard.scaleToZero, or nobody can say.
   bool guardsScaling(const kube::ObjectKey& key) const;
+  // What the service's provider needs, as far as was told.
+  Dependencies dependenciesOf(const criticalservice::CriticalService& service) const {
+    return finder_.find(service);
+  }
   // It is known that nothing keeps the criterion from holding now.
   bool isMet(const criticalservice::Criterion& criterion) const;
   // `detail`: as of admission::explain().
   Explanation explain(const kube::ObjectKey& key, const Decision& decision,
                       std::string_view detail = {}) const;
   // decide(), its words, and what to confirm; as it would be if these objects were there, too.
-  Judged judge(const kube::ObjectKey& key, std::span<const Seen> seen = {}) const;
+  Judged judge(const kube::ObjectKey& key, std::span<const Seen> seen = {},
+               Manner manner = Manner::Ending) const;
 
   const graph::Graph& graph() const { return graph_; }
   const GuardIndex& guards() const { return index_; }
   // The CriticalServices that remember a deletion of the object that was put off (admission/put_off.h): their
   // numbers in guards(), in order.
   std::vector<uint32_t> remembering(const kube::ObjectKey& key) const;
-  // What a CriticalService was understood to say last; nullptr: it never was. Valid until the next change.
+  // Those objects that can be providers and carry lastout's finalizer for them (admission/held_provider.h).
+  // Valid until the next change.
+  const std::set<kube::ObjectKey>& heldObjects() const { return held_; }
+  // What a CriticalService was understood to say last, with the criteria that follow from what its provider
+  // converts; nullptr: it never was. Valid until the next change.
   const criticalservice::CriticalService* service(std::string_view name) const;
   // Those that are understood, in the order of their names. Valid until the next change.
   std::vector<const criticalservice::CriticalService*> services() const;
@@ -82,12 +95,24 @@ class ClusterView {
 
  private:
   graph::TypeId intern(const kube::GroupResource& type);
+  std::optional<uint32_t> lastKnown(const criticalservice::CriticalService& service) const;
+  void put(criticalservice::CriticalService service);
+  bool owns(const kube::ObjectKey& object, const kube::ObjectKey& provider) const;
+  void forgetPlace(const criticalservice::CriticalService& service);
+  void putFinding(const kube::GroupResource& type);
+  bool isBelievable(const kube::GroupResource& type) const;
+  void putServicesOf(const kube::ObjectKey& provider);
+  void noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta);
+  void findAgain(const std::set<std::string>& namespaces);
 
   const kube::ResourceMap builtIn_ = kube::ResourceMap::builtIn();
   const Told told_;
   graph::Graph graph_;
   GuardIndex index_;
+  criticalservice::DependencyFinder finder_;
+  std::map<std::string, std::set<std::string>> servicesOf_;    // by the namespace of their providers
   std::map<std::string, kube::Object, std::less<>> services_;  // by name, as they were told
+  std::set<kube::ObjectKey> held_;
 };
 
 }  // namespace lastout::admission

@@ -18,16 +18,18 @@ void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::C
   } else {
     text.number(holders.count).letter(' ').type(type);
   }
+  const bool isConverted = std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     text.either(one, " has finalizer ", " have finalizer ").name(finalizer->finalizerName);
   } else {
-    text << " exists";
+    text.either(one, " exists", " exist");
   }
   if (one && !holders.live) text << " (being deleted)";
   if (!one) text.either(holders.shown < holders.count, " (among them ", " (").names(graph, holders) << ")";
   if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
     (text << " (when last seen: ").ignorance(graph, type, knowledge) << ")";
   }
+  if (isConverted) text.either(one, ", and the provider converts it", ", and the provider converts them");
 }
 
 void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
@@ -36,6 +38,8 @@ void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservic
   text << "it is not known whether ";
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     ((text << "any ").type(type) << " has finalizer ").name(finalizer->finalizerName);
+  } else if (std::holds_alternative<criticalservice::InstancesCriterion>(criterion)) {
+    (text << "any ").type(type) << " is left for the provider to convert";
   } else {
     text.key(viewOf(std::get<criticalservice::SpecificResourceCriterion>(criterion).object)) << " exists";
   }

@@ -33,6 +33,8 @@ enum class Role : uint8_t {
   Provider,         // its provider: its criteria must hold
   HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is
                     // present
+  Dependency,       // what its provider needs: its provider must be absent, or on its way with nothing that
+                    // waits for it
   LastoutNamespace  // lastout's own namespace: no service may be left
 };
 
@@ -41,20 +43,30 @@ struct Stake {
   uint32_t service = 0;
 };
 
-// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `servicesKnown`:
+// What a DELETE does that is admitted (admission/held_provider.h).
+enum class Manner : uint8_t {
+  Ending,  // the object is gone, or, deleted in the foreground, what it runs: whatever is guarded
+  Held,    // a finalizer of lastout's is on the object, and keeps it with all that it runs
+};
+
+// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `isLeaving`: the
+// object that a condition is about is there, and is being deleted. `servicesKnown`:
 // the CriticalServices themselves have been synced, so that "not guarded" can be believed.
 template <class F>
 concept Facts = requires(const F& facts, uint32_t id) {
   { facts.servicesKnown() } -> std::convertible_to<bool>;
   { facts.exists(id) } -> std::convertible_to<bool>;
   { facts.intent(id) } -> std::convertible_to<criticalservice::DeletionIntent>;
+  { facts.enforcement(id) } -> std::convertible_to<criticalservice::EnforcementMode>;
   { facts.holders(id) } -> std::convertible_to<uint32_t>;
+  { facts.isLeaving(id) } -> std::convertible_to<bool>;
   { facts.knowledge(id) } -> std::convertible_to<graph::Knowledge>;
 };
 
 enum class Reason : uint8_t {
   NotGuarded,
   CriteriaMet,       // guarded, and nothing blocks
+  Held,              // a provider that lastout's finalizer keeps until its criteria hold
   ServicesUnknown,   // CriticalServices are not synced yet
   ProviderPresent,   // a CriticalService whose provider is there
   ProviderUnknown,   // a CriticalService whose provider is not seen, but its type is not known well enough
@@ -69,6 +81,7 @@ struct Decision {
   bool allowed = true;
   bool guarded =
       false;  // some service's intent lets it guard the object: an ALLOW needs a confirming read first
+  bool held = false;                   // the criteria of the provider itself do not count: it is held
   Reason reason = Reason::NotGuarded;  // of the first blocker, in the order of stakes and criteria
   uint32_t stake = 0;                  // index of the first stake that blocks
   uint32_t criterion = 0;              // index within its service of the first criterion that blocks
@@ -80,20 +93,34 @@ constexpr bool believable(graph::Knowledge knowledge) {
   return knowledge == graph::Knowledge::Synced || knowledge == graph::Knowledge::Absent;
 }
 
+// What the CriticalServices say that guard a provider: those that are there, and whose intent lets them.
+struct ProviderGuards {
+  bool any = false;
+  bool allHold = true;  // one that says Deny wants no less than a denial
+
+  bool isToBeHeld() const { return any && allHold; }
+};
+
+template <Facts F>
+ProviderGuards providerGuards(const F& facts, std::span<const Stake> stakes);
+
 // Calls visit(stakeIndex, criterionIndex, reason) for every blocker, in order, until it returns false.
 template <Facts F, class Visit>
-void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit);
+void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
+                    Manner manner = Manner::Ending);
 
 // Calls visit(stakeIndex, condition) for every condition on whose having no holder an ALLOW rests: what a
 // confirming read looks at (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than
 // once. Where the read finds a holder, the facts are brought up to date and decided again: another condition
 // may matter then.
 template <Facts F, class Visit>
-void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit);
+void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
+                      Manner manner = Manner::Ending);
 
 // The verdict for a DELETE of the object that has these stakes. Never fails; unsure means DENY.
 template <Facts F>
-Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes);
+Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes,
+                Manner manner = Manner::Ending);
 
 }  // namespace lastout::admission
 

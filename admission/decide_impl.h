@@ -9,16 +9,20 @@ namespace detail {
 
 // What is known of one stake, looked up once.
 struct Look {
+  bool held = false;    // in a provider whose finalizer does what a denial would
   bool guards = false;  // the service is there, and its intent lets it guard in this role
   bool providerPresent =
       false;  // seen; when neither this nor providerGone, its type is not known well enough
   bool providerGone = false;
+  bool providerLeaving = false;  // present, and being deleted; of a dependency alone
 };
 
+// `held`: isHeld().
 template <Facts F>
-Look look(const F& facts, const Rules& rules, const Stake& stake) {
+Look look(const F& facts, const Rules& rules, const Stake& stake, bool held = false) {
   using criticalservice::DeletionIntent;
   Look result;
+  result.held = held && stake.role == Role::Provider;
   if (!facts.exists(stake.service)) return result;
   switch (stake.role) {
     case Role::Service:
@@ -26,16 +30,19 @@ Look look(const F& facts, const Rules& rules, const Stake& stake) {
       break;
     case Role::Provider:
     case Role::HoldsProvider:
+    case Role::Dependency:
       result.guards = facts.intent(stake.service) != DeletionIntent::OrphanResources;
       break;
     case Role::LastoutNamespace:
       result.guards = true;
       break;
   }
-  if (result.guards && (stake.role == Role::Service || stake.role == Role::HoldsProvider)) {
+  if (result.guards && stake.role != Role::Provider && stake.role != Role::LastoutNamespace) {
     const uint32_t provider = rules.services[stake.service].provider;
     result.providerPresent = facts.holders(provider) > 0;
     result.providerGone = !result.providerPresent && believable(facts.knowledge(provider));
+    result.providerLeaving =
+        stake.role == Role::Dependency && result.providerPresent && facts.isLeaving(provider);
   }
   return result;
 }
@@ -59,10 +66,13 @@ bool visitCriteria(const F& facts, const Rules& rules, uint32_t stake, uint32_t 
 template <Facts F, class Visit>
 bool visitStake(const F& facts, const Rules& rules, std::span<const Stake> stakes, uint32_t index,
                 const Look& found, Visit& visit) {
-  if (!found.guards) return true;
+  if (!found.guards || found.held) return true;
   switch (stakes[index].role) {
     case Role::Service:
+    case Role::Dependency:
       if (found.providerGone) return true;
+      // A provider that is deleted in the foreground may wait for it.
+      if (found.providerLeaving) return visitCriteria(facts, rules, index, stakes[index].service, visit);
       return visit(index, 0, found.providerPresent ? Reason::ProviderPresent : Reason::ProviderUnknown);
     case Role::Provider:
       return visitCriteria(facts, rules, index, stakes[index].service, visit);
@@ -74,26 +84,50 @@ bool visitStake(const F& facts, const Rules& rules, std::span<const Stake> stake
   return true;
 }
 
+// The finalizer does for each CriticalService that guards the provider what a denial would.
+template <Facts F>
+bool isHeld(const F& facts, std::span<const Stake> stakes, Manner manner) {
+  return manner == Manner::Held && providerGuards(facts, stakes).isToBeHeld();
+}
+
 }  // namespace detail
 
+template <Facts F>
+ProviderGuards providerGuards(const F& facts, std::span<const Stake> stakes) {
+  ProviderGuards guards;
+  for (const Stake& stake : stakes) {
+    if (stake.role != Role::Provider || !facts.exists(stake.service)) continue;
+    if (facts.intent(stake.service) == criticalservice::DeletionIntent::OrphanResources) continue;
+    guards.any = true;
+    guards.allHold =
+        guards.allHold && facts.enforcement(stake.service) == criticalservice::EnforcementMode::Hold;
+  }
+  return guards;
+}
+
 template <Facts F, class Visit>
-void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit) {
+void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
+                    Manner manner) {
   if (!facts.servicesKnown()) {
     visit(0, 0, Reason::ServicesUnknown);
     return;
   }
+  const bool held = detail::isHeld(facts, stakes, manner);
   for (uint32_t i = 0; i < stakes.size(); ++i) {
-    if (!detail::visitStake(facts, rules, stakes, i, detail::look(facts, rules, stakes[i]), visit)) return;
+    const detail::Look found = detail::look(facts, rules, stakes[i], held);
+    if (!detail::visitStake(facts, rules, stakes, i, found, visit)) return;
   }
 }
 
 template <Facts F, class Visit>
-void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit) {
+void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
+                      Manner manner) {
+  const bool held = detail::isHeld(facts, stakes, manner);
   for (uint32_t i = 0; i < stakes.size(); ++i) {
-    const detail::Look found = detail::look(facts, rules, stakes[i]);
-    if (!found.guards || stakes[i].role == Role::LastoutNamespace) continue;
+    const detail::Look found = detail::look(facts, rules, stakes[i], held);
+    if (!found.guards || found.held || stakes[i].role == Role::LastoutNamespace) continue;
     const ServiceRule& rule = rules.services[stakes[i].service];
-    if (stakes[i].role == Role::Service || (stakes[i].role == Role::HoldsProvider && found.providerGone)) {
+    if (stakes[i].role == Role::Service || (stakes[i].role != Role::Provider && found.providerGone)) {
       visit(i, rule.provider);
       continue;
     }
@@ -102,7 +136,7 @@ void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake>
 }
 
 template <Facts F>
-Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes) {
+Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes, Manner manner) {
   Decision decision;
   const auto count = [&](uint32_t stake, uint32_t criterion, Reason reason) {
     if (decision.unmet++ == 0) {
@@ -117,12 +151,14 @@ Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stake
     count(0, 0, Reason::ServicesUnknown);
     return decision;
   }
+  decision.held = detail::isHeld(facts, stakes, manner);
   for (uint32_t i = 0; i < stakes.size(); ++i) {
-    const detail::Look found = detail::look(facts, rules, stakes[i]);
+    const detail::Look found = detail::look(facts, rules, stakes[i], decision.held);
     decision.guarded = decision.guarded || found.guards;
     detail::visitStake(facts, rules, stakes, i, found, count);
   }
-  if (decision.guarded && decision.allowed) decision.reason = Reason::CriteriaMet;
+  if (decision.guarded && decision.allowed)
+    decision.reason = decision.held ? Reason::Held : Reason::CriteriaMet;
   return decision;
 }
 

@@ -13,13 +13,12 @@ const criticalservice::CriticalService& Denial::serviceOf(const Blocker& blocker
 graph::ConditionId Denial::conditionOf(const Blocker& blocker) const {
   const Rules& rules = index_.rules();
   const ServiceRule& rule = rules.services[stakes_[blocker.stake].service];
-  const bool isProvider =
-      blocker.reason == Reason::ProviderPresent || blocker.reason == Reason::ProviderUnknown;
-  return graph::ConditionId{isProvider ? rule.provider
-                                       : rules.criteria[rule.firstCriterion + blocker.criterion]};
+  return graph::ConditionId{
+      waitsForProvider(blocker) ? rule.provider : rules.criteria[rule.firstCriterion + blocker.criterion]};
 }
 
-Denial::Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object)
+Denial::Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
+               Manner manner)
     : reader_(reader),
       graph_(graph),
       index_(index),
@@ -27,27 +26,29 @@ Denial::Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index
       stakes_(index.stakes(object)),
       causes_(reader),
       roots_(graph) {
-  gather();
+  gather(manner);
   phrase();
 }
 
-void Denial::gather() {
+void Denial::gather(Manner manner) {
   uint32_t last = graph::kNone;
-  forEachBlocker(GraphFacts(graph_, index_), index_.rules(), stakes_,
-                 [&](uint32_t stake, uint32_t criterion, Reason reason) {
-                   const Blocker blocker{stake, criterion, reason};
-                   total_++;
-                   guards_ += stake != last ? 1 : 0;
-                   last = stake;
-                   if (shown_ == first_.size()) {
-                     if (!comesBefore(blocker, first_.back())) return true;
-                     shown_--;
-                   }
-                   size_t at = shown_++;
-                   for (; at > 0 && comesBefore(blocker, first_[at - 1]); --at) first_[at] = first_[at - 1];
-                   first_[at] = blocker;
-                   return true;
-                 });
+  forEachBlocker(
+      GraphFacts(graph_, index_), index_.rules(), stakes_,
+      [&](uint32_t stake, uint32_t criterion, Reason reason) {
+        const Blocker blocker{stake, criterion, reason};
+        total_++;
+        guards_ += stake != last ? 1 : 0;
+        last = stake;
+        if (shown_ == first_.size()) {
+          if (!comesBefore(blocker, first_.back())) return true;
+          shown_--;
+        }
+        size_t at = shown_++;
+        for (; at > 0 && comesBefore(blocker, first_[at - 1]); --at) first_[at] = first_[at - 1];
+        first_[at] = blocker;
+        return true;
+      },
+      manner);
 }
 
 void Denial::phrase() {
@@ -100,8 +101,9 @@ bool Denial::sameWords(const Blocker& a, const Blocker& b) const {
 void Denial::writeField(Writer& text, const Blocker& blocker) const {
   text.service(serviceOf(blocker).meta.name);
   if (roleOf(blocker) == Role::Service) text << "#spec.provider";
+  if (roleOf(blocker) == Role::Dependency) (text << "#") << criticalservice::kDependenciesField;
   if (roleOf(blocker) == Role::Provider || roleOf(blocker) == Role::HoldsProvider) {
-    (text << "#spec.criteria[").number(blocker.criterion).letter(']');
+    (text << "#") << criticalservice::fieldOf(serviceOf(blocker), blocker.criterion);
   }
 }
 

@@ -18,16 +18,23 @@
 
 namespace lastout::admission {
 
+// What follows the name of a held provider, up to what it waits for. API servers cut warnings off after 256
+// bytes: what matters comes first.
+inline constexpr char kHeldSentence[] = " may be deleted, but waits to be finalized until ";
+
 class Denial {
  public:
-  // Keeps references to all of its arguments.
-  Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object);
+  // Keeps references to all of its arguments. `manner`: of the DELETE that is denied.
+  Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
+         Manner manner = Manner::Ending);
 
   bool empty() const {
     return shown_ == 0;
   }  // nothing blocks: the verdict was made of other facts than these
   // Not when empty. The sentence, in at most kLongestMessage bytes.
   std::string sentence() const;
+  // Likewise, of a provider that is held: what it waits for once it is deleted.
+  std::string heldSentence() const;
   void moveCausesTo(Explanation& explanation) const { causes_.moveTo(explanation); }  // after the sentence
 
  private:
@@ -57,8 +64,12 @@ class Denial {
   graph::ConditionId conditionOf(const Blocker& blocker) const;
   std::span<const Blocker> shown() const { return {first_.data(), shown_}; }
   bool isItself() const { return object_.resource == "criticalservices"; }
+  // The provider's presence is what blocks, not its criteria.
+  bool waitsForProvider(const Blocker& blocker) const {
+    return blocker.reason == Reason::ProviderPresent || blocker.reason == Reason::ProviderUnknown;
+  }
 
-  void gather();
+  void gather(Manner manner);
   void phrase();
   void findRoots();
   bool comesBefore(const Blocker& a, const Blocker& b) const;
@@ -66,6 +77,8 @@ class Denial {
 
   std::string sentence(size_t longestName, bool withRoots) const;
   void writeSubject(Writer& text) const;
+  void writeHolder(Writer& text, const criticalservice::CriticalService& service) const;
+  void writeNeed(Writer& text, const Blocker& blocker) const;
   Remedy writeList(Writer& text, size_t longestName) const;
   void writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) const;
   void writeServicesLeft(Writer& text) const;

@@ -13,12 +13,24 @@ constexpr size_t kLongestWithMore = 650;   // bytes of a sentence that another b
 constexpr size_t kLongNames = 160;         // bytes of a name in a sentence
 constexpr size_t kShortNames = 56;         // the same where the sentence would be too long
 
+bool isSame(const KeyView& a, const KeyView& b) {
+  return a.name == b.name && a.namespaceName == b.namespaceName && a.resource == b.resource &&
+         a.group == b.group;
+}
+
 }  // namespace
 
 std::string Denial::sentence() const {
   std::string text = sentence(kLongNames, true);
   if (text.size() > kLongestMessage) text = sentence(kShortNames, true);
   return text.size() <= kLongestMessage ? text : sentence(kShortNames, false);
+}
+
+std::string Denial::heldSentence() const {
+  Writer text(kShortNames * 2, reader_);
+  text.key(object_) << kHeldSentence << "it may go: ";
+  writeList(text, kShortNames * 2);
+  return text.take();
 }
 
 std::string Denial::sentence(size_t longestName, bool withRoots) const {
@@ -53,14 +65,13 @@ void Denial::writeSubject(Writer& text) const {
     text << (isItself() ? " must stay while " : " must stay, with all that it defines, while ");
     return;
   }
-  const bool holds = roleOf(blocker) == Role::HoldsProvider;
-  if (holds) {
-    const bool isSeen = graph_.find(service.provider).has_value();
-    text.either(isSeen, "", " may")
-        .either(object_.resource == "namespaces", " hold", " define")
-        .either(isSeen, "s ", " ")
-        .key(viewOf(service.provider));
+  if (roleOf(blocker) == Role::Dependency) {
+    writeNeed(text, blocker);
+    text << ", and must stay while ";
+    return;
   }
+  const bool holds = roleOf(blocker) == Role::HoldsProvider;
+  if (holds) writeHolder(text, service);
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
   text.either(holds || replaced, ",", "").either(holds, " the provider of ", " is the provider of ");
@@ -70,6 +81,28 @@ void Denial::writeSubject(Writer& text) const {
                                                          : " other CriticalService guards it too) ");
   }
   text << "while ";
+}
+
+// A namespace, a CRD, or what owns the provider.
+void Denial::writeHolder(Writer& text, const criticalservice::CriticalService& service) const {
+  const bool isSeen = graph_.find(service.provider).has_value();
+  const bool defines = object_.resource == "customresourcedefinitions";
+  text.either(isSeen, "", " may");
+  if (object_.resource == "namespaces")
+    text << " hold";
+  else
+    text.either(defines, " define", " own");
+  text.either(isSeen, "s ", " ").key(viewOf(service.provider));
+}
+
+// What the object is to the provider.
+void Denial::writeNeed(Writer& text, const Blocker& blocker) const {
+  const Dependencies& dependencies = index_.dependencies(stakes_[blocker.stake].service);
+  const auto found = std::ranges::find_if(dependencies, [&](const criticalservice::Dependency& dependency) {
+    return isSame(viewOf(dependency.object), object_);
+  });
+  text << " is needed by a provider";
+  if (found != dependencies.end()) (text << " (").name(found->why) << ")";
 }
 
 Denial::Remedy Denial::writeList(Writer& text, size_t longestName) const {
@@ -97,7 +130,7 @@ Denial::Remedy Denial::writeList(Writer& text, size_t longestName) const {
 
 void Denial::writeInSentence(Writer& text, size_t shown, size_t longestName) const {
   const Phrase& phrase = phrases_[shown];
-  if (roleOf(first_[shown]) != Role::Service && phrase.longestName <= longestName) {
+  if (!waitsForProvider(first_[shown]) && phrase.longestName <= longestName) {
     text << causes_.message(shown);
     return;
   }
@@ -182,7 +215,7 @@ void Denial::writeServicesLeft(Writer& text) const {
 
 void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) const {
   const bool one = remedy.objects == 1;
-  const bool providers = roleOf(first_[0]) == Role::Service;
+  const bool providers = waitsForProvider(first_[0]);
   const std::string_view atRoot = withRoots ? roots_.advice() : std::string_view();
   text << "; ";
   if (remedy.live && remedy.waiting) {
@@ -203,7 +236,7 @@ void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) con
   } else if (remedy.unseen) {
     text << "try again when lastout can tell";
   }
-  if (!providers) return;
+  if (roleOf(first_[0]) != Role::Service) return;
   text << ", or set spec.deletionIntent of the "
        << (remedy.objects > 1 ? "CriticalServices" : "CriticalService") << " to BestEffortDeletion";
 }

@@ -71,6 +71,19 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
   explanation.message = text.take();
 }
 
+// What it waits for is told as of a denial.
+void explainHeld(Explanation& explanation, Reader reader, const graph::Graph& graph, const GuardIndex& index,
+                 const KeyView& object, Writer& text) {
+  Denial denial(reader, graph, index, object);
+  if (denial.empty()) {
+    text << kHeldSentence << "it is confirmed that it may go";
+    explanation.message = text.take();
+    return;
+  }
+  explanation.message = denial.heldSentence();
+  denial.moveCausesTo(explanation);
+}
+
 }  // namespace
 
 std::string_view toString(Reason reason) {
@@ -79,6 +92,8 @@ std::string_view toString(Reason reason) {
       return "NotGuarded";
     case Reason::CriteriaMet:
       return "CriteriaMet";
+    case Reason::Held:
+      return "Held";
     case Reason::ServicesUnknown:
       return "ServicesUnknown";
     case Reason::ProviderPresent:
@@ -105,7 +120,9 @@ Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex
   Explanation explanation;
   explanation.revision = graph.revision();
   Writer text(kLongestName, reader);
-  if (decision.allowed) {
+  if (decision.allowed && decision.reason == Reason::Held) {
+    explainHeld(explanation, reader, graph, index, object, text.key(object));
+  } else if (decision.allowed) {
     explainAllowed(explanation, graph, index, object, text.key(object));
   } else if (decision.reason == Reason::ServicesUnknown) {
     explainServicesUnknown(explanation, reader, graph, index, text.key(object));
@@ -114,7 +131,7 @@ Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex
     explainAlone(explanation, decision.reason, text,
                  detail.empty() ? std::string_view("the confirming read failed") : detail, "; try again");
   } else {
-    Denial denial(reader, graph, index, object);
+    Denial denial(reader, graph, index, object, decision.held ? Manner::Held : Manner::Ending);
     if (denial.empty()) {
       text.key(object) << " was denied: ";
       explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");

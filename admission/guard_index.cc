@@ -13,7 +13,8 @@ namespace {
 size_t sizeClass(uint32_t count) { return static_cast<size_t>(std::bit_width(count - 1)); }
 
 bool sameSpec(const criticalservice::CriticalService& a, const criticalservice::CriticalService& b) {
-  return a.provider == b.provider && a.criteria == b.criteria && a.intent == b.intent;
+  return a.provider == b.provider && a.criteria == b.criteria && a.intent == b.intent &&
+         a.enforcement == b.enforcement;
 }
 
 // Parts of a key hold no NUL, so that a list's key is its four parts with NULs between.
@@ -116,13 +117,13 @@ GuardIndex::GuardIndex(graph::Graph& graph, std::string ownNamespace)
 }
 
 uint32_t GuardIndex::put(graph::Graph& graph, const criticalservice::CriticalService& service,
-                         const kube::ResourceMap& types) {
+                         const kube::ResourceMap& types, Dependencies dependencies) {
   const auto found = numbers_.find(service.meta.name);
   uint32_t number = 0;
   if (found != numbers_.end()) {
     number = found->second;
     Slot& slot = slots_[number];
-    if (sameSpec(slot.service, service)) {
+    if (sameSpec(slot.service, service) && slot.dependencies == dependencies) {
       slot.service = service;
       return number;
     }
@@ -132,9 +133,10 @@ uint32_t GuardIndex::put(graph::Graph& graph, const criticalservice::CriticalSer
     numbers_.emplace(service.meta.name, number);
   }
   slots_[number].service = service;
-  standings_[number] = {true, service.intent};
+  slots_[number].dependencies = std::move(dependencies);
+  standings_[number] = {true, service.intent, service.enforcement};
   compile(graph, number);
-  const std::vector<Guard> guards = guardsOf(service, types, ownNamespace_);
+  const std::vector<Guard> guards = guardsOf(service, types, ownNamespace_, slots_[number].dependencies);
   for (const Guard& guard : guards) addStake(guard, number);
   order(graph, number, guards);
   return number;
@@ -201,11 +203,15 @@ void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<G
     if (guard.role == Role::Service && service.intent == DeletionIntent::Ordered) {
       graph.require(guard.object, graph::ConditionId{rule.provider}, {origin, "spec.provider"});
     }
+    if (guard.role == Role::Dependency && service.intent != DeletionIntent::OrphanResources) {
+      graph.require(guard.object, graph::ConditionId{rule.provider},
+                    {origin, std::string(criticalservice::kDependenciesField)});
+    }
     const bool waitsForCriteria = guard.role == Role::Provider || guard.role == Role::HoldsProvider;
     if (!waitsForCriteria || service.intent == DeletionIntent::OrphanResources) continue;
     for (uint32_t i = 0; i < rule.criterionCount; ++i) {
       graph.require(guard.object, graph::ConditionId{rules_.criteria[rule.firstCriterion + i]},
-                    {origin, "spec.criteria[" + std::to_string(i) + "]"});
+                    {origin, criticalservice::fieldOf(service, i)});
     }
   }
 }
@@ -269,6 +275,16 @@ std::span<const Stake> GuardIndex::stakes(const kube::ObjectKey& key) const { re
 uint32_t GuardIndex::find(std::string_view name) const {
   const auto found = numbers_.find(name);
   return found == numbers_.end() ? graph::kNone : found->second;
+}
+
+Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked) {
+  bool isHeld = false;
+  bool waitsForDependents = false;
+  for (const std::string_view finalizer : graph.finalizers(object)) {
+    isHeld = isHeld || finalizer == kHeldFinalizer;
+    waitsForDependents = waitsForDependents || finalizer == kForegroundFinalizer;
+  }
+  return mannerOf(isHeld, waitsForDependents, asked);
 }
 
 }  // namespace lastout::admission

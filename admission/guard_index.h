@@ -12,6 +12,7 @@
 
 #include "admission/decide.h"
 #include "admission/guards.h"
+#include "admission/held_provider.h"
 #include "criticalservice/critical_service.h"
 #include "graph/graph.h"
 #include "graph/hash_index.h"
@@ -69,9 +70,9 @@ class GuardIndex {
 
   // Adds the service, or replaces the one of the same name, which keeps its number. Costs what the service
   // itself is large, and next to nothing when only its metadata or its status changed. `types` says which
-  // CRDs to guard.
+  // CRDs to guard, `dependencies` what its provider needs.
   uint32_t put(graph::Graph& graph, const criticalservice::CriticalService& service,
-               const kube::ResourceMap& types);
+               const kube::ResourceMap& types, Dependencies dependencies = {});
   // False when there is no such service. Its number and its conditions are used again.
   bool remove(graph::Graph& graph, std::string_view name);
 
@@ -84,6 +85,11 @@ class GuardIndex {
   bool exists(uint32_t service) const { return standings_[service].exists; }
   const criticalservice::CriticalService& service(uint32_t number) const { return slots_[number].service; }
   criticalservice::DeletionIntent intent(uint32_t service) const { return standings_[service].intent; }
+  criticalservice::EnforcementMode enforcement(uint32_t service) const {
+    return standings_[service].enforcement;
+  }
+  // What the service's provider needs, by object.
+  const Dependencies& dependencies(uint32_t service) const { return slots_[service].dependencies; }
   // The service's number, or graph::kNone.
   uint32_t find(std::string_view name) const;
   size_t size() const { return numbers_.size(); }  // how many services exist
@@ -97,12 +103,14 @@ class GuardIndex {
   };
   struct Slot {
     criticalservice::CriticalService service;
+    Dependencies dependencies;
     std::vector<Place> places;
   };
   // All that decide() asks of a service itself, apart from the rest: it is asked for every review.
   struct Standing {
     bool exists = false;
     criticalservice::DeletionIntent intent = criticalservice::DeletionIntent::Ordered;
+    criticalservice::EnforcementMode enforcement = criticalservice::EnforcementMode::Deny;
   };
   // The stakes in one object. Its key is one text, to compare in one place of memory.
   struct StakeList {
@@ -144,7 +152,12 @@ class GraphFacts {
   bool servicesKnown() const { return believable(graph_.knowledge(index_.allServices())); }
   bool exists(uint32_t service) const { return index_.exists(service); }
   criticalservice::DeletionIntent intent(uint32_t service) const { return index_.intent(service); }
+  criticalservice::EnforcementMode enforcement(uint32_t service) const { return index_.enforcement(service); }
   uint32_t holders(uint32_t condition) const { return graph_.holders(graph::ConditionId{condition}); }
+  bool isLeaving(uint32_t condition) const {
+    std::array<graph::ObjectId, 1> holder{};
+    return graph_.someHolders(graph::ConditionId{condition}, holder) > 0 && graph_.isTerminating(holder[0]);
+  }
   graph::Knowledge knowledge(uint32_t condition) const {
     return graph_.knowledge(graph::ConditionId{condition});
   }
@@ -155,5 +168,8 @@ class GraphFacts {
 };
 
 static_assert(Facts<GraphFacts>);
+
+// Of a DELETE of the object as it is; like kubectl's usual one it asks for nothing.
+Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked = Asked::Nothing);
 
 }  // namespace lastout::admission

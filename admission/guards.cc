@@ -1,5 +1,7 @@
 #include "admission/guards.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -11,7 +13,7 @@ kube::ObjectKey namespaceKey(std::string_view name) { return {{"", "namespaces"}
 }  // namespace
 
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
-                            std::string_view ownNamespace) {
+                            std::string_view ownNamespace, const Dependencies& dependencies) {
   std::vector<Guard> guards;
   guards.push_back({criticalservice::keyOf(service), Role::Service});
   guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), Role::Service});
@@ -22,6 +24,8 @@ std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, con
   const kube::ResourceType* type = types.find(service.provider.type);
   if (type == nullptr || !type->builtIn)
     guards.push_back({kube::crdKey(service.provider.type), Role::HoldsProvider});
+  for (const criticalservice::Dependency& dependency : dependencies)
+    guards.push_back({dependency.object, dependency.ownsProvider ? Role::HoldsProvider : Role::Dependency});
   if (!ownNamespace.empty()) guards.push_back({namespaceKey(ownNamespace), Role::LastoutNamespace});
   return guards;
 }
@@ -31,6 +35,9 @@ std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalSe
       criticalservice::criticalServiceType(), kube::crdType(), {"", "namespaces"}, service.provider.type};
   for (const criticalservice::Criterion& criterion : service.criteria)
     types.push_back(criticalservice::typeOf(criterion));
+  if (criticalservice::findsDependencies(service))
+    std::ranges::copy(criticalservice::DependencyFinder::neededTypes(), std::back_inserter(types));
+  std::ranges::copy(criticalservice::typesToRead(service), std::back_inserter(types));
   return types;
 }
 

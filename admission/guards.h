@@ -6,6 +6,7 @@
 
 #include "admission/decide.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
 #include "kube/resource_map.h"
 
 namespace lastout::admission {
@@ -15,15 +16,18 @@ struct Guard {
   Role role = Role::Provider;
 };
 
+using Dependencies = std::vector<criticalservice::Dependency>;
+
 // The objects whose DELETE concerns the service (docs/verdicts.md), each once for
 // each role, whether they exist or not: itself, the CRD of CriticalServices, its provider, the provider's
-// namespace, the CRD of a provider whose type is not built in, and lastout's own namespace (empty: lastout
-// runs outside the cluster).
+// namespace, the CRD of a provider whose type is not built in, what its provider needs, and lastout's own
+// namespace (empty: lastout runs outside the cluster).
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
-                            std::string_view ownNamespace);
+                            std::string_view ownNamespace, const Dependencies& dependencies);
 
 // The types whose objects lastout has to follow for the service's sake: CriticalServices, CRDs, Namespaces,
-// and those of its provider and of its criteria. Some may be named twice.
+// those of its provider and of its criteria, and what its provider's dependencies follow from. Some may be
+// named twice.
 std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalService& service);
 
 }  // namespace lastout::admission

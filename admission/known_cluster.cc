@@ -13,8 +13,8 @@ namespace {
 
 std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::ObjectId object) {
   const kube::ObjectKey key = cluster.graph.key(object);
-  const Decision decision =
-      decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(), cluster.guards.stakes(key));
+  const Decision decision = decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(),
+                                   cluster.guards.stakes(key), mannerOf(cluster.graph, object));
   if (!decision.guarded && decision.allowed) return std::nullopt;
   return graph::DumpVerdict{
       decision.allowed,

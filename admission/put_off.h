@@ -77,7 +77,8 @@ bool isToBeCarriedOut(const F& facts, Object object) {
 // Whether a CriticalService remembers that the deletion of an object was put off in which it has a stake of
 // that role. What goes after all CriticalServices (their CRD, lastout's own namespace) none can remember.
 constexpr bool remembers(Role role, bool isItself) {
-  return role == Role::Provider || role == Role::HoldsProvider || (role == Role::Service && isItself);
+  return role == Role::Provider || role == Role::HoldsProvider || role == Role::Dependency ||
+         (role == Role::Service && isItself);
 }
 
 // Whether a CriticalService wants the denied deletion put off. A person was told no, and may have changed

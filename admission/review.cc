@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "admission/held_provider.h"
 #include "kube/json_document.h"
 #include "kube/quoting.h"
 
@@ -136,6 +137,19 @@ void readOwners(const Part& metadata, std::string& problem, Deletion& deletion) 
   }
 }
 
+void readFinalizers(const Part& metadata, Deletion& deletion) {
+  const auto list = metadata.any("finalizers");
+  if (!list) return;
+  simdjson::dom::array finalizers;
+  if (list->get(finalizers) != simdjson::SUCCESS) return metadata.fail("finalizers", " must be a list");
+  for (const element finalizer : finalizers) {
+    std::string_view name;
+    if (finalizer.get(name) != simdjson::SUCCESS) return metadata.fail("finalizers", " must hold strings");
+    deletion.isHeld = deletion.isHeld || name == kHeldFinalizer;
+    deletion.waitsForDependents = deletion.waitsForDependents || name == kForegroundFinalizer;
+  }
+}
+
 // What API servers do not know they refuse before they ask; here it is left out.
 std::string readPolicy(const Part& options) {
   const std::string_view policy = options.text("propagationPolicy");
@@ -151,6 +165,7 @@ Deletion readDeletion(const Part& request, const Part& metadata, std::string& pr
   deletion.uid = metadata.text("uid");
   deletion.isTerminating = metadata.any("deletionTimestamp").has_value();
   readOwners(metadata, problem, deletion);
+  readFinalizers(metadata, deletion);
   const Part options(request.any("options"), "request.options",
                      {"propagationPolicy", "orphanDependents", "preconditions"}, problem);
   deletion.policy = readPolicy(options);
@@ -187,7 +202,7 @@ Review readReview(const Part& request, std::string& problem) {
   review.operation = readOperation(request);
   const Part old(request.any("oldObject"), "request.oldObject", {"metadata"}, problem);
   const Part oldMetadata(old.any("metadata"), "request.oldObject.metadata",
-                         {"name", "uid", "deletionTimestamp", "ownerReferences"}, problem);
+                         {"name", "uid", "deletionTimestamp", "ownerReferences", "finalizers"}, problem);
   review.object = readKey(request, oldMetadata, problem);
   review.subresource = request.text("subResource");
   review.user =

@@ -22,6 +22,8 @@ enum class Operation : uint8_t { Create, Update, Delete, Connect };
 struct Deletion {
   std::string uid;  // of the object; empty: the API server did not say
   bool isTerminating = false;
+  bool isHeld = false;  // it carries lastout's finalizer for providers (admission/held_provider.h)
+  bool waitsForDependents = false;  // it is being deleted in the foreground
   std::vector<std::string> owners;  // uids: those of its owners
   bool insistsOnVersion = false;    // a precondition names the object's resourceVersion
   std::string policy;               // "Background", "Foreground" or "Orphan"; empty: the request does not say

@@ -78,9 +78,11 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
   if (before == nullptr) return problems;
   // What stands there counts, which nobody may have told of yet; or else what it was understood to say.
   const auto standing = criticalservice::parseStanding(*before);
-  const criticalservice::CriticalService* former = standing ? &*standing : view.service(before->key.name);
-  if (former == nullptr) return problems;
-  kube::Errors lost = criticalservice::validateChange(*former, *service, isMet);
+  const criticalservice::CriticalService* last = standing ? &*standing : view.service(before->key.name);
+  if (last == nullptr) return problems;
+  criticalservice::CriticalService former = *last;
+  former.criteria = criticalservice::writtenCriteria(former);
+  kube::Errors lost = criticalservice::validateChange(former, *service, isMet);
   std::ranges::move(lost, std::back_inserter(problems));
   return problems;
 }

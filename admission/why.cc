@@ -85,7 +85,9 @@ std::string putOffOf(const graph::Graph& graph, const GuardIndex& index, const k
 }  // namespace
 
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader) {
-  const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.stakes(object));
+  const auto found = graph.findNamed(object);
+  const Manner manner = found ? mannerOf(graph, *found) : Manner::Ending;
+  const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.stakes(object), manner);
   Explanation explanation = explainTo(reader, graph, index, viewOf(object), decision);
   Why result;
   result.object = kube::printable(toString(object));
@@ -94,7 +96,6 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
   result.reason = toString(decision.reason);
   result.message = std::move(explanation.message);
   result.revision = explanation.revision;
-  const auto found = graph.findNamed(object);
   if (found) {
     result.present = graph.isPresent(*found);
     result.terminating = graph.isTerminating(*found);
@@ -110,7 +111,7 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
   if (!found || !result.isBlocked()) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
-  if (decision.allowed) {
+  if (decision.allowed && !decision.held) {
     for (const graph::DirectBlocker& blocker : search.direct)
       result.blockers.push_back(directBlocker(reader, graph, blocker));
   }

@@ -43,13 +43,14 @@ struct Why {
   std::string message;
   uint64_t revision = 0;  // of the graph that was looked at
 
-  // What keeps it from being deleted, or, once it is being deleted, from being gone.
+  // What keeps it from being deleted, or, once it is being deleted, from being gone; of a provider that is
+  // held, what would.
   std::vector<WhyBlocker> blockers;
   std::vector<WhyRoot> roots;  // nearest first
   uint32_t rootsLeftOut = 0;   // found beyond the bound
   bool complete = true;        // false: the search met its bound, and there may be other roots
 
-  bool isBlocked() const { return !allowed || terminating; }
+  bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };
 
 // In bounded time and length: at most ten blockers, ten roots, and 10,000 vertices looked at.

@@ -35,12 +35,16 @@ ApiError denialOf(const kube::Errors& errors) {
 }
 
 // What is stored was checked before: metadata that cannot be read is none that orders anything.
-std::optional<kube::ObjectMeta> metaOf(const Json& object) {
-  const Json* metadata = at(object, {"metadata"});
+std::optional<kube::Object> objectOf(const kube::ObjectKey& key, const Json& stored) {
+  kube::Object object;
+  object.key = key;
+  object.content = kube::fromJson(stored);
+  const kube::Value* metadata = object.content.find("metadata");
   if (metadata == nullptr) return std::nullopt;
-  auto meta = kube::parseMeta(kube::fromJson(*metadata), "");
+  auto meta = kube::parseMeta(*metadata, "");
   if (!meta) return std::nullopt;
-  return std::move(*meta);
+  object.meta = std::move(*meta);
+  return object;
 }
 
 bool writesService(const Mutation& mutation) {
@@ -54,8 +58,7 @@ Guard::Guard(ControlPlane& plane) : types_(plane.types) {
   plane.observe([this](const Write& write) { take(write); });
 }
 
-// A CriticalService that cannot be understood
-// guards what it guarded before.
+// A CriticalService that cannot be understood guards what it guarded before.
 void Guard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();
@@ -64,8 +67,8 @@ void Guard::take(const Write& write) {
   } else if (key.type == criticalservice::criticalServiceType()) {
     if (auto service = kube::parseObject(kube::fromJson(object), "", types_.resources()))
       view_.guard(std::move(*service));
-  } else if (const std::optional<kube::ObjectMeta> meta = metaOf(object)) {
-    view_.upsert(key.type, *meta);
+  } else if (const std::optional<kube::Object> told = objectOf(key, object)) {
+    view_.tell(*told);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/folder.h"
 #include "bench/http_load.h"
 #include "tests/support/program.h"
 
@@ -78,27 +79,6 @@ spec:
   - {type: Finalizer, finalizer: {group: my.crd.group, resource: coolresources, finalizerName: )") +
          finalizer + "}}\n";
 }
-
-// A folder of its own, gone after it.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "lastout-bench-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) stopBench("no folder for its files");
-    path_ = pattern;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name), std::ios::binary) << text;
-  }
-
- private:
-  fs::path path_;
-};
 
 std::string instances(int from, int to) {
   std::string text;

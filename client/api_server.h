@@ -19,6 +19,9 @@ struct ApiRequest {
   std::string body;                            // empty: none
   std::string contentType;                     // of the body
   std::chrono::milliseconds patience{30'000};  // the longest silence while the answer comes
+  // Sent twice, it does no harm: as a rule since it names the version of the object that it means. Every GET
+  // is.
+  bool isRepeatable = false;
 };
 
 struct ApiAnswer {

@@ -73,7 +73,11 @@ FoundGroup groupIn(const kube::Value& item) {
 
 class Discoverer {
  public:
-  explicit Discoverer(ApiServer& server) : server_(server) { result_.types = kube::ResourceMap::builtIn(); }
+  // nullptr: nothing is known yet.
+  Discoverer(ApiServer& server, const Discovery* before, const std::set<std::string>& groups)
+      : server_(server), before_(before), groups_(groups) {
+    result_.types = kube::ResourceMap::builtIn();
+  }
 
   kube::Result<Discovery> run() {
     auto core = coreGroup(server_);
@@ -100,7 +104,28 @@ class Discoverer {
     result_.gaps.push_back({std::string(group), std::string(version), std::move(why)});
   }
 
+  bool isKnown(const FoundGroup& group) const {
+    if (before_ == nullptr || groups_.contains(group.name) || before_->gapIn(group.name)) return false;
+    const auto found = before_->versions.find(group.name);
+    return found != before_->versions.end() && found->second == group.versions;
+  }
+
+  void takeOver(const std::string& group) {
+    for (auto each = before_->served.lower_bound({group, ""});
+         each != before_->served.end() && each->first.group == group; ++each) {
+      result_.served.insert(*each);
+      add(each->second);
+    }
+  }
+
+  // What can only be created, as reviews are, are no objects that a person names.
+  void add(const ServedType& served) {
+    if (served.canGet || served.canList) result_.types.add(served.type);
+  }
+
   void readGroup(const FoundGroup& group) {
+    result_.versions[group.name] = group.versions;
+    if (isKnown(group)) return takeOver(group.name);
     if (group.versions.empty()) gap(group.name, "", "it has no versions");
     for (const std::string& version : group.versions) {
       if (!kube::isDnsLabel(version)) {
@@ -156,13 +181,14 @@ class Discoverer {
     served.canGet = can("get");
     served.canList = can("list");
     served.canWatch = can("watch");
-    // What can only be created, as reviews are, are no objects that a person names.
-    if (served.canGet || served.canList) result_.types.add(served.type);
+    add(served);
   }
 
   kube::Result<Discovery> finished() { return std::move(result_); }
 
   ApiServer& server_;
+  const Discovery* before_;
+  const std::set<std::string>& groups_;
   Discovery result_;
   size_t asked_ = 0;
 };
@@ -179,6 +205,11 @@ const DiscoveryGap* Discovery::gapIn(std::string_view group) const {
   return found == gaps.end() ? nullptr : &*found;
 }
 
-kube::Result<Discovery> discover(ApiServer& server) { return Discoverer(server).run(); }
+kube::Result<Discovery> discover(ApiServer& server) { return Discoverer(server, nullptr, {}).run(); }
+
+kube::Result<Discovery> discoverAgain(ApiServer& server, const Discovery& before,
+                                      const std::set<std::string>& groups) {
+  return Discoverer(server, &before, groups).run();
+}
 
 }  // namespace lastout::client

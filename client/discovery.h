@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct Discovery {
   kube::ResourceMap types;
   std::map<kube::GroupResource, ServedType> served;
   std::vector<DiscoveryGap> gaps;
+  std::map<std::string, std::vector<std::string>> versions;  // of each group, the preferred one first
 
   const ServedType* find(const kube::GroupResource& type) const;  // nullptr: not served, or in a gap
   const DiscoveryGap* gapIn(std::string_view group) const;        // nullptr: the whole group is known
@@ -42,5 +44,10 @@ struct Discovery {
 // Asks for /api, /apis, and each version of each group. One that fails, as aggregated APIs do whose server is
 // away, becomes a gap; the others count. Fails when /api or /apis cannot be read.
 kube::Result<Discovery> discover(ApiServer& server);
+
+// The same, some time after `before`: asks only for the versions of these groups, and of those that were not
+// known then or have other versions now.
+kube::Result<Discovery> discoverAgain(ApiServer& server, const Discovery& before,
+                                      const std::set<std::string>& groups);
 
 }  // namespace lastout::client

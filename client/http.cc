@@ -212,6 +212,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
 struct HttpApiServer::Exchange {
   httplib::Request request;
   Milliseconds patience;
+  bool isRepeatable;
   const Take& take;
   ApiAnswer answer = {};
   bool begun = false;   // there is an answer
@@ -345,7 +346,7 @@ kube::Result<ApiAnswer> HttpApiServer::onceOrTwice(Exchange& exchange) {
   std::unique_ptr<Connection> connection;
   kube::Result<void> done;
   bool again = true;
-  if (exchange.request.method == "GET") connection = state_->takeIdle();
+  if (exchange.isRepeatable) connection = state_->takeIdle();
   if (connection != nullptr) {  // the server may have closed it meanwhile
     done = once(*connection, exchange);
     again = !done && !exchange.begun && !exchange.cut;
@@ -370,7 +371,7 @@ kube::Result<ApiAnswer> HttpApiServer::exchange(const ApiRequest& request, const
   auto written = state_->write(request);
   if (!written) return failed(written.error());
   Exchange exchange{std::move(*written), std::clamp(request.patience, Milliseconds(1), kLongestPatience),
-                    take};
+                    request.isRepeatable || request.method == "GET", take};
   auto answer = onceOrTwice(exchange);
   if (!answer) return failed(answer.error());
   return answer;

@@ -33,13 +33,13 @@ struct HttpOptions {
   std::vector<std::pair<std::string, std::string>> headers;  // more of them, of every request: name, value
 
   std::chrono::milliseconds connectPatience{10'000};  // for each address of the host
-  size_t idleConnections = 4;                         // most that are kept to be used again
+  size_t idleConnections = 8;                         // most that are kept to be used again
 };
 
 // Safe for any number of threads. Redirects are not followed, and what was compressed unasked is not
 // unpacked. The header of an answer may have 32 KiB, and as much may stand between two pieces of its body. A
-// GET that finds its kept connection closed is sent once more, over a new one; anything else has a connection
-// of its own.
+// GET, or what else is repeatable, that finds its kept connection closed is sent once more, over a new one;
+// anything else has a connection of its own.
 class HttpApiServer : public ApiServer {
  public:
   // Nothing is sent yet. Fails on PEM texts that are none, and on a host, prefix or user agent that cannot be

@@ -15,7 +15,8 @@
 namespace lastout::client {
 
 struct StreamLimits {
-  size_t depth = 64;                      // nesting, the list's own two levels among it
+  // Nesting, the list's own two levels among it: the schema in a CRD may take some dozens.
+  size_t depth = 256;
   size_t itemBytes = size_t{8} << 20;     // of an item of a list, of a line of a watch
   size_t frameBytes = size_t{256} << 10;  // of what stands around the items of a list
   size_t values = 200'000;                // what is kept of one object: strings, numbers, maps, lists

@@ -11,6 +11,31 @@ namespace {
 
 constexpr std::string_view kPartial = "PartialObjectMetadata";
 
+struct Picks {
+  Pick object;
+  Pick event;
+};
+
+Picks picksOf(Content content) {
+  switch (content) {
+    case Content::Whole:
+      return {Pick::All, Pick::WholeEvent};
+    case Content::References:
+      return {Pick::References, Pick::ReferencesEvent};
+    case Content::Metadata:
+      break;
+  }
+  return {Pick::Object, Pick::Event};
+}
+
+// Of an object that is too large to keep what it refers to, what is kept of any: nobody's object is to hide
+// all others of its type.
+kube::Result<kube::Value> pickWithin(std::string_view text, Content content, Pick wanted, Pick least,
+                                     const StreamLimits& limits) {
+  auto value = pickValue(text, wanted, limits);
+  return value || content != Content::References ? std::move(value) : pickValue(text, least, limits);
+}
+
 kube::Error streamError(std::string message) { return {std::move(message), {}, {}}; }
 
 // `object` is moved from where its content is wanted.
@@ -24,7 +49,7 @@ kube::Result<StreamedObject> readObject(kube::Value object, Content content) {
   result.apiVersion = kube::textAt(object, {"apiVersion"});
   result.kind = kube::textAt(object, {"kind"});
   result.meta = std::move(*meta);
-  if (content == Content::Whole) result.content = std::move(object);
+  if (content != Content::Metadata) result.content = std::move(object);
   return result;
 }
 
@@ -52,7 +77,7 @@ void setMember(kube::Value& object, std::string_view key, const std::string& tex
 
 kube::Result<StreamedObject> decodeObject(std::string_view json, Content content,
                                           const StreamLimits& limits) {
-  auto value = pickValue(json, content == Content::Whole ? Pick::All : Pick::Object, limits);
+  auto value = pickWithin(json, content, picksOf(content).object, Pick::Object, limits);
   if (!value) return tl::unexpected(std::move(value.error()));
   auto object = readObject(std::move(*value), content);
   if (object && object->meta.name.empty()) return tl::unexpected(streamError("it has no name"));
@@ -112,7 +137,7 @@ kube::Result<ListEnd> ListStream::finish() {
 }
 
 kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, const StreamLimits& limits) {
-  auto value = pickValue(line, content == Content::Whole ? Pick::WholeEvent : Pick::Event, limits);
+  auto value = pickWithin(line, content, picksOf(content).event, Pick::Event, limits);
   if (!value)
     return tl::unexpected(streamError("an event of the watch cannot be read: " + value.error().message));
   const std::string word = kube::textAt(*value, {"type"});

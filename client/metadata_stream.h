@@ -25,13 +25,18 @@ inline constexpr std::string_view kAcceptMetadata =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 // What to keep of each object.
-enum class Content : uint8_t { Metadata, Whole };
+enum class Content : uint8_t {
+  Metadata,
+  References,  // and what names or selects other objects (Pick::References)
+  Whole,
+};
 
 struct StreamedObject {
   std::string apiVersion;  // as the object says; empty in many lists of whole objects
   std::string kind;        // likewise; "PartialObjectMetadata" where metadata alone was sent
   kube::ObjectMeta meta;   // has a name
-  kube::Value content;     // with Content::Whole all of it, managedFields too; otherwise null
+  // With Content::Whole all of it, managedFields too; with Content::References what is kept; otherwise null.
+  kube::Value content;
 };
 
 // One object as it stands in an answer. Fails on what is no object with metadata as kube::parseMeta wants it,

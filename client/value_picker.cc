@@ -15,7 +15,22 @@ namespace {
 
 using simdjson::dom::element;
 
-enum class MapRole : uint8_t { Any, Event, WholeEvent, Object, Metadata };
+enum class MapRole : uint8_t {
+  Any,
+  Event,
+  WholeEvent,
+  ReferencesEvent,
+  Object,
+  References,
+  Metadata,
+  Spec,
+  Conversion,
+  Status
+};
+
+// Of a spec, what names or selects other objects.
+constexpr std::array<std::string_view, 7> kOfSpecs{
+    "template", "jobTemplate", "selector", "replicas", "volumeClaimTemplates", "service", "names"};
 
 MapRole roleOf(Pick pick) {
   switch (pick) {
@@ -27,9 +42,27 @@ MapRole roleOf(Pick pick) {
       return MapRole::Event;
     case Pick::WholeEvent:
       return MapRole::WholeEvent;
+    case Pick::References:
+      return MapRole::References;
+    case Pick::ReferencesEvent:
+      return MapRole::ReferencesEvent;
   }
   return MapRole::Any;
 }
+
+// Of an event's `object`.
+MapRole objectRole(MapRole event) {
+  switch (event) {
+    case MapRole::Event:
+      return MapRole::Object;
+    case MapRole::ReferencesEvent:
+      return MapRole::References;
+    default:
+      return MapRole::Any;
+  }
+}
+
+std::optional<MapRole> anyIf(bool isWanted) { return isWanted ? std::optional(MapRole::Any) : std::nullopt; }
 
 // What a member's value is for; nothing: it is not wanted.
 std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
@@ -40,16 +73,27 @@ std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
       return MapRole::Any;
     case MapRole::Event:
     case MapRole::WholeEvent:
-      if (key == "type") return MapRole::Any;
-      if (key != "object") return std::nullopt;
-      return map == MapRole::Event ? MapRole::Object : MapRole::Any;
+    case MapRole::ReferencesEvent:
+      if (key == "object") return objectRole(map);
+      return anyIf(key == "type");
+    case MapRole::References:
+      if (key == "spec") return MapRole::Spec;
+      if (key == "status") return MapRole::Status;
+      if (key == "subjects" || key == "roleRef") return MapRole::Any;
+      [[fallthrough]];
     case MapRole::Object:
       if (key == "metadata") return MapRole::Metadata;
-      if (std::ranges::find(kOfObjects, key) == kOfObjects.end()) return std::nullopt;
-      return MapRole::Any;
+      return anyIf(std::ranges::find(kOfObjects, key) != kOfObjects.end());
     case MapRole::Metadata:
-      if (key == "managedFields") return std::nullopt;
-      return MapRole::Any;
+      return anyIf(key != "managedFields");
+    case MapRole::Spec:
+      if (key == "conversion") return MapRole::Conversion;
+      return anyIf(std::ranges::find(kOfSpecs, key) != kOfSpecs.end());
+    case MapRole::Conversion:  // {strategy, webhook: {clientConfig: {service}}}
+      if (key == "webhook" || key == "clientConfig") return MapRole::Conversion;
+      return anyIf(key == "strategy" || key == "service");
+    case MapRole::Status:
+      return anyIf(key == "appliedResources");
   }
   return std::nullopt;
 }

@@ -18,6 +18,12 @@ enum class Pick : uint8_t {
   Event,
   // type, and the whole `object`.
   WholeEvent,
+  // What Object keeps, and what names or selects other objects: subjects, roleRef, and of `spec` the Pods'
+  // templates, selector, replicas, volumeClaimTemplates and service, of a CRD the names and the Service of
+  // its conversion, and of `status` appliedResources. Nothing else of either, and no data.
+  References,
+  // type, and of `object` what References keeps.
+  ReferencesEvent,
 };
 
 // Places are left out: there is no file. Fails on what is no JSON (RFC 8259), not UTF-8, nested deeper or

@@ -16,6 +16,11 @@ ApiRequest writing(const char* method, std::string target, const char* contentTy
   request.target = std::move(target);
   request.contentType = contentType;
   request.body = body.dump(-1, ' ', false, WrittenJson::error_handler_t::replace);
+  const WrittenJson* meant = nullptr;  // what says which version of the object
+  for (const char* name : {"metadata", "preconditions"}) {
+    if (body.contains(name)) meant = &body.at(name);
+  }
+  request.isRepeatable = meant != nullptr && !meant->value("resourceVersion", "").empty();
   return request;
 }
 
@@ -27,6 +32,14 @@ ApiRequest creation(std::string collection, const WrittenJson& object) {
 
 ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
   return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
+}
+
+ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,
+                           const std::vector<std::string>& finalizers) {
+  return mergePatch(
+      std::move(object),
+      {{"metadata",
+        {{"uid", meta.uid}, {"resourceVersion", meta.resourceVersion}, {"finalizers", finalizers}}}});
 }
 
 ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,

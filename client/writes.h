@@ -3,8 +3,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "client/api_server.h"
+#include "kube/object.h"
 
 namespace lastout::client {
 
@@ -14,6 +16,11 @@ ApiRequest creation(std::string collection, const nlohmann::json& object);
 // A JSON merge patch (RFC 7396); `object`: as objectPath() gives it. One that names a
 // metadata.resourceVersion is refused (409) when another version stands by then.
 ApiRequest mergePatch(std::string object, const nlohmann::json& patch);
+
+// The finalizers of the very object whose metadata this is, as it was read: refused (409) when another one,
+// or another version, is there by then.
+ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,
+                           const std::vector<std::string>& finalizers);
 
 // A DELETE (`object`: as objectPath() gives it) of the very object with that uid, as it is at that version:
 // refused (409) when another one, or another version, is there by then. `policy`: "Background", "Foreground"

@@ -158,6 +158,7 @@ tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   deriveChildren(builder);
   mountClaims(builder);
   wireContainers(builder);
+  wireNeeds(builder);
   wireServices(builder);
   wireWebhooks(builder);
   if (!builder.errors.empty()) return tl::unexpected(std::move(builder.errors));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/build.h"
+#include "criticalservice/dependencies.h"
 
 namespace lastout::cluster {
 
@@ -48,6 +49,8 @@ std::vector<std::string> mountedClaims(const kube::Value& content, Role role);
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);
 bool isWorkload(Role role);
+// The Pods of a workload, through its ReplicaSets where it has them.
+std::vector<Slot> podsOf(const Model& model, Slot workload);
 // The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, else a Pod's.
 kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number);
 
@@ -65,6 +68,10 @@ void wireContainers(Builder& builder);
 void wireContainer(Model& model, Slot slot);  // one slot, into its namespace and its CRD
 void wireOwners(Builder& builder);
 void wireFinalizers(Builder& builder);
+// cluster/wire_needs.cc: what Pods cannot start, and controllers in them not work, without.
+void wireNeeds(Builder& builder);
+// All that the manifests tell of what providers need.
+criticalservice::DependencyFinder whatIsNeeded(const Builder& builder);
 // cluster/wire_guards.cc: CriticalServices and other people's webhooks.
 void wireServices(Builder& builder);
 void wireWebhooks(Builder& builder);

@@ -13,6 +13,7 @@ using criticalservice::Criterion;
 using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
+using criticalservice::InstancesCriterion;
 using criticalservice::SpecificResourceCriterion;
 
 class Reader {
@@ -26,6 +27,8 @@ class Reader {
   bool met(const Criterion& criterion) const {
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return !exists(specific->object);
+    if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
+      return !any([&](Slot, const SlotInfo& info) { return info.key.type == instances->type; });
     const auto& finalizer = std::get<FinalizerCriterion>(criterion);
     return !any([&](Slot slot, const SlotInfo& info) {
       return info.key.type == finalizer.type && carries(slot, finalizer.finalizerName);
@@ -38,7 +41,9 @@ class Reader {
   }
 
   // The verdict table's lines for one service (docs/verdicts.md).
-  bool lets(const CriticalService& service, Slot serviceSlot, const kube::ObjectKey& object) const {
+  bool lets(size_t number, const kube::ObjectKey& object) const {
+    const CriticalService& service = model_.serviceSpecs[number];
+    const Slot serviceSlot = model_.services[number];
     if (state_.presence(serviceSlot) == Presence::Absent) return true;
     const auto intent = static_cast<DeletionIntent>(state_.object(serviceSlot).value);
     const bool providerGone = !exists(service.provider);
@@ -46,13 +51,30 @@ class Reader {
     const bool isService = object == model_.slots[serviceSlot].key || isCrdOf(object, own);
     if (isService && intent == DeletionIntent::Ordered && !providerGone) return false;
     if (object == model_.lastoutNamespace) return false;
-    const bool holdsProvider =
-        isNamespace(object, service.provider.namespaceName) || isCrdOf(object, service.provider.type);
+    const criticalservice::Dependency* needed = dependency(number, object);
+    const bool guards = intent != DeletionIntent::OrphanResources;
+    const bool goesAfter = needed != nullptr && !needed->ownsProvider && !isLeaving(service.provider);
+    if (goesAfter && guards && !providerGone) return false;
+    const bool holdsProvider = isNamespace(object, service.provider.namespaceName) ||
+                               isCrdOf(object, service.provider.type) || needed != nullptr;
     const bool concerned = object == service.provider || (holdsProvider && !providerGone);
-    return !concerned || intent == DeletionIntent::OrphanResources || allMet(service);
+    return !concerned || !guards || allMet(service);
   }
 
  private:
+  bool isLeaving(const kube::ObjectKey& key) const {
+    return any([&](Slot slot, const SlotInfo& info) {
+      return info.key == key && state_.presence(slot) == Presence::Terminating;
+    });
+  }
+
+  // What the object is to the service's provider.
+  const criticalservice::Dependency* dependency(size_t number, const kube::ObjectKey& object) const {
+    const admission::Dependencies& all = model_.dependencies[number];
+    const auto found = std::ranges::find(all, object, &criticalservice::Dependency::object);
+    return found == all.end() ? nullptr : &*found;
+  }
+
   template <class Predicate>
   bool any(Predicate predicate) const {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
@@ -95,6 +117,7 @@ std::vector<bool> namedSlots(const Model& model) {
     mark({{"", "namespaces"}, "", provider.namespaceName});
     mark(kube::crdKey(provider.type));
     mark(kube::crdKey(criticalservice::criticalServiceType()));
+    for (const criticalservice::Dependency& dependency : model.dependencies[i]) mark(dependency.object);
   }
   if (model.lastoutNamespace) mark(*model.lastoutNamespace);
   return named;
@@ -110,10 +133,16 @@ Machine::Machine(const Model& model, const Layout& layout)
 bool Machine::criteriaHold(StateRef state, Slot slot) const {
   const Reader reader(*model_, state);
   for (size_t service = 0; service < model_->services.size(); ++service) {
-    if (!reader.lets(model_->serviceSpecs[service], model_->services[service], model_->slots[slot].key))
-      return false;
+    if (!reader.lets(service, model_->slots[slot].key)) return false;
   }
   return true;
+}
+
+bool Machine::isHeldBack(Slot slot, uint16_t finalizers) const {
+  const std::vector<std::string>& names = model_->slots[slot].finalizers;
+  const auto found = std::ranges::find(names, "lastout.dev/criteria");
+  if (found == names.end() || (finalizers & kForegroundBit) != 0) return false;
+  return (finalizers >> (found - names.begin()) & 1) != 0;
 }
 
 }  // namespace lastout::cluster

@@ -67,6 +67,8 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
       return attempt == 0 ? timing.carryOut : timing.carryOutRetry;
     case Kind::KeepWork:
       return timing.keepWork;
+    case Kind::HoldProvider:
+      return timing.holdProvider;
     case Kind::Finalize:
       return model_->controllers[action.b].takes;
   }

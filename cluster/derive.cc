@@ -105,7 +105,8 @@ void putCurrentFirst(Builder& builder, Slot deployment) {
   if (current != children.end()) std::rotate(children.begin(), current, current + 1);
 }
 
-// The Pods of a workload, through its ReplicaSet where it has one.
+}  // namespace
+
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
   if (info.role != Role::Deployment) return info.children;
@@ -116,8 +117,6 @@ std::vector<Slot> podsOf(const Model& model, Slot workload) {
   }
   return pods;
 }
-
-}  // namespace
 
 bool isWorkload(Role role) {
   return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||

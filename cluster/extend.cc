@@ -51,6 +51,8 @@ void wirePod(Model& model, Slot pod, Slot sibling) {
       claim.children.push_back(pod);
   }
   model.slots[pod].interceptions = model.slots[sibling].interceptions;
+  model.slots[pod].startsWith = model.slots[sibling].startsWith;
+  model.slots[pod].rights = model.slots[sibling].rights;
 }
 
 }  // namespace

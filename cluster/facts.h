@@ -21,6 +21,9 @@ class StateFacts {
   criticalservice::DeletionIntent intent(uint32_t service) const {
     return static_cast<criticalservice::DeletionIntent>(state_.object(model_->services[service]).value);
   }
+  criticalservice::EnforcementMode enforcement(uint32_t service) const {
+    return model_->serviceSpecs[service].enforcement;
+  }
   uint32_t holders(uint32_t condition) const {
     uint32_t count = 0;
     for (const ConditionHolder& holder : model_->conditions[condition]) {
@@ -28,6 +31,10 @@ class StateFacts {
       if (holder.mask == 0 || (state_.finalizers(holder.slot) & holder.mask) != 0) ++count;
     }
     return count;
+  }
+  bool isLeaving(uint32_t condition) const {
+    const std::vector<ConditionHolder>& holders = model_->conditions[condition];
+    return !holders.empty() && state_.presence(holders.front().slot) == Presence::Terminating;
   }
   graph::Knowledge knowledge(uint32_t) const { return graph::Knowledge::Synced; }
 

@@ -1,8 +1,6 @@
 // An AppliedManifestWork is kept while what it has applied is there (docs/concepts.md, "Kept works").
 #include "admission/kept_work.h"
 
-#include <algorithm>
-
 #include "cluster/transition.h"
 
 namespace lastout::cluster {
@@ -18,11 +16,14 @@ bool owns(const Transition& transition, Slot applied, Slot slot) {
   return false;
 }
 
-// Namespaces, CRDs and CriticalServices always are.
-bool isFollowed(const Transition& transition, Slot slot) {
-  const SlotInfo& info = transition.info(slot);
-  return info.role == Role::Namespace || info.role == Role::Crd || info.role == Role::CriticalService ||
-         isAnyPresent(transition, info.followers);
+// The status of the AppliedManifestWork lists it, and means the object that is there.
+bool isRecorded(const Transition& transition, Slot applied, Slot slot) {
+  const std::vector<uint32_t>& links = transition.info(slot).links;
+  return std::any_of(links.begin(), links.end(), [&](uint32_t link) {
+    const LinkState state = transition.state().link(link);
+    return transition.model().links[link].work == transition.info(applied).work && state.recorded &&
+           !state.stale;
+  });
 }
 
 bool isLastoutsOwn(const Transition& transition, Slot slot) {
@@ -40,11 +41,17 @@ admission::Keeping keepingOf(const Transition& transition, Slot applied) {
                              .isHeldByOthers = (finalizers & ~kept) != 0};
   for (const Slot slot : transition.info(applied).dependents) {
     if (!transition.isPresent(slot) || !owns(transition, applied, slot)) continue;
+    const bool isSeen = isFollowed(transition, slot);
+    // Of what nobody follows the work's record says that it is there, and then that its deletion is
+    // remembered.
+    const bool isListed = (facts.isHeldByOthers || !facts.terminates) &&
+                          isRecorded(transition, applied, slot) && isPutOffForControllers(transition, slot);
+    if (!isSeen && !isListed && !transition.state().object(slot).putOff) continue;
     facts.ownsLastout = facts.ownsLastout || isLastoutsOwn(transition, slot);
     facts.ownsAwaited = facts.ownsAwaited || isAwaited(transition, slot);
-    facts.ownsGuarded = facts.ownsGuarded || isPutOffForControllers(transition, slot);
-    facts.ownsForsaken = facts.ownsForsaken || (transition.isLive(slot) && isFollowed(transition, slot) &&
-                                                !isStillPutOff(transition, slot));
+    facts.ownsGuarded = facts.ownsGuarded || isListed || (isSeen && isPutOffForControllers(transition, slot));
+    facts.ownsForsaken =
+        facts.ownsForsaken || (transition.isLive(slot) && isSeen && !isStillPutOff(transition, slot));
   }
   return admission::keepingOf(facts);
 }

@@ -5,9 +5,12 @@
 
 namespace lastout::cluster {
 
-bool crdHasLiveInstance(const Transition& transition, Slot crd) {
+// docs/semantics.md, "The rules", conversion webhooks: what cannot be converted can be neither listed nor
+// deleted.
+bool crdDeletesInstances(const Transition& transition, Slot crd) {
   const std::vector<Slot>& instances = transition.info(crd).content;
-  return std::any_of(instances.begin(), instances.end(), [&](Slot slot) { return transition.isLive(slot); });
+  return std::any_of(instances.begin(), instances.end(),
+                     [&](Slot slot) { return transition.isLive(slot) && !transition.conversionFails(slot); });
 }
 
 bool crdIsEmpty(const Transition& transition, Slot crd) {
@@ -19,7 +22,7 @@ bool crdIsEmpty(const Transition& transition, Slot crd) {
 // docs/semantics.md, "The rules", CRD: marked deleted in storage, without any review.
 void deleteInstances(Transition& transition, Slot crd) {
   for (Slot instance : transition.info(crd).content) {
-    if (!transition.isLive(instance)) continue;
+    if (!transition.isLive(instance) || transition.conversionFails(instance)) continue;
     transition.commitDelete(
         {.actor = Actor::CrdCleanup, .by = kNone, .slot = instance, .policy = PropagationPolicy::Background});
   }

@@ -43,7 +43,8 @@ void addLive(const Transition& transition, Slot slot, const ObjectState& object,
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
     case Role::Pod:
-      if ((object.value & kReady) == 0) out.push_back({Kind::PodReady, Actor::Kubelet, slot, 0});
+      if ((object.value & kReady) == 0 && transition.areAllPresent(transition.info(slot).startsWith))
+        out.push_back({Kind::PodReady, Actor::Kubelet, slot, 0});
       break;
     default:
       break;
@@ -66,7 +67,7 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
                    std::vector<Action>& out) {
   for (const Removal& removal : transition.info(slot).removals) {
     if ((object.finalizers & removal.bit) == 0) continue;
-    if (!transition.hasReadyPod(transition.model().controllers[removal.controller].runsIn)) continue;
+    if (!transition.works(transition.model().controllers[removal.controller])) continue;
     if (transition.webhookFails(slot, &Interception::onUpdate)) continue;
     out.push_back({Kind::Finalize, Actor::Finalizers, slot, removal.controller});
   }
@@ -88,7 +89,7 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
     }
     if (namespaceIsEmpty(transition, slot)) out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
   }
-  if (info.role == Role::Crd && crdHasLiveInstance(transition, slot))
+  if (info.role == Role::Crd && crdDeletesInstances(transition, slot))
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
   if (info.role == Role::Crd && crdIsEmpty(transition, slot))
     out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
@@ -105,6 +106,7 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   if (collectorReleases(transition, slot, object))
     out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
   if (keepingChanges(transition, slot)) out.push_back({Kind::KeepWork, Actor::Lastout, slot, 0});
+  if (holdingChanges(transition, slot)) out.push_back({Kind::HoldProvider, Actor::Lastout, slot, 0});
   if (object.terminating()) {
     addTerminating(transition, slot, object, listed, out);
     return;
@@ -154,6 +156,8 @@ void fly(Transition& transition, const Action& action, Operation operation) {
     WorkState state = transition.state().work(action.a);
     const Answer answer = operation(agentRequest(transition, action.a), state.flight);
     finishAgentDelete(transition, action.a, state, answer);
+  } else if (action.actor == Actor::Lastout && isBeingLetGo(transition, action.a)) {
+    goOnLettingGo(transition, action.a);
   } else {
     controllerDelete(transition, action.actor, action.a, operation);
   }
@@ -212,6 +216,9 @@ std::vector<uint64_t> Machine::initial() const {
   Transition settled(*this, state, nullptr);
   for (const Work& work : model_->works) {
     if (keepingChanges(settled, work.applied)) changeKeeping(settled, work.applied);
+  }
+  for (Slot slot = 0; slot < model_->slots.size(); ++slot) {
+    if (settled.isLive(slot) && holdingChanges(settled, slot)) changeHolding(settled, slot);
   }
   return words;
 }
@@ -285,6 +292,9 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
     case Kind::KeepWork:
       changeKeeping(transition, action.a);
       break;
+    case Kind::HoldProvider:
+      changeHolding(transition, action.a);
+      break;
     case Kind::Finalize:
       for (const Removal& removal : model_->slots[action.a].removals) {
         if (removal.controller == action.b)
@@ -294,8 +304,8 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
   }
 }
 
-admission::Decision Machine::decide(StateRef state, Slot slot) const {
-  return admission::decide(StateFacts(*model_, state), model_->rules, model_->slots[slot].stakes);
+admission::Decision Machine::decide(StateRef state, Slot slot, admission::Manner manner) const {
+  return admission::decide(StateFacts(*model_, state), model_->rules, model_->slots[slot].stakes, manner);
 }
 
 }  // namespace lastout::cluster

@@ -32,7 +32,7 @@ struct Action {
   enum class Kind : uint8_t {
     Send,     // a: step. A client sends its request (a DELETE of a guarded object is decided at first sight)
     Confirm,  // a: step, work or slot, by `actor`. The confirming read of a DELETE that was allowed at first
-              // sight
+              // sight, or of what lets a held provider go
     Commit,   // likewise: what was allowed is done, or conflicts and is reviewed again
     AgentStep,         // a: work. The next thing its agent does
     CollectorDelete,   // a: slot. Its owners are gone, or wait for it
@@ -48,6 +48,7 @@ struct Action {
     ClaimRelease,      // a: claim that no Pod mounts
     CarryOut,          // a: slot. lastout deletes what it denied to a controller before
     KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
+    HoldProvider,      // a: provider. lastout sets its finalizer, takes it off, or is about to let it go
     Finalize,          // a: slot, b: finalizer controller
   };
   Kind kind = Kind::Send;
@@ -112,8 +113,11 @@ class Machine {
 
   // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every
   // object.
-  admission::Decision decide(StateRef state, Slot slot) const;
+  admission::Decision decide(StateRef state, Slot slot,
+                             admission::Manner manner = admission::Manner::Ending) const;
   bool criteriaHold(StateRef state, Slot slot) const;
+  // Likewise: with these finalizers lastout keeps the object, and nothing asks for the end of what it runs.
+  bool isHeldBack(Slot slot, uint16_t finalizers) const;
   // Some CriticalService's text concerns the slot: only then can its criteria not hold.
   bool isNamed(Slot slot) const { return named_[slot]; }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "admission/decide.h"
+#include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
 
@@ -59,8 +60,8 @@ struct OwnerLink {
 };
 
 // A webhook of somebody else that is called for an object's CREATE, UPDATE or DELETE, with failurePolicy
-// Fail: while its configuration exists, the request fails unless its Service exists and a Pod behind it is
-// Ready.
+// Fail, or that converts it: while its configuration (or the CRD that names it) exists, the request fails
+// unless its Service exists and a Pod behind it is Ready.
 struct Interception {
   Slot configuration = kNone;
   Slot service = kNone;         // the Service it is reached through
@@ -89,6 +90,7 @@ struct SlotInfo {
   uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
                             // a claim's pvc-protection, a work's clean-up
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
+  uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
   std::vector<uint32_t>
       followers;  // CriticalServices for whose sake lastout follows its type (admission/guards.h)
   std::vector<uint32_t> peers;    // those of them whose provider is of its type
@@ -99,6 +101,8 @@ struct SlotInfo {
   std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it
   uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
   std::vector<Interception> interceptions;
+  std::vector<Slot> startsWith;  // Pods: what none can start without
+  std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
   std::vector<admission::Stake> stakes;  // why lastout decides its DELETE; empty: not guarded
   std::vector<kube::Labels> labelSets;   // the vocabulary of its labels; [0] at creation
   uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work
@@ -124,7 +128,7 @@ struct WorkLink {
   uint8_t ownerIndex = 0;  // which of the object's owner links is this work's AppliedManifestWork
 };
 
-// Somebody's finalizer controller: works while a Pod of `runsIn` is Ready (kNone: always).
+// Somebody's finalizer controller: works while a Pod of `runsIn` is Ready and has its rights (kNone: always).
 struct FinalizerController {
   std::string name;
   Slot runsIn = kNone;
@@ -176,6 +180,7 @@ struct Timing {
   Ms clientRetry{10'000};
   Ms carryOut{20}, carryOutRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal
   Ms keepWork{20};                       // lastout's finalizer, after what it stands for has changed
+  Ms holdProvider{20};                   // likewise
 };
 
 // The kinds of things that happen to an object and that expectations can name.
@@ -194,6 +199,7 @@ struct Model {
   admission::Rules rules;
   std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order
+  std::vector<admission::Dependencies> dependencies;           // what their providers need, the same order
   std::vector<std::vector<Slot>> remembered;  // whose put-off deletions each remembers, beside its own
   std::vector<std::vector<ConditionHolder>> conditions;  // by number, as in rules
   std::vector<graph::Condition> conditionSpecs;          // the same order

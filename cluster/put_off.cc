@@ -38,15 +38,16 @@ OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
 // that, or lastout's memory of it is gone with a CriticalService. Only lastout keeps the work.
 bool isLeftBehind(const Transition& transition, Slot slot) {
   if (!transition.isLive(slot)) return false;
-  if (!isAwaited(transition, slot) && !isAnyPresent(transition, transition.info(slot).peers)) return false;
   const ObjectState object = transition.state().object(slot);
   const std::vector<OwnerLink>& owners = transition.info(slot).owners;
+  bool isOfKeptWork = false;
   for (size_t i = 0; i < owners.size(); ++i) {
-    if (object.owner(i) == OwnerState::Current && isKeptByLastoutAlone(transition, owners[i].owner))
-      return admission::isLeftToLastout(isGuarded(transition, slot),
-                                        isPutOffForControllers(transition, slot));
+    isOfKeptWork = isOfKeptWork || (object.owner(i) == OwnerState::Current &&
+                                    isKeptByLastoutAlone(transition, owners[i].owner));
   }
-  return false;
+  return isOfKeptWork && isFollowed(transition, slot) &&
+         (isAwaited(transition, slot) || isAnyPresent(transition, transition.info(slot).peers)) &&
+         admission::isLeftToLastout(isGuarded(transition, slot), isPutOffForControllers(transition, slot));
 }
 
 // A state, for the rule. Who adopts or orphans an object takes its deletion back there and then.
@@ -123,6 +124,13 @@ bool isPutOffForControllers(const Transition& transition, Slot slot) {
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services) {
   return std::ranges::any_of(
       services, [&](uint32_t service) { return transition.isPresent(transition.model().services[service]); });
+}
+
+// Namespaces, CRDs and CriticalServices always are.
+bool isFollowed(const Transition& transition, Slot slot) {
+  const SlotInfo& info = transition.info(slot);
+  return info.role == Role::Namespace || info.role == Role::Crd || info.role == Role::CriticalService ||
+         isAnyPresent(transition, info.followers);
 }
 
 bool isAwaited(const Transition& transition, Slot slot) {

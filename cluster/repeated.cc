@@ -138,7 +138,8 @@ std::string_view otherService(Builder& builder, const kube::Object& first, const
   if (!known) return kNothing;  // wireServices() says so
   if (known->provider != parsed->provider) return "spec.provider";
   if (known->criteria != parsed->criteria) return "spec.criteria";
-  return known->intent == parsed->intent ? kNothing : "spec.deletionIntent";
+  if (known->intent != parsed->intent) return "spec.deletionIntent";
+  return known->enforcement == parsed->enforcement ? kNothing : "spec.enforcement";
 }
 
 }  // namespace

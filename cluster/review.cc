@@ -1,5 +1,6 @@
 // The review of a DELETE: decided at first sight, confirmed by a second read, committed. Three moments, and
 // the rest of the cluster goes on between them.
+#include "admission/held_provider.h"
 #include "cluster/transition.h"
 
 namespace lastout::cluster {
@@ -19,10 +20,25 @@ bool inConflict(const DeleteRequest& request, const Flight& flight) {
   return false;
 }
 
+admission::Asked askedBy(const std::optional<PropagationPolicy>& policy) {
+  if (!policy) return admission::Asked::Nothing;
+  return *policy == PropagationPolicy::Foreground ? admission::Asked::Foreground
+                                                  : admission::Asked::BackgroundOrOrphan;
+}
+
 }  // namespace
 
 admission::Decision Transition::decide(Slot slot) const {
   return model_.guarded ? machine_.decide(state_, slot) : admission::Decision{};
+}
+
+admission::Decision Transition::decide(const DeleteRequest& request) const {
+  if (!model_.guarded) return {};
+  const uint16_t finalizers = state_.finalizers(request.slot);
+  const admission::Manner manner =
+      admission::mannerOf((finalizers & info(request.slot).heldBit) != 0, (finalizers & kForegroundBit) != 0,
+                          askedBy(request.policy));
+  return machine_.decide(state_, request.slot, manner);
 }
 
 Answer Transition::send(const DeleteRequest& request, Flight& flight) {
@@ -32,13 +48,13 @@ Answer Transition::send(const DeleteRequest& request, Flight& flight) {
   // A Namespace that already terminates is answered without any review.
   if (info(request.slot).role == Role::Namespace && isTerminating(request.slot)) return Answer::Done;
   if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
-  const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request.slot);
+  const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request);
   if (!decision.allowed) return deny(request, flight, decision);
   if (decision.guarded) {
     flight = {.phase = Flight::Phase::Decided};
     return Answer::InFlight;
   }
-  checkUnconfirmed(request.slot);
+  checkUnconfirmed(request);
   commitDelete(request);
   return Answer::Done;
 }
@@ -47,25 +63,39 @@ Answer Transition::sendAtOnce(const DeleteRequest& request) {
   Flight flight;
   const Answer answer = send(request, flight);
   if (answer != Answer::InFlight) return answer;
-  checkUnconfirmed(request.slot);
+  checkUnconfirmed(request);
   commitDelete(request);
   return Answer::Done;
 }
 
 // No confirming read says that the criteria held: they have to hold now.
-void Transition::checkUnconfirmed(Slot slot) {
-  if (model_.guarded && machine_.isNamed(slot) && !machine_.criteriaHold(state_, slot)) markUnsafe();
+void Transition::checkUnconfirmed(const DeleteRequest& request) {
+  const Slot slot = request.slot;
+  if (!model_.guarded || !machine_.isNamed(slot) || keepsHeld(request)) return;
+  if (!machine_.criteriaHold(state_, slot)) markUnsafe();
+}
+
+// After this DELETE the provider and what it runs are there, until lastout takes its finalizer off.
+bool Transition::keepsHeld(const DeleteRequest& request) const {
+  return machine_.isHeldBack(request.slot, withPolicy(state_.finalizers(request.slot), request.policy));
+}
+
+bool Transition::criteriaHold(Slot slot) const { return machine_.criteriaHold(state_, slot); }
+
+void Transition::release(Slot provider, bool criteriaHeld) {
+  if (!criteriaHeld) markUnsafe();
+  dropFinalizers(provider, info(provider).heldBit, Actor::Lastout);
 }
 
 void Transition::markUnsafe() { state_.setMonitors(state_.monitors() | kUnsafeBit); }
 
 Answer Transition::confirm(const DeleteRequest& request, Flight& flight) {
   if (model_.confirms && isPresent(request.slot)) {
-    const admission::Decision decision = decide(request.slot);
+    const admission::Decision decision = decide(request);
     if (!decision.allowed) return deny(request, flight, decision);
   }
   flight.phase = Flight::Phase::Confirmed;
-  flight.held = machine_.criteriaHold(state_, request.slot);
+  flight.criteriaHeld = machine_.criteriaHold(state_, request.slot);
   return Answer::InFlight;
 }
 
@@ -78,12 +108,12 @@ Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
     // The object is not the one that was reviewed: the API server reviews its DELETE again.
     if (webhookFails(request.slot, &Interception::onDelete))
       return deny(request, flight, {}, "InternalError");
-    const admission::Decision decision = decide(request.slot);
+    const admission::Decision decision = decide(request);
     if (!decision.allowed) return deny(request, flight, decision);
     flight = {.phase = Flight::Phase::Decided};
     return Answer::InFlight;
   }
-  if (!before.held) markUnsafe();
+  if (!before.criteriaHeld && !keepsHeld(request)) markUnsafe();
   commitDelete(request);
   return Answer::Done;
 }

@@ -22,7 +22,8 @@ inline constexpr uint8_t kStopped = 2;  // the node has reported it stopped
 
 enum class OwnerState : uint8_t { None, Current, Dangling };
 
-// A DELETE that lastout reviews, between submit and commit.
+// A DELETE that lastout reviews, between submit and commit; or lastout's letting go of a held provider,
+// between its decision and the patch.
 struct Flight {
   enum class Phase : uint8_t {
     None,
@@ -30,9 +31,9 @@ struct Flight {
     Confirmed
   };  // allowed at first sight; allowed after the confirming read
   Phase phase = Phase::None;
-  bool touched = false;  // the object changed since: storage conflict, another review
-  bool stale = false;    // the object was created anew since: the uid precondition fails
-  bool held = false;     // the criteria held, by an independent reading, when the confirming read was made
+  bool touched = false;       // the object changed since: storage conflict, another review
+  bool stale = false;         // the object was created anew since: the uid precondition fails
+  bool criteriaHeld = false;  // by an independent reading, when the confirming read was made
 };
 
 // A DELETE that was denied, and that lastout is to carry out.
@@ -52,7 +53,8 @@ struct ObjectState {
   uint8_t labels = 0;
   Flight collector;                   // a DELETE by the garbage collector
   Flight lifecycle;                   // a DELETE by the namespace controller
-  Flight lastout;                     // a DELETE by lastout, of what was put off
+  Flight lastout;                     // a DELETE by lastout, of what was put off; of a provider that
+                                      // terminates, its release
   std::optional<PutOffState> putOff;  // nobody has taken it back since
 
   bool present() const { return presence != Presence::Absent; }

@@ -45,7 +45,8 @@ void change(Transition& transition, uint32_t step) {
         refuse(transition, step, "Invalid");
         return;
       }
-      object.finalizers = spec.value;
+      // What lastout holds, a client leaves: by hand it would let the provider go, whatever its criteria say.
+      object.finalizers = spec.value | (object.finalizers & transition.info(spec.object).heldBit);
       break;
     case Step::Verb::SetLabels:
       object.labels = static_cast<uint8_t>(spec.value);
@@ -64,7 +65,8 @@ void dryRun(Transition& transition, uint32_t step) {
     refuse(transition, step, "NotFound");
   } else if (transition.webhookFails(spec.object, &Interception::onDelete)) {
     refuse(transition, step, "InternalError");
-  } else if (const admission::Decision decision = transition.decide(spec.object); !decision.allowed) {
+  } else if (const admission::Decision decision = transition.decide(stepRequest(transition.model(), step));
+             !decision.allowed) {
     transition.emit({.kind = EventKind::Denied,
                      .actor = Actor::Client,
                      .slot = spec.object,

@@ -7,16 +7,6 @@ namespace lastout::cluster {
 
 namespace {
 
-// The collector's finalizers after a DELETE with this policy; what it says replaces what an earlier DELETE
-// said (recorded: rest/058, a Foreground DELETE of an object that already terminates).
-uint16_t withPolicy(uint16_t finalizers, const std::optional<PropagationPolicy>& policy) {
-  if (!policy) return finalizers;
-  finalizers &= static_cast<uint16_t>(~(kForegroundBit | kOrphanBit));
-  if (*policy == PropagationPolicy::Foreground) finalizers |= kForegroundBit;
-  if (*policy == PropagationPolicy::Orphan) finalizers |= kOrphanBit;
-  return finalizers;
-}
-
 // Nothing keeps a terminating object any longer; a Pod also has to be reported stopped by its node.
 bool mayVanish(Role role, const ObjectState& object) {
   return object.finalizers == 0 && (role != Role::Pod || (object.value & kStopped) != 0);
@@ -29,6 +19,14 @@ bool notices(const Step& step, const StepState& state) {
 }
 
 }  // namespace
+
+uint16_t withPolicy(uint16_t finalizers, const std::optional<PropagationPolicy>& policy) {
+  if (!policy) return finalizers;
+  finalizers &= static_cast<uint16_t>(~(kForegroundBit | kOrphanBit));
+  if (*policy == PropagationPolicy::Foreground) finalizers |= kForegroundBit;
+  if (*policy == PropagationPolicy::Orphan) finalizers |= kOrphanBit;
+  return finalizers;
+}
 
 bool isDenial(const Model& model, const Event& event) {
   if (event.kind != EventKind::Denied) return false;
@@ -46,15 +44,31 @@ bool Transition::hasReadyPod(Slot workload) const {
                      [&](Slot child) { return hasReadyPod(child); });
 }
 
+bool Transition::areAllPresent(const std::vector<Slot>& slots) const {
+  return std::ranges::all_of(slots, [this](Slot slot) { return isPresent(slot); });
+}
+
+bool Transition::works(const FinalizerController& controller) const {
+  return controller.runsIn == kNone ||
+         (hasReadyPod(controller.runsIn) && areAllPresent(info(controller.runsIn).rights));
+}
+
+bool Transition::fails(const Interception& webhook) const {
+  if (!isPresent(webhook.configuration)) return false;
+  const auto answers = [&](Slot workload) { return hasReadyPod(workload); };
+  return !isPresent(webhook.service) || std::ranges::none_of(webhook.workloads, answers);
+}
+
 bool Transition::webhookFails(Slot slot, bool Interception::*operation) const {
-  const auto fails = [&](const Interception& webhook) {
-    if (!(webhook.*operation) || !isPresent(webhook.configuration)) return false;
-    const auto answers = [&](Slot workload) { return hasReadyPod(workload); };
-    return !isPresent(webhook.service) ||
-           std::none_of(webhook.workloads.begin(), webhook.workloads.end(), answers);
-  };
-  const std::vector<Interception>& webhooks = info(slot).interceptions;
-  return std::any_of(webhooks.begin(), webhooks.end(), fails);
+  return std::ranges::any_of(info(slot).interceptions, [&](const Interception& webhook) {
+    return webhook.*operation && fails(webhook);
+  });
+}
+
+bool Transition::conversionFails(Slot slot) const {
+  return std::ranges::any_of(info(slot).interceptions, [&](const Interception& webhook) {
+    return webhook.configuration == info(slot).crd && fails(webhook);
+  });
 }
 
 const char* Transition::refusesCreation(Slot slot, bool serverSide) const {

@@ -22,6 +22,10 @@ struct DeleteRequest {
 // How a DELETE ended, or that it is still under way.
 enum class Answer : uint8_t { Done, InFlight, Denied, NotFound, Conflict };
 
+// The collector's finalizers after a DELETE with this policy; what it says replaces what an earlier DELETE
+// said (recorded: rest/058, a Foreground DELETE of an object that already terminates).
+uint16_t withPolicy(uint16_t finalizers, const std::optional<PropagationPolicy>& policy);
+
 class Transition {
  public:
   // `verdict`: of a DELETE that somebody else has reviewed; it overrules lastout's.
@@ -41,13 +45,20 @@ class Transition {
     return slot != kNone && state_.presence(slot) == Presence::Terminating;
   }
   bool hasReadyPod(Slot workload) const;
+  // The controller can do its work now.
+  bool works(const FinalizerController& controller) const;
+  bool areAllPresent(const std::vector<Slot>& slots) const;
   // A webhook of somebody else would be called for this operation (&Interception::onDelete, ...) and cannot
   // answer.
   bool webhookFails(Slot slot, bool Interception::*operation) const;
+  // Likewise, the webhook that its CRD names to convert it.
+  bool conversionFails(Slot slot) const;
   // Why the object cannot be created now, as a Kubernetes reason; nullptr when it can.
   const char* refusesCreation(Slot slot, bool serverSide = false) const;
 
-  admission::Decision decide(Slot slot) const;  // lastout's verdict, ALLOW where lastout is not there
+  // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
+  admission::Decision decide(Slot slot) const;
+  admission::Decision decide(const DeleteRequest& request) const;
 
   // --- storage (cluster/transition.cc)
   // A new object with a new uid; what meant the old one is stale from now on.
@@ -69,13 +80,21 @@ class Transition {
   // Its commit; a storage conflict sends it back for another review.
   Answer commit(const DeleteRequest& request, Flight& flight);
 
+  // By an independent reading.
+  bool criteriaHold(Slot slot) const;
+  // Takes lastout's finalizer off a provider that terminates; `criteriaHeld`: at the
+  // confirming read.
+  void release(Slot provider, bool criteriaHeld);
+
   void emit(Event event);
 
  private:
+  bool fails(const Interception& webhook) const;
   void erase(Slot slot, Actor actor, uint32_t by);
   void touch(Slot slot);
   void markStale(Slot slot);
-  void checkUnconfirmed(Slot slot);
+  void checkUnconfirmed(const DeleteRequest& request);
+  bool keepsHeld(const DeleteRequest& request) const;
   void markUnsafe();
   Answer deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
               const char* refused = nullptr);
@@ -112,14 +131,20 @@ bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& 
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 bool isPutOffForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
+bool isFollowed(const Transition& transition, Slot slot);     // lastout knows of the object by its watches
 bool isAwaited(const Transition& transition, Slot slot);      // as of admission::KeptFacts
 bool isStillPutOff(const Transition& transition, Slot slot);  // and nobody has taken it back
 // cluster/kept_work.cc
 bool isKeptByLastoutAlone(const Transition& transition, Slot owner);  // a work that terminates
 bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
+// cluster/held_provider.cc
+bool holdingChanges(const Transition& transition, Slot provider);
+void changeHolding(Transition& transition, Slot provider);
+bool isBeingLetGo(const Transition& transition, Slot provider);
+void goOnLettingGo(Transition& transition, Slot provider);
 // cluster/lifecycle.cc
-bool crdHasLiveInstance(const Transition& transition, Slot crd);
+bool crdDeletesInstances(const Transition& transition, Slot crd);
 bool crdIsEmpty(const Transition& transition, Slot crd);
 void deleteInstances(Transition& transition, Slot crd);
 bool namespaceIsEmpty(const Transition& transition, Slot namespaceSlot);

@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "admission/guards.h"
+#include "admission/held_provider.h"
 #include "admission/put_off.h"
 #include "cluster/builder.h"
+#include "criticalservice/provider_types.h"
 #include "kube/selector.h"
 #include "kube/text_at.h"
 
@@ -20,6 +22,8 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
     if (condition.kind == graph::Condition::Kind::Object) {
       if (info.key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name})
         holders.push_back({.slot = slot, .mask = 0});
+    } else if (condition.kind == graph::Condition::Kind::Instances && info.key.type == condition.type) {
+      holders.push_back({.slot = slot, .mask = 0});
     } else if (condition.kind == graph::Condition::Kind::Finalizer && info.key.type == condition.type) {
       const uint16_t mask = knownFinalizerBit(info, condition.finalizer);
       if (mask != 0) holders.push_back({.slot = slot, .mask = mask});
@@ -34,8 +38,11 @@ uint32_t addCondition(Model& model, const graph::Condition& condition) {
   return static_cast<uint32_t>(model.conditions.size() - 1);
 }
 
-void addService(Builder& builder, Slot slot, CriticalService service) {
+void addService(Builder& builder, Slot slot, CriticalService service,
+                const criticalservice::DependencyFinder& finder) {
   Model& model = builder.model;
+  service = finder.withConverted(std::move(service));
+  admission::Dependencies dependencies = finder.find(service);
   const auto number = static_cast<uint32_t>(model.services.size());
   admission::ServiceRule rule;
   rule.provider = addCondition(model, criticalservice::providerCondition(service));
@@ -46,7 +53,7 @@ void addService(Builder& builder, Slot slot, CriticalService service) {
   model.rules.services.push_back(rule);
   std::vector<Slot> remembered;
   for (const admission::Guard& guard :
-       admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace)) {
+       admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace, dependencies)) {
     const auto guarded = model.find(guard.object);
     if (!guarded) continue;
     model.slots[*guarded].stakes.push_back({.role = guard.role, .service = number});
@@ -56,12 +63,38 @@ void addService(Builder& builder, Slot slot, CriticalService service) {
   const std::vector<kube::GroupResource> followed = admission::followedTypes(service);
   for (SlotInfo& info : model.slots) {
     if (std::ranges::find(followed, info.key.type) != followed.end()) info.followers.push_back(number);
-    if (info.key.type == service.provider.type) info.peers.push_back(number);
+    const bool isReviewed = info.key.type == service.provider.type ||
+                            std::ranges::any_of(dependencies, [&](const criticalservice::Dependency& one) {
+                              return one.object.type == info.key.type;
+                            });
+    if (isReviewed) info.peers.push_back(number);
   }
   model.slots[slot].service = number;
   model.slots[slot].valueAtCreation = static_cast<uint8_t>(service.intent);
   model.services.push_back(slot);
+  model.dependencies.push_back(std::move(dependencies));
   model.serviceSpecs.push_back(std::move(service));
+}
+
+// One that is there although nobody wants it is lastout's, too.
+void wireHeldBefore(Model& model) {
+  for (SlotInfo& info : model.slots) {
+    const bool isNamed =
+        std::ranges::find(info.finalizers, admission::kHeldFinalizer) != info.finalizers.end();
+    if (isNamed && criticalservice::canBeHeld(info.key.type))
+      info.heldBit = finalizerBit(info, admission::kHeldFinalizer).value();
+  }
+}
+
+// lastout's finalizer on a provider, which a criterion may name like any other.
+void wireHolding(Builder& builder, const CriticalService& service) {
+  const auto provider = builder.model.find(service.provider);
+  if (!builder.model.guarded || !provider) return;
+  if (service.enforcement != criticalservice::EnforcementMode::Hold) return;
+  SlotInfo& info = builder.model.slots[*provider];
+  info.heldBit = finalizerBit(info, admission::kHeldFinalizer).value_or(0);
+  if (info.heldBit == 0)
+    builder.fail(*provider, "has, with that by which lastout holds it, " + tooManyFinalizers(info));
 }
 
 // --- webhooks
@@ -158,19 +191,45 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
   }
 }
 
+// A CRD's conversion webhook is called whenever somebody asks for another version than the one that is
+// stored.
+void addConversion(Builder& builder, Slot crd, const kube::Value& conversion) {
+  Model& model = builder.model;
+  if (kube::textAt(conversion, {"strategy"}) != "Webhook") return;
+  const auto service =
+      model.find({{"", "services"},
+                  kube::textAt(conversion, {"webhook", "clientConfig", "service", "namespace"}),
+                  kube::textAt(conversion, {"webhook", "clientConfig", "service", "name"})});
+  if (!service) return;
+  const Interception interception{.configuration = crd,
+                                  .service = *service,
+                                  .workloads = workloadsBehind(builder, *service),
+                                  .onCreate = true,
+                                  .onUpdate = true,
+                                  .onDelete = true};
+  for (SlotInfo& info : model.slots) {
+    if (info.crd == crd) info.interceptions.push_back(interception);
+  }
+}
+
 }  // namespace
 
 void wireServices(Builder& builder) {
   const size_t count = builder.model.slots.size();
+  const criticalservice::DependencyFinder finder = whatIsNeeded(builder);
+  std::vector<std::pair<Slot, CriticalService>> services;
   for (Slot slot = 0; slot < count; ++slot) {
     if (builder.model.slots[slot].role != Role::CriticalService || builder.sources[slot] == nullptr) continue;
     auto service = criticalservice::parse(*builder.sources[slot], builder.input.types);
     if (service) {
-      addService(builder, slot, std::move(*service));
+      services.emplace_back(slot, std::move(*service));
     } else {
       builder.errors.insert(builder.errors.end(), service.error().begin(), service.error().end());
     }
   }
+  if (builder.model.guarded) wireHeldBefore(builder.model);
+  for (const auto& [slot, service] : services) wireHolding(builder, service);
+  for (auto& [slot, service] : services) addService(builder, slot, std::move(service), finder);
 }
 
 void wireWebhooks(Builder& builder) {
@@ -181,7 +240,11 @@ void wireWebhooks(Builder& builder) {
         type.group == "admissionregistration.k8s.io" && (type.resource == "validatingwebhookconfigurations" ||
                                                          type.resource == "mutatingwebhookconfigurations");
     const kube::Value* content = builder.content(slot);
-    if (!isConfiguration || content == nullptr) continue;
+    if (content == nullptr) continue;
+    if (const kube::Value* conversion = content->at({"spec", "conversion"});
+        conversion != nullptr && builder.model.slots[slot].role == Role::Crd)
+      addConversion(builder, slot, *conversion);
+    if (!isConfiguration) continue;
     const kube::Value* webhooks = content->find("webhooks");
     if (webhooks == nullptr || webhooks->asList() == nullptr) continue;
     for (const kube::Value& webhook : *webhooks->asList()) addWebhook(builder, slot, webhook);

@@ -193,6 +193,7 @@ int runServe(const ServeOptions& options) {
   serving.http.identity = identity->tls;
   serving.http.connections = std::min(serving.http.connections, roomForConnections(kMostAskers));
   serving.view.ownNamespace = options.ownNamespace;
+  serving.view.holdsAfter = std::chrono::seconds(options.holdAfter);
   serving.reviews.denyStatus = options.denyStatus;
   serving.reviews.auditOnly = options.auditOnly;
   serving.webhook = std::move(*webhook);
@@ -281,6 +282,12 @@ void addServe(CLI::App& app, int& exitCode) {
           "Users, separated by commas, whose denied deletions are carried out later, beside the garbage "
           "collector's, the namespace controller's and klusterlet-work-sa's")
       ->delimiter(',');
+  command
+      ->add_option("--hold-after", options->holdAfter,
+                   "Seconds after which a provider's finalizer counts: longer than any request to the API "
+                   "servers takes (their --request-timeout, 60 s)")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
     const auto taken = takeSettings(*command, environmentOf(environ));

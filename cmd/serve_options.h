@@ -31,6 +31,7 @@ struct ServeOptions {
   std::string ownNamespace;
   int denyStatus = 403;
   bool auditOnly = false;
+  int holdAfter = 65;  // seconds
   std::string leaseNamespace;
   std::string leaseName = "lastout";
   std::string identity;

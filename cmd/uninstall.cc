@@ -29,8 +29,9 @@ constexpr const char* kUninstallExamples = R"(Examples:
 In this order: the Deployment lastout, and its Pods; the webhook configuration; lastout's finalizers; the deletions that
 CriticalServices remember; the certificate's Secret; the Leases. It may be interrupted, and run again.
 
-A teardown is under way while deletions are put off, or AppliedManifestWorks that are being deleted wait for lastout: what
-these have applied the garbage collector deletes next, unguarded, in any order. Without --yes nothing is done then.
+A teardown is under way while deletions are put off, or AppliedManifestWorks or providers that are being deleted wait for
+lastout: these providers go next, and what the works have applied the garbage collector deletes, unguarded, in any order.
+Without --yes nothing is done then.
 
 Exit codes: 0 done; 1 something is left, or a lastout serve still runs, or a teardown is under way; 2 bad input, or
 the cluster does not answer.)";

@@ -40,6 +40,13 @@ kube::Value criterionFields(const Criterion& criterion) {
   return kube::Value{std::move(map), {}};
 }
 
+kube::Value dependencyFields(const DependencySpec& dependencies) {
+  if (dependencies.mode == DependencyMode::None) return text("None");
+  kube::Value::List listed;
+  for (const kube::ObjectKey& object : dependencies.listed) listed.push_back(objectFields(object));
+  return kube::Value{std::move(listed), {}};
+}
+
 }  // namespace
 
 kube::GroupResource criticalServiceType() { return {"lastout.dev", "criticalservices"}; }
@@ -60,8 +67,19 @@ std::string_view toString(DeletionIntent intent) {
   return "";
 }
 
+std::string_view toString(EnforcementMode enforcement) {
+  switch (enforcement) {
+    case EnforcementMode::Deny:
+      return "Deny";
+    case EnforcementMode::Hold:
+      return "Hold";
+  }
+  return "";
+}
+
 const kube::GroupResource& typeOf(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) return finalizer->type;
+  if (const auto* instances = std::get_if<InstancesCriterion>(&criterion)) return instances->type;
   return std::get<SpecificResourceCriterion>(criterion).object.type;
 }
 
@@ -69,7 +87,23 @@ std::string toString(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type);
   }
+  if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
+    return "any " + kube::toString(instances->type);
   return kube::toString(std::get<SpecificResourceCriterion>(criterion).object);
+}
+
+std::vector<Criterion> writtenCriteria(const CriticalService& service) {
+  std::vector<Criterion> written = service.criteria;
+  std::erase_if(written, [](const Criterion& criterion) {
+    return std::holds_alternative<InstancesCriterion>(criterion);
+  });
+  return written;
+}
+
+std::string fieldOf(const CriticalService& service, size_t criterion) {
+  if (std::holds_alternative<InstancesCriterion>(service.criteria[criterion]))
+    return std::string(kDependenciesField);
+  return "spec.criteria[" + std::to_string(criterion) + "]";
 }
 
 kube::Value toManifest(const CriticalService& service) {
@@ -78,17 +112,19 @@ kube::Value toManifest(const CriticalService& service) {
   if (!service.meta.uid.empty()) add(metadata, "uid", text(service.meta.uid));
 
   kube::Value::List criteria;
-  for (const Criterion& criterion : service.criteria) criteria.push_back(criterionFields(criterion));
+  for (const Criterion& criterion : writtenCriteria(service)) criteria.push_back(criterionFields(criterion));
   kube::Value::Map spec;
   add(spec, "provider", objectFields(service.provider));
   add(spec, "criteria", kube::Value{std::move(criteria), {}});
   add(spec, "deletionIntent", text(toString(service.intent)));
+  if (service.enforcement != EnforcementMode::Deny)
+    add(spec, "enforcement", text(toString(service.enforcement)));
   if (service.replay != Replay::Controllers) add(spec, "replay", text(toString(service.replay)));
-  if (service.guardsScaling) {
-    kube::Value::Map guard;
-    add(guard, "scaleToZero", kube::Value{true, {}});
-    add(spec, "guard", kube::Value{std::move(guard), {}});
-  }
+  kube::Value::Map guard;
+  if (service.guardsScaling) add(guard, "scaleToZero", kube::Value{true, {}});
+  if (service.dependencies.mode != DependencyMode::Auto)
+    add(guard, "dependencies", dependencyFields(service.dependencies));
+  if (!guard.empty()) add(spec, "guard", kube::Value{std::move(guard), {}});
 
   kube::Value::Map manifest;
   add(manifest, "apiVersion", text(kApiVersion));
@@ -111,6 +147,11 @@ graph::Condition conditionOf(const Criterion& criterion) {
     condition.kind = graph::Condition::Kind::Finalizer;
     condition.type = finalizer->type;
     condition.finalizer = finalizer->finalizerName;
+    return condition;
+  }
+  if (const auto* instances = std::get_if<InstancesCriterion>(&criterion)) {
+    condition.kind = graph::Condition::Kind::Instances;
+    condition.type = instances->type;
     return condition;
   }
   const kube::ObjectKey& object = std::get<SpecificResourceCriterion>(criterion).object;

@@ -25,6 +25,12 @@ enum class DeletionIntent : uint8_t {
   OrphanResources,     // it may go, and its provider is no longer guarded
 };
 
+// spec.enforcement: how the provider is kept. May be set at any time (docs/enforcement.md).
+enum class EnforcementMode : uint8_t {
+  Deny,  // its DELETE is denied while a criterion is unmet (the default)
+  Hold,  // a DELETE that leaves what it runs is admitted, and a finalizer of lastout's keeps it until then
+};
+
 struct FinalizerCriterion {
   kube::GroupResource type;
   std::string finalizerName;
@@ -36,13 +42,35 @@ struct SpecificResourceCriterion {
   auto operator<=>(const SpecificResourceCriterion&) const = default;
 };
 
-using Criterion = std::variant<FinalizerCriterion, SpecificResourceCriterion>;
+// No object of the type is left. In no manifest: it follows from what the provider converts
+// (criticalservice/dependencies.h), and stands behind the criteria that somebody wrote.
+struct InstancesCriterion {
+  kube::GroupResource type;
+  auto operator<=>(const InstancesCriterion&) const = default;
+};
+
+// spec.guard.dependencies: what is guarded because the provider needs it to work.
+enum class DependencyMode : uint8_t {
+  Auto,    // what its Pods name, what binds and selects them, and what reaches them (the default)
+  None,    // nothing
+  Listed,  // what is listed
+};
+
+struct DependencySpec {
+  DependencyMode mode = DependencyMode::Auto;
+  std::vector<kube::ObjectKey> listed;  // when Listed
+  friend bool operator==(const DependencySpec&, const DependencySpec&) = default;
+};
+
+using Criterion = std::variant<FinalizerCriterion, SpecificResourceCriterion, InstancesCriterion>;
 
 struct CriticalService {
   kube::ObjectMeta meta;
   kube::ObjectKey provider;
   std::vector<Criterion> criteria;
   DeletionIntent intent = DeletionIntent::Ordered;
+  EnforcementMode enforcement = EnforcementMode::Deny;
+  DependencySpec dependencies;
   bool guardsScaling = false;  // spec.guard.scaleToZero: scaling the provider to zero is like deleting it
   Replay replay = Replay::Controllers;
   std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
@@ -53,11 +81,18 @@ struct CriticalService {
 kube::GroupResource criticalServiceType();  // criticalservices.lastout.dev
 kube::ObjectKey keyOf(const CriticalService& service);
 
-std::string_view toString(DeletionIntent intent);  // the word in spec.deletionIntent
+std::string_view toString(DeletionIntent intent);        // the word in spec.deletionIntent
+std::string_view toString(EnforcementMode enforcement);  // the word in spec.enforcement
 const kube::GroupResource& typeOf(const Criterion& criterion);
 // "finalizer my.crd.group/super-important on coolresources.my.crd.group",
-// "customresourcedefinitions.apiextensions.k8s.io/x"
+// "customresourcedefinitions.apiextensions.k8s.io/x", "any coolresources.my.crd.group"
 std::string toString(const Criterion& criterion);
+// The criteria that stand in the service's manifest.
+std::vector<Criterion> writtenCriteria(const CriticalService& service);
+// The field that asks for the service's criterion of that number: "spec.criteria[1]", or, where nobody wrote
+// it, kDependenciesField.
+std::string fieldOf(const CriticalService& service, size_t criterion);
+inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and
 // unknown field has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the
@@ -70,8 +105,8 @@ tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, co
 // CRDs come and go.
 tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object);
 
-// The manifest that parse() reads into the same value: apiVersion, kind, metadata (name and uid), spec, and
-// what the status says of the provider that was seen.
+// The manifest that parse() reads into the same value but for criteria that nobody wrote: apiVersion, kind,
+// metadata (name and uid), spec, and what the status says of the provider that was seen.
 kube::Value toManifest(const CriticalService& service);
 
 // What keeps the criterion unmet, as the graph's condition.

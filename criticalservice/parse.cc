@@ -18,6 +18,7 @@ namespace {
 using kube::Fields;
 
 constexpr size_t kMostCriteria = 64;
+constexpr size_t kMostListed = 64;  // dependencies
 
 // Reads one manifest; errors gather in errors_.
 class Reader {
@@ -31,6 +32,10 @@ class Reader {
  private:
   void readSpec(Fields spec);
   void readProvider(Fields provider);
+  void readEnforcement(Fields& spec);
+  void readGuard(Fields guard);
+  void readListed(Fields& guard, size_t count);
+  void refuseDependency(Fields& fields, const kube::ObjectKey& named);
   std::optional<Criterion> readCriterion(Fields& fields);
   std::optional<Criterion> readFinalizer(Fields fields);
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
@@ -99,16 +104,58 @@ void Reader::readSpec(Fields spec) {
       if (*word == toString(intent)) service_.intent = intent;
     }
   }
+  readEnforcement(spec);
   if (const auto word = spec.oneOf("replay", {"Controllers", "Always", "Never"})) {
     for (const Replay replay : {Replay::Controllers, Replay::Always, Replay::Never}) {
       if (*word == toString(replay)) service_.replay = replay;
     }
   }
-  if (std::optional<Fields> guard = spec.fields("guard")) {
-    service_.guardsScaling = guard->boolean("scaleToZero").value_or(false);
-    guard->finish();
-  }
+  if (std::optional<Fields> guard = spec.fields("guard")) readGuard(std::move(*guard));
   spec.finish();
+}
+
+// A finalizer is no help where what runs ends with the termination, or where nobody knows: there one that
+// stands already denies.
+void Reader::readEnforcement(Fields& spec) {
+  if (spec.oneOf("enforcement", {"Deny", "Hold"}) != "Hold") return;
+  const kube::GroupResource& type = service_.provider.type;
+  if (canBeHeld(type)) {
+    service_.enforcement = EnforcementMode::Hold;
+  } else if (checked_ && !type.resource.empty()) {
+    spec.fail("enforcement", spec.pathOf("enforcement") + ": Hold is for " + std::string(kHeldTypes) +
+                                 ", whose Pods outlive their termination; write Deny for a provider of " +
+                                 kube::toString(type));
+  }
+}
+
+void Reader::readGuard(Fields guard) {
+  service_.guardsScaling = guard.boolean("scaleToZero").value_or(false);
+  const kube::Value* dependencies = guard.any("dependencies");
+  if (dependencies != nullptr && dependencies->asList() != nullptr) {
+    readListed(guard, dependencies->asList()->size());
+  } else if (dependencies != nullptr && dependencies->asString() == nullptr) {
+    guard.fail("dependencies", guard.pathOf("dependencies") +
+                                   " must be Auto, None, or a list of what the provider needs, not " +
+                                   std::string(kube::kindName(*dependencies)));
+  } else if (guard.oneOf("dependencies", {"Auto", "None"}) == "None") {
+    service_.dependencies.mode = DependencyMode::None;
+  }
+  guard.finish();
+}
+
+void Reader::readListed(Fields& guard, size_t count) {
+  service_.dependencies.mode = DependencyMode::Listed;
+  if (count > kMostListed) {
+    guard.fail("dependencies",
+               guard.pathOf("dependencies") + " has more than " + std::to_string(kMostListed) + " entries");
+    return;
+  }
+  for (Fields& item : guard.items("dependencies")) {
+    std::optional<kube::ObjectKey> key = readObject(item);
+    if (key && checked_) refuseDependency(item, *key);
+    item.finish();
+    if (key) service_.dependencies.listed.push_back(std::move(*key));
+  }
 }
 
 void Reader::readProvider(Fields provider) {
@@ -199,6 +246,31 @@ void Reader::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
   }
   fields.fail("name", fields.path() + ": " + kube::toString(named) + " " + std::string(why) +
                           ", so this criterion could never be met");
+}
+
+// A dependency goes after the provider: that is nothing new for some, and can not be so of others.
+void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
+  const kube::ObjectKey& provider = service_.provider;
+  std::string_view why;
+  if (named == provider) {
+    why = "is the provider itself";
+  } else if (named == keyOf(service_)) {
+    why = "is this CriticalService, which stays until its provider is gone anyway";
+  } else if (named == kube::ObjectKey{{"", "namespaces"}, "", provider.namespaceName}) {
+    why = "is the namespace of the provider, which is guarded anyway";
+  } else if (named.type.group == "admissionregistration.k8s.io") {
+    why = "cannot be guarded: the API server asks no webhook about the configuration of webhooks";
+  } else if (std::ranges::count(service_.criteria, Criterion{SpecificResourceCriterion{named}}) > 0) {
+    why = "is what the provider waits for (spec.criteria), so it cannot go after the provider";
+  } else if (std::ranges::any_of(service_.criteria, [&](const Criterion& criterion) {
+               const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+               return finalizer != nullptr && finalizer->type == named.type;
+             })) {
+    why = "is of a type that the provider waits for (spec.criteria), so it cannot go after the provider";
+  } else {
+    return;
+  }
+  fields.fail("name", fields.path() + ": " + kube::toString(named) + " " + std::string(why));
 }
 
 std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {

@@ -17,6 +17,9 @@ constexpr Named kRunsPods[] = {
     {"batch", "jobs"},       {"", "replicationcontrollers"}, {"batch", "cronjobs"},
 };
 
+constexpr Named kOutliveTermination[] = {
+    {"apps", "deployments"}, {"apps", "statefulsets"}, {"apps", "daemonsets"}};
+
 struct Refusal {
   Named type;
   std::string_view why;
@@ -51,6 +54,18 @@ std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const 
   if (known == nullptr || !known->builtIn || runsPods) return std::nullopt;
   return "run nothing; a provider is what keeps a finalizer controller or a webhook running, most often a "
          "Deployment";
+}
+
+bool canBeHeld(const kube::GroupResource& type) {
+  return std::any_of(std::begin(kOutliveTermination), std::end(kOutliveTermination),
+                     [&](const Named& named) { return named.is(type); });
+}
+
+std::vector<kube::GroupResource> typesThatCanBeHeld() {
+  std::vector<kube::GroupResource> types;
+  for (const Named& named : kOutliveTermination)
+    types.push_back({std::string(named.group), std::string(named.resource)});
+  return types;
 }
 
 }  // namespace lastout::criticalservice

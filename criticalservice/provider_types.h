@@ -4,6 +4,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
@@ -15,5 +17,12 @@ namespace lastout::criticalservice {
 // that is not built in, installed or not: only its authors know what it runs
 // (docs/decisions/provider-types.md).
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types);
+
+// Whether what a provider of this type runs outlives its termination, so that a finalizer may keep it
+// (spec.enforcement: Hold).
+bool canBeHeld(const kube::GroupResource& type);
+std::vector<kube::GroupResource> typesThatCanBeHeld();
+// The same in words: "deployments.apps, statefulsets.apps and daemonsets.apps".
+inline constexpr std::string_view kHeldTypes = "deployments.apps, statefulsets.apps and daemonsets.apps";
 
 }  // namespace lastout::criticalservice

@@ -13,8 +13,9 @@
 
 namespace lastout::criticalservice {
 
-// As the CRD has it. Of one object one deletion is remembered, and a CriticalService guards a handful.
-inline constexpr size_t kMostPutOff = 64;
+// As the CRD has it. Of one object one deletion is remembered, and a CriticalService guards its provider,
+// what holds it, and what it needs (kMostDependencies).
+inline constexpr size_t kMostPutOff = 256;
 inline constexpr size_t kMostOwners = 64;
 
 // spec.replay: whose denied deletions are put off, and carried out once they may be.

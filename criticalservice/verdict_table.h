@@ -11,7 +11,9 @@ namespace lastout::criticalservice {
 enum class Subject : uint8_t {
   CriticalService,  // and the CRD of CriticalServices: allowed when each of them would be
   Provider,
+  HeldProvider,   // a provider that lastout holds, by a DELETE that leaves what it runs
   HoldsProvider,  // the namespace of the provider, and the CRD of a provider that is a custom resource
+  Dependency,     // what the provider needs
 };
 
 enum class ProviderState : uint8_t {
@@ -92,11 +94,19 @@ inline constexpr VerdictRow kVerdicts[] = {
     {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kUnknown, false},
     {Subject::Provider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
+    {Subject::HeldProvider, table::kGuarding, table::kAnyProvider, table::kAnyCriteria, true},
+    {Subject::HeldProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+
     {Subject::HoldsProvider, table::kGuarding, table::kGone, table::kAnyCriteria, true},
     {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kMet, true},
     {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnmet, false},
     {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnknown, false},
     {Subject::HoldsProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+
+    {Subject::Dependency, table::kGuarding, table::kThere, table::kAnyCriteria, false},
+    {Subject::Dependency, table::kGuarding, table::kNotSeen, table::kAnyCriteria, false},
+    {Subject::Dependency, table::kGuarding, table::kGone, table::kAnyCriteria, true},
+    {Subject::Dependency, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 };
 
 }  // namespace lastout::criticalservice

@@ -85,7 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t first = data[0];
   const size_t piece = size_t{data[1] % 64U} + 1;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-  for (const auto content : {client::Content::Metadata, client::Content::Whole}) {
+  for (const auto content :
+       {client::Content::Metadata, client::Content::References, client::Content::Whole}) {
     check(list(text, content, text.size(), 1) == list(text, content, first, piece),
           "pieces make no difference to a list");
     check(watch(text, content, text.size(), 1) == watch(text, content, first, piece),

@@ -114,6 +114,10 @@ Result<std::vector<Value>> flatten(std::vector<Value> documents, std::string_vie
 
 }  // namespace
 
+bool hasFinalizer(const ObjectMeta& meta, std::string_view finalizer) {
+  return std::ranges::find(meta.finalizers, finalizer) != meta.finalizers.end();
+}
+
 std::string groupOf(std::string_view apiVersion) {
   const size_t slash = apiVersion.find('/');
   return slash == std::string_view::npos ? "" : std::string(apiVersion.substr(0, slash));

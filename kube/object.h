@@ -49,6 +49,8 @@ struct Object {
   std::string file;  // where it was read from; empty when from no file
 };
 
+bool hasFinalizer(const ObjectMeta& meta, std::string_view finalizer);
+
 // The group of an apiVersion: "apps" of "apps/v1", "" of "v1".
 std::string groupOf(std::string_view apiVersion);
 

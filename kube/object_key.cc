@@ -25,6 +25,12 @@ GroupResource crdType() { return {"apiextensions.k8s.io", "customresourcedefinit
 
 ObjectKey crdKey(const GroupResource& type) { return {crdType(), "", crdName(type)}; }
 
+GroupResource definedBy(const std::string& crdName) {
+  const size_t dot = crdName.find('.');
+  return dot == std::string::npos ? GroupResource{"", crdName}
+                                  : GroupResource{crdName.substr(dot + 1), crdName.substr(0, dot)};
+}
+
 }  // namespace lastout::kube
 
 namespace {

@@ -32,6 +32,8 @@ GroupResource crdType();
 std::string crdName(const GroupResource& type);
 // The CustomResourceDefinition itself.
 ObjectKey crdKey(const GroupResource& type);
+// The other way round: the type that a CRD of this name defines.
+GroupResource definedBy(const std::string& crdName);
 
 }  // namespace lastout::kube
 

@@ -66,6 +66,9 @@ tl::expected<ManifestWork, kube::Errors> parseWork(const kube::Object& object,
 // have more.
 tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object& object);
 
+// What the status of an AppliedManifestWork lists; what is written otherwise than an agent does is left out.
+std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied);
+
 // --- what an agent makes of a work
 // ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #include "kube/fields.h"
 #include "kube/quoting.h"
 #include "kube/reference.h"
+#include "kube/text_at.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::manifestwork {
@@ -237,6 +238,19 @@ tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object&
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   return applied;
+}
+
+std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied) {
+  std::vector<kube::ObjectKey> objects;
+  const kube::Value* list = applied.at({"status", "appliedResources"});
+  if (list == nullptr || list->asList() == nullptr) return objects;
+  for (const kube::Value& item : *list->asList()) {
+    kube::ObjectKey key{{kube::textAt(item, {"group"}), kube::textAt(item, {"resource"})},
+                        kube::textAt(item, {"namespace"}),
+                        kube::textAt(item, {"name"})};
+    if (!key.type.resource.empty() && !key.name.empty()) objects.push_back(std::move(key));
+  }
+  return objects;
 }
 
 }  // namespace lastout::manifestwork

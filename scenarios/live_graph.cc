@@ -79,7 +79,7 @@ LiveGraph::LiveGraph(const cluster::Model& model, cluster::StateRef state)
     if (!object.present()) continue;
     criticalservice::CriticalService spec = model.serviceSpecs[service];
     spec.intent = static_cast<criticalservice::DeletionIntent>(object.value);
-    index.put(graph, spec, builtInTypes());
+    index.put(graph, spec, builtInTypes(), model.dependencies[service]);
   }
 }
 

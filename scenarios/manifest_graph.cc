@@ -33,6 +33,7 @@ class GraphBuilder {
     // An object by itself counts before one inside a work.
     if (!seen_.emplace(object.key, object.meta.finalizers).second) return;
     result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
+    finder_.put(object);
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
   }
 
@@ -80,7 +81,8 @@ class GraphBuilder {
         if (warning.position.line == 0) warning.position = object->content.position;
         result_.warnings.push_back(std::move(warning));
       }
-      result_.guards.put(result_.graph, *service, manifests_.types);
+      *service = finder_.withConverted(std::move(*service));
+      result_.guards.put(result_.graph, *service, manifests_.types, finder_.find(*service));
       types_.insert(service->provider.type);
       for (const criticalservice::Criterion& criterion : service->criteria) {
         types_.insert(criticalservice::typeOf(criterion));
@@ -142,6 +144,7 @@ class GraphBuilder {
   std::unordered_map<kube::ObjectKey, std::vector<std::string>> seen_;  // with their finalizers
   std::unordered_set<kube::GroupResource> types_;
   std::vector<const kube::Object*> services_;
+  criticalservice::DependencyFinder finder_;
 };
 
 }  // namespace

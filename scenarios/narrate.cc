@@ -115,6 +115,7 @@ class Narrator {
       if ((last.object.finalizers & bit) != 0)
         add((info.cleanupBit & bit) != 0 ? cleanup(info.role)
             : (info.keptBit & bit) != 0  ? "what it has applied"
+            : (info.heldBit & bit) != 0  ? "its criteria"
                                          : info.finalizers[i]);
     }
     if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("its dependents");
@@ -170,9 +171,18 @@ class Narrator {
         return (last.object.finalizers & model_.slots[last.event.slot].keptBit) != 0
                    ? who + " keeps " + object + " until what it has applied is gone"
                    : who + " keeps " + object + " no longer";
+      case Action::Kind::HoldProvider:
+        return isHeld(last) ? who + " holds " + object + " until its criteria hold"
+                            : who + " holds " + object + " no longer";
+      case Action::Kind::Commit:
+        return last.event.actor == Actor::Lastout ? who + " holds " + object + " no longer" : std::string();
       default:
         return {};
     }
+  }
+
+  bool isHeld(const Happening& last) const {
+    return (last.object.finalizers & model_.slots[last.event.slot].heldBit) != 0;
   }
 
   const cluster::Model& model_;

@@ -158,11 +158,16 @@ tl::expected<std::optional<RecordedCluster::Verdict>, kube::Errors> RecordedClus
   const bool isReview =
       event.kind == What::Admission && event.operation == "DELETE" && event.subresource.empty();
   if (!isReview || !isOurs(event)) return std::nullopt;
-  return verdictOn(event.key);
+  return verdictOn(event.key, event.policy);
 }
 
-RecordedCluster::Verdict RecordedCluster::verdictOn(const kube::ObjectKey& key) const {
-  Verdict verdict{.decision = view_.decide(key), .explanation = {}};
+RecordedCluster::Verdict RecordedCluster::verdictOn(const kube::ObjectKey& key,
+                                                    std::string_view policy) const {
+  const auto object = view_.graph().find(key);
+  const admission::Manner manner =
+      object ? admission::mannerOf(view_.graph(), *object, admission::askedBy(policy))
+             : admission::Manner::Ending;
+  Verdict verdict{.decision = view_.decide(key, manner), .explanation = {}};
   if (!verdict.decision.allowed) verdict.explanation = view_.explain(key, verdict.decision);
   return verdict;
 }
@@ -171,9 +176,9 @@ tl::expected<void, kube::Errors> RecordedCluster::watch(const RecordedEvent& eve
   if (event.deleted) {
     view_.remove(event.key);
   } else if (event.key.type == criticalservice::criticalServiceType()) {
-    return view_.guard(event.object);
+    return view_.guard(asGuardedThen(event.object));
   } else {
-    view_.upsert(event.key.type, event.object.meta);
+    view_.tell(event.object);
   }
   return {};
 }

@@ -26,8 +26,8 @@ class RecordedCluster {
   // webhook denied them. Fails on a CriticalService that cannot be understood: what it guarded stays
   // guarded.
   tl::expected<std::optional<Verdict>, kube::Errors> take(const RecordedEvent& event);
-  // At any time.
-  Verdict verdictOn(const kube::ObjectKey& key) const;
+  // At any time, of a DELETE with that propagationPolicy.
+  Verdict verdictOn(const kube::ObjectKey& key, std::string_view policy = {}) const;
 
  private:
   tl::expected<void, kube::Errors> watch(const RecordedEvent& event);

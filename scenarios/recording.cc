@@ -1,10 +1,12 @@
 #include "scenarios/recording.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "criticalservice/critical_service.h"
 #include "kube/fields.h"
 
 namespace lastout::scenarios {
@@ -38,11 +40,28 @@ What kindOf(Fields& fields) {
   return What::Marker;
 }
 
+kube::Value& member(kube::Value& map, std::string_view key) {
+  if (map.asMap() == nullptr) map.data = kube::Value::Map{};
+  auto& members = std::get<kube::Value::Map>(map.data);
+  const auto found = std::ranges::find(members, key, &kube::Member::key);
+  if (found != members.end()) return found->value;
+  return members.emplace_back(kube::Member{std::string(key), {}, {}}).value;
+}
+
 }  // namespace
 
 RecordingReader::RecordingReader(std::string name, std::unique_ptr<std::istream> source,
                                  const kube::ParseLimits& limits)
     : path_(std::move(name)), source_(std::move(source)), limits_(limits) {}
+
+kube::Object asGuardedThen(kube::Object object) {
+  const bool isService = object.key.type == criticalservice::criticalServiceType();
+  if (!isService || object.content.find("spec") == nullptr ||
+      object.content.at({"spec", "guard", "dependencies"}) != nullptr)
+    return object;
+  member(member(member(object.content, "spec"), "guard"), "dependencies").data = std::string("None");
+  return object;
+}
 
 kube::Result<RecordingReader> RecordingReader::open(const std::string& path,
                                                     const kube::ParseLimits& limits) {
@@ -119,6 +138,7 @@ RecordedEvent RecordingReader::read(const kube::Value& line, Errors& errors) {
 void RecordingReader::readAdmission(Fields& fields, RecordedEvent& event, Errors& errors) const {
   event.operation = fields.requiredString("operation");
   event.subresource = fields.string("subresource").value_or("");
+  event.policy = fields.string("propagationPolicy").value_or("");
   event.key.namespaceName = fields.string("namespace").value_or("");
   event.key.name = fields.requiredString("name");
   if (fields.has("webhooks")) event.webhooks = fields.strings("webhooks");

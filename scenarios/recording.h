@@ -37,12 +37,17 @@ struct RecordedEvent {
   kube::Object object;           // Watch
   std::string operation;         // Admission: "DELETE"
   std::string subresource;       // Admission
+  std::string policy;            // Admission: "Background", ...; empty: none was asked for
   bool allowed = false;          // Admission
   std::vector<std::string> why;  // Admission: what is said to block
   // Admission: the webhooks that gave the verdict: all that were asked, or the one that denied. Absent: it is
   // not told.
   std::optional<std::vector<std::string>> webhooks;
 };
+
+// A CriticalService of a recording that says nothing of dependencies, as whoever guarded it then understood
+// it: what a provider needs was not guarded. Any other object as it is.
+kube::Object asGuardedThen(kube::Object object);
 
 // Reads a file line by line: memory does not grow with it.
 class RecordingReader {

@@ -75,6 +75,8 @@ class Explainer {
       if ((finalizers & mask) == 0) continue;
       if ((info.cleanupBit & mask) != 0)
         explainCleanup(slot, result);
+      else if ((info.heldBit & mask) != 0)
+        explainHolding(slot, result);
       else
         explainFinalizer(slot, mask, info.finalizers[bit], result);
     }
@@ -104,6 +106,34 @@ class Explainer {
     }
   }
 
+  // lastout's finalizer on a provider.
+  void explainHolding(Slot slot, StillThere& result) const {
+    const Blockers blockers = blockersOf(machine_, state_, slot);
+    if (!blockers.none()) {
+      result.reasons.push_back("lastout holds it: " + blockers.sentence());
+      add(result, blockers.objects);
+    } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
+      result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
+    }
+  }
+
+  Slot firstAbsent(const std::vector<Slot>& slots) const {
+    const auto found = std::ranges::find_if(slots, [this](Slot slot) { return !cluster_.isPresent(slot); });
+    return found == slots.end() ? cluster::kNone : *found;
+  }
+
+  // Of a workload, or of a Pod.
+  std::string whyNotStarted(Slot slot) const {
+    if (!cluster_.isPresent(slot)) return {};
+    const cluster::SlotInfo& info = model_.slots[slot];
+    const Slot missing = firstAbsent(info.startsWith);
+    if (missing != cluster::kNone) return ", which cannot start without " + names_.of(missing);
+    for (const Slot child : info.children) {
+      if (std::string why = whyNotStarted(child); !why.empty()) return why;
+    }
+    return {};
+  }
+
   void explainFinalizer(Slot slot, uint16_t mask, const std::string& finalizer, StillThere& result) const {
     bool anybody = false;
     for (const cluster::Removal& removal : model_.slots[slot].removals) {
@@ -112,10 +142,14 @@ class Explainer {
       const cluster::FinalizerController& controller = model_.controllers[removal.controller];
       const std::string who =
           "finalizer " + finalizer + " is for controller " + controller.name + " to remove, ";
-      if (!cluster_.hasReadyPod(controller.runsIn)) {
+      if (cluster_.hasReadyPod(controller.runsIn) && !cluster_.works(controller)) {
+        const Slot lost = firstAbsent(model_.slots[controller.runsIn].rights);
+        result.reasons.push_back(who + "which may do nothing without " + names_.of(lost));
+      } else if (!cluster_.hasReadyPod(controller.runsIn)) {
         const bool there = cluster_.isPresent(controller.runsIn);
         result.reasons.push_back(who + "and " + names_.of(controller.runsIn) +
-                                 (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone"));
+                                 (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
+                                 whyNotStarted(controller.runsIn));
       } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
         result.reasons.push_back(who + "and " + deadWebhook(slot, false, result));
       }

@@ -1,15 +1,18 @@
 // The told run as JSON lines, in the form of the recordings in tests/recordings.
 //
 // What the machine does not hold is left out or made up from what it does: objects are their metadata and, of
-// CriticalServices and CRDs, what counts of their spec; a uid is the object's number and how many of its name
+// CriticalServices and CRDs, what counts of their spec, and, where a provider converts objects, what that
+// follows from; a uid is the object's number and how many of its name
 // there were before. The virtual clock starts with the year 2000.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cluster/transition.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
 #include "kube/timestamp.h"
 #include "scenarios/blockers.h"
 #include "scenarios/output.h"
@@ -41,7 +44,9 @@ class Tracer {
         names_(Names::full(model_)),
         known_(model_.slots.size()),
         born_(model_.slots.size()),
-        deletedAt_(model_.slots.size()) {}
+        deletedAt_(model_.slots.size()) {
+    noteConversions();
+  }
 
   std::string run() {
     marker({},
@@ -307,6 +312,7 @@ class Tracer {
 
     if (info.role == Role::CriticalService) addService(slot, object);
     if (info.role == Role::Crd) addDefinition(info.key.name, object);
+    addReferences(info.key, object);
 
     Json json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};
     json.update(place(slot));
@@ -322,7 +328,39 @@ class Tracer {
         std::find(model_.services.begin(), model_.services.end(), slot) - model_.services.begin();
     criticalservice::CriticalService service = model_.serviceSpecs[static_cast<size_t>(number)];
     service.intent = static_cast<criticalservice::DeletionIntent>(known_[slot].value);
+    const bool converts = service.criteria.size() > criticalservice::writtenCriteria(service).size();
+    // Found in manifests, of which a recording has the metadata alone, or else what they name.
+    service.dependencies = {criticalservice::DependencyMode::Listed, {}};
+    for (const criticalservice::Dependency& dependency : model_.dependencies[static_cast<size_t>(number)])
+      service.dependencies.listed.push_back(dependency.object);
     object["spec"] = kube::toJson(*criticalservice::toManifest(service).find("spec"));
+    if (converts) object["spec"]["guard"]["dependencies"] = "Auto";
+  }
+
+  // What names other objects, where some provider is to be found out that converts objects.
+  void noteConversions() {
+    const bool any = std::ranges::any_of(model_.serviceSpecs, [](const auto& service) {
+      return service.criteria.size() > criticalservice::writtenCriteria(service).size();
+    });
+    if (!any) return;
+    const auto note = [this](const std::vector<kube::Object>& objects) {
+      for (const kube::Object& object : objects) {
+        if (criticalservice::DependencyFinder().put(object).empty()) continue;
+        sources_.emplace(object.key, &object);
+      }
+    };
+    note(ready_.scenario.objects);
+    for (const cluster::WorkSpec& work : ready_.scenario.works) note(work.manifests);
+    note(ready_.scenario.later);
+  }
+
+  void addReferences(const kube::ObjectKey& key, Json& object) const {
+    const auto source = sources_.find(key);
+    if (source == sources_.end()) return;
+    for (const char* field : {"spec", "subjects", "roleRef"}) {
+      if (const kube::Value* value = source->second->content.find(field))
+        object[field] = kube::toJson(*value);
+    }
   }
 
   void addDefinition(const std::string& name, Json& object) const {
@@ -342,9 +380,10 @@ class Tracer {
   cluster::Machine machine_;
   Denials denials_;
   Names names_;
-  std::vector<cluster::ObjectState> known_;           // as a watcher saw each object last
-  std::vector<uint32_t> born_;                        // how often each was created during the run
-  std::vector<std::chrono::milliseconds> deletedAt_;  // when each was last marked deleted
+  std::map<kube::ObjectKey, const kube::Object*> sources_;  // that dependencies are found in
+  std::vector<cluster::ObjectState> known_;                 // as a watcher saw each object last
+  std::vector<uint32_t> born_;                              // how often each was created during the run
+  std::vector<std::chrono::milliseconds> deletedAt_;        // when each was last marked deleted
   std::string out_;
 };
 

@@ -12,6 +12,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/reference.h"
 #include "server/answers.h"
+#include "server/dependency_standing.h"
 #include "server/watches.h"
 
 namespace lastout::server {
@@ -50,16 +51,30 @@ std::string problemWith(const TypeStanding& type) {
   }
 }
 
+// Whoever asks may have few of these rights: one warning is enough.
+std::string warningOfDependencies(const std::vector<TypeStanding>& types) {
+  std::string text;
+  for (const TypeStanding& type : types) text += (text.empty() ? "" : ", ") + toString(type.type);
+  return "not all that providers need is known here, as these cannot be read: " + text +
+         inBrackets(types.front().why);
+}
+
 kube::Result<std::vector<std::string>> warningsOf(const LiveView& view) {
   std::vector<std::string> warnings;
-  for (const TypeStanding& type : view.standings()) {
+  std::vector<TypeStanding> ofDependencies;
+  for (TypeStanding& type : view.standings()) {
     if (admission::believable(type.knowledge)) continue;
+    if (isFollowedForDependencies(type.type)) {
+      ofDependencies.push_back(std::move(type));
+      continue;
+    }
     if (type.type == criticalservice::criticalServiceType())
       return tl::unexpected(
           notTold(problemWith(type) + ", so nothing can be told of what is guarded" + inBrackets(type.why)));
     warnings.push_back(problemWith(type) + ", so what depends on that type counts as unknown here" +
                        inBrackets(type.why));
   }
+  if (!ofDependencies.empty()) warnings.push_back(warningOfDependencies(ofDependencies));
   return warnings;
 }
 

@@ -37,8 +37,7 @@ client::ApiRequest requestFor(std::string target, std::string_view accept, TimeP
 }
 
 bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
-  if (condition.kind == Condition::Kind::Finalizer)
-    return std::ranges::find(meta.finalizers, condition.finalizer) != meta.finalizers.end();
+  if (condition.kind == Condition::Kind::Finalizer) return kube::hasFinalizer(meta, condition.finalizer);
   return condition.uid.empty() || condition.uid == meta.uid;
 }
 

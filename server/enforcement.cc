@@ -12,16 +12,17 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
   const std::string& home = service.provider.namespaceName;
   if (home == criticalservice::kExcludedNamespace || (!home.empty() && home == facts.ownNamespace))
     return {false, "NamespaceExcluded", "the API server does not ask about what is in namespace " + home};
-  const std::string type = toString(service.provider.type);
+  const std::string what = facts.wanted.toString();
   if (!facts.keepsWebhook)
     return {std::nullopt, "WebhookNotManaged",
             "others keep the webhook configuration (--manage-webhook=false): lastout does not look whether "
             "it asks about " +
-                type};
+                what};
+  if (!facts.undecided.empty()) return {std::nullopt, "DependenciesUnknown", facts.undecided};
   if (!facts.asksAbout)
     return {std::nullopt, "WebhookUnknown", "the webhook configuration cannot be seen now"};
   if (!*facts.asksAbout)
-    return {false, "WebhookNotInForce", "the webhook configuration does not ask about " + type + " yet"};
+    return {false, "WebhookNotInForce", "the webhook configuration does not ask about " + what + " yet"};
   return facts.probed;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "criticalservice/critical_service.h"
+#include "server/reviewed_types.h"
 
 namespace lastout::server {
 
@@ -18,9 +19,11 @@ struct Enforcement {
 struct EnforcementFacts {
   bool auditOnly = false;
   bool keepsWebhook = true;       // the webhook configuration is its own to keep
-  std::optional<bool> asksAbout;  // whether that asks about the provider's type; nothing: it is not known
+  std::optional<bool> asksAbout;  // whether that asks about what is wanted; nothing: it is not known
   std::string ownNamespace;       // empty: lastout runs outside the cluster
-  Enforcement probed;             // what probes have shown of the provider's type
+  Enforcement probed;             // what probes have shown of what is wanted
+  ReviewedTypes wanted;           // the provider's type, and what it needs
+  std::string undecided;          // why it is not known yet what that is; empty: it is, as far as it can be
 };
 
 // What speaks against it, and else what probes have shown.

@@ -167,6 +167,7 @@ std::string EventWriter::write(const Event& event) {
        {"lastTimestamp", now},
        {"count", 1}});
   request.patience = options_.patience;
+  request.isRepeatable = true;  // told twice, it does no harm
   const auto whole = client::fetch(*server_, request, kMostEventBytes);
   if (!whole) return whole.error().message;
   if (whole->answer.status == 201) return "";

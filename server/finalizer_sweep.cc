@@ -1,7 +1,6 @@
 #include "server/finalizer_sweep.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -30,9 +29,7 @@ std::string lastoutsIn(const kube::ObjectMeta& meta) {
 client::ApiRequest requestWithout(const std::string& path, const kube::ObjectMeta& meta) {
   std::vector<std::string> left = meta.finalizers;
   std::erase_if(left, isLastouts);
-  return client::mergePatch(
-      path,
-      {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resourceVersion}, {"finalizers", left}}}});
+  return client::finalizersPatch(path, meta, left);
 }
 
 // Whoever was faster is read again. An object that is gone, is another one by then, or has none of lastout's
@@ -70,11 +67,13 @@ bool free(const Requests& requests, const kube::ResourceType& type, const std::s
 
 }  // namespace
 
-Answered<std::set<std::string>> readWaitingWorks(const Requests& requests, const kube::ResourceType& type) {
+Answered<std::set<std::string>> readWaiting(const Requests& requests, const kube::ResourceType& type) {
   std::set<std::string> names;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
-      if (object.meta.deletionTimestamp && hasLastouts(object.meta)) names.insert(object.meta.name);
+      if (!object.meta.deletionTimestamp || !hasLastouts(object.meta)) continue;
+      const kube::ObjectKey key{type.type, object.meta.namespaceName, object.meta.name};
+      names.insert(key.namespaceName.empty() ? key.name : toString(key));
     }
   };
   const auto listed =

@@ -1,11 +1,14 @@
 #include "server/kept_works.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "admission/guards.h"
 #include "admission/put_off.h"
 #include "graph/edges.h"
 #include "manifestwork/manifest_work.h"
+#include "server/ignorance.h"
 
 namespace lastout::server {
 namespace {
@@ -42,19 +45,32 @@ bool wantsReplay(const CriticalService& service) { return admission::isPutOff(se
 class Reading {
  public:
   explicit Reading(const ViewOfWorks& works)
-      : view_(works.view), graph_(works.view.graph()), types_(works.types), home_(works.ownNamespace) {
-    for (const CriticalService* service : view_.services()) providers_.insert(service->provider.type);
+      : view_(works.view),
+        graph_(works.view.graph()),
+        types_(works.types),
+        home_(works.ownNamespace),
+        recorded_(works.recorded) {
+    for (const CriticalService* service : view_.services()) {
+      if (wantsReplay(*service)) addRemembered(service->putOff);
+      reviewed_.insert(service->provider.type);
+      for (const criticalservice::Dependency& dependency : dependenciesOf(*service))
+        reviewed_.insert(dependency.object.type);
+    }
   }
 
   // The works that own something lastout would carry out the deletion of.
-  std::set<ObjectId> owningGuarded() const {
+  std::set<ObjectId> owningGuarded(const std::vector<ObjectId>& all) const {
     std::set<ObjectId> works;
     for (const CriticalService* service : view_.services()) {
       if (!wantsReplay(*service)) continue;
-      for (const admission::Guard& guard : admission::guardsOf(*service, types_, home_)) {
+      for (const admission::Guard& guard :
+           admission::guardsOf(*service, types_, home_, dependenciesOf(*service))) {
         const bool isItself = guard.object == criticalservice::keyOf(*service);
         if (admission::remembers(guard.role, isItself)) addOwners(graph_.find(guard.object), works);
       }
+    }
+    for (const ObjectId work : all) {
+      if (recordsUnseen(work)) works.insert(work);
     }
     return works;
   }
@@ -71,11 +87,20 @@ class Reading {
     return works;
   }
 
-  // Of a work that terminates.
+  // Of a work that terminates. `awaited`: what it was seen to wait for; what is gone is taken out.
   std::optional<VeryObject> addOwned(ObjectId work, const std::set<std::string>& refused,
-                                     KeptFacts& facts) const {
-    for (const ObjectId object : graph_.dependents(work)) {
-      facts.ownsAwaited = facts.ownsAwaited || isAwaited(object);
+                                     std::set<std::string>& awaited, KeptFacts& facts) const {
+    // Of an agent that is gone the record is believed no longer.
+    facts.ownsAwaited =
+        (facts.isHeldByOthers && recordsUnseen(work)) || ownsUnseen(graph_.uid(work), refused);
+    const std::vector<ObjectId> owned = graph_.dependents(work);
+    const std::set<std::string> before = std::exchange(awaited, {});
+    for (const ObjectId object : owned) {
+      const std::string uid(graph_.uid(object));
+      if (isAwaited(object) || before.contains(uid)) awaited.insert(uid);
+    }
+    facts.ownsAwaited = facts.ownsAwaited || !awaited.empty();
+    for (const ObjectId object : owned) {
       if (facts.isHeldByOthers || graph_.isTerminating(object)) continue;
       if (isLeftToLastout(object) && wishOf(object) == admission::Wish::Stands &&
           !refused.contains(graph_.uid(object)))
@@ -88,16 +113,17 @@ class Reading {
 
   bool isLeftToLastout(ObjectId object) const {
     const std::vector<uint32_t> services = view_.remembering(graph_.key(object));
-    const bool isWanted = std::ranges::any_of(
-        services, [this](uint32_t number) { return wantsReplay(view_.guards().service(number)); });
-    return (isAwaited(object) || providers_.contains(graph_.key(object).type)) &&
-           admission::isLeftToLastout(!services.empty(), isWanted);
+    return (isAwaited(object) || reviewed_.contains(graph_.key(object).type)) &&
+           admission::isLeftToLastout(!services.empty(), isWanted(services));
   }
 
  private:
-  Knowledge knowledge(const kube::GroupResource& type) const {
-    const auto id = graph_.findType(type);
-    return id ? graph_.knowledge(*id) : Knowledge::Unknown;
+  const admission::Dependencies& dependenciesOf(const CriticalService& service) const {
+    return view_.guards().dependencies(view_.guards().find(service.meta.name));
+  }
+
+  bool isBelieved(const kube::GroupResource& type) const {
+    return admission::believable(knowledgeOf(graph_, type));
   }
 
   void addOwners(std::optional<ObjectId> object, std::set<ObjectId>& works) const {
@@ -110,7 +136,32 @@ class Reading {
   bool isAwaited(ObjectId object) const {
     const kube::ObjectKey key = graph_.key(object);
     return key.type == kSpaceType || key.type == criticalservice::criticalServiceType() ||
-           !view_.remembering(key).empty();
+           !view_.remembering(key).empty() || remembered_.contains(std::string(graph_.uid(object)));
+  }
+
+  // Of a type that nobody follows, or may, it is known that an object is there as long as its deletion is
+  // remembered: whoever carries that out asks for it.
+  void addRemembered(const criticalservice::PutOffs& putOffs) {
+    for (const criticalservice::PutOff& deletion : putOffs.deletions) {
+      remembered_.insert(deletion.uid);
+      if (isBelieved(deletion.object.type)) continue;
+      for (const std::string& owner : deletion.owners) unseen_[owner].insert(deletion.uid);
+    }
+  }
+  // Until its agent has asked for the deletion, the work's own record says so.
+  bool recordsUnseen(ObjectId work) const {
+    const auto found = recorded_.find(graph_.name(work));
+    return found != recorded_.end() && std::ranges::any_of(found->second, [&](const kube::ObjectKey& key) {
+             return !isBelieved(key.type) && isWanted(view_.remembering(key));
+           });
+  }
+  bool isWanted(const std::vector<uint32_t>& services) const {
+    return std::ranges::any_of(
+        services, [this](uint32_t number) { return wantsReplay(view_.guards().service(number)); });
+  }
+  bool ownsUnseen(const std::string& work, const std::set<std::string>& refused) const {
+    const auto found = unseen_.find(work);
+    return found != unseen_.end() && !std::ranges::includes(refused, found->second);
   }
 
   admission::Wish wishOf(ObjectId object) const {
@@ -126,7 +177,7 @@ class Reading {
     using admission::OwnerNow;
     if (!owner.object) {
       const kube::ResourceType* type = types_.findKind(kube::groupOf(owner.apiVersion), owner.kind);
-      const bool isKnown = type != nullptr && admission::believable(knowledge(type->type));
+      const bool isKnown = type != nullptr && isBelieved(type->type);
       return isKnown ? OwnerNow::Gone : OwnerNow::Staying;
     }
     if (!graph_.isTerminating(*owner.object)) return OwnerNow::Staying;
@@ -139,7 +190,10 @@ class Reading {
   const graph::Graph& graph_;
   const kube::ResourceMap& types_;
   const std::string& home_;
-  std::set<kube::GroupResource> providers_;  // the types of all providers
+  const RecordedObjects& recorded_;
+  std::set<kube::GroupResource> reviewed_;  // the types of all providers, and of what they need
+  std::set<std::string> remembered_;        // uids of what some CriticalService wants to be carried out
+  std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };
 
 LeftBehind leftBehind(const graph::Graph& graph, ObjectId work, ObjectId object) {
@@ -156,35 +210,58 @@ LeftBehind leftBehind(const graph::Graph& graph, ObjectId work, ObjectId object)
 
 // Of a watch that is broken all is known that it has told.
 std::optional<kube::GroupResource> typeInDoubt(const ClusterView& view) {
+  const auto isInDoubt = [&](const kube::GroupResource& type) {
+    const Knowledge known = knowledgeOf(view.graph(), type);
+    return known == Knowledge::Unknown || known == Knowledge::Unserved;
+  };
+  bool finds = false;
   for (const CriticalService* service : view.services()) {
-    const auto id = view.graph().findType(service->provider.type);
-    const Knowledge known = id ? view.graph().knowledge(*id) : Knowledge::Unknown;
-    if (known == Knowledge::Unknown || known == Knowledge::Unserved) return service->provider.type;
+    if (isInDoubt(service->provider.type)) return service->provider.type;
+    finds = finds || criticalservice::findsDependencies(*service);
+  }
+  using Finder = criticalservice::DependencyFinder;
+  for (const auto* types : {&Finder::types(), &Finder::neededTypes()}) {
+    const auto found = std::ranges::find_if(*types, isInDoubt);
+    if (finds && found != types->end()) return *found;
   }
   return std::nullopt;
 }
 
-std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works,
-                                              const std::set<std::string>& refused) {
+std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused,
+                                              bool isUnsure, AwaitedObjects& awaited) {
   std::vector<KeptWorkChange> changes;
+  const AwaitedObjects before = std::exchange(awaited, {});
   const graph::Graph& graph = works.view.graph();
+  const std::vector<ObjectId> all = worksIn(graph);
+  if (all.empty()) return changes;
   const Reading reading(works);
-  const std::set<ObjectId> guarded = reading.owningGuarded();
+  const std::set<ObjectId> guarded = reading.owningGuarded(all);
   const std::set<ObjectId> lastout = reading.owningLastout();
-  const bool isUnsure = works.waitsForLists && typeInDoubt(works.view);
-  for (const ObjectId work : worksIn(graph)) {
+  for (const ObjectId work : all) {
     KeptFacts facts = factsOfItself(graph, work);
     facts.ownsGuarded = guarded.contains(work);
     facts.ownsLastout = lastout.contains(work);
     facts.isUnsure = isUnsure;
     std::optional<VeryObject> forsaken;
-    if (facts.terminates && facts.isKept && !facts.ownsLastout)
-      forsaken = reading.addOwned(work, refused, facts);
+    if (facts.terminates && facts.isKept && !facts.ownsLastout) {
+      const auto [mine, isNew] = awaited.try_emplace(std::string(graph.uid(work)));
+      if (const auto last = before.find(mine->first); last != before.end()) mine->second = last->second;
+      forsaken = reading.addOwned(work, refused, mine->second, facts);
+    }
     const Keeping keeping = admission::keepingOf(facts);
     if (keeping != Keeping::AsItIs)
       changes.push_back({std::string(graph.name(work)), graph.uid(work), keeping, std::move(forsaken)});
   }
   return changes;
+}
+
+bool isOfKeptWork(const graph::Graph& graph, ObjectId object) {
+  return std::ranges::any_of(graph.owners(object), [&](const graph::OwnerView& owner) {
+    if (!owner.object || graph.key(*owner.object).type != manifestwork::appliedManifestWorkType())
+      return false;
+    const KeptFacts facts = factsOfItself(graph, *owner.object);
+    return facts.terminates && facts.isKept;
+  });
 }
 
 std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works) {
@@ -200,9 +277,11 @@ std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works) {
 std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works) {
   std::vector<LeftBehind> result;
   const graph::Graph& graph = works.view.graph();
+  const std::vector<ObjectId> all = worksIn(graph);
+  if (all.empty()) return result;
   const Reading reading(works);
   std::optional<std::set<ObjectId>> lastout;
-  for (const ObjectId work : worksIn(graph)) {
+  for (const ObjectId work : all) {
     const KeptFacts facts = factsOfItself(graph, work);
     if (!facts.terminates || !facts.isKept || facts.isHeldByOthers) continue;
     if (!lastout) lastout = reading.owningLastout();

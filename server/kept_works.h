@@ -1,6 +1,7 @@
 // Kept works (admission/kept_work.h), as a view of the cluster shows them.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,12 +14,15 @@
 
 namespace lastout::server {
 
+// What the status of each AppliedManifestWork lists as applied, by its name.
+using RecordedObjects = std::map<std::string, std::vector<kube::ObjectKey>, std::less<>>;
+
 // What there is to read. Borrows all of it.
 struct ViewOfWorks {
   const admission::ClusterView& view;
   const kube::ResourceMap& types;
   const std::string& ownNamespace;  // lastout's own; empty: it runs outside the cluster
-  bool waitsForLists = true;        // while a type is in doubt no work is let go
+  const RecordedObjects& recorded;
 };
 
 // An object, and which one of that name.
@@ -36,11 +40,21 @@ struct KeptWorkChange {
   std::optional<VeryObject> forsaken = std::nullopt;
 };
 
-// `refused`: uids of what lastout may not delete, or somebody else refuses again and again.
-std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused);
+// What works that are kept were seen to own and wait for: the uids of objects, by the work's. Who guards it
+// may be gone before it is, which somebody else's finalizer holds.
+using AwaitedObjects = std::map<std::string, std::set<std::string>>;
+
+// `awaited`: of the last look; it is brought up to date. `refused`: uids of what lastout may not delete, or
+// somebody else refuses again and again, or an owner holds back. `isUnsure`: more may be there than the view
+// has been told (typeInDoubt()).
+std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused,
+                                              bool isUnsure, AwaitedObjects& awaited);
 
 // The type of a provider that may be there, although no list has told; nothing: there is none.
 std::optional<kube::GroupResource> typeInDoubt(const admission::ClusterView& view);
+
+// One that is kept owns the object, and is being deleted.
+bool isOfKeptWork(const graph::Graph& graph, graph::ObjectId object);
 
 // The same, where no work is to be kept: all that are, are let go.
 std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);

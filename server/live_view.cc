@@ -7,6 +7,9 @@
 #include "admission/guards.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
+#include "manifestwork/manifest_work.h"
+#include "server/ignorance.h"
 
 namespace lastout::server {
 namespace {
@@ -17,6 +20,9 @@ using graph::Knowledge;
 const kube::GroupResource kNamespaces{"", "namespaces"};
 // What a broken watch told gets too old by itself: looked at as often as this.
 constexpr std::chrono::milliseconds kSettleAfter{1'000};
+// For a type that can be neither listed nor told to be out of reach: it may wait for what is torn down, such
+// as the webhook that converts its objects.
+constexpr std::chrono::milliseconds kLongestWait{60'000};
 
 const std::vector<kube::GroupResource>& alwaysWatched() {
   static const std::vector<kube::GroupResource> kTypes{criticalservice::criticalServiceType(),
@@ -24,16 +30,19 @@ const std::vector<kube::GroupResource>& alwaysWatched() {
   return kTypes;
 }
 
-// "coolresources.my.crd.group" names the CRD of that type.
-kube::GroupResource definedBy(const std::string& name) {
-  const size_t dot = name.find('.');
-  return dot == std::string::npos ? kube::GroupResource{"", name}
-                                  : kube::GroupResource{name.substr(dot + 1), name.substr(0, dot)};
+// There is something of the type that a work which is kept, and is being deleted, goes after.
+bool isHoldingAWork(const graph::Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id && std::ranges::any_of(graph.objectsOf(*id),
+                                   [&](graph::ObjectId object) { return isOfKeptWork(graph, object); });
 }
 
-bool asksForTheSame(const criticalservice::CriticalService& a, const criticalservice::CriticalService& b) {
-  return a.provider == b.provider && a.criteria == b.criteria && a.intent == b.intent &&
-         a.guardsScaling == b.guardsScaling;
+// What `known` asks for besides, because of what its provider converts, nobody wrote.
+bool asksForTheSame(const criticalservice::CriticalService& known,
+                    const criticalservice::CriticalService& written) {
+  return known.provider == written.provider && criticalservice::writtenCriteria(known) == written.criteria &&
+         known.intent == written.intent && known.enforcement == written.enforcement &&
+         known.guardsScaling == written.guardsScaling && known.dependencies == written.dependencies;
 }
 
 }  // namespace
@@ -43,7 +52,7 @@ LiveView::LiveView(LiveViewOptions options)
 
 // --- what the cluster tells
 
-void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object) {
+void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now) {
   const kube::Object told = client::toObject(std::move(object), type);
   std::unique_lock lock(mutex_);
   if (type.type == criticalservice::criticalServiceType()) {
@@ -56,9 +65,15 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
                                        admission::joinedMessages(guarded.error()));
     return;
   }
-  view_.upsert(type.type, told.meta);
+  if (told.content.isNull())
+    view_.upsert(type.type, told.meta);
+  else
+    view_.tell(told);
+  heldSince_.note(told.key, told.meta, now);
+  if (type.type == manifestwork::appliedManifestWorkType())
+    recorded_[told.key.name] = manifestwork::recordedObjects(told.content);
   if (type.type != kube::crdType()) return;
-  const kube::GroupResource defined = definedBy(told.key.name);
+  const kube::GroupResource defined = kube::definedBy(told.key.name);
   defined_.insert(defined);
   undefined_.erase(defined);
 }
@@ -66,6 +81,8 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
 void LiveView::remove(const kube::GroupResource& type, const client::Removed& object) {
   const std::unique_lock lock(mutex_);
   view_.remove({type, object.namespaceName, object.name}, object.uid);
+  heldSince_.remove({type, object.namespaceName, object.name});
+  if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
 }
 
 void LiveView::know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now) {
@@ -100,6 +117,7 @@ void LiveView::forget(const kube::GroupResource& type, TimePoint now) {
   const std::unique_lock lock(mutex_);
   watched_.erase(type);
   view_.forget(type);
+  heldSince_.forget(type);
   settleAll(now);
 }
 
@@ -143,12 +161,26 @@ Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
 void LiveView::settle(const kube::GroupResource& type, TimePoint now) {
   const auto found = watched_.find(type);
   view_.know(type, found == watched_.end() ? standingOfUnserved(type) : standingOf(type, found->second, now));
-  noteReadiness();
+  noteReadiness(now);
 }
 
-void LiveView::noteReadiness() {
-  isReady_ = std::ranges::all_of(alwaysWatched(), [this](const kube::GroupResource& type) {
+// Whoever answers before it knows what providers need would allow what it is to deny a moment later.
+void LiveView::noteReadiness(TimePoint now) {
+  const bool isKnown = std::ranges::all_of(alwaysWatched(), [this](const kube::GroupResource& type) {
     return admission::believable(standing(type));
+  });
+  if (isKnown && !knownSince_) knownSince_ = now;
+  if (isKnown && !hasReadDependencies_)
+    hasReadDependencies_ = !isUndecided() || now - *knownSince_ >= kLongestWait;
+  isReady_ = isKnown && hasReadDependencies_;
+}
+
+// Of something that tells what providers need it is not known yet how well it can be known.
+bool LiveView::isUndecided() const {
+  return std::ranges::any_of(view_.services(), [this](const criticalservice::CriticalService* service) {
+    return std::ranges::any_of(
+        criticalservice::typesToRead(*service),
+        [this](const kube::GroupResource& type) { return standing(type) == Knowledge::Unknown; });
   });
 }
 
@@ -169,12 +201,26 @@ std::vector<kube::GroupResource> LiveView::wantedNow() const {
   for (const kube::GroupResource& type : options_.alsoFollowed) {
     if (discovery_.find(type) != nullptr) types.insert(type);
   }
+  for (const auto& [type, known] : watched_) {
+    if (!types.contains(type) && isHoldingAWork(view_.graph(), type)) types.insert(type);
+  }
   return {types.begin(), types.end()};
 }
 
 std::vector<kube::GroupResource> LiveView::wanted() const {
   const std::shared_lock lock(mutex_);
   return wantedNow();
+}
+
+std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
+  const std::shared_lock lock(mutex_);
+  // CRDs from the beginning: to follow them anew for the first CriticalService that finds its dependencies
+  // would be to know of none for a moment, and not to be ready.
+  std::set<kube::GroupResource> types{manifestwork::appliedManifestWorkType(), kube::crdType()};
+  for (const criticalservice::CriticalService* service : view_.services()) {
+    for (kube::GroupResource& type : criticalservice::typesToRead(*service)) types.insert(std::move(type));
+  }
+  return types;
 }
 
 std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type) const {
@@ -185,8 +231,7 @@ std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type
 }
 
 Knowledge LiveView::standing(const kube::GroupResource& type) const {
-  const auto id = view_.graph().findType(type);
-  return id ? view_.graph().knowledge(*id) : Knowledge::Unknown;
+  return knowledgeOf(view_.graph(), type);
 }
 
 Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
@@ -216,7 +261,11 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
   std::vector<kube::GroupResource> types = wantedNow();
   std::erase_if(types, [this](const kube::GroupResource& type) {
     const Knowledge known = standing(type);
-    return known != Knowledge::Unserved && (known != Knowledge::Unknown || discovery_.find(type) != nullptr);
+    if (known == Knowledge::Unserved) return false;
+    // What answers 404 although discovery has it: that is older.
+    const auto watched = watched_.find(type);
+    const bool isGone = watched != watched_.end() && watched->second.state == ClientState::NotServed;
+    return known != Knowledge::Unknown || (discovery_.find(type) != nullptr && !isGone);
   });
   return types;
 }
@@ -239,19 +288,25 @@ size_t LiveView::remembered() const {
 }
 
 admission::Judged LiveView::judge(const kube::ObjectKey& key, TimePoint now,
-                                  std::span<const admission::Seen> seen) {
+                                  std::span<const admission::Seen> seen, admission::Manner manner) {
   {
     const std::shared_lock lock(mutex_);
-    if (now - settledAt_ < kSettleAfter) return view_.judge(key, seen);
+    if (now - settledAt_ < kSettleAfter) return view_.judge(key, seen, manner);
   }
   tick(now);
   const std::shared_lock lock(mutex_);
-  return view_.judge(key, seen);
+  return view_.judge(key, seen, manner);
 }
 
-admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why) const {
+bool LiveView::isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const {
   const std::shared_lock lock(mutex_);
-  admission::Decision decision = view_.decide(key);
+  return heldSince_.isOlderThan(now - options_.holdsAfter, key, uid);
+}
+
+admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why,
+                                             admission::Manner manner) const {
+  const std::shared_lock lock(mutex_);
+  admission::Decision decision = view_.decide(key, manner);
   if (decision.allowed) {
     decision.allowed = false;
     decision.reason = admission::Reason::Unconfirmed;
@@ -271,7 +326,8 @@ std::string LiveView::untoldGuard(const kube::ObjectKey& key,
     if (!service) continue;  // guards what it guarded before
     const criticalservice::CriticalService* known = view_.service(object.key.name);
     if (known != nullptr && asksForTheSame(*known, *service)) continue;
-    const auto guards = admission::guardsOf(*service, types_, options_.ownNamespace);
+    const auto guards =
+        admission::guardsOf(*service, types_, options_.ownNamespace, view_.dependenciesOf(*service));
     if (std::ranges::find(guards, key, &admission::Guard::object) != guards.end()) return object.key.name;
   }
   return {};

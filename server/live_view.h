@@ -18,6 +18,8 @@
 #include "client/discovery.h"
 #include "client/reflector.h"
 #include "kube/object.h"
+#include "server/held_since.h"
+#include "server/kept_works.h"
 #include "server/log.h"
 
 namespace lastout::server {
@@ -28,6 +30,9 @@ struct LiveViewOptions {
   std::string ownNamespace;  // empty: lastout runs outside the cluster
   // How long "nothing is there" is believed of a type whose watch is broken.
   std::chrono::milliseconds allowedAge{30'000};
+  // The finalizer on a provider counts after so long: a request to an API server lasts 60 s at most, unless
+  // its --request-timeout says otherwise.
+  std::chrono::milliseconds holdsAfter{65'000};
   // Followed where the API server serves them, although no CriticalService names them.
   std::vector<kube::GroupResource> alsoFollowed = {};
   // Told of CriticalServices that cannot be understood; called by any thread.
@@ -50,7 +55,7 @@ class LiveView {
   LiveView& operator=(const LiveView&) = delete;
 
   // --- what the cluster tells
-  void upsert(const kube::ResourceType& type, client::StreamedObject object);
+  void upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now);
   void remove(const kube::GroupResource& type, const client::Removed& object);
   void know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now);
   // Which types there are. Of those that are not served, and whose CRD is known to be gone, nothing is there.
@@ -64,8 +69,16 @@ class LiveView {
   // The types that must be watched: CriticalServices, CustomResourceDefinitions and Namespaces, all that the
   // CriticalServices name, and of `alsoFollowed` those that are served.
   std::vector<kube::GroupResource> wanted() const;
-  // CriticalServices, CustomResourceDefinitions and Namespaces are known. Waits for nobody.
+  // Those of them whose objects tell what providers need or convert, or what works have applied: to be
+  // followed with client::Content::References.
+  std::set<kube::GroupResource> wantedWithReferences() const;
+  // CriticalServices, CustomResourceDefinitions and Namespaces are known, and what providers need was known
+  // once (hasReadDependencies()). Waits for nobody.
   bool isReady() const { return isReady_; }
+  // Of all that tells what providers need it was known once what there is, or why that cannot be known; or
+  // that took too long. True for good: what a CriticalService needs that came later is guarded as soon as it
+  // is known, and meanwhile its status says so.
+  bool hasReadDependencies() const { return hasReadDependencies_; }
   // The types that are wanted, and of which it is not certain that there are none, but that are not served,
   // or not known to be: they may be in a moment.
   std::vector<kube::GroupResource> awaited() const;
@@ -82,15 +95,21 @@ class LiveView {
 
   // As ClusterView::judge(), of what may be believed at `now`.
   admission::Judged judge(const kube::ObjectKey& key, TimePoint now,
-                          std::span<const admission::Seen> seen = {});
+                          std::span<const admission::Seen> seen = {},
+                          admission::Manner manner = admission::Manner::Ending);
+  // lastout's finalizer holds the object with this uid against any DELETE that is reviewed at `now`.
+  bool isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const;
   // The denial with these words for why it could not be confirmed.
-  admission::Explanation unconfirmed(const kube::ObjectKey& key, std::string_view why) const;
+  admission::Explanation unconfirmed(const kube::ObjectKey& key, std::string_view why,
+                                     admission::Manner manner = admission::Manner::Ending) const;
 
   // The name of one of these CriticalServices, as they were read past the watch, that guards the object and
   // asks for what the watch has not told yet; empty: none does.
   std::string untoldGuard(const kube::ObjectKey& key, const std::vector<kube::Object>& services) const;
 
   const std::string& ownNamespace() const { return options_.ownNamespace; }
+  // What AppliedManifestWorks list as applied; within inspect() alone.
+  const RecordedObjects& recorded() const { return recorded_; }
   // Reads more at once; `read` must not keep anything of it.
   void inspect(const std::function<void(const admission::ClusterView& view, const kube::ResourceMap& types)>&
                    read) const;
@@ -105,19 +124,24 @@ class LiveView {
   std::vector<kube::GroupResource> wantedNow() const;
 
   void forgetDefinitions();
-  void noteReadiness();
+  void noteReadiness(TimePoint now);
+  bool isUndecided() const;
 
   const LiveViewOptions options_;
-  std::atomic<bool> isReady_{false};  // written with the lock held
-  mutable std::shared_mutex mutex_;   // over all below
+  std::atomic<bool> isReady_{false};  // written with the lock held, as the next
+  std::atomic<bool> hasReadDependencies_{false};
+  mutable std::shared_mutex mutex_;  // over all below
   client::Discovery discovery_;
   bool isDiscovered_ = false;
   kube::ResourceMap types_ = kube::ResourceMap::builtIn();
   admission::ClusterView view_;
+  RecordedObjects recorded_;
+  HeldSince heldSince_;
   std::map<kube::GroupResource, client::Knowledge> watched_;
   std::set<kube::GroupResource> defined_;  // types with a CRD, or that had one and are served or wanted still
   std::set<kube::GroupResource> undefined_;  // that were served without one: aggregated APIs
   TimePoint settledAt_;
+  std::optional<TimePoint> knownSince_;  // since when all is known but, maybe, what providers need
 };
 
 }  // namespace lastout::server

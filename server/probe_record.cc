@@ -28,7 +28,7 @@ std::string_view toString(ProbeResult result) {
 
 void ProbeRecord::declare(ProbedConfiguration configuration) {
   std::erase_if(declared_, [&](const auto& one) { return one.first == configuration.fingerprint; });
-  declared_.emplace_back(configuration.fingerprint, configuration.providers);
+  declared_.emplace_back(configuration.fingerprint, configuration.types);
   if (declared_.size() > kMostDeclared) declared_.pop_front();
   configuration_ = std::move(configuration);
 }
@@ -39,7 +39,7 @@ void ProbeRecord::setAddresses(const std::vector<std::string>& addresses) {
   for (const std::string& address : addresses) addresses_.try_emplace(address);
 }
 
-const std::set<kube::GroupResource>* ProbeRecord::providersOf(const std::string& fingerprint) const {
+const ReviewedTypes* ProbeRecord::typesOf(const std::string& fingerprint) const {
   const auto found =
       std::ranges::find_if(declared_, [&](const auto& declared) { return declared.first == fingerprint; });
   return found == declared_.end() ? nullptr : &found->second;
@@ -67,8 +67,8 @@ ProbeRecord::Taken ProbeRecord::took(const std::string& address, const ProbeAnsw
     const bool wasWell = state.result == ProbeResult::Denied || state.result == ProbeResult::Allowed;
     if (++state.failures < kFailuresToTell && wasWell) return {result, {}};
   } else {
-    const auto* providers = providersOf(answer.fingerprint);
-    state.proven = providers == nullptr ? std::set<kube::GroupResource>() : *providers;
+    const ReviewedTypes* types = typesOf(answer.fingerprint);
+    state.proven = types == nullptr ? ReviewedTypes() : *types;
     state.failures = 0;
   }
   if (state.result == result && state.why == answer.why) return {result, {}};
@@ -83,7 +83,7 @@ bool ProbeRecord::isProven() const {
          });
 }
 
-Enforcement ProbeRecord::enforcementFor(const kube::GroupResource& type) const {
+Enforcement ProbeRecord::enforcementFor(const ReviewedTypes& wanted) const {
   const auto firstThat = [this](const auto& holds) {
     const auto found = std::ranges::find_if(addresses_, [&](const auto& one) { return holds(one.second); });
     return found == addresses_.end() ? nullptr : &*found;
@@ -97,8 +97,8 @@ Enforcement ProbeRecord::enforcementFor(const kube::GroupResource& type) const {
     return {
         false, "ProbeFailed",
         "whether the API server at " + failed->first + " asks lastout is not known: " + failed->second.why};
-  const std::string asks = "the webhook configuration asks about " + toString(type);
-  const auto* pending = firstThat([&](const Address& one) { return !one.proven.contains(type); });
+  const std::string asks = "the webhook configuration asks about " + wanted.toString();
+  const auto* pending = firstThat([&](const Address& one) { return !one.proven.covers(wanted); });
   if (addresses_.empty() || pending != nullptr)
     return {false, "ProbePending",
             asks + "; that " +

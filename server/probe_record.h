@@ -1,4 +1,4 @@
-// ProbeRecord: what probes of API servers have shown, and what follows for a type of provider. Pure: from
+// ProbeRecord: what probes of API servers have shown, and what follows for a CriticalService. Pure: from
 // what was answered and the times it is told.
 #pragma once
 
@@ -7,15 +7,14 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "client/reflector.h"
-#include "kube/object_key.h"
 #include "server/enforcement.h"
+#include "server/reviewed_types.h"
 #include "server/sentinel.h"
 
 namespace lastout::server {
@@ -25,8 +24,8 @@ using client::TimePoint;
 // The webhook configuration that stands in the cluster, and is as lastout wants it.
 struct ProbedConfiguration {
   std::string fingerprint;
-  std::set<kube::GroupResource> providers;  // that it asks about
-  TimePoint since;                          // when it was seen to be so
+  ReviewedTypes types;  // that it asks about
+  TimePoint since;      // when it was seen to be so
   bool operator==(const ProbedConfiguration&) const = default;
 };
 
@@ -66,25 +65,25 @@ class ProbeRecord {
 
   // Every address denies by the configuration that stands.
   bool isProven() const;
-  // Whether it is shown that each address asks about providers of the type.
-  Enforcement enforcementFor(const kube::GroupResource& type) const;
+  // Whether it is shown that each address asks about what is wanted.
+  Enforcement enforcementFor(const ReviewedTypes& wanted) const;
   std::vector<ProbeStanding> standings() const;
 
  private:
   struct Address {
     ProbeResult result = ProbeResult::None;
     std::string why;
-    int failures = 0;                      // one after the other
-    std::set<kube::GroupResource> proven;  // what the configuration asks about by which it denied last
+    int failures = 0;      // one after the other
+    ReviewedTypes proven;  // what the configuration asks about by which it denied last
   };
 
   ProbeResult resultOf(const ProbeAnswer& answer, TimePoint now) const;
-  const std::set<kube::GroupResource>* providersOf(const std::string& fingerprint) const;
+  const ReviewedTypes* typesOf(const std::string& fingerprint) const;
 
   const std::chrono::milliseconds grace_;
   std::optional<ProbedConfiguration> configuration_;
   // What was declared lately, the newest last: an API server may go by an older one for a while.
-  std::deque<std::pair<std::string, std::set<kube::GroupResource>>> declared_;
+  std::deque<std::pair<std::string, ReviewedTypes>> declared_;
   std::map<std::string, Address> addresses_;
 };
 

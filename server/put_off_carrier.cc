@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "client/fetch.h"
-#include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "server/gone_provider.h"
+#include "server/ignorance.h"
+#include "server/lack_of_right.h"
 
 namespace lastout::server {
 namespace {
@@ -23,14 +24,11 @@ constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API
 constexpr milliseconds kConflictPause{100};
 constexpr int kMostConflicts = 5;  // before it is slower
 constexpr int kMostRefusals = 5;   // before others are not to count on it
-constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
 const kube::GroupResource kSpaces{"", "namespaces"};
 
-// What the RBAC authorizer says, and no webhook.
 std::string withAdvice(std::string problem) {
-  if (problem.find(" cannot delete resource ") != std::string::npos ||
-      problem.find(" cannot get resource ") != std::string::npos)
+  if (isLackOfRight(problem, {"delete", "get"}))
     problem +=
         "; the ClusterRole lastout-carries-out, or one with the label "
         "lastout.dev/aggregate-to-carries-out: \"true\", grants that";
@@ -49,23 +47,6 @@ bool isDefinite(int status) { return status >= 400 && status < 500 && status != 
 
 }  // namespace
 
-struct PutOffCarrier::Entry {
-  struct Place {
-    std::string service;
-    std::string uid;
-    PutOff deletion;  // as it is remembered there
-    bool isWanted = false;
-  };
-  PutOff deletion;  // the one that counts: a person's, or else the latest
-  bool byController = true;
-  bool isWanted = false;   // by one of the places
-  bool isUnwanted = true;  // by all of them
-  std::vector<Place> places;
-  // It is left behind, and remembered by nobody: the work, and its uid.
-  std::string work;
-  std::string workUid;
-};
-
 // With the lock held, and within LiveView::inspect().
 class PutOffCarrier::ViewFacts {
  public:
@@ -81,10 +62,14 @@ class PutOffCarrier::ViewFacts {
   }
 
   bool isPutOff(size_t entry) const { return entries_[entry].isWanted; }
+  // Until the API server has answered, and the watch has told: what the view shows may go is not to be
+  // overtaken by what goes after that. Of what nobody follows the answer is all there is.
   bool isLive(size_t entry) const {
     const auto record = records_.find(deletion(entry).uid);
-    if (record != records_.end() && record->second.isDone && now_ < record->second.notBefore) return false;
-    return !isUnseen(entry);
+    const bool isKnown = record != records_.end();
+    if ((isKnown && record->second.isUnderWay) || !isUnseen(entry)) return true;
+    if (isKnown && record->second.isDone && now_ < record->second.notBefore) return false;
+    return (!isKnown || record->second.refusals < kMostRefusals) && isOfUnknownType(entry);
   }
   // As it was found last.
   Wish wish(size_t entry) const {
@@ -99,6 +84,11 @@ class PutOffCarrier::ViewFacts {
     if (object.type == kSpaces) return anyOf(inSpace_, object.name, entry, holds);
     if (object.type == kube::crdType()) return anyOf(ofType_, object.name, entry, holds);
     return object.type == criticalservice::criticalServiceType() && anyOf(in_, object.name, entry, holds);
+  }
+
+  // Nobody follows what it is of, or may: it is there as far as anybody knows.
+  bool isOfUnknownType(size_t entry) const {
+    return !admission::believable(knowledgeOf(view_.graph(), deletion(entry).object.type));
   }
 
   // The very object is not to be seen any more, or is being deleted.
@@ -135,52 +125,27 @@ PutOffCarrier::PutOffCarrier(const std::shared_ptr<client::Access>& access, cons
       server_(access->newServer()),
       objects_(*server_, view, options_.patience),
       random_(options_.random()),
-      senders_(options_.senders, kMostWaiting) {}
+      senders_(options_.senders, kMostWaiting),
+      rounds_([this] { pass(); }, kPause) {}
 
 PutOffCarrier::~PutOffCarrier() { stop(); }
 
-void PutOffCarrier::start() {
-  thread_ = std::thread([this] { run(); });
-}
+void PutOffCarrier::start() { rounds_.start(); }
 
 void PutOffCarrier::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  server_->stop();
-  if (thread_.joinable()) thread_.join();
+  rounds_.stop([this] { server_->stop(); });
   senders_.stop();
 }
 
 void PutOffCarrier::reconsider(bool always) {
-  if (!always && !isAnythingPutOff_.load(std::memory_order_relaxed)) return;
-  {
-    const std::lock_guard lock(mutex_);
-    reconsider_ = true;
-  }
-  changed_.notify_all();
-}
-
-void PutOffCarrier::run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || reconsider_; });
-    reconsider_ = false;
-    lock.unlock();
-    if (!options_.mayAct())
-      isAnythingPutOff_ = false;
-    else if (view_.isReady())
-      pass();
-    lock.lock();
-    changed_.wait_for(lock, kPause, [this] { return stopping_; });
-  }
+  if (always || isAnythingPutOff_.load(std::memory_order_relaxed)) rounds_.reconsider();
 }
 
 void PutOffCarrier::pass() {
+  if (!options_.mayAct() || !view_.isReady()) return;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const std::vector<Entry> entries = entriesIn({view, types, view_.ownNamespace()});
+    const std::vector<Entry> entries =
+        putOffEntriesIn({view, types, view_.ownNamespace(), view_.recorded()}, options_.controllers);
     isAnythingPutOff_ = !entries.empty();
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
@@ -192,49 +157,6 @@ void PutOffCarrier::pass() {
   });
 }
 
-// What a CriticalService does not guard was written by somebody else, and is not wanted. Of users that are no
-// controllers to this lastout they may be to the next: what they asked for is kept, and left alone.
-std::vector<PutOffCarrier::Entry> PutOffCarrier::entriesIn(const ViewOfWorks& works) const {
-  const admission::ClusterView& view = works.view;
-  std::map<std::string, Entry> byUid;
-  for (const criticalservice::CriticalService* service : view.services()) {
-    const uint32_t number = view.guards().find(service->meta.name);
-    for (const PutOff& deletion : service->putOff.deletions) {
-      Entry& entry = byUid.try_emplace(deletion.uid).first->second;
-      const bool byController = options_.controllers.contains(deletion.requestedBy);
-      const bool isUnwanted = service->replay == criticalservice::Replay::Never ||
-                              !std::ranges::binary_search(view.remembering(deletion.object), number);
-      const bool isWanted = !isUnwanted && admission::isPutOff(service->replay, byController);
-      entry.isUnwanted = entry.isUnwanted && isUnwanted;
-      entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
-      const auto weight = [](bool wanted, bool controller, int64_t at) {
-        return std::tuple(wanted, !controller, at);
-      };
-      if (entry.places.size() > 1 &&
-          weight(isWanted, byController, deletion.requestedAt) <=
-              weight(entry.isWanted, entry.byController, entry.deletion.requestedAt))
-        continue;
-      entry.deletion = deletion;
-      entry.byController = byController;
-      entry.isWanted = isWanted;
-    }
-  }
-  for (const LeftBehind& left : leftBehindIn(works)) {
-    Entry& entry = byUid.try_emplace(left.deletion.uid).first->second;
-    if (entry.isWanted) continue;
-    entry.deletion = left.deletion;
-    entry.byController = true;
-    entry.isWanted = true;
-    entry.isUnwanted = false;
-    entry.work = left.work;
-    entry.workUid = left.workUid;
-  }
-  std::vector<Entry> entries;
-  entries.reserve(byUid.size());
-  for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));
-  return entries;
-}
-
 // With the lock held, as the next. That an object is not to be seen proves nothing: whoever remembers its
 // deletion may be told of sooner than the object itself.
 void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
@@ -242,16 +164,20 @@ void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission:
   const ViewFacts facts(entries, view, records_, now);
   for (size_t i = 0; i < entries.size(); ++i) {
     Record& record = recordOf(entries[i].deletion.uid);
+    record.isLeftAlone = !entries[i].isWanted;
     if (record.isUnderWay) continue;
-    const bool isUnseen = facts.isUnseen(i);
+    // What nobody follows is there as far as anybody knows: it is looked at once it may go.
+    const bool isUnseen = facts.isUnseen(i) && !facts.isOfUnknownType(i);
     if (!isUnseen && !entries[i].isUnwanted && !record.waits && !facts.isAllowed(i)) {
       record.notBefore = {};  // once its verdict turns, at once
       record.backoff.reset();
       record.refusals = 0;
     }
     if (now < record.notBefore) continue;
-    if (isUnseen || entries[i].isUnwanted || admission::isToBeCarriedOut(facts, i))
-      record.isUnderWay = senders_.add([this, entry = entries[i]] { carryOut(entry); });
+    const bool isToGo = admission::isToBeCarriedOut(facts, i);
+    if (!isToGo && !isUnseen && !entries[i].isUnwanted) continue;
+    const Job job = isToGo ? Job::Delete : Job::Look;
+    record.isUnderWay = senders_.add([this, entry = entries[i], job] { carryOut(entry, job); });
   }
 }
 
@@ -273,19 +199,25 @@ bool PutOffCarrier::mayGo(const Entry& entry) const {
 }
 
 // By a sender's thread.
-void PutOffCarrier::carryOut(const Entry& entry) {
+void PutOffCarrier::carryOut(const Entry& entry, Job job) {
   if (entry.isUnwanted) return over(entry);
   const bool mayGo = this->mayGo(entry);
+  if (job == Job::Delete && !mayGo) return notNow(entry);
   const auto object = objects_.read(entry.deletion, entry.byController);
-  if (!object) return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
+  if (!object) {
+    if (mayGo && isLackOfRight(object.error(), {"get"})) countRefusal(entry);
+    return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
+  }
   if (!object->isThere) return over(entry);
   const Wish wish = admission::wishOf(object->facts);
-  if (wish == Wish::TakenBack) {
+  if (wish == Wish::TakenBack || (entry.neededBy && !goesAnyway(object->facts))) {
     if (entry.isWanted) tell(entry, PutOffNews::Kind::TakenBack);
     return over(entry);
   }
+  if (mayGo && wish == Wish::Waits) countRefusal(entry);
   if (wish == Wish::Waits) return postpone(entry, true, mayGo ? object->heldBackBy : "");
-  if (!mayGo) return postpone(entry, false, "");
+  const bool isFree = !entry.neededBy || isGone(*server_, view_, *entry.neededBy, options_.patience);
+  if (!mayGo || !isFree) return postpone(entry, false, "");
   const auto isWanted = isStillWanted(entry);
   if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
   send(entry, object->resourceVersion);
@@ -297,7 +229,7 @@ tl::expected<bool, std::string> PutOffCarrier::isStillWanted(const Entry& entry)
   if (!entry.work.empty()) return isStillLeftBehind(entry);
   for (const Entry::Place& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
-    const ReadService service = readService(place.service);
+    const auto service = readRemembering(*server_, view_, place.service, options_.patience);
     if (!service) return tl::unexpected(service.error());
     if (!*service) continue;
     const auto now = criticalservice::readPutOffs(**service).deletions;
@@ -312,7 +244,7 @@ tl::expected<bool, std::string> PutOffCarrier::isStillLeftBehind(const Entry& en
   bool isLeft = false;
   std::vector<std::string> guards;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const auto left = leftBehindIn({view, types, view_.ownNamespace()});
+    const auto left = leftBehindIn({view, types, view_.ownNamespace(), view_.recorded()});
     const auto isIt = [&](const LeftBehind& one) { return one.deletion == entry.deletion; };
     isLeft = std::ranges::any_of(left, isIt);
     for (const uint32_t number : view.remembering(entry.deletion.object))
@@ -320,28 +252,12 @@ tl::expected<bool, std::string> PutOffCarrier::isStillLeftBehind(const Entry& en
   });
   bool isGuarded = false;
   for (const std::string& guard : guards) {
-    const ReadService service = readService(guard);
+    const auto service = readRemembering(*server_, view_, guard, options_.patience);
     if (!service) return tl::unexpected(service.error());
     isGuarded = isGuarded || *service;
     if (*service && admission::isPutOff(criticalservice::readReplay(**service), true)) return isLeft;
   }
   return isLeft && !isGuarded;
-}
-
-// Nothing: it is not there.
-PutOffCarrier::ReadService PutOffCarrier::readService(const std::string& name) {
-  const auto type = view_.find(criticalservice::criticalServiceType());
-  if (!type) return std::nullopt;
-  client::ApiRequest request;
-  request.target = client::objectPath(*type, "", name);
-  request.patience = options_.patience;
-  const auto whole = client::fetch(*server_, request, kMostRememberedBytes);
-  if (!whole) return tl::unexpected(whole.error().message);
-  if (whole->answer.status == 404) return std::nullopt;
-  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
-  auto service = client::pickValue(whole->body, client::Pick::All, {});
-  if (!service) return tl::unexpected(service.error().message);
-  return std::move(*service);
 }
 
 void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion) {
@@ -379,6 +295,15 @@ void PutOffCarrier::conflict(const Entry& entry, const std::string& problem) {
   postpone(entry, false, problem);
 }
 
+// Its verdict, or what is needed to act, has changed while it waited: nothing was done, and nobody refused.
+void PutOffCarrier::notNow(const Entry& entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    recordOf(entry.deletion.uid).isUnderWay = false;
+  }
+  rounds_.reconsider();
+}
+
 void PutOffCarrier::countRefusal(const Entry& entry) {
   const std::lock_guard lock(mutex_);
   ++recordOf(entry.deletion.uid).refusals;
@@ -388,7 +313,7 @@ std::set<std::string> PutOffCarrier::refused() {
   std::set<std::string> uids;
   const std::lock_guard lock(mutex_);
   for (const auto& [uid, record] : records_) {
-    if (record.refusals >= kMostRefusals) uids.insert(uid);
+    if (record.isLeftAlone || record.refusals >= kMostRefusals) uids.insert(uid);
   }
   return uids;
 }
@@ -399,19 +324,23 @@ void PutOffCarrier::over(const Entry& entry) {
   done(entry);
 }
 
+// What goes after it may go now; of what nobody follows no watch tells.
 void PutOffCarrier::done(const Entry& entry) {
-  const std::lock_guard lock(mutex_);
-  Record& record = recordOf(entry.deletion.uid);
-  record.isUnderWay = false;
-  record.isDone = true;
-  record.conflicts = 0;
-  record.notBefore = steady_clock::now() + kToldPause;
+  {
+    const std::lock_guard lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    record.isUnderWay = false;
+    record.isDone = true;
+    record.conflicts = 0;
+    record.notBefore = steady_clock::now() + kToldPause;
+  }
+  rounds_.reconsider();
 }
 
 void PutOffCarrier::postpone(const Entry& entry, bool waits, const std::string& problem) {
+  if (rounds_.isStopping()) return;  // what was cut off is no problem
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return;  // what was cut off is no problem
     Record& record = recordOf(entry.deletion.uid);
     record.isUnderWay = false;
     record.isDone = false;

@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,9 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <tl/expected.hpp>
-#include <utility>
 #include <vector>
 
 #include "admission/put_off.h"
@@ -23,10 +21,11 @@
 #include "client/access.h"
 #include "client/backoff.h"
 #include "criticalservice/put_off.h"
-#include "server/kept_works.h"
 #include "server/live_view.h"
 #include "server/owned_object.h"
+#include "server/put_off_entries.h"
 #include "server/put_off_store.h"
+#include "server/rounds.h"
 
 namespace lastout::server {
 
@@ -57,38 +56,39 @@ class PutOffCarrier {
   // Something may have changed. Costs next to nothing while nothing is put off. To be called each second,
   // too, with `always`.
   void reconsider(bool always = false);
-  // Uids of what it may delete by its own verdict, and has failed to several times in a row.
+  // Uids of what it may delete by its own verdict, and has failed to several times in a row, as it is
+  // refused, may not even be read, or is held back by an owner; and of what is remembered, and it leaves
+  // alone.
   std::set<std::string> refused();
 
  private:
-  struct Entry;     // one deletion, and who remembers it
+  using Entry = PutOffEntry;
   class ViewFacts;  // the view, for the rule in admission/put_off.h
+  enum class Job : uint8_t { Look, Delete };
   // What was done about the object with a uid.
   struct Record {
     explicit Record(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
     client::Backoff backoff;
     TimePoint notBefore;  // of the next look
     bool isUnderWay = false;
-    bool waits = false;   // somebody has to let go of it first
-    bool isDone = false;  // as far as the API server has said; the watch may not have told yet
-    int conflicts = 0;    // in a row
-    int refusals = 0;     // by others than lastout, since its verdict has turned
-    std::string told;     // the problem, or how it ended
+    bool waits = false;        // somebody has to let go of it first
+    bool isLeftAlone = false;  // nobody wants this lastout to carry it out
+    bool isDone = false;       // as far as the API server has said; the watch may not have told yet
+    int conflicts = 0;         // in a row
+    int refusals = 0;          // by others than lastout, or by an owner, since its verdict has turned
+    std::string told;          // the problem, or how it ended
   };
 
-  void run();
   void pass();
-  std::vector<Entry> entriesIn(const ViewOfWorks& works) const;
   void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now);
   Record& recordOf(const std::string& uid);
-  void carryOut(const Entry& entry);
+  void carryOut(const Entry& entry, Job job);
   bool mayGo(const Entry& entry) const;
   tl::expected<bool, std::string> isStillWanted(const Entry& entry);
   tl::expected<bool, std::string> isStillLeftBehind(const Entry& entry);
-  using ReadService = tl::expected<std::optional<kube::Value>, std::string>;
-  ReadService readService(const std::string& name);
   void send(const Entry& entry, const std::string& resourceVersion);
   void conflict(const Entry& entry, const std::string& problem);
+  void notNow(const Entry& entry);
   void countRefusal(const Entry& entry);
   void over(const Entry& entry);
   void done(const Entry& entry);
@@ -103,12 +103,9 @@ class PutOffCarrier {
   std::atomic<bool> isAnythingPutOff_{true};
 
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // all of these are guarded by the mutex
-  bool reconsider_ = false;
-  std::map<std::string, Record> records_;  // by the uid of the object
+  std::map<std::string, Record> records_;  // by the uid of the object; guarded by the mutex
   admission::WorkerPool senders_;
-  std::thread thread_;
+  Rounds rounds_;
 };
 
 }  // namespace lastout::server

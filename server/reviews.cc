@@ -1,10 +1,10 @@
 #include "server/reviews.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 
+#include "admission/held_provider.h"
 #include "admission/scaling.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
@@ -22,7 +22,6 @@ using std::chrono::steady_clock;
 constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
 // For the CriticalServices, which are few; the rest of the budget is left to what criteria name.
 constexpr std::chrono::milliseconds kServicesPatience{1'000};
-constexpr int kMostRounds = 8;  // of confirming reads, for what they find and what changes meanwhile
 
 bool isService(const admission::Review& review) {
   return review.object.type == criticalservice::criticalServiceType() && review.subresource.empty() &&
@@ -35,6 +34,11 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
   auto object = kube::parseObject(*value, "", types);
   if (!object) return tl::unexpected(kube::Errors{std::move(object.error())});
   return std::move(*object);
+}
+
+std::vector<std::string> warningsOf(const admission::Judged& judged) {
+  if (!judged.decision.held) return {};
+  return {judged.explanation.message};
 }
 
 }  // namespace
@@ -81,8 +85,7 @@ int Reviews::statusFor(const admission::Review& review) const {
 Reviews::Judgement Reviews::judge(const admission::Review& review, TimePoint deadline) const {
   if (isService(review)) return judgeService(review, deadline);
   const std::string& subresource = review.subresource;
-  if (review.operation == Operation::Delete && subresource.empty())
-    return judgeDelete(review.object, deadline);
+  if (review.operation == Operation::Delete && subresource.empty()) return judgeDelete(review, deadline);
   const bool mayScale =
       review.operation == Operation::Update && (subresource.empty() || subresource == "scale");
   return mayScale ? judgeScaling(review, deadline) : Judgement();
@@ -100,18 +103,28 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
     guarded = view.guardsScaling(review.object);
   });
   if (!guarded) return {};
-  Judgement judgement = judgeByWatch(review.object, deadline);
+  Judgement judgement = judgeByWatch(review.object, admission::Manner::Ending, deadline);
   if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
   return judgement;
 }
 
 // What would be allowed is judged once more when it is certain that the watch has told of all
 // CriticalServices that there were when it was asked.
-Reviews::Judgement Reviews::judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const {
-  admission::Judged first = view_.judge(object, steady_clock::now());
+Reviews::Judgement Reviews::judgeDelete(const admission::Review& review, TimePoint deadline) const {
+  const kube::ObjectKey& object = review.object;
+  const admission::Manner manner = mannerOf(review, steady_clock::now());
+  admission::Judged first = view_.judge(object, steady_clock::now(), {}, manner);
   if (!first.decision.allowed) return {false, first.decision.reason, std::move(first.explanation), {}, false};
-  if (const auto missed = whatTheWatchMisses(object, deadline)) return unconfirmed(object, *missed);
-  return judgeByWatch(object, deadline);
+  if (const auto missed = whatTheWatchMisses(object, deadline)) return unconfirmed(object, *missed, manner);
+  return judgeByWatch(object, manner, deadline);
+}
+
+// The object as the request has it, too, not only as the watch does: who takes the finalizer off meanwhile
+// changes the object, and has its DELETE reviewed again.
+admission::Manner Reviews::mannerOf(const admission::Review& review, TimePoint now) const {
+  const admission::Deletion& deletion = review.deletion;
+  return admission::mannerOf(deletion.isHeld && view_.isHeldBy(review.object, deletion.uid, now),
+                             deletion.waitsForDependents, admission::askedBy(deletion.policy));
 }
 
 // Another replica may have heard of a CriticalService before this one. When nobody can say, a watch that
@@ -128,39 +141,21 @@ std::optional<std::string> Reviews::whatTheWatchMisses(const kube::ObjectKey& ob
   return "criticalservices.lastout.dev/" + name + " guards it since a moment ago, and is being read";
 }
 
-// Until all that the verdict rests on was read since it was asked for. What a read finds counts as if it had
-// been known: the verdict is made again with it.
-Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, TimePoint deadline) const {
-  std::set<graph::Condition> confirmed;
-  std::vector<admission::Seen> seen;
-  for (int round = 0; round < kMostRounds; ++round) {
-    admission::Judged judged = view_.judge(object, steady_clock::now(), seen);
-    if (!judged.decision.allowed || !judged.decision.guarded)
-      return {judged.decision.allowed, judged.decision.reason, std::move(judged.explanation), {}, true};
-    std::erase_if(judged.toConfirm,
-                  [&](const graph::Condition& condition) { return confirmed.contains(condition); });
-    if (judged.toConfirm.empty()) return {true, judged.decision.reason, {}, {}, true};
-    auto holders = reads_.holdersOf(judged.toConfirm, deadline);
-    bool isHeld = false;
-    std::string failure;
-    for (size_t i = 0; i < holders.size(); ++i) {
-      if (!holders[i]) {
-        failure = holders[i].error().message;
-        continue;
-      }
-      confirmed.insert(judged.toConfirm[i]);
-      if (!*holders[i]) continue;
-      isHeld = true;
-      seen.push_back(std::move(**holders[i]));
-    }
-    if (!isHeld && !failure.empty()) return unconfirmed(object, failure);
-  }
-  return unconfirmed(object, "what it depends on keeps changing");
+Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, admission::Manner manner,
+                                         TimePoint deadline) const {
+  ConfirmedVerdict verdict = confirmedVerdict(view_, reads_, object, manner, deadline);
+  if (verdict.unconfirmed) return unconfirmed(object, *verdict.unconfirmed, manner);
+  std::vector<std::string> warnings = warningsOf(verdict.judged);
+  const admission::Decision& decision = verdict.judged.decision;
+  return {decision.allowed, decision.reason,
+          decision.allowed ? admission::Explanation() : std::move(verdict.judged.explanation),
+          std::move(warnings), true};
 }
 
 // The API server was asked, in vain.
-Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::string_view why) const {
-  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why), {}, true};
+Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::string_view why,
+                                        admission::Manner manner) const {
+  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why, manner), {}, true};
 }
 
 // For a warning: where it cannot be found out soon, it is not.

@@ -11,6 +11,7 @@
 
 #include "admission/http_message.h"
 #include "admission/review.h"
+#include "server/confirmed_verdict.h"
 #include "server/confirming_reads.h"
 #include "server/current_services.h"
 #include "server/live_view.h"
@@ -66,13 +67,15 @@ class Reviews {
   };
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
-  Judgement judgeDelete(const kube::ObjectKey& object, TimePoint deadline) const;
-  Judgement judgeByWatch(const kube::ObjectKey& object, TimePoint deadline) const;
+  Judgement judgeDelete(const admission::Review& review, TimePoint deadline) const;
+  admission::Manner mannerOf(const admission::Review& review, TimePoint now) const;
+  Judgement judgeByWatch(const kube::ObjectKey& object, admission::Manner manner, TimePoint deadline) const;
   std::optional<std::string> whatTheWatchMisses(const kube::ObjectKey& object, TimePoint deadline) const;
   bool isMissing(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
-  Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why) const;
+  Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why,
+                        admission::Manner manner = admission::Manner::Ending) const;
   int statusFor(const admission::Review& review) const;
 
   LiveView& view_;

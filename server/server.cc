@@ -7,11 +7,14 @@
 #include "client/connection.h"
 #include "criticalservice/critical_service.h"
 #include "manifestwork/manifest_work.h"
+#include "server/dependency_standing.h"
 #include "server/sentinel.h"
 #include "tls/certificates.h"
 
 namespace lastout::server {
 namespace {
+
+constexpr std::chrono::milliseconds kLetGoPatience{5'000};  // for all CriticalServices, before a work goes
 
 LiveViewOptions viewOptions(const ServerOptions& options) {
   LiveViewOptions view = options.view;
@@ -48,6 +51,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       watches_(access_, view_, watchesOptions(options_, metrics_, [this] {
                  if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider();
                  if (WorkKeeper* works = startedWorks_) works->reconsider();
+                 if (ProviderHolder* holder = startedHolder_) holder->reconsider();
                })) {}
 
 ReviewsOptions Server::reviewsOptions() {
@@ -73,6 +77,7 @@ kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Acces
   server->writeStatus();
   server->putOff();
   server->keepWorks();
+  server->holdProviders();
   server->watches_.observe([raw = server.get()] { raw->reconsider(); });
   if (server->lease_) server->lease_->start();
   server->watches_.start();
@@ -192,25 +197,26 @@ void Server::reconsider() {
   if (status_) status_->reconsider();
   if (carrier_) carrier_->reconsider(true);
   if (works_) works_->reconsider();
+  if (holder_) holder_->reconsider();
   if (lease_) lease_->reconsider();
 }
 
-// The types of the providers are those to be asked about, once all CriticalServices are known. Without their
-// CRD there can be none.
+// The types of the providers, and of what they need, are those to be asked about, once all CriticalServices
+// are known and what providers need was read: what stands there may ask about more until then. Without the
+// CRD of CriticalServices there can be none.
 void Server::declareWebhook() {
   if (!keeper_ || (certificates_ && !certificates_->isKnown())) return;
   const graph::Knowledge knowledge = view_.knowledge(criticalservice::criticalServiceType());
   if (knowledge == graph::Knowledge::Absent) return keeper_->retire();
-  if (!admission::believable(knowledge)) return;
+  if (!admission::believable(knowledge) || !view_.hasReadDependencies()) return;
   ReviewedTypes types;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     const graph::Graph& graph = view.graph();
     if (const auto home = graph.find({{"", "namespaces"}, "", view_.ownNamespace()}))
       types.ownNamespaceUid = graph.uid(*home);
-    for (const criticalservice::CriticalService* service : view.services()) {
-      types.providers.insert(service->provider.type);
-      if (service->guardsScaling) types.scaled.insert(service->provider.type);
-    }
+    for (const criticalservice::CriticalService* service : view.services())
+      types.add(*service, view.guards().dependencies(view.guards().find(service->meta.name)),
+                view_.ownNamespace());
   });
   keeper_->setTypes(std::move(types));
 }
@@ -227,6 +233,7 @@ void Server::holdLease() {
     if (status_) status_->reconsider();
     if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider(true);
     if (WorkKeeper* works = startedWorks_) works->reconsider();
+    if (ProviderHolder* holder = startedHolder_) holder->reconsider();
   };
   EventWriterOptions events;
   events.instance = lease.identity;
@@ -242,8 +249,11 @@ void Server::writeStatus() {
   if (!lease_) return;
   StatusWriterOptions status;
   status.mayWrite = [this] { return lease_->holds(); };
-  status.enforcement = [this](const criticalservice::CriticalService& service) {
-    return enforcement(service);
+  status.enforcement = [this](const criticalservice::CriticalService& service,
+                              const admission::ClusterView& view) { return enforcement(service, view); };
+  status.holdProblem = [this](const criticalservice::CriticalService& service) {
+    const ProviderHolder* holder = startedHolder_;
+    return holder == nullptr ? std::string() : holder->problemOf(service.provider);
   };
   status.written = [this](const std::string& name, const std::string& uid, const nlohmann::json& before,
                           const nlohmann::json& after) {
@@ -276,7 +286,7 @@ void Server::putOff() {
   PutOffCarrierOptions carrier;
   carrier.controllers = options_.controllers;
   carrier.mayAct = [this] {
-    const bool isAsked = !keeper_ || keeper_->isInForce().value_or(false);
+    const bool isAsked = !keeper_ || keeper_->asksAboutAll().value_or(false);
     return lease_->holds() && isAsked && !options_.reviews.auditOnly;
   };
   carrier.forget = [this](const std::string& service, const criticalservice::PutOff& deletion) {
@@ -289,15 +299,18 @@ void Server::putOff() {
   startedCarrier_ = carrier_.get();
 }
 
-// Where it does not deny, and where there can be no CriticalService, it lets go of what was kept.
+// Where it does not deny, and where there can be no CriticalService, it lets go of what it kept or held.
+bool Server::mayHoldAnything() const {
+  return !options_.reviews.auditOnly &&
+         view_.knowledge(criticalservice::criticalServiceType()) != graph::Knowledge::Absent;
+}
+
 void Server::keepWorks() {
   if (!lease_) return;
   WorkKeeperOptions works;
-  works.mayKeep = [this] {
-    return !options_.reviews.auditOnly &&
-           view_.knowledge(criticalservice::criticalServiceType()) != graph::Knowledge::Absent;
-  };
+  works.mayKeep = [this] { return mayHoldAnything(); };
   works.refused = [this] { return carrier_->refused(); };
+  works.services = [this] { return services_.read(std::chrono::steady_clock::now() + kLetGoPatience); };
   works.mayAct = [this] { return lease_->holds(); };
   works.random = options_.random;
   works.log = options_.log;
@@ -305,6 +318,18 @@ void Server::keepWorks() {
   works_ = std::make_unique<WorkKeeper>(access_, view_, std::move(works));
   works_->start();
   startedWorks_ = works_.get();
+}
+
+void Server::holdProviders() {
+  if (!lease_) return;
+  ProviderHolderOptions holder;
+  holder.mayHold = [this] { return mayHoldAnything(); };
+  holder.mayAct = [this] { return lease_->holds(); };
+  holder.random = options_.random;
+  holder.log = options_.log;
+  holder_ = std::make_unique<ProviderHolder>(access_, view_, reads_, services_, std::move(holder));
+  holder_->start();
+  startedHolder_ = holder_.get();
 }
 
 void Server::tellOf(const PutOffNews& news) {
@@ -315,13 +340,20 @@ void Server::tellOf(const PutOffNews& news) {
   if (!event.uid.empty()) events_->tell(std::move(event));
 }
 
-Enforcement Server::enforcement(const criticalservice::CriticalService& service) const {
-  return enforcementOf({.auditOnly = options_.reviews.auditOnly,
-                        .keepsWebhook = keeper_ != nullptr,
-                        .asksAbout = keeper_ ? keeper_->asksAbout(service.provider.type) : std::nullopt,
-                        .ownNamespace = view_.ownNamespace(),
-                        .probed = probe_ ? probe_->enforcementFor(service.provider.type) : Enforcement()},
-                       service);
+// By whoever holds the view's lock.
+Enforcement Server::enforcement(const criticalservice::CriticalService& service,
+                                const admission::ClusterView& view) const {
+  EnforcementFacts facts;
+  facts.auditOnly = options_.reviews.auditOnly;
+  facts.keepsWebhook = keeper_ != nullptr;
+  facts.ownNamespace = view_.ownNamespace();
+  facts.wanted.add(service, view.guards().dependencies(view.guards().find(service.meta.name)),
+                   facts.ownNamespace);
+  const DependencyStanding dependencies = dependencyStanding(view, service);
+  if (!dependencies.known) facts.undecided = dependencies.message;
+  if (keeper_) facts.asksAbout = keeper_->asksAbout(facts.wanted);
+  if (probe_) facts.probed = probe_->enforcementFor(facts.wanted);
+  return enforcementOf(facts, service);
 }
 
 Health Server::health() const {
@@ -378,14 +410,17 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (putOffs_) putOffs_->finish(grace);
   access_->stop();
   if (carrier_) carrier_->stop();
+  if (works_) works_->end();
+  if (holder_) holder_->end();
+  reads_.stop();  // these two may be waiting for them
+  services_.stop();
   if (works_) works_->stop();
+  if (holder_) holder_->stop();
   if (putOffs_) putOffs_->stop();
   if (status_) status_->stop();
   if (events_) events_->stop();
   if (lease_) lease_->stop();
   if (answers_) answers_->stop(std::chrono::milliseconds(0));
-  reads_.stop();
-  services_.stop();
   watches_.stop();
   if (certificates_) certificates_->stop();
   if (probe_) probe_->stop();

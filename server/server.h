@@ -19,6 +19,7 @@
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/provider_holder.h"
 #include "server/put_off_carrier.h"
 #include "server/put_off_store.h"
 #include "server/reviews.h"
@@ -40,8 +41,9 @@ struct ServerOptions {
   // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. Its
   // members from `watcher` on are filled in here.
   std::optional<CertificateSecretOptions> certificates;
-  // Whose holder writes the status of CriticalServices, and Events, carries out what was put off, and keeps
-  // works; nothing: this lastout does not, and puts nothing off. Its random and log are the server's.
+  // Whose holder writes the status of CriticalServices, and Events, carries out what was put off, keeps
+  // works, and holds providers; nothing: this lastout does not, and puts nothing off. Its random and log are
+  // the server's.
   std::optional<LeaseHolderOptions> lease;
   Controllers controllers = usualControllers();  // whose denied deletions are put off
   std::optional<AnswersOptions> answers;         // nothing: no metrics and no answers are given
@@ -104,8 +106,11 @@ class Server {
   void writeStatus();
   void putOff();
   void keepWorks();
+  void holdProviders();
+  bool mayHoldAnything() const;
   void tellOf(const PutOffNews& news);
-  Enforcement enforcement(const criticalservice::CriticalService& service) const;
+  Enforcement enforcement(const criticalservice::CriticalService& service,
+                          const admission::ClusterView& view) const;
   void noteValidity(const std::string& certificate);
 
   const std::shared_ptr<client::Access> access_;
@@ -125,6 +130,7 @@ class Server {
   std::unique_ptr<PutOffStore> putOffs_;
   std::unique_ptr<PutOffCarrier> carrier_;
   std::unique_ptr<WorkKeeper> works_;
+  std::unique_ptr<ProviderHolder> holder_;
   // The same, for questions while they are made.
   std::atomic<const WebhookKeeper*> startedKeeper_{nullptr};
   std::mutex identityMutex_;
@@ -134,6 +140,7 @@ class Server {
   std::atomic<PutOffStore*> startedPutOffs_{nullptr};
   std::atomic<PutOffCarrier*> startedCarrier_{nullptr};
   std::atomic<WorkKeeper*> startedWorks_{nullptr};
+  std::atomic<ProviderHolder*> startedHolder_{nullptr};
   std::atomic<const CertificateSecret*> startedCertificates_{nullptr};
   std::atomic<int64_t> certificateUntil_{0};  // 0: it cannot be told
   Watches watches_;

@@ -12,6 +12,8 @@
 #include "graph/names.h"
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
+#include "server/dependency_standing.h"
+#include "server/ignorance.h"
 
 namespace lastout::server {
 namespace {
@@ -22,7 +24,7 @@ using graph::Knowledge;
 
 constexpr size_t kMostExamples = 10;
 constexpr size_t kMostLookedAt = 10'000;    // holders of a criterion
-constexpr size_t kMostInMessage = 3;        // criteria or types that a condition's message names
+constexpr size_t kMostInCycle = 3;          // root blockers that are looked at to find one
 constexpr uint32_t kMostForCycles = 1'000;  // vertices that are walked to find one
 // A provider that restarts is not ready for a while.
 constexpr std::chrono::seconds kProviderMayRest{60};
@@ -107,13 +109,8 @@ class StatusText {
 
 // --- what is known
 
-Knowledge knowledgeOf(const graph::Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id ? graph.knowledge(*id) : Knowledge::Unknown;
-}
-
 struct CriterionState {
-  size_t number = 0;
+  std::string field;  // that asks for it
   uint32_t holders = 0;
   std::vector<graph::ObjectId> examples;       // by name
   std::optional<graph::ObjectId> terminating;  // one that is being deleted, the first by name
@@ -121,8 +118,9 @@ struct CriterionState {
   std::string why;                             // not met, as far as is known; empty: it is
 };
 
-CriterionState look(const graph::Graph& graph, const criticalservice::Criterion& criterion, size_t number) {
-  CriterionState state{number, 0, {}, {}, true, admission::whyUnmet(graph, criterion)};
+CriterionState look(const graph::Graph& graph, const criticalservice::Criterion& criterion,
+                    std::string field) {
+  CriterionState state{std::move(field), 0, {}, {}, true, admission::whyUnmet(graph, criterion)};
   const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
   if (!condition) return state;
   state.holders = graph.holders(*condition);
@@ -174,15 +172,6 @@ std::set<kube::GroupResource> typesOf(const CriticalService& service) {
   return types;
 }
 
-// "a; b; c; and 2 more"
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (size_t i = 0; i < std::min(parts.size(), kMostInMessage); ++i) text += (i == 0 ? "" : "; ") + parts[i];
-  if (parts.size() > kMostInMessage)
-    text += "; and " + std::to_string(parts.size() - kMostInMessage) + " more";
-  return text;
-}
-
 // --- what the conditions say
 
 ConditionText satisfied(const std::vector<CriterionState>& criteria) {
@@ -193,8 +182,8 @@ ConditionText satisfied(const std::vector<CriterionState>& criteria) {
     held = held || criterion.holders > 0;
   }
   if (why.empty()) return {true, "CriteriaMet", "every criterion holds, as far as was seen"};
-  if (held) return {false, "CriterionUnmet", joined(why)};
-  return {std::nullopt, "CriterionUnknown", joined(why)};
+  if (held) return {false, "CriterionUnmet", joinedForPeople(why)};
+  return {std::nullopt, "CriterionUnknown", joinedForPeople(why)};
 }
 
 ConditionText providerReady(const graph::Graph& graph, const CriticalService& service,
@@ -215,7 +204,7 @@ std::optional<std::string> cycleBehind(const graph::Graph& graph, const Critical
   const auto provider = graph.findNamed(service.provider);
   if (!provider) return std::nullopt;
   const graph::Blockers blockers =
-      graph::blockers(graph, graph::vertexOf(*provider), {1, 1, kMostInMessage, kMostForCycles});
+      graph::blockers(graph, graph::vertexOf(*provider), {1, 1, kMostInCycle, kMostForCycles});
   for (const graph::RootBlocker& root : blockers.roots) {
     if (root.kind == graph::RootBlocker::Kind::Cycle)
       return graph::describe(graph, root.vertex) + " waits for itself, by what goes after what";
@@ -248,34 +237,14 @@ ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
           what + ", and the provider is not ready to finish that; " + ready.message};
 }
 
-// What is worst comes first.
-struct Ignorance {
-  Knowledge knowledge;
-  const char* reason;
-  std::optional<bool> degraded;
-};
-constexpr Ignorance kIgnorances[] = {{Knowledge::Forbidden, "TypeForbidden", true},
-                                     {Knowledge::Unserved, "TypeUnserved", true},
-                                     {Knowledge::Stale, "TypeStale", true},
-                                     {Knowledge::Unknown, "TypeNotListed", std::nullopt}};
-
 ConditionText degraded(const graph::Graph& graph, const CriticalService& service,
-                       const ProviderState& provider, const Readiness& readiness) {
-  ConditionText text{false, "AllKnown", "everything that the criteria name is known"};
-  std::vector<std::string> why;
-  for (const Ignorance& ignorance : kIgnorances) {
-    for (const kube::GroupResource& type : typesOf(service)) {
-      if (knowledgeOf(graph, type) != ignorance.knowledge) continue;
-      if (why.empty()) text = {ignorance.degraded, ignorance.reason, ""};
-      why.push_back(admission::whyUnknown(graph, type));
-    }
-  }
-  if (!why.empty()) {
-    text.message = joined(why);
-  } else if (provider.present.value_or(false) && readiness.isUnreadable) {
-    text = {true, kUnreadable, readiness.message};
-  }
-  return text;
+                       const ProviderState& provider, const StatusFacts& facts) {
+  if (auto ignorance = ignoranceOf(graph, typesOf(service)))
+    return {ignorance->lasts, std::move(ignorance->reason), std::move(ignorance->message)};
+  if (!facts.holdProblem.empty()) return {true, "HoldFailed", facts.holdProblem};
+  if (provider.present.value_or(false) && facts.readiness.isUnreadable)
+    return {true, kUnreadable, facts.readiness.message};
+  return {false, "AllKnown", "everything that the criteria name is known"};
 }
 
 // --- the other fields
@@ -286,9 +255,8 @@ StatusJson unmetCriteria(const graph::Graph& graph, const std::vector<CriterionS
     if (criterion.why.empty()) continue;
     StatusJson examples = StatusJson::array();
     for (const graph::ObjectId object : criterion.examples) examples.push_back(toString(graph.key(object)));
-    StatusJson one = {{"field", "spec.criteria[" + std::to_string(criterion.number) + "]"},
-                      {"message", cut(criterion.why)},
-                      {"count", criterion.holders}};
+    StatusJson one = {
+        {"field", criterion.field}, {"message", cut(criterion.why)}, {"count", criterion.holders}};
     if (!examples.empty()) one["examples"] = std::move(examples);
     unmet.push_back(std::move(one));
   }
@@ -316,7 +284,7 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   std::vector<CriterionState> criteria;
   criteria.reserve(service.criteria.size());
   for (size_t i = 0; i < service.criteria.size(); ++i)
-    criteria.push_back(look(graph, service.criteria[i], i));
+    criteria.push_back(look(graph, service.criteria[i], criticalservice::fieldOf(service, i)));
   const ProviderState provider = lookAtProvider(graph, service);
   const ConditionText ready = providerReady(graph, service, provider, facts.readiness);
 
@@ -327,7 +295,10 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   status.set("ProviderReady", ready);
   status.set("Enforced", {facts.enforcement.enforced, facts.enforcement.reason, facts.enforcement.message});
   status.set("Stuck", stuck(graph, service, criteria, provider, ready, status.age("ProviderReady")));
-  status.set("Degraded", degraded(graph, service, provider, facts.readiness));
+  status.set("Degraded", degraded(graph, service, provider, facts));
+  DependencyStanding dependencies = dependencyStanding(view, service);
+  status.set("DependenciesKnown",
+             {dependencies.known, std::move(dependencies.reason), std::move(dependencies.message)});
   return status.take();
 }
 
@@ -337,7 +308,7 @@ StatusJson statusOfNotUnderstood(int64_t generation, const std::string& why, con
   status.put("unmetCriteria", StatusJson::array());
   const std::string what = std::string("the spec cannot be understood; ") +
                            (guards ? "what it said before is guarded" : "nothing is guarded");
-  for (const char* type : {"Satisfied", "ProviderReady", "Stuck"})
+  for (const char* type : {"Satisfied", "ProviderReady", "Stuck", "DependenciesKnown"})
     status.set(type, {std::nullopt, "NotUnderstood", what});
   status.set("Enforced", {guards ? std::nullopt : std::optional(false), "NotUnderstood", what});
   status.set("Degraded", {true, "NotUnderstood", why});
@@ -345,7 +316,9 @@ StatusJson statusOfNotUnderstood(int64_t generation, const std::string& why, con
 }
 
 bool awaitsLists(const admission::ClusterView& view, const CriticalService& service) {
-  return std::ranges::any_of(typesOf(service), [&](const kube::GroupResource& type) {
+  std::set<kube::GroupResource> types = typesOf(service);
+  for (kube::GroupResource& type : criticalservice::typesToRead(service)) types.insert(std::move(type));
+  return std::ranges::any_of(types, [&](const kube::GroupResource& type) {
     return knowledgeOf(view.graph(), type) == Knowledge::Unknown;
   });
 }

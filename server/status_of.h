@@ -17,6 +17,7 @@ namespace lastout::server {
 struct StatusFacts {
   Readiness readiness;  // of the provider, should it be there
   Enforcement enforcement;
+  std::string holdProblem;       // why the provider cannot be held, or let go; empty: nothing is known
   std::chrono::sys_seconds now;  // of what changes now
 };
 
@@ -33,7 +34,8 @@ nlohmann::json statusOfNotUnderstood(int64_t generation, const std::string& why,
                                      const nlohmann::json& standing, std::chrono::sys_seconds now,
                                      bool guards);
 
-// A type that the service names has not been listed yet, and may be in a moment.
+// A type that the service names, or that tells what its provider needs, has not been listed yet, and may be
+// in a moment.
 bool awaitsLists(const admission::ClusterView& view, const criticalservice::CriticalService& service);
 
 // The merge patch that makes `standing` what is wanted; nothing when it is so already.

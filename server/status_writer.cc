@@ -39,51 +39,12 @@ StatusWriter::StatusWriter(const std::shared_ptr<client::Access>& access, const 
       server_(access->newServer()),
       backoff_(options_.backoff, options_.random()),
       problems_(options_.log, "status of CriticalServices: cannot be written: ",
-                "status of CriticalServices: written again") {}
-
-StatusWriter::~StatusWriter() { stop(); }
-
-void StatusWriter::start() {
-  thread_ = std::thread([this] { run(); });
-}
-
-void StatusWriter::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  server_->stop();
-  if (thread_.joinable()) thread_.join();
-}
-
-void StatusWriter::reconsider() {
-  {
-    const std::lock_guard lock(mutex_);
-    reconsider_ = true;
-  }
-  changed_.notify_all();
-}
-
-bool StatusWriter::isStopping() {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
-void StatusWriter::run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || reconsider_; });
-    reconsider_ = false;
-    lock.unlock();
-    if (steady_clock::now() >= notBefore_) pass();
-    lock.lock();
-    changed_.wait_for(lock, kPassPause, [this] { return stopping_; });
-  }
-}
+                "status of CriticalServices: written again"),
+      rounds_([this] { pass(); }, kPassPause) {}
 
 // Of what the view does not tell, time and the webhook configuration, nobody needs to know at once.
 void StatusWriter::pass() {
+  if (steady_clock::now() < notBefore_) return;
   if (!options_.mayWrite()) {
     records_.clear();  // another writes meanwhile
     providers_.clear();
@@ -118,7 +79,7 @@ bool StatusWriter::lookAtAll() {
   std::erase_if(records_, [&](const auto& record) { return !kept.contains(record.first); });
   std::erase_if(providers_, [&](const auto& provider) { return !read.contains(provider.first); });
   return std::ranges::all_of(all, [this](const Name& name) {
-    return !isStopping() && options_.mayWrite() && readProvider(name) && settle(name.name);
+    return !rounds_.isStopping() && options_.mayWrite() && readProvider(name) && settle(name.name);
   });
 }
 
@@ -206,7 +167,7 @@ std::optional<StatusWriter::Due> StatusWriter::due(const std::string& name) {
       due.wanted = statusOfNotUnderstood(object.meta.generation, parsed.error().front().message, due.standing,
                                          now, service != nullptr);
     } else {
-      StatusFacts facts{{}, options_.enforcement(*service), now};
+      StatusFacts facts{{}, options_.enforcement(*service, view), options_.holdProblem(*service), now};
       if (const auto read = providers_.find(service->provider); read != providers_.end())
         facts.readiness = read->second.readiness;
       // It came since the providers were read.
@@ -281,7 +242,7 @@ bool StatusWriter::took(const std::string& name, const Due& due, const client::W
 
 // Nothing is asked for a while.
 void StatusWriter::troubled(const std::string& problem, std::optional<std::chrono::seconds> retryAfter) {
-  if (isStopping()) return;  // what was cut off is no problem
+  if (rounds_.isStopping()) return;  // what was cut off is no problem
   options_.failed();
   notBefore_ = steady_clock::now() +
                std::max<milliseconds>(backoff_.next(), retryAfter.value_or(std::chrono::seconds(0)));

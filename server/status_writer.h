@@ -2,16 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "client/access.h"
@@ -19,14 +16,20 @@
 #include "client/fetch.h"
 #include "server/live_view.h"
 #include "server/log.h"
+#include "server/rounds.h"
 #include "server/status_of.h"
 
 namespace lastout::server {
 
 struct StatusWriterOptions {
   std::function<bool()> mayWrite;  // this lastout holds the Lease
-  // Must not ask the view: it is asked by who holds its lock.
-  std::function<Enforcement(const criticalservice::CriticalService& service)> enforcement;
+  // Of a service in the view, whose lock is held.
+  std::function<Enforcement(const criticalservice::CriticalService& service,
+                            const admission::ClusterView& view)>
+      enforcement;
+  // Why its provider cannot be held, or let go; empty: nothing is known. Must not ask the view.
+  std::function<std::string(const criticalservice::CriticalService& service)> holdProblem =
+      [](const criticalservice::CriticalService&) { return std::string(); };
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own
   client::BackoffLimits backoff;                    // after what went wrong, of all writes and reads
@@ -48,14 +51,17 @@ class StatusWriter {
  public:
   StatusWriter(const std::shared_ptr<client::Access>& access, const LiveView& view,
                StatusWriterOptions options);
-  ~StatusWriter();  // as stop()
+  ~StatusWriter() { stop(); }
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  void start();  // once
-  void stop();   // for good; what is not written yet is for the next holder of the Lease
+  void start() { rounds_.start(); }  // once
+  // For good; what is not written yet is for the next holder of the Lease.
+  void stop() {
+    rounds_.stop([this] { server_->stop(); });
+  }
   // Something may have changed. To be called each second, too: time alone changes some of it.
-  void reconsider();
+  void reconsider() { rounds_.reconsider(); }
 
  private:
   // What is known of a provider beside its metadata.
@@ -91,8 +97,6 @@ class StatusWriter {
     std::string providerVersion;
   };
 
-  void run();
-  bool isStopping();
   void pass();
   bool lookAtAll();
   std::vector<Name> names() const;
@@ -118,12 +122,7 @@ class StatusWriter {
   bool isLeft_ = false;  // in this look at all of them
   std::map<kube::ObjectKey, ReadProvider> providers_;
   std::map<std::string, Record> records_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  bool reconsider_ = false;
-  std::thread thread_;
+  Rounds rounds_;
 };
 
 }  // namespace lastout::server

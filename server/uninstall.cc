@@ -7,6 +7,7 @@
 #include "client/discovery.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/provider_types.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 #include "manifestwork/manifest_work.h"
@@ -23,6 +24,13 @@ constexpr int kMostLeaseConflicts = 10;
 constexpr const char* kWebhooksPath =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/";
 constexpr const char* kWaitingWorks = "AppliedManifestWorks that wait for lastout";
+constexpr const char* kWaitingProviders = "providers that wait for lastout";
+
+std::vector<kube::GroupResource> typesWithFinalizers() {
+  std::vector<kube::GroupResource> types = criticalservice::typesThatCanBeHeld();
+  types.insert(types.begin(), manifestwork::appliedManifestWorkType());
+  return types;
+}
 
 // One run.
 class Uninstall {
@@ -41,7 +49,7 @@ class Uninstall {
       return false;
     }
     removeWebhook();
-    sweepWorks();
+    sweep();
     // What was put off until the end is forgotten, too.
     const auto services = readNow();
     if (services && services->count > 0) forgetAll(requests_, *serviceType(), *services, report_);
@@ -49,31 +57,41 @@ class Uninstall {
     for (const LeaseName& name : options_.leases) removeLease(name);
     remove({{"coordination.k8s.io", "leases"}, "default", "lastout-sentinel"}, sentinelPath());
     for (const LeaseName& name : options_.leases) lookOnceMore(name);
+    lookForWebhook();
     tellWhatIsLeft(services ? services->count : 0);
     return !report_.hasProblems();
   }
 
  private:
+  kube::ObjectKey webhookKey() const {
+    return {{"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", webhook_};
+  }
   const kube::ResourceType* serviceType() const {
     const auto* served = served_.find(criticalservice::criticalServiceType());
     return served == nullptr ? nullptr : &served->type;
   }
 
   Answered<StandingServices> readServicesNow() const;
-  Answered<std::set<std::string>> readWorksNow() const;
+  Answered<std::set<std::string>> readWaitingNow(const kube::GroupResource& type) const;
+  Answered<std::set<std::string>> readProvidersNow() const;
   std::optional<StandingServices> readNow();
+  void tellUnderWay(const StandingServices& services, const std::set<std::string>& works,
+                    const std::set<std::string>& providers);
   bool mayGoOn();
   bool knowsWhoRuns();
   bool nobodyRuns();
   void tellWayOut();
   bool remove(const kube::ObjectKey& object, const std::string& path);
   void removeWebhook();
-  void sweepWorks();
+  void sweep();
   void removeSecret();
   void removeLease(const LeaseName& name);
   void lookOnceMore(const LeaseName& name);
+  void lookForWebhook();
+  void tellHolders();
   bool isTaken(const LeaseName& name, const Lease& lease) const;
   void tellTaken(const LeaseName& name, const std::string& holder);
+  bool hasDefinition() const;
   void tellWhatIsLeft(size_t services);
 
   const UninstallOptions& options_;
@@ -83,6 +101,7 @@ class Uninstall {
   UninstallReport report_;
   FreeLeases free_;
   std::set<LeaseName> taken_;  // since then; told
+  bool isWebhookGone_ = false;
 };
 
 // None, where there can be none.
@@ -94,11 +113,20 @@ Answered<StandingServices> Uninstall::readServicesNow() const {
 }
 
 // Likewise.
-Answered<std::set<std::string>> Uninstall::readWorksNow() const {
-  const kube::GroupResource type = manifestwork::appliedManifestWorkType();
-  if (const auto* served = served_.find(type)) return readWaitingWorks(requests_, served->type);
+Answered<std::set<std::string>> Uninstall::readWaitingNow(const kube::GroupResource& type) const {
+  if (const auto* served = served_.find(type)) return readWaiting(requests_, served->type);
   if (const auto* gap = served_.gapIn(type.group)) return tl::unexpected(NotDone{0, gap->why});
   return std::set<std::string>();
+}
+
+Answered<std::set<std::string>> Uninstall::readProvidersNow() const {
+  std::set<std::string> providers;
+  for (const kube::GroupResource& type : criticalservice::typesThatCanBeHeld()) {
+    auto waiting = readWaitingNow(type);
+    if (!waiting) return waiting;
+    providers.merge(*waiting);
+  }
+  return providers;
 }
 
 std::optional<StandingServices> Uninstall::readNow() {
@@ -108,31 +136,48 @@ std::optional<StandingServices> Uninstall::readNow() {
   return std::nullopt;
 }
 
+// What a lastout would do, and nobody does then.
+void Uninstall::tellUnderWay(const StandingServices& services, const std::set<std::string>& works,
+                             const std::set<std::string>& providers) {
+  if (const size_t putOff = services.deletions(); putOff > 0) {
+    report_.note(std::to_string(putOff) + (putOff == 1 ? " deletion is" : " deletions are") +
+                 " put off, and lastout will not carry " + (putOff == 1 ? "it" : "them") + " out:");
+    tellWaiting(services, report_);
+  }
+  if (!works.empty()) {
+    report_.note(std::to_string(works.size()) +
+                 (works.size() == 1 ? " AppliedManifestWork is" : " AppliedManifestWorks are") +
+                 " being deleted and held by lastout; what " + (works.size() == 1 ? "it has" : "they have") +
+                 " applied the garbage collector deletes next, unguarded, in any order:");
+    for (const std::string& work : works) report_.noteOne(kWaitingWorks, "  " + work);
+    report_.finish(kWaitingWorks);
+  }
+  if (!providers.empty()) {
+    report_.note(std::to_string(providers.size()) +
+                 (providers.size() == 1 ? " provider is" : " providers are") +
+                 " being deleted and held by lastout, and " + (providers.size() == 1 ? "goes" : "go") +
+                 " next, whatever still needs " + (providers.size() == 1 ? "it:" : "them:"));
+    for (const std::string& provider : providers) report_.noteOne(kWaitingProviders, "  " + provider);
+    report_.finish(kWaitingProviders);
+  }
+}
+
 // No teardown is under way, or it was said that nobody has to order what is left of it.
 bool Uninstall::mayGoOn() {
   const auto services = readServicesNow();
-  const auto works = readWorksNow();
-  const size_t putOff = services ? services->deletions() : 0;
-  const size_t waiting = works ? works->size() : 0;
-  if (putOff > 0) {
-    report_.note(std::to_string(putOff) + (putOff == 1 ? " deletion is" : " deletions are") +
-                 " put off, and lastout will not carry " + (putOff == 1 ? "it" : "them") + " out:");
-    tellWaiting(*services, report_);
-  }
-  if (waiting > 0) {
-    report_.note(std::to_string(waiting) +
-                 (waiting == 1 ? " AppliedManifestWork is" : " AppliedManifestWorks are") +
-                 " being deleted and held by lastout; what " + (waiting == 1 ? "it has" : "they have") +
-                 " applied the garbage collector deletes next, unguarded, in any order:");
-    for (const std::string& work : *works) report_.noteOne(kWaitingWorks, "  " + work);
-    report_.finish(kWaitingWorks);
-  }
+  const auto works = readWaitingNow(manifestwork::appliedManifestWorkType());
+  const auto providers = readProvidersNow();
+  const StandingServices standing = services.value_or(StandingServices());
+  const std::set<std::string> waitingWorks = works.value_or(std::set<std::string>());
+  const std::set<std::string> waitingProviders = providers.value_or(std::set<std::string>());
+  tellUnderWay(standing, waitingWorks, waitingProviders);
   if (options_.dropsPutOff) return true;
   if (!services) report_.refused("whether deletions are put off", "be known", services.error());
   if (!works) report_.refused("whether AppliedManifestWorks wait", "be known", works.error());
-  if (services && works && putOff == 0 && waiting == 0) return true;
-  const std::string what =
-      putOff > 0 || waiting > 0 ? "a teardown is under way: " : "a teardown may be under way: ";
+  if (!providers) report_.refused("whether providers wait", "be known", providers.error());
+  const bool isUnderWay = standing.deletions() > 0 || !waitingWorks.empty() || !waitingProviders.empty();
+  if (services && works && providers && !isUnderWay) return true;
+  const std::string what = isUnderWay ? "a teardown is under way: " : "a teardown may be under way: ";
   if (report_.isDryRun()) {
     report_.problem(what + "this needs --yes");
     return true;
@@ -166,7 +211,10 @@ bool Uninstall::nobodyRuns() {
       removeDeployment(requests_, options_.patience, options_.namespaceName, options_.timeout, report_);
   if (deployed == Deployed::WouldGo) return true;  // its Pods may hold the Lease
   if (deployed == Deployed::Refused) return false;
-  if (deployed == Deployed::Gone && report_.isDryRun()) return true;
+  if (deployed == Deployed::Gone && report_.isDryRun()) {
+    tellHolders();
+    return true;
+  }
   auto leases = deployed == Deployed::Gone
                     ? waitUntilFree(requests_, options_.patience, options_.leases, report_)
                     : std::nullopt;
@@ -179,6 +227,16 @@ bool Uninstall::nobodyRuns() {
     if (lease) report_.note(toString(name) + ": nobody holds it");
   }
   return true;
+}
+
+// Who holds it may have been killed: only time tells, which a dry run does not wait for.
+void Uninstall::tellHolders() {
+  for (const LeaseName& name : options_.leases) {
+    const auto lease = readLeaseNow(requests_, name);
+    if (!lease || !*lease || (*lease)->holder.empty()) continue;
+    report_.note(toString(name) + ": " + kube::inQuotes((*lease)->holder) +
+                 " holds it; while that renews it, nothing is done");
+  }
 }
 
 // No replica is left to answer, and the webhook configuration may be there.
@@ -206,17 +264,18 @@ bool Uninstall::remove(const kube::ObjectKey& object, const std::string& path) {
 }
 
 void Uninstall::removeWebhook() {
-  const kube::GroupResource type{"admissionregistration.k8s.io", "validatingwebhookconfigurations"};
-  if (!remove({type, "", webhook_}, kWebhooksPath + webhook_)) tellWayOut();
+  isWebhookGone_ = remove(webhookKey(), kWebhooksPath + webhook_);
+  if (!isWebhookGone_) tellWayOut();
 }
 
-void Uninstall::sweepWorks() {
-  const kube::GroupResource type = manifestwork::appliedManifestWorkType();
+void Uninstall::sweep() {
   size_t freed = 0;
-  if (const auto* served = served_.find(type))
-    freed = sweepFinalizers(requests_, served->type, report_);
-  else if (const auto* gap = served_.gapIn(type.group))
-    report_.refused("finalizers of " + toString(type), "be looked for", {0, gap->why});
+  for (const kube::GroupResource& type : typesWithFinalizers()) {
+    if (const auto* served = served_.find(type))
+      freed += sweepFinalizers(requests_, served->type, report_);
+    else if (const auto* gap = served_.gapIn(type.group))
+      report_.refused("finalizers of " + toString(type), "be looked for", {0, gap->why});
+  }
   if (freed == 0) report_.note("finalizers of lastout's: none");
 }
 
@@ -271,20 +330,42 @@ void Uninstall::lookOnceMore(const LeaseName& name) {
   if (*lease && isTaken(name, **lease)) tellTaken(name, (*lease)->holder);
 }
 
+// The same of one whose Lease nobody named.
+void Uninstall::lookForWebhook() {
+  if (report_.isDryRun() || !isWebhookGone_ || !taken_.empty()) return;
+  const auto standing = requests_.readMetadata(kWebhooksPath + webhook_);
+  const std::string object = toString(webhookKey());
+  if (!standing) return report_.refused(object, "be read", standing.error());
+  if (!*standing || (*standing)->deletionTimestamp) return;
+  report_.problem(object +
+                  ": is there again: a lastout serve runs whose Lease is none of those that were looked at, "
+                  "and puts back what was taken away: end it, and run this again, with its --namespace");
+}
+
+// An embedded cluster serves the type without one.
+bool Uninstall::hasDefinition() const {
+  if (serviceType() == nullptr) return false;
+  const auto definition = requests_.readMetadata("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" +
+                                                 kube::crdName(criticalservice::criticalServiceType()));
+  return !definition || *definition;
+}
+
 void Uninstall::tellWhatIsLeft(size_t services) {
   const auto space =
       requests_.readMetadata("/api/v1/namespaces/" + client::percentEncoded(options_.namespaceName));
   const bool isInstalled = !space || *space;
-  if (serviceType() == nullptr && !isInstalled) return report_.note("Nothing of lastout is left.");
+  const bool isDefined = hasDefinition();
+  if (services == 0 && !isDefined && !isInstalled) return report_.note("Nothing of lastout is left.");
   report_.note("It leaves:");
   if (services > 0)
     report_.note("  " + std::to_string(services) +
                  (services == 1 ? " CriticalService" : " CriticalServices") +
                  ", whose providers nobody guards now, whatever the status says");
-  if (serviceType() != nullptr) report_.note("  the CustomResourceDefinition of CriticalServices");
+  if (isDefined) report_.note("  the CustomResourceDefinition of CriticalServices");
   if (isInstalled)
     report_.note("  namespace " + options_.namespaceName +
                  " with what is in it; ClusterRoles and their bindings; what else deploy/ has");
+  if (!isDefined && !isInstalled) return;
   report_.note("To remove that, too:");
   if (!isInstalled) return report_.note("  kubectl delete crd criticalservices.lastout.dev");
   report_.note("  kubectl delete -k deploy/ --ignore-not-found     where kubectl apply -k installed it");

@@ -7,6 +7,7 @@
 
 #include "client/fetch.h"
 #include "criticalservice/critical_service.h"
+#include "server/dependency_standing.h"
 #include "server/object_watch.h"
 
 namespace lastout::server {
@@ -17,8 +18,15 @@ using std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTick{1'000};
 constexpr std::chrono::milliseconds kDiscoveryPause{200};  // between two discoveries, whatever changes
 
-client::Content contentOf(const kube::GroupResource& type) {
-  return type == criticalservice::criticalServiceType() ? client::Content::Whole : client::Content::Metadata;
+client::Content contentOf(const kube::GroupResource& type, const std::set<kube::GroupResource>& referring) {
+  if (type == criticalservice::criticalServiceType()) return client::Content::Whole;
+  return referring.contains(type) ? client::Content::References : client::Content::Metadata;
+}
+
+// For the log.
+std::string withGrant(const client::Knowledge& knowledge, const kube::GroupResource& type) {
+  const bool isForbidden = knowledge.state == client::Knowledge::State::Forbidden;
+  return knowledge.why + (isForbidden ? grantOfDependencies(type) : "");
 }
 
 }  // namespace
@@ -60,19 +68,25 @@ void Watches::run() {
   while (!stopping_) {
     const TimePoint now = steady_clock::now();
     const bool mayDiscover = now >= discoverNotBefore_;
-    const bool typesChanged = mayDiscover && std::exchange(typesChanged_, false);
+    std::set<std::string> groups;
+    if (mayDiscover) groups.swap(changedGroups_);
+    const bool all = mayDiscover && (std::exchange(typesChanged_, false) || now >= rediscoverAt_);
     reconsider_ = false;
     lock.unlock();
     lookAgain();
-    if (typesChanged) awaited_.reset();
-    const bool awaits = mayDiscover && awaited_.isDue(view_.awaited(), now);
-    if (typesChanged || awaits || (mayDiscover && now >= rediscoverAt_)) {
-      rediscover();
+    if (all || !groups.empty()) awaited_.reset();
+    const std::vector<kube::GroupResource> awaited = view_.awaited();
+    if (mayDiscover && awaited_.isDue(awaited, now)) {
+      for (const kube::GroupResource& type : awaited) groups.insert(type.group);
+    }
+    if (all || !groups.empty()) {
+      rediscover(all, groups);
       lookAgain();
     }
     lock.lock();
     changed_.wait_for(lock, kTick, [this] {
-      return stopping_ || reconsider_ || (typesChanged_ && steady_clock::now() >= discoverNotBefore_);
+      const bool discovers = typesChanged_ || !changedGroups_.empty();
+      return stopping_ || reconsider_ || (discovers && steady_clock::now() >= discoverNotBefore_);
     });
   }
 }
@@ -83,8 +97,10 @@ void Watches::lookAgain() {
   if (reconsidered_) reconsidered_();
 }
 
-void Watches::rediscover() {
-  auto discovery = client::discover(*server_);
+// All, or what is of these groups, and of new ones.
+void Watches::rediscover(bool all, const std::set<std::string>& groups) {
+  if (!discovered_) all = true;
+  auto discovery = all ? client::discover(*server_) : client::discoverAgain(*server_, *discovered_, groups);
   if (isStopping()) return;  // what was cut off is no gap
   const TimePoint now = steady_clock::now();
   if (!discovery) {
@@ -94,9 +110,10 @@ void Watches::rediscover() {
   }
   discoveryProblems_.note("");
   backoff_.reset();
-  rediscoverAt_ = now + options_.rediscoverAfter;
+  if (all) rediscoverAt_ = now + options_.rediscoverAfter;
   discoverNotBefore_ = now + kDiscoveryPause;
-  view_.discovered(std::move(*discovery), now);
+  discovered_ = std::move(*discovery);
+  view_.discovered(*discovered_, now);
   // What could not be read before may be there now, or may be read now.
   for (auto& [type, followed] : followed_) {
     if (!admission::believable(view_.knowledge(type))) followed.watcher->hurry();
@@ -110,24 +127,30 @@ void Watches::reconsider() {
     if (!std::ranges::binary_search(wanted, type)) unwanted.push_back(type);
   }
   for (const kube::GroupResource& type : unwanted) unfollow(type);
+  const std::set<kube::GroupResource> referring = view_.wantedWithReferences();
   for (const kube::GroupResource& type : wanted) {
     if (const auto served = view_.find(type)) {
-      follow(*served);
+      follow(*served, contentOf(type, referring));
     } else if (view_.knowledge(type) == graph::Knowledge::Absent) {
       unfollow(type);
     }
   }
 }
 
-void Watches::follow(const kube::ResourceType& type) {
+// A type that tells what providers need only since now, as the first CriticalService wants that which names
+// it, is followed anew: nothing is known of it until it is listed, and unknown means no. The other way round
+// nothing is gained by that: what is told once with its references stays so as long as it is followed.
+void Watches::follow(const kube::ResourceType& type, client::Content content) {
   const std::string path = client::collectionPath(type);
   if (const auto found = followed_.find(type.type); found != followed_.end()) {
-    if (found->second.path == path) return;
-    unfollow(type.type);  // another version is served now
+    if (found->second.path == path && found->second.content >= content) return;
+    content = std::max(content, found->second.content);
+    unfollow(type.type);  // another version is served now, or more of it is wanted
   }
-  Followed followed{path, std::make_unique<client::Watcher>(
-                              access_->newServer(), client::WatchedType{path, "", contentOf(type.type)},
-                              forOneMore(options_.watcher, options_.random), audienceFor(type))};
+  Followed followed{
+      path, content,
+      std::make_unique<client::Watcher>(access_->newServer(), client::WatchedType{path, "", content},
+                                        forOneMore(options_.watcher, options_.random), audienceFor(type))};
   followed.watcher->start();
   followed_.emplace(type.type, std::move(followed));
 }
@@ -141,13 +164,14 @@ void Watches::unfollow(const kube::GroupResource& type) {
 
 client::Audience Watches::audienceFor(const kube::ResourceType& type) {
   return {[this, type](client::StreamedObject object) {
-            view_.upsert(type, std::move(object));
-            noticed(type.type);
+            const std::string name = object.meta.name;
+            view_.upsert(type, std::move(object), steady_clock::now());
+            noticed(type.type, name);
             if (options_.told) options_.told();
           },
           [this, type](const client::Removed& object) {
             view_.remove(type.type, object);
-            noticed(type.type);
+            noticed(type.type, object.name);
             if (options_.told) options_.told();
           },
           [this, type, followed = false,
@@ -159,22 +183,23 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
               options_.interrupted(type.type);
             followed = follows;
             view_.know(type.type, knowledge, steady_clock::now());
-            problems.note(knowledge.why);
-            noticed(type.type);
-            wake(reconsider_);
+            problems.note(withGrant(knowledge, type.type));
+            noticed(type.type, "");
           }};
 }
 
-// What a CRD or a CriticalService says changes what to watch.
-void Watches::noticed(const kube::GroupResource& type) {
-  if (type == criticalservice::criticalServiceType()) wake(reconsider_);
-  if (type == kube::crdType()) wake(typesChanged_);
-}
-
-void Watches::wake(bool& why) {
+// What a CRD or a CriticalService says changes what to watch. Without a name: how well the type is known
+// does.
+void Watches::noticed(const kube::GroupResource& type, const std::string& name) {
+  const bool isDefinition = type == kube::crdType();
+  const bool isService = type == criticalservice::criticalServiceType();
+  if (!name.empty() && !isDefinition && !isService) return;
   {
     const std::lock_guard lock(mutex_);
-    why = true;
+    reconsider_ = reconsider_ || name.empty() || isService;
+    const size_t dot = name.find('.');
+    if (isDefinition && dot == std::string::npos) typesChanged_ = true;
+    if (isDefinition && dot != std::string::npos) changedGroups_.insert(name.substr(dot + 1));
   }
   changed_.notify_all();
 }

@@ -7,11 +7,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "client/access.h"
+#include "client/discovery.h"
 #include "client/watcher.h"
 #include "server/awaited_types.h"
 #include "server/live_view.h"
@@ -48,19 +51,19 @@ class Watches {
  private:
   struct Followed {
     std::string path;
+    client::Content content = client::Content::Metadata;
     std::unique_ptr<client::Watcher> watcher;
   };
 
   void run();
   bool isStopping();
   void lookAgain();
-  void rediscover();
+  void rediscover(bool all, const std::set<std::string>& groups);
   void reconsider();
-  void follow(const kube::ResourceType& type);
+  void follow(const kube::ResourceType& type, client::Content content);
   void unfollow(const kube::GroupResource& type);
   client::Audience audienceFor(const kube::ResourceType& type);
-  void noticed(const kube::GroupResource& type);
-  void wake(bool& why);
+  void noticed(const kube::GroupResource& type, const std::string& name);
 
   const std::shared_ptr<client::Access> access_;
   LiveView& view_;
@@ -71,15 +74,17 @@ class Watches {
   std::map<kube::GroupResource, Followed> followed_;  // of the thread
   client::Backoff backoff_;                           // likewise
   AwaitedTypes awaited_;                              // likewise
+  std::optional<client::Discovery> discovered_;       // likewise
   TimePoint discoverNotBefore_;                       // of the thread, as the next
   TimePoint rediscoverAt_;                            // likewise
   ProblemLog discoveryProblems_;                      // likewise
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopping_ = false;     // these are guarded by the mutex
-  bool typesChanged_ = true;  // a CRD has
-  bool reconsider_ = true;    // a CriticalService has, or what is known of a type
+  bool stopping_ = false;                // these are guarded by the mutex
+  bool typesChanged_ = true;             // any type that is served may have
+  std::set<std::string> changedGroups_;  // a CRD of theirs has
+  bool reconsider_ = true;               // a CriticalService has, or what is known of a type
   std::thread thread_;
 };
 

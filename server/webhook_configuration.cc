@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kReviewTimeout = 5;  // seconds
+constexpr int kReviewTimeout = 5;                                        // seconds
+constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
 
 Json rule(const std::vector<std::string>& operations, const std::string& group,
           std::vector<std::string> resources) {
@@ -63,8 +65,27 @@ Json webhook(const WebhookConfiguration& configuration, const char* name, Json r
 
 Json outside(const std::vector<std::string>& namespaces) {
   return {{"matchExpressions",
-           Json::array(
-               {{{"key", "kubernetes.io/metadata.name"}, {"operator", "NotIn"}, {"values", namespaces}}})}};
+           Json::array({{{"key", kNameOfNamespace}, {"operator", "NotIn"}, {"values", namespaces}}})}};
+}
+
+// Of types such as Secrets, which whole clusters are full of, the API server asks only where something is
+// needed. What is in no namespace matches every selector by namespace, also one that no namespace does: each
+// has this label.
+Json withinAny(const std::set<std::string>& namespaces) {
+  Json expression = {{"key", kNameOfNamespace}, {"operator", namespaces.empty() ? "DoesNotExist" : "In"}};
+  if (!namespaces.empty()) expression["values"] = namespaces;
+  return {{"matchExpressions", Json::array({std::move(expression)})}};
+}
+
+// Deletions of what providers need. Nothing: none needs anything that is not reviewed everywhere.
+std::optional<Json> webhookOfDependencies(const WebhookConfiguration& configuration) {
+  std::set<kube::GroupResource> types = configuration.types.needed;
+  for (const kube::GroupResource& type : configuration.types.everywhere()) types.erase(type);
+  if (types.empty()) return std::nullopt;
+  Json rules = Json::array();
+  for (const kube::GroupResource& type : types) rules.push_back(rule({"DELETE"}, type));
+  return webhook(configuration, "dependencies.lastout.dev", std::move(rules),
+                 withinAny(configuration.types.neededIn));
 }
 
 // A selector by namespace looks at a Namespace's own labels, so Namespaces have a webhook of their own: that
@@ -73,19 +94,19 @@ Json reviewingWebhooks(const WebhookConfiguration& configuration) {
   const kube::GroupResource services = criticalservice::criticalServiceType();
   std::vector<std::string> excluded{std::string(criticalservice::kExcludedNamespace)};
   if (!configuration.ownNamespace.empty()) excluded.push_back(configuration.ownNamespace);
-  std::set<kube::GroupResource> types = configuration.types.providers;
-  types.insert(kube::crdType());
-  types.insert(services);
   Json deletions = Json::array();
-  for (const kube::GroupResource& type : types) deletions.push_back(rule({"DELETE"}, type));
+  for (const kube::GroupResource& type : configuration.types.everywhere())
+    deletions.push_back(rule({"DELETE"}, type));
   for (const kube::GroupResource& type : configuration.types.scaled)
     deletions.push_back(rule({"UPDATE"}, type.group, {type.resource, type.resource + "/scale"}));
-  return Json::array(
+  Json webhooks = Json::array(
       {webhook(configuration, "criticalservices.lastout.dev",
                Json::array({rule({"CREATE", "UPDATE"}, services)}), Json::object()),
        webhook(configuration, "deletions.lastout.dev", std::move(deletions), outside(excluded)),
        webhook(configuration, "namespaces.lastout.dev", Json::array({rule({"DELETE"}, {"", "namespaces"})}),
                outside({std::string(criticalservice::kExcludedNamespace)}))});
+  if (auto dependencies = webhookOfDependencies(configuration)) webhooks.push_back(std::move(*dependencies));
+  return webhooks;
 }
 
 Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::string& fingerprint) {

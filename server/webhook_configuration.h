@@ -3,12 +3,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 
-#include "kube/object_key.h"
 #include "kube/value.h"
+#include "server/reviewed_types.h"
 
 namespace lastout::server {
 
@@ -23,28 +22,20 @@ struct WebhookAddress {
   std::string authorities;  // PEM: who vouches for lastout's certificate
 };
 
-// What the cluster makes of it: what is reviewed besides Namespaces, CustomResourceDefinitions and
-// CriticalServices, and whose the configuration is.
-struct ReviewedTypes {
-  std::set<kube::GroupResource> providers;  // the types that CriticalServices name as providers
-  std::set<kube::GroupResource> scaled;     // those of them whose scaling is guarded, too
-  std::string ownNamespaceUid = {};  // of lastout's Namespace, which owns the configuration; empty: none does
-  bool operator==(const ReviewedTypes&) const = default;
-};
-
 struct WebhookConfiguration {
   std::string name = "lastout";
   WebhookAddress address;
   std::string ownNamespace;  // empty: lastout runs outside the cluster
   bool auditOnly = false;    // lastout allows everything: where it does not answer, so does the API server
-  ReviewedTypes types;
+  ReviewedTypes types;       // what the cluster makes of it
 };
 
 // The whole object, with all that the API server would fill in, to be created, or to be merged into
 // the one of that resourceVersion. DELETEs of Namespaces, CustomResourceDefinitions, CriticalServices and the
 // types of providers are reviewed, what is written of CriticalServices, and updates of what may not be scaled
-// to zero. What is in kube-system, and in lastout's own namespace, is not. One more webhook asks about the
-// sentinel alone, with the configuration's fingerprint in its path.
+// to zero. What is in kube-system, and in lastout's own namespace, is not. One more webhook asks about
+// DELETEs of what providers need, where there is any, and one about the sentinel alone, with the
+// configuration's fingerprint in its path.
 nlohmann::json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion = {});
 
 // A digest of all that it asks for, in hexadecimal: two that differ anywhere have different ones.

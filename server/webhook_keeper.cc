@@ -124,16 +124,24 @@ std::optional<bool> WebhookKeeper::isInForce() const {
   return wish_ == Wish::Standing && isRight_;
 }
 
-std::optional<bool> WebhookKeeper::asksAbout(const kube::GroupResource& type) const {
+std::optional<bool> WebhookKeeper::asksAbout(const ReviewedTypes& wanted) const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved()) return std::nullopt;
-  return asked_.contains(type);
+  return asked_.covers(wanted);
+}
+
+// That nothing is certain looks like that nothing is asked about.
+std::optional<bool> WebhookKeeper::asksAboutAll() const {
+  const std::lock_guard lock(mutex_);
+  if (!isBelieved()) return std::nullopt;
+  return wish_ == Wish::Standing &&
+         (isRight_ || (!asked_.providers.empty() && asked_.covers(configuration_.types)));
 }
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved() || wish_ != Wish::Standing || !isRight_) return std::nullopt;
-  return ProbedConfiguration{fingerprintOf(configuration_), configuration_.types.providers, rightSince_};
+  return ProbedConfiguration{fingerprintOf(configuration_), configuration_.types, rightSince_};
 }
 
 void WebhookKeeper::told(std::optional<kube::Value> object) {
@@ -194,9 +202,9 @@ void WebhookKeeper::compare() {
 void WebhookKeeper::noteAsked(bool asksForFormer) {
   const bool isGone = !standing_ || wish_ == Wish::Gone;
   if (isRight_ && !isGone)
-    asked_ = configuration_.types.providers;
+    asked_ = configuration_.types;
   else if (isGone || (isSettled() && !asksForFormer))
-    asked_.clear();
+    asked_ = {};
 }
 
 // Only by who writes: to others a change of the holder's may look like somebody else's. What was begun to be
@@ -246,8 +254,7 @@ void WebhookKeeper::run() {
                                       toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
     const WebhookConfiguration sent = configuration_;
     isWriting_ = true;
-    std::erase_if(asked_,
-                  [&](const kube::GroupResource& type) { return !sent.types.providers.contains(type); });
+    asked_ = asked_.common(sent.types);
     compare();
     const uint64_t asked = changes_;
     lock.unlock();

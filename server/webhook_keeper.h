@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -28,7 +27,7 @@ struct WebhookKeeperOptions {
   Log log;
   // The configuration asks again for what it should, after it did not for so long, as far as was seen: what
   // was changed while it could not be followed counts from when that began. Not told of the first time, nor
-  // of a new type of provider.
+  // of what is to be reviewed since.
   std::function<void(std::chrono::milliseconds unguarded)> restored;
   // Empty: always. Of several lastouts in a cluster one writes, so that none undoes what another knows.
   std::function<bool()> mayWrite;
@@ -60,9 +59,11 @@ class WebhookKeeper {
   void retire();
   // Whether the API server asks lastout about the types that are declared now; nothing: it is not known.
   std::optional<bool> isInForce() const;
-  // Whether it asks lastout about objects of a type of provider; nothing: it is not known. While another type
-  // is declared and written, it goes on asking about those that stay.
-  std::optional<bool> asksAbout(const kube::GroupResource& type) const;
+  // Whether it asks lastout about what is wanted; nothing: it is not known. While something else is declared
+  // and written, it goes on asking about what stays.
+  std::optional<bool> asksAbout(const ReviewedTypes& wanted) const;
+  // Likewise about all that is declared now. True while what is declared no longer is taken out of it.
+  std::optional<bool> asksAboutAll() const;
   // What stands then; nothing unless isInForce() is true.
   std::optional<ProbedConfiguration> inForce() const;
   void reconsider();        // mayWrite() may have changed
@@ -107,7 +108,7 @@ class WebhookKeeper {
   std::string written_;                        // the version of what was written last, in this history
   bool isWriting_ = false;                     // and may be another already
   bool isRight_ = false;                       // it is as wished
-  std::set<kube::GroupResource> asked_;        // types of providers that it asks about, as far as is certain
+  ReviewedTypes asked_;                        // what it asks about, as far as is certain
   TimePoint rightSince_;                       // since when
   std::optional<WebhookConfiguration> stood_;  // as it was right last, or was written since
   TimePoint restoreNotBefore_;                 // what somebody else changed is left until then

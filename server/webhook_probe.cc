@@ -24,40 +24,19 @@ WebhookProbe::WebhookProbe(std::shared_ptr<client::Access> access, WebhookProbeO
       backoff_({options_.times.retry, options_.times.period}, options_.random),
       problems_(options_.log, "the addresses of the API servers cannot be read: ",
                 "the addresses of the API servers can be read again"),
-      record_(options_.times.grace) {}
-
-WebhookProbe::~WebhookProbe() { stop(); }
-
-void WebhookProbe::start() {
-  thread_ = std::thread([this] { run(); });
-}
+      record_(options_.times.grace),
+      rounds_([this] { look(); }, std::chrono::milliseconds(0)) {}
 
 void WebhookProbe::stop() {
-  {
+  rounds_.stop([this] {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
     for (const auto& [address, server] : servers_) server->stop();
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  });
 }
 
-void WebhookProbe::reconsider() {
-  {
-    const std::lock_guard lock(mutex_);
-    reconsider_ = true;
-  }
-  changed_.notify_all();
-}
-
-bool WebhookProbe::isStopping() const {
+Enforcement WebhookProbe::enforcementFor(const ReviewedTypes& wanted) const {
   const std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
-Enforcement WebhookProbe::enforcementFor(const kube::GroupResource& type) const {
-  const std::lock_guard lock(mutex_);
-  return record_.enforcementFor(type);
+  return record_.enforcementFor(wanted);
 }
 
 std::vector<ProbeStanding> WebhookProbe::standings() const {
@@ -65,21 +44,10 @@ std::vector<ProbeStanding> WebhookProbe::standings() const {
   return record_.standings();
 }
 
-void WebhookProbe::run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || reconsider_; });
-    reconsider_ = false;
-    lock.unlock();
-    look();
-    lock.lock();
-  }
-}
-
 // A configuration that is new, or was put back, is probed at once.
 void WebhookProbe::look() {
   const auto configuration = options_.configuration();
-  if (!configuration || isStopping()) return;
+  if (!configuration || rounds_.isStopping()) return;
   if (configuration == probed_ && steady_clock::now() < dueAt_) return;
   if (configuration != probed_) backoff_.reset();
   probed_ = configuration;
@@ -109,7 +77,7 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
     client::ApiServer* server = serverAt(address);
     if (server == nullptr) return false;
     const ProbeAnswer answer = probe(*server);
-    if (isStopping()) return false;  // what was cut off says nothing
+    if (rounds_.isStopping()) return false;  // what was cut off says nothing
     // Somebody changed the configuration meanwhile: nobody knows which one the API server went by.
     const bool isAllowed = answer.kind == ProbeAnswer::Kind::Allowed;
     if (isAllowed && options_.configuration() != configuration) return false;
@@ -127,7 +95,7 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
 
 client::ApiServer* WebhookProbe::serverAt(const client::ServerAddress& address) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return nullptr;
+  if (rounds_.isStopping()) return nullptr;  // stop() would not find it
   auto& server = servers_[toString(address)];
   if (server == nullptr) server = access_->newServerAt(address);
   return server.get();
@@ -156,7 +124,7 @@ std::vector<client::ServerAddress> WebhookProbe::findAddresses() {
     if (found) endpoints_ = std::move(*found);
     if (!found) problem = found.error().message;
   }
-  if (!isStopping()) problems_.note(problem);
+  if (!rounds_.isStopping()) problems_.note(problem);
   for (const client::ServerAddress& endpoint : endpoints_) {
     if (std::ranges::find(addresses, endpoint) == addresses.end()) addresses.push_back(endpoint);
   }

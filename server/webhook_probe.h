@@ -3,20 +3,20 @@
 // can raise the alarm.
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "client/access.h"
 #include "client/backoff.h"
 #include "server/log.h"
 #include "server/probe_record.h"
+#include "server/rounds.h"
 
 namespace lastout::server {
 
@@ -42,29 +42,27 @@ struct WebhookProbeOptions {
 class WebhookProbe {
  public:
   WebhookProbe(std::shared_ptr<client::Access> access, WebhookProbeOptions options);
-  ~WebhookProbe();  // as stop()
+  ~WebhookProbe() { stop(); }
   WebhookProbe(const WebhookProbe&) = delete;
   WebhookProbe& operator=(const WebhookProbe&) = delete;
 
-  void start();  // once
-  void stop();   // for good
+  void start() { rounds_.start(); }  // once
+  void stop();                       // for good
   // Time has passed, or something may have changed: looks whether there is anything to do. To be called each
   // second.
-  void reconsider();
+  void reconsider() { rounds_.reconsider(); }
 
   // As of ProbeRecord; these never wait for an API server.
-  Enforcement enforcementFor(const kube::GroupResource& type) const;
+  Enforcement enforcementFor(const ReviewedTypes& wanted) const;
   std::vector<ProbeStanding> standings() const;
 
  private:
-  void run();
   void look();
   bool round(const ProbedConfiguration& configuration);
   std::vector<client::ServerAddress> findAddresses();
   ProbeAnswer probe(client::ApiServer& server);
   std::string makeSentinel(client::ApiServer& server);
   client::ApiServer* serverAt(const client::ServerAddress& address);
-  bool isStopping() const;
 
   const std::shared_ptr<client::Access> access_;
   const WebhookProbeOptions options_;
@@ -77,13 +75,10 @@ class WebhookProbe {
   ProblemLog problems_;                           // with reading them
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  bool reconsider_ = false;
-  ProbeRecord record_;
+  ProbeRecord record_;  // guarded by the mutex, as the next
   std::map<std::string, std::unique_ptr<client::ApiServer>>
       servers_;  // only the thread uses and changes them
-  std::thread thread_;
+  Rounds rounds_;
 };
 
 }  // namespace lastout::server

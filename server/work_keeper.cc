@@ -1,13 +1,10 @@
 #include "server/work_keeper.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "client/fetch.h"
-#include "client/read_metadata.h"
-#include "client/writes.h"
+#include "admission/put_off.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::server {
@@ -17,22 +14,11 @@ using admission::Keeping;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kMostDoubt{60'000};
-constexpr milliseconds kKeepPause{50};        // between two looks, whatever changes
-constexpr milliseconds kKeptPause{5'000};     // for the watch to tell of what was changed
-constexpr milliseconds kNotToldPause{1'000};  // at what the watches have not told yet
-const std::string kFinalizer(admission::kKeptFinalizer);
+constexpr milliseconds kMostDoubt{60'000};   // what providers are there
+constexpr milliseconds kLookOnPause{1'000};  // while another lastout acts
 
-std::string nameOf(const KeptWorkChange& change) {
-  return toString(kube::ObjectKey{manifestwork::appliedManifestWorkType(), "", change.name});
-}
-
-// What the RBAC authorizer says, and no webhook.
-std::string withGrant(std::string problem) {
-  if (problem.find(" cannot patch resource ") != std::string::npos ||
-      problem.find(" cannot get resource ") != std::string::npos)
-    problem += "; the ClusterRole lastout-keeps-works grants that";
-  return problem;
+kube::ObjectKey keyOf(const KeptWorkChange& change) {
+  return {manifestwork::appliedManifestWorkType(), "", change.name};
 }
 
 }  // namespace
@@ -41,155 +27,99 @@ WorkKeeper::WorkKeeper(const std::shared_ptr<client::Access>& access, const Live
                        WorkKeeperOptions options)
     : view_(view),
       options_(std::move(options)),
-      server_(access->newServer()),
-      random_(options_.random()),
       doubts_(options_.log, "works are let go although nobody can tell what is there of a provider's type: ",
-              "what is there of all providers' types is known again") {}
+              "what is there of all providers' types is known again"),
+      loop_(access, view,
+            {.finalizer = admission::kKeptFinalizer,
+             .grantedBy = "lastout-keeps-works",
+             .mayAct = options_.mayAct,
+             .changes = [this] { return changes(); },
+             .looksOn = [this] { lookOn(); },
+             .random = options_.random,
+             .log = options_.log}) {}
 
-WorkKeeper::~WorkKeeper() { stop(); }
-
-void WorkKeeper::start() {
-  thread_ = std::thread([this] { run(); });
-}
-
-void WorkKeeper::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  server_->stop();
-  if (thread_.joinable()) thread_.join();
-}
-
-void WorkKeeper::reconsider() {
-  {
-    const std::lock_guard lock(mutex_);
-    reconsider_ = true;
-  }
-  changed_.notify_all();
-}
-
-bool WorkKeeper::isStopping() {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
-void WorkKeeper::run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || reconsider_; });
-    reconsider_ = false;
-    lock.unlock();
-    if (options_.mayAct() && view_.isReady()) pass();
-    lock.lock();
-    changed_.wait_for(lock, kKeepPause, [this] { return stopping_; });
-  }
-}
-
-// How long one type after the other has been in doubt.
-milliseconds WorkKeeper::doubt(const std::optional<kube::GroupResource>& type) {
+// A type has been in doubt for so long, or one after the other has, that works wait no longer.
+bool WorkKeeper::isDoubtTooOld(bool isInDoubt) {
   const TimePoint now = steady_clock::now();
-  if (!type) inDoubtSince_.reset();
-  if (type && !inDoubtSince_) inDoubtSince_ = now;
-  const milliseconds since =
-      inDoubtSince_ ? std::chrono::duration_cast<milliseconds>(now - *inDoubtSince_) : milliseconds(0);
-  doubts_.note(type && since >= kMostDoubt ? toString(*type) : "");
-  return since;
+  if (!isInDoubt) inDoubtSince_.reset();
+  if (isInDoubt && !inDoubtSince_) inDoubtSince_ = now;
+  return isInDoubt && now - *inDoubtSince_ >= kMostDoubt;
 }
 
-std::vector<KeptWorkChange> WorkKeeper::changes() {
-  std::vector<KeptWorkChange> changes;
+std::vector<FinalizerChange> WorkKeeper::changes() {
+  std::vector<KeptWorkChange> works;
+  std::string given;  // the type that is no longer waited for
   const bool mayKeep = options_.mayKeep();
   const std::set<std::string> refused = options_.refused();
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const bool waitsForLists = doubt(typeInDoubt(view)) < kMostDoubt;
-    const ViewOfWorks works{view, types, view_.ownNamespace(), waitsForLists};
-    changes = mayKeep ? keptWorksToChange(works, refused) : keptWorksToLetGo(works);
+    const auto type = typeInDoubt(view);
+    if (isDoubtTooOld(type.has_value())) given = toString(*type);
+    const ViewOfWorks all{view, types, view_.ownNamespace(), view_.recorded()};
+    works =
+        mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_) : keptWorksToLetGo(all);
   });
+  doubts_.note(given);
+  std::vector<FinalizerChange> changes;
+  changes.reserve(works.size());
+  for (const KeptWorkChange& work : works) changes.push_back(asFinalizer(work));
   return changes;
 }
 
-void WorkKeeper::pass() {
-  const std::vector<KeptWorkChange> changes = this->changes();
-  std::set<std::string> uids;
-  for (const KeptWorkChange& change : changes) uids.insert(change.uid);
-  std::erase_if(records_, [&](const auto& record) { return !uids.contains(record.first); });
-  for (const KeptWorkChange& change : changes) {
-    if (isStopping() || !options_.mayAct()) return;
-    if (steady_clock::now() >= recordOf(change).notBefore) settle(change);
-  }
+// What the works wait for is to be known when this lastout acts.
+void WorkKeeper::lookOn() {
+  inDoubtSince_.reset();
+  const TimePoint now = steady_clock::now();
+  if (!view_.isReady() || !options_.mayKeep() || now < lookOnAgain_) return;
+  lookOnAgain_ = now + kLookOnPause;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    keptWorksToChange({view, types, view_.ownNamespace(), view_.recorded()}, {}, true, awaited_);
+  });
 }
 
-WorkKeeper::Record& WorkKeeper::recordOf(const KeptWorkChange& change) {
-  const auto found = records_.find(change.uid);
-  if (found != records_.end()) return found->second;
-  const std::string name = nameOf(change);
-  return records_
-      .emplace(change.uid,
-               Record(client::Backoff(options_.again, random_),
-                      ProblemLog(options_.log, name + ": its finalizer of lastout's cannot be changed: ",
-                                 name + ": its finalizer of lastout's can be changed again")))
-      .first->second;
+FinalizerChange WorkKeeper::asFinalizer(const KeptWorkChange& change) {
+  FinalizerChange finalizer;
+  finalizer.object = keyOf(change);
+  finalizer.uid = change.uid;
+  finalizer.begins = change.keeping == Keeping::Begins;
+  if (change.forsaken) finalizer.doubt = change.forsaken->uid;
+  finalizer.confirm = [this, change](const kube::ObjectMeta&) -> Changed {
+    return change.keeping == Keeping::Begins ? true : mayBeLetGo(change);
+  };
+  finalizer.done = [this, change] { tell(change); };
+  return finalizer;
 }
 
-void WorkKeeper::settle(const KeptWorkChange& change) {
-  Record& record = recordOf(change);
-  const std::string forsaken = change.forsaken ? change.forsaken->uid : "";
-  if (std::exchange(record.forsaken, forsaken) != forsaken) {
-    record.notBefore = steady_clock::now() + kNotToldPause;
-    return;
-  }
-  const Done done = this->change(change);
-  if (isStopping()) return;  // what was cut off is no problem
-  record.problems.note(done ? "" : withGrant(done.error()));
-  if (!done) {
-    record.notBefore = steady_clock::now() + record.backoff.next();
-    return;
-  }
-  record.notBefore = steady_clock::now() + (*done ? kKeptPause : kNotToldPause);
-  if (*done) tell(change);
+Changed WorkKeeper::mayBeLetGo(const KeptWorkChange& change) {
+  if (change.forsaken) return isForsaken(*change.forsaken);
+  if (!options_.mayKeep()) return true;
+  return isRemembered(change.uid).map([](bool remembered) { return !remembered; });
 }
 
-// Over the very work as it is now: its finalizers may have changed since the view was told.
-WorkKeeper::Done WorkKeeper::change(const KeptWorkChange& change) {
-  const auto type = view_.find(manifestwork::appliedManifestWorkType());
-  if (!type) return false;
-  if (change.forsaken && !isForsaken(*change.forsaken)) return false;
-  const auto meta = client::readMetadata(*server_, *type, "", change.name, options_.patience);
-  if (!meta) return tl::unexpected(meta.error());
-  if (!*meta || (*meta)->uid != change.uid) return false;
-  std::vector<std::string> finalizers = (*meta)->finalizers;
-  const bool begins = change.keeping == Keeping::Begins;
-  if ((std::ranges::find(finalizers, kFinalizer) != finalizers.end()) == begins) return false;
-  if (begins && (*meta)->deletionTimestamp) return false;
-  if (begins)
-    finalizers.push_back(kFinalizer);
-  else
-    std::erase(finalizers, kFinalizer);
-  client::ApiRequest request = client::mergePatch(
-      client::objectPath(*type, "", change.name),
-      {{"metadata",
-        {{"uid", change.uid}, {"resourceVersion", (*meta)->resourceVersion}, {"finalizers", finalizers}}}});
-  request.patience = options_.patience;
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return tl::unexpected(whole.error().message);
-  if (whole->answer.status < 300) return true;
-  if (whole->answer.status == 404 || whole->answer.status == 409) return false;  // it has changed meanwhile
-  return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+// Of what nobody follows, a deletion is put off that the work's agent has asked for: it is remembered before
+// the agent strikes it from the work's record, but the watch of the CriticalServices may tell so later than
+// that of the works.
+Changed WorkKeeper::isRemembered(const std::string& work) {
+  const auto services = options_.services();
+  if (!services) return tl::unexpected(services.error().message);
+  const std::set<std::string> refused = options_.refused();
+  const auto isOfWork = [&](const criticalservice::PutOff& deletion) {
+    return std::ranges::find(deletion.owners, work) != deletion.owners.end() &&
+           !refused.contains(deletion.uid) && !admission::believable(view_.knowledge(deletion.object.type));
+  };
+  return std::ranges::any_of(**services, [&](const kube::Object& service) {
+    return admission::isPutOff(criticalservice::readReplay(service.content), true) &&
+           std::ranges::any_of(criticalservice::readPutOffs(service.content).deletions, isOfWork);
+  });
 }
 
 // It is there indeed, and nobody deletes it.
 bool WorkKeeper::isForsaken(const VeryObject& object) {
-  const auto type = view_.find(object.key.type);
-  if (!type) return false;
-  const auto meta =
-      client::readMetadata(*server_, *type, object.key.namespaceName, object.key.name, options_.patience);
+  const auto meta = loop_.read(object.key);
   return meta && *meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp;
 }
 
 void WorkKeeper::tell(const KeptWorkChange& change) {
-  const std::string name = nameOf(change);
+  const std::string name = toString(keyOf(change));
   if (change.keeping == Keeping::Begins)
     return options_.log(Level::Info, name + " is kept until what it has applied is gone");
   if (!change.forsaken) return options_.log(Level::Info, name + " is kept no longer");

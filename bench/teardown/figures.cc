@@ -37,14 +37,14 @@ void addProvider(Figures& figures, const Operator& one, const History& history) 
 void addWork(Figures& figures, const FleetWork& work, const History& history) {
   const kube::ObjectKey key{kWorkType, kWorksNamespace, work.name};
   const std::optional<Milliseconds> reported = lifetimeOf(history.works, key).goneAt;
-  bool isEarly = false;
+  std::string early;
   for (const kube::ObjectKey& object : work.applied) {
     const std::optional<Milliseconds> gone = lifetimeOf(history.objects, object).goneAt;
     if (!gone) figures.left.push_back(toString(object));
     if (gone) figures.total = std::max(figures.total, *gone - history.begunAt);
-    isEarly = isEarly || (reported && (!gone || *gone > *reported));
+    if (reported && (!gone || *gone > *reported)) early += (early.empty() ? "" : ", ") + toString(object);
   }
-  if (isEarly) ++figures.worksEarly;
+  if (!early.empty()) figures.early.push_back(work.name + ": " + early);
   if (reported) figures.total = std::max(figures.total, *reported - history.begunAt);
   if (reported) return;
   ++figures.worksLeft;

@@ -13,8 +13,8 @@ struct Figures {
   bool isEmpty = false;
   std::vector<std::string> left;  // what did not end: objects, and works
   int worksLeft = 0;
-  int worksEarly = 0;     // were gone before what they had applied
-  Milliseconds total{0};  // from the first work's deletion until the last object was gone
+  std::vector<std::string> early;  // works that were gone before what they had applied, and what that was
+  Milliseconds total{0};           // from the first work's deletion until the last object was gone
   std::vector<Milliseconds>
       waits;               // of each provider that went: from when it was asked for and its criteria held
   int providersStuck = 0;  // their criteria hold, and they are there

@@ -53,17 +53,19 @@ void addClaim(FleetWork& work, const Operator& one) {
 Json deployment(const Operator& one) {
   Json object = manifest("apps/v1", "Deployment", one.name, one.name);
   const Json labels = {{"app", one.name}};
-  const Json container = {{"name", "controller"}, {"image", "example.com/operator:1"}};
-  const Json volume = {{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "data"}}}};
+  const Json settings = {{"configMapRef", {{"name", "settings"}}}};
+  const Json container = {
+      {"name", "controller"}, {"image", "example.com/operator:1"}, {"envFrom", {settings}}};
+  const Json volumes = Json::array({{{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "data"}}}},
+                                    {{"name", "credentials"}, {"secret", {{"secretName", "credentials"}}}}});
+  const Json pod = {{"serviceAccountName", "controller"}, {"containers", {container}}, {"volumes", volumes}};
   object["spec"] = {{"replicas", 1},
                     {"selector", {{"matchLabels", labels}}},
-                    {"template",
-                     {{"metadata", {{"labels", labels}}},
-                      {"spec", {{"containers", {container}}, {"volumes", Json::array({volume})}}}}}};
+                    {"template", {{"metadata", {{"labels", labels}}}, {"spec", pod}}}};
   return object;
 }
 
-Json criticalService(const Operator& one, const std::string& replay) {
+Json criticalService(const Operator& one, const FleetOptions& options) {
   const auto provider = [](const std::string& name) -> Json {
     return {{"group", "apps"}, {"resource", "deployments"}, {"namespace", name}, {"name", name}};
   };
@@ -78,7 +80,8 @@ Json criticalService(const Operator& one, const std::string& replay) {
     criteria.push_back({{"type", "SpecificResource"}, {"specificResource", provider(one.goesAfter)}});
   Json object = manifest("lastout.dev/v1alpha1", "CriticalService", "", one.name);
   object["spec"] = {{"provider", provider(one.name)}, {"criteria", criteria}};
-  if (!replay.empty()) object["spec"]["replay"] = replay;
+  if (!options.replay.empty()) object["spec"]["replay"] = options.replay;
+  if (!options.dependencies.empty()) object["spec"]["guard"]["dependencies"] = options.dependencies;
   return object;
 }
 
@@ -96,12 +99,12 @@ FleetWork definitionWork(const Operator& one) {
   return work;
 }
 
-FleetWork providerWork(const Operator& one, const std::string& replay) {
+FleetWork providerWork(const Operator& one, const FleetOptions& options) {
   FleetWork work{one.name + "-provider", {}, {}};
   addNamespace(work, one.name);
   if (one.hasClaim) addClaim(work, one);
   add(work, kDeployments, deployment(one));
-  add(work, {"lastout.dev", "criticalservices"}, criticalService(one, replay));
+  add(work, {"lastout.dev", "criticalservices"}, criticalService(one, options));
   return work;
 }
 
@@ -134,7 +137,7 @@ FleetWork instanceWork(const Operator& one, int number) {
   return work;
 }
 
-Operator makeOperator(int number, int takes, const std::string& replay) {
+Operator makeOperator(int number, int takes, const FleetOptions& options) {
   const auto nameOf = [](int of) { return "operator-" + std::to_string(of); };
   Operator one;
   one.name = nameOf(number);
@@ -142,7 +145,7 @@ Operator makeOperator(int number, int takes, const std::string& replay) {
   one.hasClaim = number % 2 == 0;
   if (number % kChain != 0) one.goesAfter = nameOf(number - 1);
   one.provider = {kDeployments, one.name, one.name};
-  one.works = {definitionWork(one), providerWork(one, replay), accessWork(one)};
+  one.works = {definitionWork(one), providerWork(one, options), accessWork(one)};
   FleetWork secret{one.name + "-secret", {}, {}};
   add(secret, {"", "secrets"}, manifest("v1", "Secret", one.name, "credentials"));
   FleetWork storage{one.name + "-storage", {}, {}};
@@ -167,7 +170,7 @@ Fleet makeFleet(const FleetOptions& options) {
   Fleet fleet;
   for (int i = 0; i < options.operators; ++i) {
     const int takes = kShortest + static_cast<int>(random() % (kLongest - kShortest + 1));
-    fleet.operators.push_back(makeOperator(i, takes, options.replay));
+    fleet.operators.push_back(makeOperator(i, takes, options));
   }
   return fleet;
 }

@@ -38,8 +38,10 @@ struct Fleet {
 
 struct FleetOptions {
   int operators = 30;
-  uint32_t seed = 1;        // of how long the controllers take
-  std::string replay = {};  // spec.replay of every CriticalService; empty: what is usual
+  uint32_t seed = 1;  // of how long the controllers take
+  // spec.replay and spec.guard.dependencies of every CriticalService; empty: what is usual
+  std::string replay = {};
+  std::string dependencies = {};
 };
 
 inline constexpr const char* kFleetLabel = "bench";  // every object of a fleet has it

@@ -44,7 +44,7 @@ void noteChange(History& history, const Json& line) {
 
 History readHistory(std::istream& recording) {
   History history;
-  std::set<std::string> asked;  // the uids of objects that others wanted to delete
+  std::set<std::string> asked;  // the uids of objects that others wanted to delete, and the paths of Secrets
   for (std::string text; std::getline(recording, text);) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded()) stopBench("a line of the recording cannot be read: " + text.substr(0, 200));
@@ -54,6 +54,8 @@ History readHistory(std::istream& recording) {
     const bool byAdmin = textOf(line, "user") == kAdmin;
     if (kind == "admission" && !byAdmin && textOf(line, "operation") == "DELETE") {
       asked.insert(textOf(line, "uid"));
+      if (textOf(line, "resource") == "secrets")
+        asked.insert("/api/v1/namespaces/" + textOf(line, "namespace") + "/secrets/" + textOf(line, "name"));
       Lifetime& lifetime = history.objects[{{textOf(line, "group"), textOf(line, "resource")},
                                             textOf(line, "namespace"),
                                             textOf(line, "name")}];
@@ -65,8 +67,9 @@ History readHistory(std::istream& recording) {
     if (!deletes || !byAdmin || kOwn.contains(action.substr(7)) || line.at("status") != 200) continue;
     ++history.carriedOut;
     const Json uid = line.value("/request/preconditions/uid"_json_pointer, Json());
-    if (!uid.is_string() || !asked.contains(uid.get<std::string>()))
-      history.unasked.push_back(textOf(line, "path"));
+    // What a request about a Secret says is not recorded.
+    const std::string path = textOf(line, "path");
+    if (!asked.contains(uid.is_string() ? uid.get<std::string>() : path)) history.unasked.push_back(path);
   }
   return history;
 }

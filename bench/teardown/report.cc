@@ -86,7 +86,7 @@ const std::vector<Row>& rows() {
        }},
       {"works reported gone before what they had applied",
        [](const auto& orders) {
-         return range(eachOf(orders, [](const Order& order) { return order.figures.worksEarly; }));
+         return range(eachOf(orders, [](const Order& order) { return order.figures.early.size(); }));
        }},
       {"providers that went before their criteria held",
        [](const auto& orders) { return std::to_string(sumOf(orders, &Figures::providersEarly)); }},
@@ -131,10 +131,19 @@ const std::vector<Row>& rows() {
 
 }  // namespace
 
-bool keepsItsPromise(const Order& order) {
+std::vector<std::string> shortfalls(const Order& order) {
   const Figures& figures = order.figures;
-  return figures.providersEarly == 0 && figures.unasked.empty() &&
-         (!order.carriesOut || (figures.isEmpty && figures.worksEarly == 0));
+  std::vector<std::string> found;
+  const auto add = [&](size_t count, const char* what) {
+    if (count > 0) found.push_back(std::to_string(count) + " " + what);
+  };
+  add(static_cast<size_t>(figures.providersEarly), "providers went before their criteria held");
+  add(figures.unasked.size(), "deletions that nobody had asked for");
+  if (!order.carriesOut) return found;
+  add(figures.left.size(), "objects and works are left");
+  add(figures.early.size(), "works were reported gone before what they had applied");
+  for (const std::string& work : figures.early) found.push_back("  " + work);
+  return found;
 }
 
 std::string oneLine(const Order& order) {
@@ -169,7 +178,8 @@ Json toJson(const Order& order) {
           {"empty", figures.isEmpty},
           {"left", figures.left},
           {"worksLeft", figures.worksLeft},
-          {"worksEarly", figures.worksEarly},
+          {"worksEarly", figures.early.size()},
+          {"early", figures.early},
           {"providersEarly", figures.providersEarly},
           {"providersStuck", figures.providersStuck},
           {"providersWaited", waits},

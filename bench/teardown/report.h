@@ -16,8 +16,9 @@ struct Order {
   Figures figures;
 };
 
-// With everything that was put off carried out, it ends empty, in order, and nobody's object goes unasked.
-bool keepsItsPromise(const Order& order);
+// What is not as promised, for a person: with everything that was put off carried out, it ends empty, in
+// order, no work is reported gone too early, and nobody's object goes unasked. Empty: nothing.
+std::vector<std::string> shortfalls(const Order& order);
 
 std::string oneLine(const Order& order);
 // Markdown, which can be read as it is.

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "bench/folder.h"
 #include "bench/stop.h"
 #include "client/access.h"
 #include "client/fetch.h"
@@ -45,27 +46,11 @@ const std::vector<std::string>& collections() {
   return kCollections;
 }
 
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "lastout-teardown-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) stopBench("no folder for its files");
-    path_ = pattern;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 // Both programs, and a client of the cluster.
 class Teardown {
  public:
   Teardown(const Fleet& fleet, const RunOptions& options) : fleet_(fleet), options_(options) {
-    std::ofstream(folder_.file("fleet.yaml")) << fileOf(fleet);
+    folder_.write("fleet.yaml", fileOf(fleet));
     const std::string config = folder_.file("config");
     up_ = started({"up", "--load", folder_.file("fleet.yaml"), "--speed", std::to_string(options.speed),
                    "--seed", std::to_string(options.seed), "--kubeconfig-out", config, "--record",

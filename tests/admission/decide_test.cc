@@ -11,6 +11,7 @@ namespace lastout::admission {
 namespace {
 
 using criticalservice::DeletionIntent;
+using criticalservice::EnforcementMode;
 using graph::Knowledge;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -19,10 +20,12 @@ struct Written {
   struct Service {
     bool exists = true;
     DeletionIntent intent = DeletionIntent::Ordered;
+    EnforcementMode enforcement = EnforcementMode::Deny;
   };
   struct Condition {
     uint32_t holders = 0;
     Knowledge knowledge = Knowledge::Synced;
+    bool leaving = false;
   };
   bool known = true;
   std::vector<Service> services;
@@ -31,7 +34,9 @@ struct Written {
   bool servicesKnown() const { return known; }
   bool exists(uint32_t service) const { return services[service].exists; }
   DeletionIntent intent(uint32_t service) const { return services[service].intent; }
+  EnforcementMode enforcement(uint32_t service) const { return services[service].enforcement; }
   uint32_t holders(uint32_t condition) const { return conditions[condition].holders; }
+  bool isLeaving(uint32_t condition) const { return conditions[condition].leaving; }
   Knowledge knowledge(uint32_t condition) const { return conditions[condition].knowledge; }
 };
 
@@ -46,11 +51,13 @@ struct Decide : ::testing::Test {
     facts.conditions[0].holders = 1;
   }
 
-  Decision decideFor(std::vector<Stake> stakes) const { return decide(facts, rules, stakes); }
-  std::vector<uint32_t> confirmed(const std::vector<Stake>& stakes) const {
+  Decision decideFor(std::vector<Stake> stakes, Manner manner = Manner::Ending) const {
+    return decide(facts, rules, stakes, manner);
+  }
+  std::vector<uint32_t> confirmed(const std::vector<Stake>& stakes, Manner manner = Manner::Ending) const {
     std::vector<uint32_t> conditions;
-    forEachToConfirm(facts, rules, stakes,
-                     [&](uint32_t, uint32_t condition) { conditions.push_back(condition); });
+    forEachToConfirm(
+        facts, rules, stakes, [&](uint32_t, uint32_t condition) { conditions.push_back(condition); }, manner);
     return conditions;
   }
 
@@ -178,12 +185,80 @@ TEST_F(Decide, WhatAnAllowRestsOnIsToBeConfirmed) {
   EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Service, 0}, {Role::HoldsProvider, 0}}), IsEmpty());
 }
 
+TEST_F(Decide, AHeldProviderMayBeDeletedWhateverItsCriteriaSay) {
+  const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
+  facts.conditions[1].holders = 1;
+  facts.conditions[3].knowledge = Knowledge::Unknown;
+  EXPECT_FALSE(decideFor(stakes, Manner::Held).allowed) << "nobody says Hold";
+  facts.services[0].enforcement = EnforcementMode::Hold;
+  EXPECT_FALSE(decideFor(stakes, Manner::Held).allowed) << "one says Deny";
+  facts.services[1].enforcement = EnforcementMode::Hold;
+  EXPECT_TRUE(decideFor(stakes, Manner::Held).allowed);
+  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::Held);
+  EXPECT_TRUE(decideFor(stakes, Manner::Held).guarded);
+  EXPECT_THAT(confirmed(stakes, Manner::Held), IsEmpty());
+  EXPECT_EQ(decideFor(stakes).reason, Reason::CriterionUnmet) << "this DELETE ends it";
+  EXPECT_THAT(confirmed(stakes), ElementsAre(1, 2, 3));
+}
+
+TEST_F(Decide, WhoDoesNotGuardTheProviderHasNoSayInItsHolding) {
+  const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
+  facts.conditions[1].holders = 1;
+  facts.services[0].enforcement = EnforcementMode::Hold;
+  facts.services[1].intent = DeletionIntent::OrphanResources;
+  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::Held);
+  facts.services[1] = {.exists = false};
+  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::Held);
+  facts.services[0].intent = DeletionIntent::OrphanResources;
+  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::NotGuarded);
+  EXPECT_FALSE(decideFor(stakes, Manner::Held).held);
+}
+
+TEST_F(Decide, TheFinalizerIsNoHelpToWhoeverNeedsTheProvider) {
+  facts.services[0].enforcement = EnforcementMode::Hold;
+  facts.conditions[1].holders = 1;
+  facts.conditions[3].holders = 1;
+  const Decision needed = decideFor({{Role::Provider, 0}, {Role::Dependency, 1}}, Manner::Held);
+  EXPECT_FALSE(needed.allowed);
+  EXPECT_EQ(needed.reason, Reason::ProviderPresent);
+  EXPECT_EQ(needed.unmet, 1u);
+  EXPECT_EQ(decideFor({{Role::Provider, 0}, {Role::HoldsProvider, 1}}, Manner::Held).reason,
+            Reason::CriterionUnmet);
+  for (const Role role : {Role::Service, Role::HoldsProvider})
+    EXPECT_FALSE(decideFor({{role, 0}}, Manner::Held).allowed) << "only the provider is held";
+  facts.known = false;
+  EXPECT_EQ(decideFor({{Role::Provider, 0}}, Manner::Held).reason, Reason::ServicesUnknown);
+}
+
+TEST_F(Decide, OfAHeldProviderOnlyWhatItIsToOthersIsConfirmed) {
+  facts.services[0].enforcement = EnforcementMode::Hold;
+  facts.conditions[0].leaving = true;
+  EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Dependency, 1}}, Manner::Held), ElementsAre(3));
+  EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Dependency, 1}}), ElementsAre(1, 2, 3));
+}
+
 TEST_F(Decide, AVisitorThatHasSeenEnoughIsNotAskedAgain) {
   facts.conditions[1].holders = facts.conditions[2].holders = facts.conditions[3].holders = 1;
   const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
   int visits = 0;
   forEachBlocker(facts, rules, stakes, [&](uint32_t, uint32_t, Reason) { return ++visits < 2; });
   EXPECT_EQ(visits, 2);
+}
+
+// Who deletes a provider in the foreground waits for what the provider owns: that may be what it needs.
+TEST_F(Decide, ADependencyGoesAfterItsProviderOrAlongWithIt) {
+  const std::vector<Stake> stakes{{Role::Dependency, 0}};
+  EXPECT_EQ(decideFor(stakes).reason, Reason::ProviderPresent) << "whether or not its criteria hold";
+  facts.conditions[0].leaving = true;
+  EXPECT_TRUE(decideFor(stakes).allowed);
+  EXPECT_THAT(confirmed(stakes), ::testing::ElementsAre(1, 2));
+  facts.conditions[2].holders = 1;
+  EXPECT_EQ(decideFor(stakes).reason, Reason::CriterionUnmet);
+  facts.conditions[0] = {0, Knowledge::Stale, false};
+  EXPECT_EQ(decideFor(stakes).reason, Reason::ProviderUnknown);
+  facts.conditions[0].knowledge = Knowledge::Synced;
+  EXPECT_TRUE(decideFor(stakes).allowed);
+  EXPECT_THAT(confirmed(stakes), ::testing::ElementsAre(0));
 }
 
 }  // namespace

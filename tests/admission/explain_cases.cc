@@ -54,13 +54,13 @@ constexpr std::string_view kServicesCrd = "crd/criticalservices.lastout.dev";
 class Cases {
  public:
   void add(std::string_view title, const World& world, std::string_view reference,
-           std::string_view detail = {});
+           std::string_view detail = {}, Manner manner = Manner::Ending);
   std::string text;
 };
 
 void Cases::add(std::string_view title, const World& world, std::string_view reference,
-                std::string_view detail) {
-  const Explanation explanation = world.explain(reference, detail);
+                std::string_view detail, Manner manner) {
+  const Explanation explanation = world.explain(reference, detail, manner);
   text.append("# ").append(title).append("\n");
   text.append(explanation.message).append("\n");
   for (const Cause& cause : explanation.causes) {
@@ -282,6 +282,131 @@ spec:
   cases.add("two providers that wait for each other", cycle, "deployments.apps/n/a");
 }
 
+// What a provider needs: found in its Pod template, or listed.
+void addDependencies(Cases& cases) {
+  World world(kStory);
+  world.apply(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: finalizer-deployment, namespace: finalizer-namespace}
+spec:
+  template:
+    spec:
+      containers: [{name: main, image: example.com/main:1}]
+      volumes: [{name: certs, secret: {secretName: serving-cert}}]
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: serving-cert, namespace: finalizer-namespace}
+)");
+  constexpr std::string_view kSecret = "secrets/finalizer-namespace/serving-cert";
+  cases.add("a Secret that a provider's Pods mount", world, kSecret);
+  world.terminate(kDeployment);
+  cases.add("the same, its provider being deleted", world, kSecret);
+  world.know("deployments.apps", graph::Knowledge::Stale);
+  world.remove(kDeployment);
+  cases.add("the same, its provider gone", world, kSecret);
+  World owning(kStory);
+  owning.apply(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: finalizer-deployment
+  namespace: finalizer-namespace
+  ownerReferences: [{apiVersion: v1, kind: ServiceAccount, name: runner, uid: x}]
+spec:
+  template:
+    spec:
+      serviceAccountName: runner
+      containers: [{name: main, image: example.com/main:1}]
+)");
+  cases.add("a ServiceAccount that owns the provider", owning, "serviceaccounts/finalizer-namespace/runner");
+}
+
+// A type whose objects the provider converts.
+void addConversion(Cases& cases) {
+  World world(kStory);
+  world.apply(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: finalizer-deployment, namespace: finalizer-namespace}
+spec:
+  template:
+    metadata: {labels: {app: finalizer}}
+    spec: {containers: [{name: main, image: example.com/main:1}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: conversion, namespace: finalizer-namespace}
+spec: {selector: {app: finalizer}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: others.my.crd.group}
+spec:
+  group: my.crd.group
+  scope: Cluster
+  names: {kind: Other, plural: others, singular: other}
+  versions: [{name: v1, served: true, storage: true}]
+  conversion:
+    strategy: Webhook
+    webhook: {clientConfig: {service: {namespace: finalizer-namespace, name: conversion}}}
+---
+apiVersion: my.crd.group/v1
+kind: Other
+metadata: {name: one}
+)");
+  world.remove(kInstance);
+  world.remove(kCrd);
+  cases.add("an object that the provider converts", world, kDeployment);
+  cases.add("the same, the provider's namespace", world, "namespaces/finalizer-namespace");
+  world.terminate("others.my.crd.group/one");
+  cases.add("the same, the object being deleted", world, kDeployment);
+  world.apply("apiVersion: my.crd.group/v1\nkind: Other\nmetadata: {name: two}\n");
+  cases.add("two objects that the provider converts", world, kDeployment);
+  world.know("others.my.crd.group", graph::Knowledge::Stale);
+  cases.add("the same, not heard of for a while", world, kDeployment);
+  world.remove("others.my.crd.group/one");
+  world.remove("others.my.crd.group/two");
+  world.know("others.my.crd.group", graph::Knowledge::Forbidden);
+  cases.add("a type that the provider converts, and that cannot be listed", world, kDeployment);
+}
+
+// spec.enforcement: Hold, and the finalizer on the provider.
+void addHeld(Cases& cases) {
+  World world(kStory);
+  std::string held(kStory.substr(0, kStory.find("---")));
+  held.insert(held.find("  criteria:"), "  enforcement: Hold\n");
+  world.apply(held);
+  cases.add("a provider that is held", world, kDeployment, {}, Manner::Held);
+  cases.add("the same, by a DELETE that ends it", world, kDeployment);
+  World lost = World(kStory);
+  lost.apply(held);
+  lost.know("coolresources.my.crd.group", graph::Knowledge::Forbidden);
+  lost.remove(kInstance);
+  cases.add("a provider that is held, of whose instances nothing is known", lost, kDeployment, {},
+            Manner::Held);
+  world.remove(kInstance);
+  world.remove(kCrd);
+  cases.add("a provider that is held, and waits for nothing", world, kDeployment, {}, Manner::Held);
+  world.apply(R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: for-another}
+spec:
+  provider: {group: apps, resource: deployments, namespace: other, name: another}
+  guard: {dependencies: [{group: apps, resource: deployments, namespace: finalizer-namespace, name: finalizer-deployment}]}
+  criteria:
+  - {type: SpecificResource, specificResource: {resource: configmaps, namespace: m, name: c}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: another, namespace: other}
+)");
+  world.apply(instances(1));
+  cases.add("a provider that is held, and that another provider needs", world, kDeployment, {}, Manner::Held);
+}
+
 void addOthers(Cases& cases) {
   World world(kStory);
   cases.add("what nobody guards", world, kInstance);
@@ -313,6 +438,9 @@ std::string explainCases() {
   addServices(cases);
   addReplaced(cases);
   addRoots(cases);
+  addDependencies(cases);
+  addConversion(cases);
+  addHeld(cases);
   addOthers(cases);
   return cases.text;
 }

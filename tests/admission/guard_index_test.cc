@@ -38,7 +38,8 @@ struct GuardIndexTest : ::testing::Test {
   std::vector<std::string> stakesOf(const kube::ObjectKey& key) const {
     std::vector<std::string> found;
     for (const Stake& stake : index.stakes(key)) {
-      const char* const names[] = {"Service ", "Provider ", "HoldsProvider ", "LastoutNamespace "};
+      const char* const names[] = {"Service ", "Provider ", "HoldsProvider ", "Dependency ",
+                                   "LastoutNamespace "};
       found.push_back(names[static_cast<int>(stake.role)] + index.service(stake.service).meta.name);
     }
     return found;
@@ -108,6 +109,15 @@ TEST_F(GuardIndexTest, AChangedStatusChangesNoEdge) {
   put(changed);
   EXPECT_EQ(graph.revision(), before);
   EXPECT_EQ(index.service(number).providerUid, "u");
+}
+
+TEST_F(GuardIndexTest, AChangedEnforcementCounts) {
+  CriticalService changed = service("a", web);
+  const uint32_t number = put(changed);
+  EXPECT_EQ(index.enforcement(number), criticalservice::EnforcementMode::Deny);
+  changed.enforcement = criticalservice::EnforcementMode::Hold;
+  EXPECT_EQ(put(changed), number);
+  EXPECT_EQ(index.enforcement(number), criticalservice::EnforcementMode::Hold);
 }
 
 // What the graph says goes after what, as "subject -> condition's kind".

@@ -91,6 +91,7 @@ TEST(PutOffOrder, WhatIsDueInAContainerGoesFirst) {
 TEST(PutOffMemory, IsOfThoseWhoOutliveTheObject) {
   EXPECT_TRUE(remembers(Role::Provider, false));
   EXPECT_TRUE(remembers(Role::HoldsProvider, false));
+  EXPECT_TRUE(remembers(Role::Dependency, false));
   EXPECT_TRUE(remembers(Role::Service, true));
   EXPECT_FALSE(remembers(Role::Service, false)) << "the CRD of CriticalServices";
   EXPECT_FALSE(remembers(Role::LastoutNamespace, false));

@@ -21,6 +21,7 @@ using criticalservice::Criterion;
 using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
+using criticalservice::InstancesCriterion;
 using criticalservice::SpecificResourceCriterion;
 using graph::Knowledge;
 using testing::PlainBlocker;
@@ -44,10 +45,12 @@ const kube::GroupResource kConfigMaps{"", "configmaps"};
 class Twin {
  public:
   explicit Twin(uint32_t seed)
-      : random_(seed), plain_{{}, {}, {}, seed % 2 == 0 ? "n0" : ""}, index_(graph_, plain_.ownNamespace) {
+      : random_(seed),
+        plain_{.ownNamespace = seed % 2 == 0 ? "n0" : ""},
+        index_(graph_, plain_.ownNamespace) {
     // Most are small, so that everything meets everything; some hold up to 200 objects.
     if (seed % 16 == 0) wide_ = 12;
-    for (size_t i = 0; i < 10 * wide_; ++i) upsert(PlainObject{anyObject(), anyFinalizers()});
+    for (size_t i = 0; i < 10 * wide_; ++i) upsert(PlainObject{anyObject(), anyFinalizers(), chance(3)});
     for (const kube::GroupResource& type :
          {kServices, kNamespaces, kCrds, kDeployments, kEngines, kThings, kConfigMaps}) {
       if (!chance(6)) know(type, Knowledge::Synced);
@@ -56,6 +59,7 @@ class Twin {
 
   void change();
   void compare(const kube::ObjectKey& key);
+  void compare(const kube::ObjectKey& key, Manner manner);
   std::vector<kube::ObjectKey> keys() const;
   void removeEverything();
 
@@ -123,12 +127,16 @@ CriticalService Twin::anyService() {
   service.intent =
       oneOf<DeletionIntent>({DeletionIntent::Ordered, DeletionIntent::Ordered,
                              DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources});
+  const bool canBeHeld = service.provider.type == kDeployments;
+  if (canBeHeld && !chance(3)) service.enforcement = criticalservice::EnforcementMode::Hold;
   const size_t count = 1 + below(3);
   for (size_t i = 0; i < count; ++i) {
     Criterion criterion = SpecificResourceCriterion{anyObject()};
     if (chance(2)) {
       criterion = FinalizerCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps, kEngines}),
                                      numbered("example.com/f", below(3))};
+    } else if (chance(4)) {
+      criterion = InstancesCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps})};
     }
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
   }
@@ -143,7 +151,7 @@ void Twin::upsert(const PlainObject& object) {
   meta.name = object.key.name;
   meta.uid = kube::toString(object.key) + std::to_string(below(3));
   meta.finalizers = object.finalizers;
-  if (chance(3)) meta.deletionTimestamp = 1;
+  if (object.terminating) meta.deletionTimestamp = 1;
   graph_.upsert(graph_.internType(object.key.type), meta);
 }
 
@@ -161,7 +169,14 @@ void Twin::put(const CriticalService& service) {
   std::erase_if(plain_.services,
                 [&](const CriticalService& other) { return other.meta.name == service.meta.name; });
   plain_.services.push_back(service);
-  index_.put(graph_, service, types_);
+  Dependencies needs;
+  for (size_t count = below(3); count > 0; --count) {
+    const kube::ObjectKey object{kConfigMaps, numbered("n", below(3)), numbered("c", below(3))};
+    if (std::ranges::count(needs, object, &criticalservice::Dependency::object) == 0)
+      needs.push_back({object, "chosen", chance(4)});
+  }
+  plain_.needs[service.meta.name] = needs;
+  index_.put(graph_, service, types_, needs);
 }
 
 void Twin::removeService(const std::string& name) {
@@ -188,7 +203,7 @@ void Twin::change() {
       remove(anyObject());
       break;
     default:
-      upsert(PlainObject{anyObject(), anyFinalizers()});
+      upsert(PlainObject{anyObject(), anyFinalizers(), chance(3)});
   }
 }
 
@@ -211,28 +226,37 @@ std::vector<kube::ObjectKey> Twin::keys() const {
 }
 
 void Twin::compare(const kube::ObjectKey& key) {
+  ASSERT_NO_FATAL_FAILURE(compare(key, Manner::Ending));
+  ASSERT_NO_FATAL_FAILURE(compare(key, Manner::Held));
+}
+
+void Twin::compare(const kube::ObjectKey& key, Manner manner) {
   const GraphFacts facts(graph_, index_);
   const std::span<const Stake> stakes = index_.stakes(key);
-  const Decision decision = decide(facts, index_.rules(), stakes);
-  const PlainVerdict expected = verdictByTheDocument(plain_, key);
+  const Decision decision = decide(facts, index_.rules(), stakes, manner);
+  const PlainVerdict expected = verdictByTheDocument(plain_, key, manner);
   ASSERT_EQ(decision.allowed, expected.allowed) << kube::toString(key);
   ASSERT_EQ(decision.reason == Reason::ServicesUnknown, !expected.servicesKnown) << kube::toString(key);
   if (expected.servicesKnown) {
     std::vector<PlainBlocker> found;
-    forEachBlocker(facts, index_.rules(), stakes, [&](uint32_t stake, uint32_t criterion, Reason reason) {
+    const auto add = [&](uint32_t stake, uint32_t criterion, Reason reason) {
       const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
       found.push_back({index_.service(stakes[stake].service).meta.name,
                        isCriterion ? static_cast<int>(criterion) : -1, reason});
       return true;
-    });
+    };
+    forEachBlocker(facts, index_.rules(), stakes, add, manner);
     std::ranges::sort(found);
     ASSERT_EQ(found, expected.blockers) << kube::toString(key);
     ASSERT_EQ(decision.unmet, found.size());
     ASSERT_EQ(decision.guarded, expected.guarded) << kube::toString(key);
+    ASSERT_EQ(decision.held, expected.held) << kube::toString(key);
   }
   const Explanation explanation = explain(graph_, index_, key, decision);
   ASSERT_LE(explanation.message.size(), kLongestMessage);
-  ASSERT_EQ(explanation.causes.empty(), decision.allowed) << explanation.message;
+  if (!decision.held) {
+    ASSERT_EQ(explanation.causes.empty(), decision.allowed) << explanation.message;
+  }
 }
 
 void Twin::removeEverything() {

@@ -88,6 +88,24 @@ TEST(Review, SaysHowItsObjectIsToBeDeleted) {
   EXPECT_EQ(parseReview(body.dump())->deletion.uid, "");
 }
 
+TEST(Review, SaysWhatKeepsItsObject) {
+  json body = recordedReview("35-delete-deployments-admin");
+  json& metadata = body["request"]["oldObject"]["metadata"];
+  const auto read = [&] { return parseReview(body.dump())->deletion; };
+  metadata.erase("finalizers");
+  EXPECT_FALSE(read().isHeld || read().waitsForDependents);
+  metadata["finalizers"] = {"example.com/f", "lastout.dev/criteria"};
+  EXPECT_TRUE(read().isHeld);
+  EXPECT_FALSE(read().waitsForDependents);
+  metadata["finalizers"] = {"foregroundDeletion", "lastout.dev/criteria/x"};
+  EXPECT_FALSE(read().isHeld);
+  EXPECT_TRUE(read().waitsForDependents);
+  metadata["finalizers"] = {"f", 1};
+  EXPECT_THAT(parseReview(body.dump()).error().message, HasSubstr("metadata.finalizers must hold strings"));
+  metadata["finalizers"] = "f";
+  EXPECT_THAT(parseReview(body.dump()).error().message, HasSubstr("metadata.finalizers must be a list"));
+}
+
 TEST(Review, OfANamespaceIsInNone) {
   const std::string text = recordedReview("23-delete-namespaces-admin-background").dump();
   const auto review = parseReview(text);

@@ -1,6 +1,7 @@
 // docs/verdicts.md, criticalservice/verdict_table.h and decide() say the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <sstream>
@@ -30,7 +31,9 @@ struct Word {
 
 constexpr std::array kSubjects = {Word<Subject>{"CriticalService", Subject::CriticalService},
                                   Word<Subject>{"provider", Subject::Provider},
-                                  Word<Subject>{"holder of the provider", Subject::HoldsProvider}};
+                                  Word<Subject>{"held provider", Subject::HeldProvider},
+                                  Word<Subject>{"holder of the provider", Subject::HoldsProvider},
+                                  Word<Subject>{"dependency", Subject::Dependency}};
 constexpr std::array kIntents = {
     Word<DeletionIntent>{"Ordered", DeletionIntent::Ordered},
     Word<DeletionIntent>{"BestEffortDeletion", DeletionIntent::BestEffortDeletion},
@@ -86,6 +89,7 @@ std::vector<DocumentRow> documentRows() {
     if (line.empty() || line.front() != '|' || row.size() != 6 || row[0] == "DELETE of" || row[0] == "---")
       continue;
     DocumentRow found;
+    EXPECT_TRUE(std::ranges::count(kSubjects, row[0], &Word<Subject>::text) == 1) << line;
     for (const Word<Subject>& word : kSubjects) {
       if (row[0] == word.text) found.row.subject = word.value;
     }
@@ -109,7 +113,10 @@ TEST(VerdictDocument, HasTheRowsOfTheTableInCode) {
 }
 
 // A cluster in which the four things are as a row wants them.
-World worldOf(DeletionIntent intent, ProviderState provider, CriteriaState criteria) {
+World worldOf(Subject subject, DeletionIntent intent, ProviderState provider, CriteriaState criteria) {
+  const bool isHeld = subject == Subject::HeldProvider;
+  const std::string group = isHeld ? "apps" : "example.com";
+  const std::string resource = isHeld ? "deployments" : "engines";
   const std::string service = R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -124,20 +131,24 @@ apiVersion: lastout.dev/v1alpha1
 kind: CriticalService
 metadata: {name: s}
 spec:
-  provider: {group: example.com, resource: engines, namespace: n, name: p}
+  enforcement: )" + std::string(isHeld ? "Hold" : "Deny") +
+                              R"(
+  provider: {group: )" + group +
+                              ", resource: " + resource + R"(, namespace: n, name: p}
   deletionIntent: )" + std::string(criticalservice::toString(intent)) +
                               R"(
   criteria:
   - {type: SpecificResource, specificResource: {resource: configmaps, namespace: m, name: c}}
+  guard: {dependencies: [{resource: secrets, namespace: n, name: certs}]}
 status: {provider: {uid: first}}
 )";
   World world(service);
   const std::string uid = provider == ProviderState::Replaced ? "second" : "first";
   if (provider == ProviderState::Present || provider == ProviderState::Replaced) {
-    world.apply("apiVersion: example.com/v1\nkind: Engine\nmetadata: {namespace: n, name: p, uid: " + uid +
-                "}\n");
+    world.apply("apiVersion: " + group + "/v1\nkind: " + (isHeld ? "Deployment" : "Engine") +
+                "\nmetadata: {namespace: n, name: p, uid: " + uid + "}\n");
   }
-  if (provider == ProviderState::Unknown) world.know("engines.example.com", graph::Knowledge::Stale);
+  if (provider == ProviderState::Unknown) world.know(resource + "." + group, graph::Knowledge::Stale);
   if (criteria == CriteriaState::Unmet)
     world.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: m, name: c}\n");
   if (criteria == CriteriaState::Unknown) world.know("configmaps", graph::Knowledge::Forbidden);
@@ -148,10 +159,14 @@ std::vector<std::string> subjectsOf(Subject subject) {
   switch (subject) {
     case Subject::CriticalService:
       return {"criticalservices.lastout.dev/s", "crd/criticalservices.lastout.dev"};
+    case Subject::HeldProvider:
+      return {"deployments.apps/n/p"};
     case Subject::Provider:
       return {"engines.example.com/n/p"};
     case Subject::HoldsProvider:
       return {"namespaces/n", "crd/engines.example.com"};
+    case Subject::Dependency:
+      return {"secrets/n/certs"};
   }
   return {};
 }
@@ -163,9 +178,10 @@ TEST(VerdictDocument, IsWhatDecideSays) {
       for (const Word<ProviderState>& provider : kProviders) {
         for (const Word<CriteriaState>& criteria : kCriteria) {
           if (!row.row.covers(row.row.subject, intent.value, provider.value, criteria.value)) continue;
-          const World world = worldOf(intent.value, provider.value, criteria.value);
+          const World world = worldOf(row.row.subject, intent.value, provider.value, criteria.value);
           for (const std::string& subject : subjectsOf(row.row.subject)) {
-            const Decision decision = world.decide(subject);
+            const bool isHeld = row.row.subject == Subject::HeldProvider;
+            const Decision decision = world.decide(subject, isHeld ? Manner::Held : Manner::Ending);
             EXPECT_EQ(decision.allowed, row.row.allowed)
                 << subject << ", " << intent.text << ", provider " << provider.text << ", criteria "
                 << criteria.text << "\n"
@@ -177,7 +193,7 @@ TEST(VerdictDocument, IsWhatDecideSays) {
       }
     }
   }
-  EXPECT_EQ(checked, 3 * 4 * 3 * 5);
+  EXPECT_EQ(checked, 3 * 4 * 3 * 7);
 }
 
 }  // namespace

@@ -97,6 +97,35 @@ TEST(WhyTest, OfWhatIsBeingDeletedItSaysWhatThatWaitsFor) {
               HasSubstr("it is being deleted already, and keeps finalizer my.crd.group/super-important\n"));
 }
 
+// A provider that is held, as kubectl's DELETE finds it.
+TEST(WhyTest, OfAHeldProviderItSaysWhatItWaitsForOnceItIsDeleted) {
+  std::string story(kWhyStory);
+  story.insert(story.find("  provider:"), "  enforcement: Hold\n");
+  story.insert(story.find("metadata: {name: operator") + std::string_view("metadata: {").size(),
+               "finalizers: [lastout.dev/criteria], ");
+  World world(story);
+  const Why told = ask(world, "deployments/web/operator");
+  EXPECT_TRUE(told.allowed);
+  EXPECT_EQ(told.reason, "Held");
+  EXPECT_EQ(told.message,
+            "deployments.apps/web/operator may be deleted, but waits to be finalized until it may go: " +
+                std::string(kWhyCrd) + " exists");
+  EXPECT_TRUE(told.isBlocked()) << "it would not be gone";
+  EXPECT_THAT(messages(told.blockers), ElementsAre(std::string(kWhyCrd) + " exists"));
+  ASSERT_EQ(told.roots.size(), 1U);
+  EXPECT_EQ(told.roots[0].path.back(), "coolresources.my.crd.group/some-instance") << "the CRD waits";
+  world.terminate("deployments/web/operator");
+  EXPECT_THAT(toText(ask(world, "deployments/web/operator")),
+              AllOf(HasSubstr("ALLOW (Held)\n"),
+                    HasSubstr("it is being deleted already, and keeps finalizer lastout.dev/criteria\n"),
+                    HasSubstr("Root blockers:\n- coolresources.my.crd.group/some-instance\n")));
+  world.remove(kWhyCrd);
+  world.remove("coolresources/some-instance");
+  EXPECT_THAT(ask(world, "deployments/web/operator").message,
+              HasSubstr("waits to be finalized until it is confirmed that it may go"));
+  EXPECT_THAT(ask(world, "deployments/web/operator").blockers, IsEmpty());
+}
+
 TEST(WhyTest, OfManyItNamesAFew) {
   World world(kWhyStory);
   for (int i = 0; i < 20; ++i) {

@@ -31,13 +31,22 @@ void World::apply(std::string_view yaml) {
     learn(object.key.type);
     graph.upsert(graph.internType(object.key.type), object.meta);
     objects_[object.key] = object.meta;
+    finder_.put(object);
     if (object.key.type != criticalservice::criticalServiceType()) continue;
     const auto service = criticalservice::parse(object, types);
     if (!service) stop("the CriticalService in this test is wrong", testing::lines(service.error()));
-    index.put(graph, *service, types);
+    services_[object.key.name] = *service;
     learn(service->provider.type);
-    for (const criticalservice::Criterion& criterion : service->criteria)
+  }
+  guard();
+}
+
+void World::guard() {
+  for (const auto& [name, service] : services_) {
+    const criticalservice::CriticalService whole = finder_.withConverted(service);
+    for (const criticalservice::Criterion& criterion : whole.criteria)
       learn(criticalservice::typeOf(criterion));
+    index.put(graph, whole, types, finder_.find(service));
   }
 }
 
@@ -52,7 +61,12 @@ void World::remove(std::string_view reference) {
   const kube::ObjectKey object = key(reference);
   graph.remove(object);
   objects_.erase(object);
-  if (object.type == criticalservice::criticalServiceType()) index.remove(graph, object.name);
+  finder_.remove(object);
+  if (object.type == criticalservice::criticalServiceType()) {
+    index.remove(graph, object.name);
+    services_.erase(object.name);
+  }
+  guard();
 }
 
 void World::know(std::string_view type, graph::Knowledge knowledge) {
@@ -73,12 +87,12 @@ kube::ObjectKey World::key(std::string_view reference) const {
   return *parsed;
 }
 
-Decision World::decide(std::string_view reference) const {
-  return admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key(reference)));
+Decision World::decide(std::string_view reference, Manner manner) const {
+  return admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key(reference)), manner);
 }
 
-Explanation World::explain(std::string_view reference, std::string_view detail) const {
-  Decision decision = decide(reference);
+Explanation World::explain(std::string_view reference, std::string_view detail, Manner manner) const {
+  Decision decision = decide(reference, manner);
   if (!detail.empty()) {
     decision.allowed = false;
     decision.reason = Reason::Unconfirmed;

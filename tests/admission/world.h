@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "admission/decide.h"
@@ -24,8 +25,9 @@ class World {
   // Every type that is named anywhere is Synced until this says otherwise. "coolresources.my.crd.group"
   void know(std::string_view type, graph::Knowledge knowledge);
 
-  Decision decide(std::string_view reference) const;
-  Explanation explain(std::string_view reference, std::string_view detail = {}) const;
+  Decision decide(std::string_view reference, Manner manner = Manner::Ending) const;
+  Explanation explain(std::string_view reference, std::string_view detail = {},
+                      Manner manner = Manner::Ending) const;
 
   // Every object has this uid unless its manifest has one.
   static std::string uidOf(const kube::ObjectKey& key);
@@ -35,11 +37,14 @@ class World {
   GuardIndex index;
 
  private:
+  void guard();
   void learn(const kube::GroupResource& type);
   kube::ObjectKey key(std::string_view reference) const;
 
   std::map<kube::GroupResource, graph::Knowledge> knowledge_;
   std::map<kube::ObjectKey, kube::ObjectMeta> objects_;
+  std::map<std::string, criticalservice::CriticalService> services_;
+  criticalservice::DependencyFinder finder_;
 };
 
 }  // namespace lastout::admission

@@ -89,6 +89,33 @@ TEST_F(GuardedCluster, GuardsScalingWhereThatIsAskedFor) {
   scale(200, "", 0);
 }
 
+// By default, and as the API server writes it down.
+TEST_F(GuardedCluster, KeepsWhatTheProviderNeeds) {
+  const std::string secrets = "/api/v1/namespaces/default/secrets";
+  for (const char* name : {"certs", "of-nobody"})
+    expect(201, "POST", secrets, {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}}}});
+  expect(201, "POST", services, service(provider, map));
+  EXPECT_EQ(expect(200, "GET", services + "/s")["spec"]["guard"],
+            (Json{{"dependencies", "Auto"}, {"scaleToZero", false}}));
+  const Json labels = {{"app", "p"}};
+  const Json volumes = Json::array({{{"name", "v"}, {"secret", {{"secretName", "certs"}}}}});
+  const Json containers = Json::array({{{"name", "c"}, {"image", "i"}}});
+  expect(201, "POST", "/apis/apps/v1/namespaces/default/deployments",
+         {{"apiVersion", "apps/v1"},
+          {"kind", "Deployment"},
+          {"metadata", {{"name", "p"}}},
+          {"spec",
+           {{"selector", {{"matchLabels", labels}}},
+            {"template",
+             {{"metadata", {{"labels", labels}}},
+              {"spec", {{"containers", containers}, {"volumes", volumes}}}}}}}});
+  expect(200, "DELETE", secrets + "/of-nobody");
+  EXPECT_THAT(expect(403, "DELETE", secrets + "/certs")["message"],
+              HasSubstr("is needed by a provider (volume v), and must stay while provider"));
+  expect(200, "DELETE", "/apis/apps/v1/namespaces/default/deployments/p");
+  expect(200, "DELETE", secrets + "/certs");
+}
+
 // The type that a criterion names may go; what was meant stays guarded.
 TEST_F(GuardedCluster, RemembersWhatAServiceWasUnderstoodToSay) {
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

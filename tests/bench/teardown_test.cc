@@ -100,7 +100,7 @@ TEST_F(TeardownTest, EndsEmptyInOrder) {
   EXPECT_THAT(figures.unasked, IsEmpty());
   EXPECT_EQ(figures.carriedOut, 1);
   EXPECT_EQ(figures.denied, 1);
-  EXPECT_EQ(figures.worksEarly, 0);
+  EXPECT_THAT(figures.early, IsEmpty());
   EXPECT_EQ(figures.providersEarly, 0);
   EXPECT_EQ(figures.waits.size(), 1U);
 }
@@ -109,7 +109,8 @@ TEST_F(TeardownTest, WhatIsLeftIsCounted) {
   const Figures figures = othersGo().gone(keyOf(providersWork())).figures(fleet);
   EXPECT_FALSE(figures.isEmpty);
   EXPECT_EQ(figures.left.size(), providersWork().applied.size());
-  EXPECT_EQ(figures.worksEarly, 1) << "it was gone, and nothing that it had applied";
+  EXPECT_THAT(figures.early, ElementsAre(::testing::StartsWith(providersWork().name + ": ")))
+      << "it was gone, and nothing that it had applied";
   EXPECT_EQ(figures.worksLeft, 0);
   EXPECT_EQ(figures.providersStuck, 1);
   EXPECT_THAT(figures.waits, IsEmpty());
@@ -131,6 +132,7 @@ TEST(Fleet, HasTenWorksForEachOperatorAndIsTheSameForTheSameSeed) {
   for (const Operator& one : fleet.operators) EXPECT_EQ(one.works.size(), 10U);
   EXPECT_EQ(fileOf(fleet), fileOf(makeFleet({})));
   EXPECT_NE(fileOf(fleet), fileOf(makeFleet({.operators = 30, .seed = 2})));
+  EXPECT_NE(fileOf(fleet), fileOf(makeFleet({.dependencies = "None"})));
 }
 
 }  // namespace

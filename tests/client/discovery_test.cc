@@ -98,6 +98,32 @@ TEST_F(DiscoveryTest, FindsAsManyTypesAsWereRecorded) {
   EXPECT_EQ(found->served.size(), types);
 }
 
+TEST_F(DiscoveryTest, AsksAgainOnlyForWhatMayHaveChanged) {
+  add(groupOf("away.example.com", {"v1"}, "v1"));
+  const auto before = run();
+  ASSERT_TRUE(before);
+  const auto again = [&](const std::set<std::string>& groups) {
+    server_.asked.clear();
+    server_.answers["/apis"].body = groups_.dump();
+    return discoverAgain(server_, *before, groups).value();
+  };
+  const std::vector<std::string> always{"/api", "/apis", "/apis/away.example.com/v1"};
+  const Discovery same = again({});
+  EXPECT_EQ(server_.asked, always) << "of the last it is not known what it serves";
+  EXPECT_EQ(same.served.size(), before->served.size());
+  EXPECT_EQ(same.find({"my.crd.group", "coolresources"})->type.kind, "CoolResource");
+  EXPECT_EQ(same.types.resolve("cool").value()->kind, "CoolResource");
+
+  serve("my.crd.group", "v1", OrderedJson::array());
+  EXPECT_NE(again({}).find({"my.crd.group", "coolresources"}), nullptr);
+  EXPECT_EQ(again({"my.crd.group"}).find({"my.crd.group", "coolresources"}), nullptr);
+  groups_["groups"].erase(groups_["groups"].size() - 2);  // its last type is gone
+  EXPECT_EQ(again({}).find({"my.crd.group", "coolresources"}), nullptr);
+  add(groupOf("new.example.com", {"v1"}, "v1"));
+  again({});
+  EXPECT_EQ(server_.asked.back(), "/apis/new.example.com/v1");
+}
+
 TEST_F(DiscoveryTest, AGroupThatFailsIsAGapAndTheOthersCount) {
   add(groupOf("metrics.k8s.io", {"v1beta1"}, "v1beta1"));
   add(groupOf("gone.example.com", {"v1"}, "v1"));

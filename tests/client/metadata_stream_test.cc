@@ -104,6 +104,49 @@ TEST(ListStream, KeepsWholeObjectsWhereTheyAreWanted) {
   }
 }
 
+TEST(ListStream, KeepsTheMetadataOfWhatRefersToTooMuch) {
+  OrderedJson object = {{"metadata", {{"name", "x"}}}, {"subjects", OrderedJson::array()}};
+  for (int i = 0; i < 100; ++i) object["subjects"].push_back("a");
+  StreamLimits limits;
+  limits.values = 50;
+  const auto read = decodeObject(object.dump(), Content::References, limits);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->meta.name, "x");
+  EXPECT_EQ(read->content.find("subjects"), nullptr);
+  EXPECT_FALSE(decodeObject(object.dump(), Content::Whole, limits));
+  EXPECT_FALSE(decodeObject("{", Content::References, limits));
+}
+
+// What is in a Secret's data, elsewhere in a status or in managedFields is nowhere afterwards.
+TEST(ListStream, KeepsWhatNamesOthersAlone) {
+  const std::string kept =
+      R"({"metadata":{"name":"x"},"spec":{"template":{"spec":{"volumes":[{"name":"v"}]}},"jobTemplate":{},"names":{"kind":"K"},)"
+      R"("conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{"name":"s"}}}},)"
+      R"("selector":{"app":"p"},"replicas":2,"volumeClaimTemplates":[],"service":{"name":"s"}},)"
+      R"("subjects":[{"kind":"ServiceAccount"}],"roleRef":{"name":"r"},)"
+      R"("status":{"appliedResources":[{"name":"a"}]}})";
+  OrderedJson whole = OrderedJson::parse(kept);
+  whole["metadata"]["managedFields"] = OrderedJson::array({1});
+  whole["spec"]["clusterIP"] = "10.0.0.1";
+  whole["spec"]["versions"] = OrderedJson::array({1});
+  whole["spec"]["conversion"]["webhook"]["conversionReviewVersions"] = OrderedJson::array({"v1"});
+  whole["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = "Y2VydA==";
+  whole["status"]["readyReplicas"] = 1;
+  whole["data"]["key"] = "c2VjcmV0";
+  const auto object = decodeObject(whole.dump(), Content::References);
+  ASSERT_TRUE(object) << object.error().message;
+  EXPECT_EQ(kube::toJson(object->content).dump(), kept);
+  whole["metadata"]["resourceVersion"] = "7";
+  const auto event =
+      decodeEvent(OrderedJson{{"type", "ADDED"}, {"object", whole}}.dump(), Content::References);
+  ASSERT_TRUE(event) << event.error().message;
+  const OrderedJson streamed = OrderedJson::parse(kube::toJson(event->object.content).dump());
+  EXPECT_EQ(streamed["spec"].size(), 8U);
+  EXPECT_EQ(streamed["status"].size(), 1U);
+  EXPECT_FALSE(streamed.contains("data")) << streamed;
+  EXPECT_FALSE(streamed["metadata"].contains("managedFields")) << streamed;
+}
+
 TEST(ListStream, ObjectsThatSayNotWhatTheyAreGetTheKindOfTheirType) {
   const kube::ResourceMap types = kube::ResourceMap::builtIn();
   auto streamed = decodeObject(R"({"metadata":{"name":"web","namespace":"app"},"spec":{}})", Content::Whole);
@@ -167,7 +210,7 @@ TEST(ListStream, RefusesHostileItems) {
       {inItem("\"a\":[}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
       {inItem("\"a\":1e999}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
       {inItem("\"a\":NaN}]}"), "item 1 of the list cannot be read: not JSON that is read here"},
-      {inItem("\"a\":" + std::string(80, '[')), "item 1 of the list is nested too deep"},
+      {inItem("\"a\":" + std::string(300, '[')), "item 1 of the list is nested too deep"},
       {inItem("\"kind\":\"b\",\"kind\":\"b\"}]}"), "item 1 of the list cannot be read: it has the key"},
       {inItem("\"metadata\":{\"name\":\"b\"}}]}"), "item 1 of the list cannot be read: it has the key"},
       {R"({"items":[{"metadata":{"name":"a","finalizers":[)" + std::string(100, '1'), "the list ended"},
@@ -246,7 +289,7 @@ TEST(WatchStream, CutAnywhereHasTheEventsBefore) {
 
 TEST(WatchStream, RefusesWhatIsNoEvent) {
   const std::string named = R"({"metadata":{"name":"a","resourceVersion":"1"}})";
-  const std::string deep = std::string(70, '[') + std::string(70, ']');
+  const std::string deep = std::string(300, '[') + std::string(300, ']');
   const std::pair<std::string, std::string> mistakes[] = {
       {"5", "the watch has an event of type \"\""},
       {"[]", "the watch has an event of type \"\""},
@@ -272,14 +315,14 @@ TEST(WatchStream, RefusesWhatIsNoEvent) {
        "an event of the watch cannot be read: it has the key \"type\" twice in one map"},
       {R"({"type":"ADDED","object":{"metadata":{"managedFields":)" + deep + "}}}",
        "an event of the watch cannot be read: not JSON that is read here: lists and maps are nested more "
-       "than 64 deep"},
+       "than 256 deep"},
       {R"({"type":"ADDED","x":)" + deep + "}",
        "an event of the watch cannot be read: not JSON that is read here: lists and maps are nested more "
-       "than 64 deep"},
+       "than 256 deep"},
       {"{\"type\":\"ADDED\xfe\"}", "an event of the watch cannot be read: not JSON that is read here"},
   };
   for (const auto& [text, error] : mistakes) {
-    for (const Content content : {Content::Metadata, Content::Whole}) {
+    for (const Content content : {Content::Metadata, Content::References, Content::Whole}) {
       const Watched watched = watch(text + "\n", 9, content);
       EXPECT_EQ(watched.error.rfind(error, 0), 0U) << text << "\n" << watched.error;
       EXPECT_TRUE(watched.events.empty());

@@ -209,6 +209,31 @@ TEST_P(Deployed, RefusesTheProviderAndItsOwnNamespace) {
               HasSubstr("admission webhook \"namespaces.lastout.dev\" denied the request"));
 }
 
+// With the rights that deploy/ gives, and as kubectl sees it.
+TEST_P(Deployed, HoldsAProviderThatIsDeleted) {
+  serveAsDeployed({"--hold-after", "0"});
+  createStory();
+  const std::string provider = "deployment finalizer-deployment -n finalizer-namespace";
+  kubectl(
+      "patch criticalservice for-finalizer-deployment --type merge -p "
+      "'{\"spec\":{\"enforcement\":\"Hold\"}}'");
+  waitUntil("kubectl get " + provider + " -o jsonpath={.metadata.finalizers} | grep -q lastout.dev/criteria");
+  EXPECT_THAT(kubectl("delete --cascade=foreground " + provider, 1), HasSubstr("must stay while"));
+  EXPECT_THAT(
+      kubectl("delete --wait=false " + provider),
+      AllOf(HasSubstr("Warning: deployments.apps/finalizer-namespace/finalizer-deployment may be deleted, "
+                      "but waits to be finalized until it may go: "),
+            HasSubstr("deployment.apps \"finalizer-deployment\" deleted")));
+  auto waiting = std::async(std::launch::async, [this, provider] {
+    return kubectl("wait --for=delete --timeout=55s " + provider);
+  });
+  kubectl("delete coolresource some-instance --timeout=50s");
+  kubectl("delete crd coolresources.my.crd.group --timeout=50s");
+  waiting.get();
+  EXPECT_THAT(kubectl("get deployments -A -o name"), Not(HasSubstr("finalizer")));
+  deleteStory();
+}
+
 TEST_P(Deployed, With429KubectlWaitsUntilTheInstanceIsGone) {
   serveAsDeployed({"--deny-status", "429"});
   createStory();

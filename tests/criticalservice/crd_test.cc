@@ -59,6 +59,7 @@ void fields(const kube::Value& value, const std::string& path, std::set<std::str
 // A manifest's value for a schema: every property is there, with the first word of an enumeration.
 kube::Value example(const kube::Value& schema, std::string_view name) {
   if (const kube::Value* choices = schema.find("enum")) return choices->asList()->at(0);
+  if (schema.find("type") == nullptr) return *schema.find("default");
   const std::string type = *schema.find("type")->asString();
   if (type == "array") return {kube::Value::List{example(*schema.find("items"), name)}, {}};
   if (type == "boolean") return {true, {}};
@@ -96,6 +97,8 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
                       SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
   service.guardsScaling = true;
   service.replay = Replay::Never;
+  service.enforcement = EnforcementMode::Hold;
+  service.dependencies.mode = DependencyMode::None;
   std::set<std::string> written;
   fields(*toManifest(service).find("spec"), "", written);
   std::set<std::string> inSchema;
@@ -130,6 +133,13 @@ TEST(CriticalServiceCrd, ItsEnumerationsAreTheParsers) {
                                               toString(DeletionIntent::OrphanResources)));
   EXPECT_EQ(*spec.at({"properties", "deletionIntent", "default"})->asString(),
             toString(CriticalService{}.intent));
+  std::vector<std::string> enforcements;
+  for (const kube::Value& word : *spec.at({"properties", "enforcement", "enum"})->asList())
+    enforcements.push_back(*word.asString());
+  EXPECT_THAT(enforcements,
+              ::testing::ElementsAre(toString(EnforcementMode::Deny), toString(EnforcementMode::Hold)));
+  EXPECT_EQ(*spec.at({"properties", "enforcement", "default"})->asString(),
+            toString(CriticalService{}.enforcement));
   std::vector<std::string> replays;
   for (const kube::Value& word : *spec.at({"properties", "replay", "enum"})->asList())
     replays.push_back(*word.asString());

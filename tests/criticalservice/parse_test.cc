@@ -70,6 +70,7 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
        {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
     service.intent = intent;
     service.guardsScaling = intent == DeletionIntent::Ordered;
+    service.enforcement = intent == DeletionIntent::Ordered ? EnforcementMode::Hold : EnforcementMode::Deny;
     const kube::ResourceMap types = kube::ResourceMap::builtIn();
     const auto object = kube::parseObject(toManifest(service), "", types);
     ASSERT_TRUE(object) << kube::toString(object.error());
@@ -81,8 +82,38 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
     EXPECT_EQ(again->criteria, service.criteria);
     EXPECT_EQ(again->intent, intent);
     EXPECT_EQ(again->guardsScaling, service.guardsScaling);
+    EXPECT_EQ(again->enforcement, service.enforcement);
     EXPECT_EQ(again->providerUid, service.providerUid);
   }
+}
+
+// One with this spec.enforcement, and a provider of this type.
+std::string enforced(const std::string& enforcement, const std::string& group, const std::string& resource) {
+  return std::string(kHead) + "spec:\n  provider: {group: " + group + ", resource: " + resource +
+         ", namespace: n, name: d}\n  enforcement: " + enforcement + "\n  criteria:\n" +
+         std::string(kFinalizer);
+}
+
+TEST(ParseCriticalService, OnlyWhatOutlivesItsTerminationIsHeld) {
+  EXPECT_EQ(parseText(enforced("Deny", "batch", "jobs"))->enforcement, EnforcementMode::Deny);
+  for (const char* const resource : {"deployments", "statefulsets", "daemonsets"})
+    EXPECT_EQ(parseText(enforced("Hold", "apps", resource))->enforcement, EnforcementMode::Hold) << resource;
+  EXPECT_THAT(complaints(enforced("Hold", "batch", "jobs")),
+              HasSubstr("spec.enforcement: Hold is for deployments.apps, statefulsets.apps and "
+                        "daemonsets.apps, whose Pods outlive their termination; write Deny for a provider of "
+                        "jobs.batch"));
+  EXPECT_NE(complaints(enforced("Hold", "apps", "replicasets")), "");
+  EXPECT_NE(complaints(enforced("Hold", "engines.example.com", "deployments")), "");
+  EXPECT_THAT(complaints(enforced("Keep", "apps", "deployments")), HasSubstr("one of Deny, Hold"));
+}
+
+TEST(ParseCriticalService, OneThatStandsAndCannotBeHeldDenies) {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const auto standing = [&](const char* group, const char* resource) {
+    return parseStanding(testing::object(enforced("Hold", group, resource), types))->enforcement;
+  };
+  EXPECT_EQ(standing("apps", "deployments"), EnforcementMode::Hold);
+  EXPECT_EQ(standing("batch", "jobs"), EnforcementMode::Deny);
 }
 
 TEST(ParseCriticalService, NamesEveryMissingField) {
@@ -233,6 +264,65 @@ TEST(ParseCriticalService, OfTheStatusOnlyTheProvidersUidIsRead) {
                 "status: {provider: {uid: u1, ready: 2}, conditions: [], newer: {}}\n");
   ASSERT_TRUE(parsed) << testing::lines(parsed.error());
   EXPECT_EQ(parsed->providerUid, "u1");
+}
+
+// --- spec.guard.dependencies
+
+std::string withDependencies(const std::string& dependencies) {
+  return std::string(kHead) + std::string(kProvider) +
+         "  criteria: [{type: SpecificResource, specificResource: {resource: secrets, namespace: n, name: "
+         "awaited}}]\n  guard: {dependencies: " +
+         dependencies + "}\n";
+}
+
+TEST(ParseCriticalService, ReadsDependencies) {
+  const auto read = [](const std::string& dependencies) {
+    return parseText(withDependencies(dependencies))->dependencies;
+  };
+  EXPECT_EQ(read("Auto"), DependencySpec{});
+  EXPECT_EQ(read("None"), (DependencySpec{DependencyMode::None, {}}));
+  EXPECT_EQ(read("[{resource: secrets, namespace: n, name: a}]"),
+            (DependencySpec{DependencyMode::Listed, {{{"", "secrets"}, "n", "a"}}}));
+  EXPECT_EQ(read("[]"), (DependencySpec{DependencyMode::Listed, {}}));
+}
+
+TEST(ParseCriticalService, WritesDependenciesAsItReadsThem) {
+  for (const char* dependencies : {"Auto", "None", "[]", "[{resource: secrets, namespace: n, name: a}]"}) {
+    const auto service = parseText(withDependencies(dependencies));
+    ASSERT_TRUE(service) << dependencies;
+    const kube::ResourceMap types = kube::ResourceMap::builtIn();
+    const auto object = kube::parseObject(toManifest(*service), "", types);
+    ASSERT_TRUE(object);
+    const auto again = parse(*object, types);
+    ASSERT_TRUE(again) << testing::lines(again.error());
+    EXPECT_EQ(again->dependencies, service->dependencies) << dependencies;
+  }
+}
+
+TEST(ParseCriticalService, RefusesDependenciesThatCannotBe) {
+  EXPECT_THAT(complaints(withDependencies("auto")), HasSubstr("spec.guard.dependencies"));
+  EXPECT_THAT(complaints(withDependencies("7")),
+              HasSubstr("spec.guard.dependencies must be Auto, None, or a list"));
+  EXPECT_THAT(complaints(withDependencies("[{resource: secrets, name: a}]")),
+              HasSubstr("spec.guard.dependencies[0].namespace is missing"));
+  EXPECT_THAT(complaints(withDependencies("[{group: apps, resource: deployments, namespace: n, name: d}]")),
+              HasSubstr("is the provider itself"));
+  EXPECT_THAT(complaints(withDependencies("[{resource: secrets, namespace: n, name: awaited}]")),
+              HasSubstr("cannot go after the provider"));
+  EXPECT_THAT(
+      complaints(std::string(kHead) + std::string(kProvider) +
+                 "  criteria: [{type: Finalizer, finalizer: {resource: secrets, finalizerName: f.x/y}}]\n"
+                 "  guard: {dependencies: [{resource: secrets, namespace: n, name: a}]}\n"),
+      HasSubstr("secrets/n/a is of a type that the provider waits for"));
+  EXPECT_THAT(complaints(withDependencies("[{resource: namespaces, name: n}]")),
+              HasSubstr("is guarded anyway"));
+  EXPECT_THAT(complaints(withDependencies("[{group: admissionregistration.k8s.io, resource: "
+                                          "validatingwebhookconfigurations, name: w}]")),
+              HasSubstr("asks no webhook"));
+  std::string many;
+  for (int i = 0; i < 65; ++i)
+    many += "{resource: secrets, namespace: n, name: s" + std::to_string(i) + "}, ";
+  EXPECT_THAT(complaints(withDependencies("[" + many + "]")), HasSubstr("more than 64 entries"));
 }
 
 }  // namespace

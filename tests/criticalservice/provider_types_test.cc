@@ -35,5 +35,16 @@ TEST(ProviderTypes, WhatRunsNothingCannot) {
   EXPECT_THAT(why({"", "services"}), HasSubstr("run nothing"));
 }
 
+TEST(ProviderTypes, ThoseWhosePodsOutliveTheirTerminationCanBeHeld) {
+  for (const char* const resource : {"deployments", "statefulsets", "daemonsets"})
+    EXPECT_TRUE(canBeHeld({"apps", resource})) << resource;
+  for (const kube::GroupResource& type : {kube::GroupResource{"apps", "replicasets"},
+                                          {"batch", "jobs"},
+                                          {"", "replicationcontrollers"},
+                                          {"", "deployments"},
+                                          {"apps.example.com", "deployments"}})
+    EXPECT_FALSE(canBeHeld(type)) << kube::toString(type);
+}
+
 }  // namespace
 }  // namespace lastout::criticalservice

@@ -6,7 +6,8 @@ namespace lastout::criticalservice {
 namespace {
 
 TEST(VerdictTable, CoversEveryCombinationOnce) {
-  for (const Subject subject : {Subject::CriticalService, Subject::Provider, Subject::HoldsProvider}) {
+  for (const Subject subject : {Subject::CriticalService, Subject::Provider, Subject::HeldProvider,
+                                Subject::HoldsProvider, Subject::Dependency}) {
     for (const DeletionIntent intent :
          {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
       for (const ProviderState provider :

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "criticalservice/dependencies.h"
 #include "tests/deploy/chart.h"
 #include "tests/support/program.h"
 
@@ -19,6 +20,7 @@ using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
+using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
@@ -69,7 +71,7 @@ TEST(Chart, IsTheKustomizeBase) {
   ASSERT_EQ(ran.exitCode, 0) << ran.out;
   const auto base = byName(documentsIn(ran.out));
   const auto chart = byName(withoutHooks(rendered(kChart, defaultValues())));
-  EXPECT_EQ(base.size(), 23U);
+  EXPECT_EQ(base.size(), 28U);
   for (const auto& [name, object] : base) {
     ASSERT_TRUE(chart.contains(name)) << name;
     EXPECT_EQ(chart.at(name), object) << name;
@@ -139,7 +141,7 @@ TEST(Deploy, AsksForNoMoreThanItNames) {
     for (const Json& rule : object.value("rules", Json::array())) {
       EXPECT_THAT(rule.dump(), Not(HasSubstr("*")));
       std::vector<std::string>& writes = object["kind"] == "Role" ? within[object["metadata"]["namespace"]]
-                                         : object["metadata"]["name"] == "lastout-carries-out-built-in"
+                                         : nameOf(object).starts_with("ClusterRole//lastout-carries-out-")
                                              ? later
                                              : anywhere;
       std::ranges::copy(writesOf(rule), std::back_inserter(writes));
@@ -152,12 +154,18 @@ TEST(Deploy, AsksForNoMoreThanItNames) {
                             "create validatingwebhookconfigurations.admissionregistration.k8s.io",
                             "create tokenreviews.authentication.k8s.io",
                             "create subjectaccessreviews.authorization.k8s.io",
-                            "patch appliedmanifestworks.work.open-cluster-management.io"));
-  EXPECT_THAT(later,
-              UnorderedElementsAre("delete daemonsets.apps", "delete deployments.apps",
-                                   "delete replicasets.apps", "delete statefulsets.apps",
-                                   "delete cronjobs.batch", "delete jobs.batch", "delete namespaces",
-                                   "delete replicationcontrollers", "delete criticalservices.lastout.dev"));
+                            "patch appliedmanifestworks.work.open-cluster-management.io",
+                            "patch daemonsets.apps", "patch deployments.apps", "patch statefulsets.apps"));
+  EXPECT_THAT(
+      later,
+      UnorderedElementsAre(
+          "delete daemonsets.apps", "delete deployments.apps", "delete replicasets.apps",
+          "delete statefulsets.apps", "delete cronjobs.batch", "delete jobs.batch", "delete namespaces",
+          "delete replicationcontrollers", "delete criticalservices.lastout.dev", "delete configmaps",
+          "delete persistentvolumeclaims", "delete secrets", "delete serviceaccounts", "delete services",
+          "delete clusterrolebindings.rbac.authorization.k8s.io",
+          "delete clusterroles.rbac.authorization.k8s.io", "delete rolebindings.rbac.authorization.k8s.io",
+          "delete roles.rbac.authorization.k8s.io", "delete apiservices.apiregistration.k8s.io"));
   EXPECT_THAT(within["lastout"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout",
                                                       "create leases.coordination.k8s.io",
                                                       "patch secrets/lastout-tls", "create secrets"));
@@ -191,15 +199,48 @@ TEST(Deploy, BindsItsRolesToItsServiceAccount) {
     EXPECT_EQ(kind, object["roleRef"]["kind"].get<std::string>() + "Binding");
     bound.push_back(roleNamed(object["roleRef"]["kind"], object["roleRef"]["name"], object["metadata"]));
   }
-  EXPECT_THAT(bound,
-              UnorderedElementsAre("ClusterRole lastout", "ClusterRole lastout-reads",
-                                   "ClusterRole lastout-carries-out", "ClusterRole lastout-keeps-works",
-                                   "Role lastout in lastout", "Role lastout in default"));
+  EXPECT_THAT(
+      bound, UnorderedElementsAre("ClusterRole lastout", "ClusterRole lastout-reads",
+                                  "ClusterRole lastout-finds-dependencies", "ClusterRole lastout-carries-out",
+                                  "ClusterRole lastout-keeps-works", "ClusterRole lastout-holds-providers",
+                                  "Role lastout in lastout", "Role lastout in default"));
   EXPECT_THAT(roles, IsSupersetOf(bound));
   EXPECT_THAT(roles, IsSupersetOf({"ClusterRole lastout-providers", "ClusterRole lastout-reader",
-                                   "ClusterRole lastout-carries-out-built-in"}));
+                                   "ClusterRole lastout-carries-out-built-in",
+                                   "ClusterRole lastout-carries-out-dependencies"}));
   const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
   EXPECT_EQ(pod["serviceAccountName"], account["name"]);
+}
+
+// "get secrets": what a ClusterRole allows.
+std::vector<std::string> rightsOf(const std::string& role) {
+  std::vector<std::string> rights;
+  const Json found = byName(documentsIn(textOf("deploy/rbac.yaml"))).at("ClusterRole//" + role);
+  for (const Json& rule : found["rules"]) {
+    for (const std::string verb : rule["verbs"]) {
+      for (const std::string resource : rule["resources"])
+        rights.push_back(verb + " " +
+                         toString(kube::GroupResource{rule["apiGroups"][0].get<std::string>(), resource}));
+    }
+  }
+  return rights;
+}
+
+// Of Secrets and ConfigMaps it may get those alone that it was told of by name.
+TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
+  using criticalservice::DependencyFinder;
+  std::vector<kube::GroupResource> types = DependencyFinder::types();
+  std::ranges::copy(DependencyFinder::neededTypes(), std::back_inserter(types));
+  std::vector<std::string> reads;
+  std::vector<std::string> carriesOut{"get secrets", "delete secrets", "get configmaps", "delete configmaps"};
+  for (const kube::GroupResource& type : types) {
+    for (const char* verb : {"get ", "list ", "watch "}) reads.push_back(verb + toString(type));
+    for (const char* verb : {"get ", "delete "}) carriesOut.push_back(verb + toString(type));
+  }
+  EXPECT_THAT(rightsOf("lastout-finds-dependencies"), UnorderedElementsAreArray(reads));
+  for (const std::string verb : {"get ", "list ", "watch "})
+    EXPECT_THAT(rightsOf("lastout"), Contains(verb + toString(kube::crdType()))) << "who converts what";
+  EXPECT_THAT(rightsOf("lastout-carries-out-dependencies"), UnorderedElementsAreArray(carriesOut));
 }
 
 // Kubernetes keeps these rules; a list of ours, even an empty one, would replace them at each kubectl apply.
@@ -336,7 +377,8 @@ TEST(Hook, AsksForNoMoreThanItNames) {
   EXPECT_THAT(within[""], UnorderedElementsAre(
                               "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
                               "patch criticalservices/status.lastout.dev",
-                              "patch appliedmanifestworks.work.open-cluster-management.io"));
+                              "patch appliedmanifestworks.work.open-cluster-management.io",
+                              "patch daemonsets.apps", "patch deployments.apps", "patch statefulsets.apps"));
   EXPECT_THAT(within["lastout"], UnorderedElementsAre("delete deployments.apps/lastout",
                                                       "delete leases.coordination.k8s.io/lastout",
                                                       "delete secrets/lastout-tls"));

@@ -64,6 +64,16 @@ kube::ObjectKey reviewedKey(const Json& request) {
           std::string(apiserver::stringAt(request, {"oldObject", "metadata", "name"}))};
 }
 
+apiserver::WebhookResponse denialByPolicy(const std::string& body) {
+  const Json review = {{"apiVersion", "admission.k8s.io/v1"},
+                       {"kind", "AdmissionReview"},
+                       {"response",
+                        {{"uid", Json::parse(body)["request"]["uid"]},
+                         {"allowed", false},
+                         {"status", {{"message", "nothing goes on a Friday"}}}}}};
+  return {200, review.dump()};
+}
+
 bool isDeletionByOthers(const Json& request) {
   return request["operation"] == "DELETE" && !request.value("dryRun", false) &&
          request["userInfo"]["username"] != kLastout;
@@ -124,6 +134,7 @@ server::ServerOptions Replica::options() {
   options.http.identity = {key.certificate, key.key, ""};
   options.view.ownNamespace = "lastout";
   options.view.allowedAge = milliseconds(500) * kSlower;
+  options.view.holdsAfter = milliseconds(0);  // nothing is asked for while a provider begins to be held
   options.reviews.budget = milliseconds(2'000);
   server::WebhookAddress address;
   address.serviceNamespace = address.serviceName = "lastout";
@@ -247,17 +258,21 @@ void FaultWorld::begin() {
   options.seed = seed_ + clusters_.size();
   options.wallClock = [this] { return wallClock(); };
   // As by a Service: to one after the other, whether it is there or not.
-  options.callWebhook = judge.listening([this](const apiserver::Webhook& webhook, const std::string& body) {
-    std::vector<Replica*> reached;
-    for (const auto& replica : replicas_) {
-      if (replica->wasReached()) reached.push_back(replica.get());
-    }
-    Replica& called = reached.empty() ? *replicas_.front() : *reached[calls_++ % reached.size()];
-    noteAsked(body);
-    auto answer = called.call(webhook, body);
-    noteReview(body, answer);
-    return answer;
-  });
+  const auto callLastout =
+      judge.listening([this](const apiserver::Webhook& webhook, const std::string& body) {
+        std::vector<Replica*> reached;
+        for (const auto& replica : replicas_) {
+          if (replica->wasReached()) reached.push_back(replica.get());
+        }
+        Replica& called = reached.empty() ? *replicas_.front() : *reached[calls_++ % reached.size()];
+        noteAsked(body);
+        auto answer = called.call(webhook, body);
+        noteReview(body, answer);
+        return answer;
+      });
+  options.callWebhook = [callLastout](const apiserver::Webhook& webhook, const std::string& body) {
+    return webhook.configuration == "policy" ? denialByPolicy(body) : callLastout(webhook, body);
+  };
   auto cluster = std::make_unique<apiserver::EmbeddedCluster>(std::move(options));
   judge.follow(*cluster);
   configurationsMade_ = 0;
@@ -409,6 +424,12 @@ std::string FaultWorld::holder() {
   return std::string(apiserver::stringAt(lease, {"spec", "holderIdentity"}));
 }
 
+Replica& FaultWorld::leader() {
+  std::string name;
+  waitUntil("one of them holds the Lease", [&] { return !(name = holder()).empty(); });
+  return replica(name == replica(0).identity ? 0 : 1);
+}
+
 Json FaultWorld::named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
   return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
 }
@@ -537,6 +558,19 @@ void FaultWorld::finalizeByHand() {
 std::string FaultWorld::refusalOf(const std::string& path) {
   const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
   return std::string(apiserver::stringAt(status, {"message"}));
+}
+
+void FaultWorld::denyDeletions(const std::string& resource) {
+  Json policy = named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "policy");
+  const Json rule = {
+      {"apiGroups", {"apps"}}, {"apiVersions", {"*"}}, {"operations", {"DELETE"}}, {"resources", {resource}}};
+  policy["webhooks"] =
+      Json::array({{{"name", "policy.example.com"},
+                    {"clientConfig", {{"service", {{"namespace", "policy"}, {"name", "policy"}}}}},
+                    {"rules", Json::array({rule})},
+                    {"sideEffects", "None"},
+                    {"admissionReviewVersions", {"v1"}}}});
+  create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", policy);
 }
 
 void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds) {

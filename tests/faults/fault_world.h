@@ -101,6 +101,8 @@ class FaultWorld {
 
   // Who holds lastout's Lease; empty: nobody has yet.
   std::string holder();
+  // The same of two, once one of them does.
+  Replica& leader();
 
   static apiserver::Json named(const std::string& apiVersion, const std::string& kind,
                                const std::string& name);
@@ -127,6 +129,9 @@ class FaultWorld {
   void finalizeByHand();
   // The message of the answer to one DELETE.
   std::string refusalOf(const std::string& path);
+  // Another webhook than lastout's denies every DELETE of the resource of apps, whoever asks, until its
+  // configuration is deleted: kFaultPolicy.
+  void denyDeletions(const std::string& resource);
 
   // The API server is gone, and comes back with another history: another cluster is at its address, with
   // objects and versions of its own. `prepare`, which is told the last version of the former one, is done in
@@ -203,5 +208,7 @@ inline constexpr const char* kFaultNamespace = "/api/v1/namespaces/app";
 inline constexpr const char* kFaultInstances = "/apis/my.crd.group/v1/coolresources";
 inline constexpr const char* kFaultWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+inline constexpr const char* kFaultPolicy =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/policy";
 
 }  // namespace lastout::testing

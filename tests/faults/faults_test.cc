@@ -373,12 +373,9 @@ class TwoReplicas : public FaultsTest {
 TEST_F(TwoReplicas, OfWhichOneDies) {
   world.replica(1).serve();
   begin(3);
-  std::string dead;
-  world.waitUntil("one of them holds the Lease", [&] { return !(dead = world.holder()).empty(); });
-  Replica& other = world.replica(dead == world.replica(0).identity ? 1 : 0);
-  const auto paths = FaultWorld::storyPaths(3);
-  world.deleteAll(paths, [&] {
-    Replica& dying = world.replica(&other == &world.replica(0) ? 1 : 0);
+  Replica& dying = world.leader();
+  Replica& other = world.replica(&dying == &world.replica(0) ? 1 : 0);
+  world.deleteAll(FaultWorld::storyPaths(3), [&] {
     if (dying.isServing()) dying.kill();
   });
   expectAllGone(3);

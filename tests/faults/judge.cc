@@ -44,6 +44,23 @@ kube::ObjectKey keyIn(const Json& request) {
           std::string(stringAt(request, {"oldObject", "metadata", "name"}))};
 }
 
+// docs/enforcement.md: the finalizer keeps the object, and nothing asks for the end of what it runs.
+bool keepsWhatItRuns(const Json& object) {
+  const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
+  return std::ranges::count(finalizers, "lastout.dev/criteria") > 0 &&
+         std::ranges::count(finalizers, "foregroundDeletion") == 0;
+}
+
+admission::Manner mannerIn(const Json& request) {
+  const Json object = request.value("oldObject", Json::object());
+  const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
+  const bool isHeld = std::ranges::count(finalizers, "lastout.dev/criteria") > 0;
+  const std::string policy(stringAt(request, {"options", "propagationPolicy"}));
+  const bool ends =
+      policy == "Foreground" || (policy.empty() && std::ranges::count(finalizers, "foregroundDeletion") > 0);
+  return isHeld && !ends ? admission::Manner::Held : admission::Manner::Ending;
+}
+
 bool isDeletion(const Json& request) {
   return stringAt(request, {"operation"}) == "DELETE" && stringAt(request, {"subResource"}).empty();
 }
@@ -115,7 +132,7 @@ void Judge::note(const Write& write) {
   if (key.type == kConfigurations && key.name == "lastout") noteConfiguration(write);
   for (Review& review : reviews_) {
     if (review.always.empty()) continue;
-    const Blockers now = verdictNow(review.object).blockers;
+    const Blockers now = verdictNow(review.object, review.manner).blockers;
     Blockers still;
     std::ranges::set_intersection(review.always, now, std::back_inserter(still));
     review.always = std::move(still);
@@ -152,9 +169,9 @@ bool Judge::wasAskedAbout(const kube::GroupResource& type, Clock::time_point sin
   return true;
 }
 
-PlainVerdict Judge::verdictNow(const kube::ObjectKey& object) const {
+PlainVerdict Judge::verdictNow(const kube::ObjectKey& object, admission::Manner manner) const {
   PlainCluster cluster = truth_;
-  for (const auto& [key, finalizers] : objects_) cluster.objects.push_back({key, finalizers});
+  for (const auto& [key, finalizers] : objects_) cluster.objects.push_back({key, finalizers, false});
   for (const kube::GroupResource& type : {criticalServiceType(), kube::crdType(), kJudgedNamespaces})
     cluster.knowledge[type] = graph::Knowledge::Synced;
   for (const auto& [name, service] : services_) {
@@ -164,15 +181,23 @@ PlainVerdict Judge::verdictNow(const kube::ObjectKey& object) const {
     for (const criticalservice::Criterion& criterion : service.service.criteria)
       cluster.knowledge[typeOf(criterion)] = graph::Knowledge::Synced;
   }
-  return verdictByTheDocument(cluster, object);
+  return verdictByTheDocument(cluster, object, manner);
 }
 
-// An object begins to go, or is gone.
+// An object begins to go, or is gone; one that is held goes when its finalizer does.
 void Judge::judgeCommit(const Write& write) {
-  if (write.kind == Write::Kind::Added || isTerminating(write.before->object())) return;
-  if (write.kind == Write::Kind::Modified && !isTerminating(write.record->object())) return;
+  if (write.kind == Write::Kind::Added) return;
   const kube::ObjectKey& key = write.record->key();
-  const PlainVerdict verdict = verdictNow(key);
+  const bool isThere = write.kind == Write::Kind::Modified;
+  const bool isHeld = isThere && keepsWhatItRuns(write.record->object());
+  if (isTerminating(write.before->object())) {
+    if (!isHeld && keepsWhatItRuns(write.before->object()) && !verdictNow(key).blockers.empty())
+      complaints_ +=
+          kube::toString(key) + " was let go in spite of" + toString(verdictNow(key).blockers) + "\n";
+    return;
+  }
+  if (isThere && !isTerminating(write.record->object())) return;
+  const PlainVerdict verdict = verdictNow(key, isHeld ? admission::Manner::Held : admission::Manner::Ending);
   if (verdict.blockers.empty()) return;
   const std::string what = kube::toString(key) + " went in spite of" + toString(verdict.blockers);
   const std::string uid(stringAt(write.before->object(), {"metadata", "uid"}));
@@ -200,8 +225,8 @@ apiserver::CallWebhook Judge::listening(apiserver::CallWebhook call) {
 
 std::list<Judge::Review>::iterator Judge::begin(const Json& request) {
   const std::scoped_lock lock(mutex_);
-  Review review{keyIn(request), {}};
-  review.always = verdictNow(review.object).blockers;
+  Review review{keyIn(request), mannerIn(request), {}};
+  review.always = verdictNow(review.object, review.manner).blockers;
   return reviews_.insert(reviews_.end(), std::move(review));
 }
 

@@ -59,6 +59,7 @@ class Judge {
   // A review of a DELETE that is under way.
   struct Review {
     kube::ObjectKey object;
+    admission::Manner manner = admission::Manner::Ending;
     Blockers always;  // what denied at every moment since it began
   };
   struct Interval {
@@ -76,7 +77,8 @@ class Judge {
   void noteConfiguration(const apiserver::Write& write);
   void judgeCommit(const apiserver::Write& write);
   bool wasAskedAbout(const kube::GroupResource& type, Clock::time_point since) const;
-  PlainVerdict verdictNow(const kube::ObjectKey& object) const;
+  PlainVerdict verdictNow(const kube::ObjectKey& object,
+                          admission::Manner manner = admission::Manner::Ending) const;
   std::list<Review>::iterator begin(const apiserver::Json& request);
   void end(std::list<Review>::iterator review, const apiserver::Json& request, const apiserver::Json& answer);
 

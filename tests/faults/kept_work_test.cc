@@ -2,6 +2,7 @@
 #include "admission/kept_work.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 const std::string kApplied = kAppliedWorks + std::string("/cluster1-provider");
+const std::string kStorage = kAppliedWorks + std::string("/cluster1-storage");
 const std::string kKept(admission::kKeptFinalizer);
 
 class KeptWorkTest : public WorksTest {
@@ -131,6 +133,81 @@ TEST_F(KeptWorkTest, IsNoLongerKeptOnceNothingIsGuarded) {
   EXPECT_TRUE(isThere());
 }
 
+// A work of its own has the claim that the provider's Pods mount, and somebody else's finalizer holds it.
+class KeptWorkOfTheClaim : public KeptWorkTest {
+ public:
+  explicit KeptWorkOfTheClaim(size_t replicas = 1) : KeptWorkTest(replicas) {}
+
+  std::vector<Json> providersWork() override {
+    std::vector<Json> work = WorksTest::providersWork();
+    for (Json& object : work) {
+      if (object["kind"] == "Deployment")
+        object["spec"]["template"]["spec"]["volumes"] =
+            Json::array({{{"name", "data"}, {"persistentVolumeClaim", {{"claimName", "data"}}}}});
+    }
+    return work;
+  }
+
+  // Two works are being deleted: the provider's, and that of its claim, which somebody else's finalizer
+  // holds.
+  void deleteBoth() {
+    begin();
+    Json claim = FaultWorld::named("v1", "PersistentVolumeClaim", "data");
+    claim["metadata"]["namespace"] = "app";
+    claim["metadata"]["finalizers"] = {"f.x/held"};
+    claim["spec"] = {{"accessModes", {"ReadWriteOnce"}}, {"resources", {{"requests", {{"storage", "1Gi"}}}}}};
+    createWork("storage", {claim});
+    world.waitUntil("it is kept", [&] {
+      const Json applied = world.get(kStorage);
+      return !applied.is_null() &&
+             applied["metadata"].value("finalizers", Json()).dump().find(kKept) != std::string::npos;
+    });
+    for (const char* work : {"storage", "provider"}) deleteWork(work);
+  }
+  void endAllButTheClaim() {
+    clearTheWay();
+    world.waitUntil("nobody guards it", [&] { return !world.isThere(kFaultService); });
+    world.waitUntil("lastout has heard of that",
+                    [&] { return world.get(kFaultWebhook).dump().find("deployments") == std::string::npos; });
+  }
+  void expectKeptUntilItIsGone() {
+    world.waitUntilCollected();
+    EXPECT_TRUE(world.isThere(kClaim));
+    EXPECT_TRUE(world.isThere(kStorage)) << world.logged();
+    world.patch(kClaim, {{"metadata", {{"finalizers", nullptr}}}});
+    expectAllGone();
+  }
+};
+
+TEST_F(KeptWorkOfTheClaim, IsKeptWhileItEndsAlthoughNobodyGuardsItAnyMore) {
+  deleteBoth();
+  endAllButTheClaim();
+  expectKeptUntilItIsGone();
+}
+
+class KeptWorkOfTheClaimByTwo : public KeptWorkOfTheClaim {
+ public:
+  KeptWorkOfTheClaimByTwo() : KeptWorkOfTheClaim(2) {}
+};
+
+// Who only looks on does so once a second.
+TEST_F(KeptWorkOfTheClaimByTwo, IsKeptByWhoOnlySawWhatItWaitsFor) {
+  world.replica(1).serve();
+  deleteBoth();
+  const auto looks = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  world.waitUntil("both have seen it", [&] { return std::chrono::steady_clock::now() > looks; });
+  endAllButTheClaim();
+  Replica& leader = world.leader();
+  Replica& other = world.replica(&leader == &world.replica(0) ? 1 : 0);
+  leader.kill();
+  world.waitUntil("the other leads", [&] { return world.holder() == other.identity; });
+  world.createService();
+  world.waitUntilGuarded();  // by whoever leads
+  world.waitUntil("it goes, by the other's leave",
+                  [&] { return world.ask("DELETE", kFaultService).status == 200; });
+  expectKeptUntilItIsGone();
+}
+
 class KeptWorkByTwo : public KeptWorkTest {
  public:
   KeptWorkByTwo() : KeptWorkTest(2) {}
@@ -142,13 +219,11 @@ TEST_F(KeptWorkByTwo, TheOtherLetsGoOfWhatTheLeaderKept) {
   waitUntilKept();
   deleteWork("provider");
   waitUntilTheAgentIsDone();
-  std::string dead;
-  world.waitUntil("one of them holds the Lease", [&] { return !(dead = world.holder()).empty(); });
-  Replica& leader = world.replica(dead == world.replica(0).identity ? 0 : 1);
+  Replica& leader = world.leader();
   leader.api.set({.forbidden = {"PATCH appliedmanifestworks"}});
   clearTheWay();
   world.waitUntil("the leader cannot let go", [&] {
-    return world.logged().find("its finalizer of lastout's cannot be changed") != std::string::npos;
+    return world.logged().find("lastout's finalizer cannot be changed") != std::string::npos;
   });
   EXPECT_TRUE(isThere());
   leader.kill();

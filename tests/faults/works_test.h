@@ -32,7 +32,7 @@ class WorksTest : public ::testing::Test {
     work["spec"] = {{"workload", {{"manifests", manifests}}}};
     world.create(kWorks, work);
   }
-  std::vector<apiserver::Json> providersWork() {
+  virtual std::vector<apiserver::Json> providersWork() {
     using apiserver::Json;
     Json deployment = FaultWorld::provider();
     deployment["metadata"]["namespace"] = "app";
@@ -54,6 +54,7 @@ class WorksTest : public ::testing::Test {
     return work;
   }
   virtual apiserver::Json service() { return FaultWorld::service(); }
+  virtual apiserver::Json definition() { return FaultWorld::definition(); }
 
   void begin() {
     world.replica().serve();
@@ -61,7 +62,7 @@ class WorksTest : public ::testing::Test {
   }
   void createWorks() {
     world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "cluster1"));
-    createWork("crd", {FaultWorld::definition()});
+    createWork("crd", {definition()});
     createWork("provider", providersWork());
     world.waitUntil("the type is there", [&] { return world.isThere(kFaultInstances); });
     createWork("instance", {FaultWorld::instance("instance-0")});
@@ -83,8 +84,10 @@ class WorksTest : public ::testing::Test {
     }
     return names;
   }
+  // The provider, its namespace, what guards it, and the claim that it needs.
+  size_t deniedObjects() const { return hasClaim ? 4 : 3; }
   void waitUntilRemembered() {
-    world.waitUntil("what was denied is remembered", [&] { return remembered().size() == 3; });
+    world.waitUntil("what was denied is remembered", [&] { return remembered().size() == deniedObjects(); });
   }
   // The provider's work is being deleted, and lastout has denied what it has to.
   void putOff() {

@@ -43,11 +43,15 @@ const std::map<int, Difference>& differences() {
         "agent "
         "and the clean-up take turns, and the agent leaves alone what it finds marked."}},
       {43,
-       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/replay",
-        "`spec.deletionIntent` and `spec.replay` are there: today's CustomResourceDefinition of "
-        "CriticalService "
-        "has these fields, with defaults."}},
-      {44, {"add /oldObject/spec/deletionIntent, add /oldObject/spec/replay", "As 43."}},
+       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/enforcement, add /oldObject/spec/guard, add "
+        "/oldObject/spec/replay",
+        "`spec.deletionIntent`, `spec.enforcement`, `spec.guard` and `spec.replay` are there: today's "
+        "CustomResourceDefinition "
+        "of CriticalService has these fields, with defaults."}},
+      {44,
+       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/enforcement, add /oldObject/spec/guard, add "
+        "/oldObject/spec/replay",
+        "As 43."}},
   };
   return kDifferences;
 }

@@ -49,7 +49,7 @@ Value podTemplate(const ObjectSpec& spec) {
   for (const std::string& claim : spec.claims)
     volumes.push_back(map({{"persistentVolumeClaim", map({{"claimName", text(claim)}})}}));
   return map({{"metadata", map({{"labels", map({{"app", text(spec.app)}})}})},
-              {"spec", map({{"volumes", list(std::move(volumes))}})}});
+              {"spec", map({{"containers", list({})}, {"volumes", list(std::move(volumes))}})}});
 }
 
 Value webhookContent(const WebhookSpec& spec) {
@@ -67,9 +67,19 @@ Value webhookContent(const WebhookSpec& spec) {
                                       {"rules", list(std::move(rules))}})})}});
 }
 
+Value conversionContent(const kube::ObjectKey& crd, const kube::ObjectKey& service) {
+  Value called = map({{"namespace", text(service.namespaceName)}, {"name", text(service.name)}});
+  Value webhook = map({{"clientConfig", map({{"service", std::move(called)}})}});
+  Value conversion = map({{"strategy", text("Webhook")}, {"webhook", std::move(webhook)}});
+  const std::string& kind = specTypes().find(kube::definedBy(crd.name))->kind;
+  return map(
+      {{"spec", map({{"names", map({{"kind", text(kind)}})}, {"conversion", std::move(conversion)}})}});
+}
+
 Value contentOf(const ObjectSpec& spec) {
   if (spec.service) return criticalservice::toManifest(*spec.service);
   if (spec.webhook) return webhookContent(*spec.webhook);
+  if (spec.converter) return conversionContent(spec.key, *spec.converter);
   if (isWorkload(spec.key.type))
     return map(
         {{"spec", map({{"replicas", {int64_t{spec.replicas}, {}}}, {"template", podTemplate(spec)}})}});

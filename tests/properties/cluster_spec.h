@@ -38,6 +38,7 @@ struct ObjectSpec {
   std::vector<std::string> claims = {};  // workloads: what their Pods mount, in the same namespace
   std::optional<criticalservice::CriticalService> service = {};
   std::optional<WebhookSpec> webhook = {};
+  std::optional<kube::ObjectKey> converter = {};  // CRDs: the Service that converts their objects
 };
 
 struct WorkObjects {

@@ -29,6 +29,7 @@ constexpr const char* kKinds[] = {"Send",
                                   "ClaimRelease",
                                   "CarryOut",
                                   "KeepWork",
+                                  "HoldProvider",
                                   "Finalize"};
 constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle",  "CrdCleanup",
                                    "Workloads", "Kubelet", "Claims",    "Finalizers", "Lastout"};
@@ -55,6 +56,9 @@ void Coverage::count(const Walk& walk) {
   const bool review = action.kind == Action::Kind::Confirm || action.kind == Action::Kind::Commit;
   if (review && walk.events().empty()) count(what + ", goes on");
   for (const Event& event : walk.events()) {
+    const uint16_t held = walk.machine().model().slots[event.slot].heldBit;
+    if (event.kind == EventKind::Accepted && (walk.after().finalizers(event.slot) & held) != 0)
+      count("held and deleted");
     if (event.kind != EventKind::Denied) continue;
     if (event.refused != nullptr) {
       count(std::string("refused ") + event.refused);
@@ -82,6 +86,8 @@ std::string Coverage::missing() const {
                                   "ClaimRelease by Claims",
                                   "CarryOut by Lastout",
                                   "KeepWork by Lastout",
+                                  "HoldProvider by Lastout",
+                                  "held and deleted",
                                   "Finalize by Finalizers",
                                   "step DryRun",
                                   "refused NotFound",

@@ -31,6 +31,9 @@ std::string describe(const ObjectSpec& object) {
             std::string(criticalservice::toString(object.service->intent));
     for (const criticalservice::Criterion& criterion : object.service->criteria)
       line += ", after " + criticalservice::toString(criterion);
+    if (object.service->dependencies.mode == criticalservice::DependencyMode::None) line += ", alone";
+    for (const kube::ObjectKey& needed : object.service->dependencies.listed)
+      line += ", needs " + kube::toString(needed);
   }
   if (object.webhook) {
     line += " calls " + kube::toString(object.webhook->service) + " on";
@@ -38,6 +41,7 @@ std::string describe(const ObjectSpec& object) {
     if (object.webhook->onUpdate) line += " UPDATE";
     for (const kube::GroupResource& type : object.webhook->types) line += " of " + kube::toString(type);
   }
+  if (object.converter) line += " converted behind " + kube::toString(*object.converter);
   return line;
 }
 

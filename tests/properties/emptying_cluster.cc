@@ -5,10 +5,13 @@
 // whose deletion may be refused: the agent forgets what was refused, and the garbage collector asks again
 // only once the AppliedManifestWork is gone (docs/concepts.md, "Put-off deletions"). Of what clients
 // delete in the background, only a claim waits so, for the Pods that mount it. Works::Safe therefore keeps
-// claims out of works; Works::WithClaims does not. There everything goes by itself only where lastout carries
-// out what it put off; elsewhere, once somebody asks again for each object that is left. For the same reason
-// nothing is orphaned where there are works: an object that a work gave up on, and that loses its last owner
-// to an Orphan deletion, is nobody's to delete.
+// claims, and what is listed as needed, out of works; Works::WithClaims does not. There everything goes by
+// itself only where lastout carries out what it put off; elsewhere, once somebody asks again for each object
+// that is left. For the same reason nothing is orphaned where there are works: an object that a work gave up
+// on, and that loses its last owner to an Orphan deletion, is nobody's to delete.
+// A provider that is held and deleted waits, and its work with it, for what the work's agent may have given
+// up on: with works there are such providers only where somebody asks again. Nobody replaces what they run:
+// what a workload runs that terminates is left alone.
 #include <algorithm>
 
 #include "tests/properties/dice.h"
@@ -122,7 +125,9 @@ class Generator {
     const bool rolesOnly = object.key.type == types::kClusterRoles;
     for (uint32_t count = 1 + dice_.below(2); count > 0; --count) {
       const ObjectSpec owner = dice_.pick(spec_.objects);
-      const bool isPlain = owner.key.type != types::kNamespaces && owner.key.type != types::kCrds;
+      // What goes after an operator owns nothing that this may wait for.
+      const bool isPlain = owner.key.type != types::kNamespaces && owner.key.type != types::kCrds &&
+                           !owner.key.name.starts_with("needed");
       const bool reachable =
           owner.key.namespaceName.empty() || owner.key.namespaceName == object.key.namespaceName;
       const bool known = std::any_of(object.owners.begin(), object.owners.end(),
@@ -148,6 +153,8 @@ class Generator {
     const bool serves = !dice_.oneIn(4);
     if (serves) serve(service, level);
     wait(service);
+    chooseDependencies(service);
+    if (works_ != Works::Safe && dice_.oneIn(2)) service.enforcement = criticalservice::EnforcementMode::Hold;
     if (!serves && dice_.oneIn(2)) service.intent = static_cast<DeletionIntent>(dice_.below(3));
     ObjectSpec& provider = add(service.provider);
     provider.app = provider.key.name;
@@ -155,8 +162,20 @@ class Generator {
     mount(provider);
     ownByRole(provider);
     if (serves && dice_.oneIn(3)) addWebhook(service);
+    if (serves) convertWidgets(service);
     addServices(service, serves);
     providers_.push_back(service.provider);
+  }
+
+  // Of ConfigMaps lastout knows nothing but what reviews and works tell. The new one goes after this
+  // operator, and only later ones wait for it.
+  void chooseDependencies(criticalservice::CriticalService& service) {
+    using criticalservice::DependencyMode;
+    service.dependencies.mode = static_cast<DependencyMode>(dice_.below(3));
+    if (service.dependencies.mode != DependencyMode::Listed) return;
+    const kube::ObjectKey needed{types::kConfigMaps, service.provider.namespaceName, freshName("needed")};
+    add(needed);
+    service.dependencies.listed = {needed};
   }
 
   void addServices(const criticalservice::CriticalService& service, bool serves) {
@@ -169,6 +188,7 @@ class Generator {
     criticalservice::CriticalService second = service;
     second.meta.name = freshName("service");
     second.criteria = {service.criteria.front()};
+    if (dice_.oneIn(3)) second.enforcement = criticalservice::EnforcementMode::Deny;
     add(criticalservice::keyOf(second)).service = second;
     services_.push_back(criticalservice::keyOf(second));
   }
@@ -232,6 +252,16 @@ class Generator {
     service.criteria.emplace_back(SpecificResourceCriterion{configuration.key});
   }
 
+  // The operator converts them, and so waits for all of them: where dependencies are found, that is.
+  void convertWidgets(const criticalservice::CriticalService& service) {
+    if (service.dependencies.mode != criticalservice::DependencyMode::Auto || !dice_.oneIn(2)) return;
+    const kube::ObjectKey front{types::kServices, service.provider.namespaceName, freshName("front")};
+    const auto crd = std::ranges::find(spec_.objects, crdKey(types::kWidgets), &ObjectSpec::key);
+    if (crd->converter) return;
+    crd->converter = front;
+    add(front).app = service.provider.name;
+  }
+
   void addFreeFinalizers() {
     for (ObjectSpec& object : spec_.objects) {
       if (dice_.oneIn(5) && object.key.type != types::kWebhooks) object.finalizers.emplace_back(kFree);
@@ -250,8 +280,8 @@ class Generator {
     for (uint32_t count = 1 + dice_.below(4); count > 0; --count)
       spec_.works.push_back({.key = {types::kWorks, "hub", freshName("work")}, .applies = {}});
     for (const ObjectSpec& object : spec_.objects) {
-      const bool claim = object.key.type == types::kClaims;
-      if ((claim && works_ == Works::Safe) || dice_.oneIn(3)) continue;
+      const bool mayWait = object.key.type == types::kClaims || object.key.name.starts_with("needed");
+      if ((mayWait && works_ == Works::Safe) || dice_.oneIn(3)) continue;
       const uint32_t first = dice_.below(static_cast<uint32_t>(spec_.works.size()));
       const uint32_t second = dice_.below(static_cast<uint32_t>(spec_.works.size()));
       spec_.works[first].applies.push_back(object.key);
@@ -285,6 +315,13 @@ class Generator {
     }
   }
 
+  bool isHeld(const kube::ObjectKey& key) const {
+    return std::any_of(spec_.objects.begin(), spec_.objects.end(), [&](const ObjectSpec& object) {
+      return object.service && object.service->provider == key &&
+             object.service->enforcement == criticalservice::EnforcementMode::Hold;
+    });
+  }
+
   // Changes during the teardown that do no harm.
   void addChanges() {
     for (uint32_t count = dice_.below(8); count > 0; --count) {
@@ -299,7 +336,7 @@ class Generator {
           step.value = 1;
           break;
         case 2:
-          if (!isWorkload(object.key.type)) continue;
+          if (!isWorkload(object.key.type) || isHeld(object.key)) continue;
           step.target = StepSpec::Target::Child;
           break;
         case 3:

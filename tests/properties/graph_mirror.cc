@@ -88,7 +88,7 @@ void GraphMirror::applyObject(const cluster::StateRef& state, Slot slot) {
       criticalservice::CriticalService service = model_.serviceSpecs[info.service];
       service.meta = meta;
       service.intent = static_cast<criticalservice::DeletionIntent>(object.value);
-      index_.put(graph_, service, specTypes());
+      index_.put(graph_, service, specTypes(), model_.dependencies[info.service]);
     }
   }
   present_[slot] = object.present();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cluster/transition.h"
+
 namespace lastout::testing {
 
 namespace {
@@ -189,6 +191,55 @@ Slot deletedBy(const Walk& walk) {
   return model.links[model.works[action.a].firstLink + walk.before().work(action.a).next].object;
 }
 
+bool carriesHeld(const SlotInfo& info, const ObjectState& object) {
+  for (size_t i = 0; i < info.finalizers.size(); ++i) {
+    if (info.finalizers[i] == "lastout.dev/criteria" && (object.finalizers >> i & 1) != 0)
+      return object.present();
+  }
+  return false;
+}
+
+// What the DELETE of the walk's action asks for; nothing: it does not say.
+std::optional<cluster::PropagationPolicy> policyOf(const Walk& walk) {
+  const Action& action = walk.action();
+  const cluster::Model& model = walk.machine().model();
+  switch (action.actor) {
+    case Actor::Client: {
+      const cluster::Step& step = model.steps[action.a];
+      return step.hasPolicy ? std::optional(step.policy) : std::nullopt;
+    }
+    case Actor::Collector: {
+      std::vector<uint64_t> words(walk.before().words().begin(), walk.before().words().end());
+      const cluster::StateRef state(words.data(), walk.machine().layout());
+      return cluster::collectorRequest(cluster::Transition(walk.machine(), state, nullptr), action.a).policy;
+    }
+    case Actor::Lastout: {
+      const ObjectState object = walk.before().object(action.a);
+      return object.putOff ? std::optional(object.putOff->policy) : std::nullopt;
+    }
+    default:
+      return cluster::PropagationPolicy::Background;
+  }
+}
+
+// docs/verdicts.md: "a held provider by a DELETE in the Background, one that orphans, or one that says
+// neither while nobody has asked for Foreground".
+admission::Manner mannerOfDelete(const Walk& walk, Slot slot) {
+  const ObjectState object = walk.before().object(slot);
+  const auto policy = policyOf(walk);
+  const bool inForeground = policy ? *policy == cluster::PropagationPolicy::Foreground
+                                   : (object.finalizers & cluster::kForegroundBit) != 0;
+  const bool isHeld = carriesHeld(walk.machine().model().slots[slot], object);
+  return isHeld && !inForeground ? admission::Manner::Held : admission::Manner::Ending;
+}
+
+// The object is there, with all that it runs.
+bool isKept(const Walk& walk, Slot slot) {
+  const ObjectState object = walk.after().object(slot);
+  return carriesHeld(walk.machine().model().slots[slot], object) &&
+         (object.finalizers & cluster::kForegroundBit) == 0;
+}
+
 }  // namespace
 
 std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
@@ -196,23 +247,50 @@ std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
   if (!model.guarded) return {};
   const Action& action = walk.action();
   const uint64_t key = uint64_t{action.a} << 8 | static_cast<uint64_t>(action.actor);
-  const auto verdict = [&](Slot slot) { return verdictByTheDocument(before, model.slots[slot].key); };
+  const auto verdict = [&](Slot slot) {
+    return verdictByTheDocument(before, model.slots[slot].key, mannerOfDelete(walk, slot));
+  };
   if (action.kind == Action::Kind::Confirm &&
       flightOf(walk, walk.after()).phase == cluster::Flight::Phase::Confirmed)
-    held_[key] = verdict(deletedBy(walk)).allowed;
+    held_[key] = verdictByTheDocument(before, model.slots[deletedBy(walk)].key).allowed;
   for (const Event& event : walk.events()) {
     if (event.kind == EventKind::Denied && event.refused == nullptr &&
         event.decision.unmet != verdict(event.slot).blockers.size())
       return "denied for other reasons than the document's" + place(walk, event.slot);
     if (event.kind != EventKind::Accepted) continue;
     if (action.kind == Action::Kind::Commit) {
-      if (!held_[key]) return "committed although its criteria did not hold" + place(walk, event.slot);
+      if (!held_[key] && !isKept(walk, event.slot))
+        return "committed although its criteria did not hold" + place(walk, event.slot);
     } else if (action.kind == Action::Kind::WorkloadSync) {
       if (!verdict(event.slot).allowed) return "a workload deletes what is guarded" + place(walk, event.slot);
     } else if (action.kind != Action::Kind::CrdInstances && verdict(event.slot).guarded) {
       // (What a CRD takes along is not reviewed; the CRD is guarded instead.)
       return "a guarded object is deleted without a confirming read" + place(walk, event.slot);
     }
+  }
+  return brokenByHolding(walk, before, key);
+}
+
+// How lastout's finalizer for providers comes and goes.
+std::string SafetyWatch::brokenByHolding(const Walk& walk, const PlainCluster& before, uint64_t key) {
+  const cluster::Model& model = walk.machine().model();
+  const Action& action = walk.action();
+  for (const Slot slot : walk.changedSlots()) {
+    const ObjectState then = walk.before().object(slot);
+    const bool had = carriesHeld(model.slots[slot], then);
+    const bool has = carriesHeld(model.slots[slot], walk.after().object(slot));
+    if (had == has || !then.present()) continue;
+    const bool endsAnyway = (then.finalizers & cluster::kForegroundBit) != 0;
+    if (had && then.terminating() && endsAnyway && action.kind == Action::Kind::HoldProvider) continue;
+    if (had && then.terminating()) {
+      if (action.kind != Action::Kind::Commit || action.actor != Actor::Lastout)
+        return "a held provider is let go by somebody else" + place(walk, slot);
+      if (!held_[key]) return "committed although its criteria did not hold" + place(walk, slot);
+      continue;
+    }
+    const bool isWanted = verdictByTheDocument(before, model.slots[slot].key, admission::Manner::Held).held;
+    if (action.kind != Action::Kind::HoldProvider || isWanted != has)
+      return "a provider is held, or is no longer, without a reason" + place(walk, slot);
   }
   return {};
 }

@@ -15,13 +15,16 @@ namespace lastout::testing {
 std::string brokenRule(const Walk& walk);
 
 // Safety, kept apart from the machine's own accounts: what the document says is read at every confirming
-// read, and remembered until the commit.
+// read, and remembered until the commit. Of a provider that is held the commit is that of its finalizer's
+// removal.
 class SafetyWatch {
  public:
   // `before` is the cluster before the last action of the walk.
   std::string broken(const Walk& walk, const PlainCluster& before);
 
  private:
+  std::string brokenByHolding(const Walk& walk, const PlainCluster& before, uint64_t key);
+
   std::unordered_map<uint64_t, bool> held_;  // by actor and number: the criteria held at its confirming read
 };
 

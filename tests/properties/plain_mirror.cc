@@ -37,6 +37,8 @@ PlainMirror::PlainMirror(const cluster::Model& model, const cluster::StateRef& s
     : model_(model), places_(model.slots.size(), cluster::kNone) {
   if (model.lastoutNamespace) cluster_.ownNamespace = model.lastoutNamespace->name;
   for (const kube::GroupResource& type : typesOf(model)) cluster_.knowledge[type] = graph::Knowledge::Synced;
+  for (size_t i = 0; i < model.serviceSpecs.size(); ++i)
+    cluster_.needs[model.serviceSpecs[i].meta.name] = model.dependencies[i];
   std::vector<Slot> all(model.slots.size());
   std::iota(all.begin(), all.end(), Slot{0});
   follow(state, all);
@@ -69,7 +71,8 @@ void PlainMirror::add(const cluster::StateRef& state, Slot slot) {
   const cluster::ObjectState object = state.object(slot);
   places_[slot] = static_cast<uint32_t>(slots_.size());
   slots_.push_back(slot);
-  cluster_.objects.push_back({.key = info.key, .finalizers = finalizersOf(info, object)});
+  cluster_.objects.push_back(
+      {.key = info.key, .finalizers = finalizersOf(info, object), .terminating = object.terminating()});
   if (info.role != cluster::Role::CriticalService) return;
   cluster_.services.push_back(model_.serviceSpecs[info.service]);
   cluster_.services.back().intent = static_cast<criticalservice::DeletionIntent>(object.value);

@@ -45,6 +45,7 @@ class RacingGenerator {
     criticalservice::CriticalService service;
     service.meta.name = "service";
     service.provider = provider_;
+    if (dice_.oneIn(2)) service.enforcement = criticalservice::EnforcementMode::Hold;
     byFinalizer_ = dice_.oneIn(2);
     if (byFinalizer_)
       service.criteria.emplace_back(criticalservice::FinalizerCriterion{types::kWidgets, kServed});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "criticalservice/provider_types.h"
 #include "tests/properties/dice.h"
 
 namespace lastout::testing {
@@ -147,7 +148,8 @@ class RandomGenerator {
     spec_.works.push_back(std::move(work));
   }
 
-  // A Service in front of a workload, and a webhook behind it that is called for a type or two.
+  // A Service in front of a workload, and a webhook behind it that is called for a type or two, or converts
+  // one.
   void addWebhook() {
     if (!dice_.oneIn(3)) return addClaim();
     const ObjectSpec* workload = anyOf(types::kDeployments);
@@ -158,6 +160,9 @@ class RandomGenerator {
     ObjectSpec& service = add(key);
     service.app = app;
     service.present = present;
+    for (ObjectSpec& object : spec_.objects) {
+      if (object.key.type == types::kCrds && dice_.oneIn(4)) object.converter = key;
+    }
     ObjectSpec& configuration = addOf(types::kWebhooks, "hook");
     configuration.webhook = WebhookSpec{.service = key, .types = {dice_.pick(commonTypes())}};
     configuration.webhook->onUpdate = dice_.oneIn(2);
@@ -180,11 +185,27 @@ class RandomGenerator {
       if (!again) service.criteria.push_back(std::move(criterion));
     }
     service.intent = static_cast<criticalservice::DeletionIntent>(dice_.oneIn(4) ? dice_.below(3) : 0);
+    service.dependencies.mode = static_cast<criticalservice::DependencyMode>(dice_.below(3));
+    if (service.dependencies.mode == criticalservice::DependencyMode::Listed) listDependencies(service);
     if (namesItsOwn(service)) return;  // refused when it is read
+    if (criticalservice::canBeHeld(service.provider.type) && !dice_.oneIn(3))
+      service.enforcement = criticalservice::EnforcementMode::Hold;
     ObjectSpec& object = addOf(types::kCriticalServices, "unused");
     object.key.name = service.meta.name;
     if (dice_.oneIn(6)) object.finalizers = someFinalizers(1);
     object.service = std::move(service);
+  }
+
+  void listDependencies(criticalservice::CriticalService& service) {
+    for (uint32_t count = 1 + dice_.below(3); count > 0; --count) {
+      const kube::ObjectKey object = any().key;
+      const bool isPlain = object.type == types::kConfigMaps || object.type == types::kClusterRoles ||
+                           object.type == types::kClaims || object.type == types::kWidgets;
+      const criticalservice::Criterion awaited = criticalservice::SpecificResourceCriterion{object};
+      const bool isAwaited =
+          std::find(service.criteria.begin(), service.criteria.end(), awaited) != service.criteria.end();
+      if (isPlain && !isAwaited) service.dependencies.listed.push_back(object);
+    }
   }
 
   kube::ObjectKey someProvider() {

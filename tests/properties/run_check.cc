@@ -75,12 +75,22 @@ class RunCheck {
       };
       if (std::any_of(work.dependents.begin(), work.dependents.end(), isExempt)) continue;
       for (const Slot applied : work.dependents) {
-        if (isOwned(applied, event.slot) &&
+        if (isOwned(applied, event.slot) && !isUnseen(applied) &&
             verdictByTheDocument(plain_.cluster(), machine_.model().slots[applied].key).guarded)
           return machine_.model().name(event.slot) + " before " + machine_.model().name(applied);
       }
     }
     return {};
+  }
+
+  // It is being deleted, and of a type that lastout does not follow: a finalizer of its own keeps it.
+  bool isUnseen(Slot slot) const {
+    const auto isThere = [&](uint32_t service) {
+      return walk_.before().object(machine_.model().services[service]).present();
+    };
+    const cluster::SlotInfo& info = machine_.model().slots[slot];
+    return info.role == cluster::Role::Plain && !walk_.before().object(slot).live() &&
+           std::none_of(info.followers.begin(), info.followers.end(), isThere);
   }
 
   bool isLastoutsOwn(Slot slot) const {

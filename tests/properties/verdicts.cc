@@ -10,6 +10,7 @@ namespace lastout::testing {
 namespace {
 
 using admission::Decision;
+using admission::Manner;
 using admission::Reason;
 using cluster::Slot;
 
@@ -21,15 +22,16 @@ struct Answer {
 // `name` gives the name of a service by its number.
 template <admission::Facts F, class Name>
 Answer answer(const F& facts, const admission::Rules& rules, std::span<const admission::Stake> stakes,
-              Name name) {
-  Answer result{.decision = admission::decide(facts, rules, stakes), .blockers = {}};
-  admission::forEachBlocker(facts, rules, stakes, [&](uint32_t stake, uint32_t criterion, Reason reason) {
+              Name name, Manner manner) {
+  Answer result{.decision = admission::decide(facts, rules, stakes, manner), .blockers = {}};
+  const auto add = [&](uint32_t stake, uint32_t criterion, Reason reason) {
     if (reason == Reason::ServicesUnknown) return true;
     const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
     result.blockers.push_back(
         {std::string(name(stakes[stake].service)), isCriterion ? static_cast<int>(criterion) : -1, reason});
     return true;
-  });
+  };
+  admission::forEachBlocker(facts, rules, stakes, add, manner);
   std::sort(result.blockers.begin(), result.blockers.end());
   return result;
 }
@@ -49,15 +51,18 @@ std::string difference(const Answer& answer, const PlainVerdict& verdict) {
   const bool sum =
       unsure || (decision.allowed == answer.blockers.empty() && decision.unmet == answer.blockers.size());
   if (sum && unsure != verdict.servicesKnown && decision.allowed == verdict.allowed &&
-      answer.blockers == verdict.blockers && decision.guarded == verdict.guarded)
+      answer.blockers == verdict.blockers && decision.guarded == verdict.guarded &&
+      decision.held == verdict.held && (decision.reason == Reason::Held) == (verdict.held && verdict.allowed))
     return {};
   return text(decision.guarded, answer.blockers) + (sum ? "" : " (not what decide says)") +
          "; the document says: " + text(verdict.guarded, verdict.blockers);
 }
 
-std::string onGraph(GraphMirror& mirror, const kube::ObjectKey& key, const PlainVerdict& verdict) {
-  const Answer found = answer(mirror.facts(), mirror.index().rules(), mirror.index().stakes(key),
-                              [&](uint32_t service) { return mirror.index().service(service).meta.name; });
+std::string onGraph(GraphMirror& mirror, const kube::ObjectKey& key, const PlainVerdict& verdict,
+                    Manner manner = Manner::Ending) {
+  const Answer found = answer(
+      mirror.facts(), mirror.index().rules(), mirror.index().stakes(key),
+      [&](uint32_t service) { return mirror.index().service(service).meta.name; }, manner);
   const std::string text = difference(found, verdict);
   return text.empty() ? text : "DELETE of " + kube::toString(key) + " on the graph: " + text;
 }
@@ -68,15 +73,19 @@ std::string disagreement(const cluster::Machine& machine, const cluster::StateRe
                          const PlainCluster& plain, Slot slot) {
   const cluster::Model& model = machine.model();
   const kube::ObjectKey& key = model.slots[slot].key;
-  const PlainVerdict verdict = verdictByTheDocument(plain, key);
-  const Answer onState = answer(
-      cluster::StateFacts(model, state), model.rules, model.slots[slot].stakes,
-      [&](uint32_t service) { return std::string_view(model.slots[model.services[service]].key.name); });
-  if (const std::string found = difference(onState, verdict); !found.empty())
-    return "DELETE of " + model.name(slot) + " on the state: " + found;
-  if (machine.criteriaHold(state, slot) != verdict.allowed)
-    return "criteriaHold of " + model.name(slot) + " says otherwise than the document";
-  return onGraph(mirror, key, verdict);
+  for (const Manner manner : {Manner::Ending, Manner::Held}) {
+    const PlainVerdict verdict = verdictByTheDocument(plain, key, manner);
+    const Answer onState = answer(
+        cluster::StateFacts(model, state), model.rules, model.slots[slot].stakes,
+        [&](uint32_t service) { return std::string_view(model.slots[model.services[service]].key.name); },
+        manner);
+    if (const std::string found = difference(onState, verdict); !found.empty())
+      return "DELETE of " + model.name(slot) + " on the state: " + found;
+    if (manner == Manner::Ending && machine.criteriaHold(state, slot) != verdict.allowed)
+      return "criteriaHold of " + model.name(slot) + " says otherwise than the document";
+    if (std::string found = onGraph(mirror, key, verdict, manner); !found.empty()) return found;
+  }
+  return {};
 }
 
 std::string disagreementWhenUnsure(const cluster::Model& model, GraphMirror& mirror,

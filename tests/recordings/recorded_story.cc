@@ -112,11 +112,12 @@ cluster::BuildInput toInput(const RecordedStory& story) {
   input.guarded = story.guarded;
   for (const kube::Object& object : story.objects) {
     if (object.key.type != manifestwork::manifestWorkType()) {
-      input.objects.push_back(object);
+      input.objects.push_back(scenarios::asGuardedThen(object));
       continue;
     }
-    const auto work = manifestwork::parseWork(object, {}, story.types);
+    auto work = manifestwork::parseWork(object, {}, story.types);
     if (!work) stop("tests/recordings: " + lines(work.error()));
+    for (kube::Object& manifest : work->manifests) manifest = scenarios::asGuardedThen(std::move(manifest));
     input.works.push_back(
         {.manifestWork = object, .appliedName = appliedNameOf(*work, story), .manifests = work->manifests});
   }

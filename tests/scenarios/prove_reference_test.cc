@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, AgainstPlain,
                          ::testing::Values("story-three-works", "story-one-work", "story-unguarded",
                                            "story-deadlock", "story-only-denied", "provider-recreated",
                                            "intent-best-effort", "late-instance-without-crd", "cycle-of-two",
-                                           "foreground-delete"),
+                                           "foreground-delete", "hold-foreground"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -114,9 +114,18 @@ TEST(Shipped, AreAllThere) {
                                    "late-instance-without-crd",
                                    "provider-recreated",
                                    "foreground-delete",
+                                   "hold-background",
+                                   "hold-foreground",
+                                   "hold-story",
                                    "deletecollection",
                                    "crd-deleted-directly",
                                    "crd-of-criticalservices",
+                                   "dependency-clusterrolebinding",
+                                   "dependency-secret",
+                                   "dependency-configmap",
+                                   "dependency-conversion-service",
+                                   "dependency-conversion-webhook",
+                                   "dependency-of-nobody",
                                    "intent-ordered",
                                    "intent-best-effort",
                                    "intent-orphan"}));
@@ -135,6 +144,17 @@ TEST(Shipped, TheLateInstanceHasToBeCreated) {
       ready(changed("scenarios/late-instance-without-crd.yaml",
                     "after: deployments.apps/operator/operator gone", "after: widgets/late gone"));
   EXPECT_THAT(failures(replay(*neverSent, {})), Not(IsEmpty()));
+}
+
+// The provider alone is not enough: without what it needs, it cannot clean up.
+TEST(Shipped, WhatAProviderNeedsHasToBeGuarded) {
+  for (const char* what :
+       {"clusterrolebinding", "secret", "configmap", "conversion-service", "conversion-webhook"}) {
+    const auto alone = ready(changed(std::string("scenarios/dependency-") + what + ".yaml",
+                                     "dependencies: Auto", "dependencies: None"));
+    EXPECT_EQ(prove(alone->compiled).verdict, Verdict::Stuck) << what;
+    EXPECT_THAT(failures(replay(*alone, {})), Not(IsEmpty())) << what;
+  }
 }
 
 // The document lists nine steps; the two stories show each of them, at a time that agrees with the partial

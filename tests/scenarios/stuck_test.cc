@@ -65,6 +65,19 @@ TEST(Stuck, ADenialThatGoesOn) {
   EXPECT_THAT(reasons(report, "widgets/one"), ElementsAre("nobody has asked for its deletion"));
 }
 
+TEST(Stuck, AProviderThatIsHeld) {
+  std::string held(kOperator);
+  held.insert(held.find("  provider:"), "  enforcement: Hold\n");
+  const ScenarioReport report =
+      play(scenario("  steps:\n    - delete: deployments.apps/operator/operator", held));
+  EXPECT_THAT(told(report),
+              Contains(HasSubstr("deployments/operator/operator: accepted, waits for its criteria")));
+  EXPECT_THAT(reasons(report, "deployments/operator/operator"),
+              ElementsAre("lastout holds it: widgets.example.com/one has finalizer example.com/cleanup and "
+                          "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com exists"));
+  EXPECT_THAT(reasons(report, "widgets/one"), ElementsAre("nobody has asked for its deletion"));
+}
+
 TEST(Stuck, AClientThatDoesNotAskAgain) {
   EXPECT_THAT(
       reasons(play(scenario(std::string(kController) + R"(

@@ -46,9 +46,12 @@ TEST_F(AskOnceTest, WhatMayNotBeReadIsSaid) {
   createStory();
   const auto asked = askAs("readers-token");
   ASSERT_TRUE(asked) << asked.error().message;
-  EXPECT_THAT(asked->warnings, ElementsAre(HasSubstr("you may not list namespaces, so what depends on that "
-                                                     "type counts as unknown here (403 Forbidden"),
-                                           HasSubstr("you may not list deployments.apps")));
+  EXPECT_THAT(asked->warnings,
+              ElementsAre(HasSubstr("you may not list namespaces, so what depends on that "
+                                    "type counts as unknown here (403 Forbidden"),
+                          HasSubstr("you may not list deployments.apps"),
+                          HasSubstr("not all that providers need is known here, as these cannot be read: "
+                                    "persistentvolumeclaims, serviceaccounts, services, apiservices")));
   const auto why = admission::whyOf(asked->cluster, "criticalservice/s");
   ASSERT_TRUE(why);
   EXPECT_THAT(why->message, AllOf(HasSubstr("(you are not allowed to list deployments.apps)"),

@@ -108,14 +108,14 @@ class ConfirmingReadsTest : public ::testing::Test {
     object.meta.name = name;
     object.meta.uid = "u-" + name;
     object.meta.resourceVersion = "7";
-    view.upsert(*kube::ResourceMap::builtIn().find(kConfigMaps), std::move(object));
+    view.upsert(*kube::ResourceMap::builtIn().find(kConfigMaps), std::move(object), steady_clock::now());
   }
 
   void tellDefinition(const std::string& name) {
     client::StreamedObject object;
     object.meta.name = name;
     object.meta.uid = "u-" + name;
-    view.upsert(*kube::ResourceMap::builtIn().find(kube::crdType()), std::move(object));
+    view.upsert(*kube::ResourceMap::builtIn().find(kube::crdType()), std::move(object), steady_clock::now());
   }
   // As discovery has told once.
   void serveThings() {

@@ -33,15 +33,20 @@ class KeptWorksTest : public ::testing::Test {
     for (const auto& type : {criticalservice::criticalServiceType(), kube::crdType(), kKeptSpaces,
                              kKeptDeployments, kKeptWidgets, kKeptWorkType})
       view.know(type, Knowledge::Synced);
+    using Finder = criticalservice::DependencyFinder;
+    for (const auto* types : {&Finder::types(), &Finder::neededTypes()}) {
+      for (const kube::GroupResource& type : *types) view.know(type, Knowledge::Synced);
+    }
     put(kKeptSpaces, "", "n", {"w"});
     put(kKeptDeployments, "n", "d", {"w"});
   }
 
-  void guard(const std::string& replay) {
+  // `status`: JSON.
+  void guard(const std::string& replay, const std::string& status = "{}") {
     const std::string text =
         R"({"apiVersion":"lastout.dev/v1alpha1","kind":"CriticalService",
-      "metadata":{"name":"s"},"spec":{"replay":")" +
-        replay +
+      "metadata":{"name":"s"},"status":)" +
+        status + R"(,"spec":{"replay":")" + replay +
         R"(","provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},
       "criteria":[{"type":"Finalizer","finalizer":
         {"group":"example.com","resource":"widgets","finalizerName":"a/b"}}]}})";
@@ -78,16 +83,19 @@ class KeptWorksTest : public ::testing::Test {
   }
 
   Keeping keeping() {
-    const auto changes = keptWorksToChange({view, types, home}, refused);
+    const auto changes =
+        keptWorksToChange({view, types, home, recorded}, refused, typeInDoubt(view).has_value(), awaited);
     return changes.empty() ? Keeping::AsItIs : changes.front().keeping;
   }
   std::string forsaken() {
-    const auto changes = keptWorksToChange({view, types, home}, refused);
+    const auto changes =
+        keptWorksToChange({view, types, home, recorded}, refused, typeInDoubt(view).has_value(), awaited);
     return changes.empty() || !changes.front().forsaken ? "" : changes.front().forsaken->uid;
   }
   std::vector<std::string> left() {
     std::vector<std::string> uids;
-    for (const LeftBehind& one : leftBehindIn({view, types, home})) uids.push_back(one.deletion.uid);
+    for (const LeftBehind& one : leftBehindIn({view, types, home, recorded}))
+      uids.push_back(one.deletion.uid);
     std::ranges::sort(uids);
     return uids;
   }
@@ -95,7 +103,9 @@ class KeptWorksTest : public ::testing::Test {
   kube::ResourceMap types = kube::ResourceMap::builtIn();
   admission::ClusterView view{"", admission::Told::WhatIsWatched};
   std::string home;
+  RecordedObjects recorded;
   std::set<std::string> refused;
+  AwaitedObjects awaited;  // by looks before
 };
 
 TEST_F(KeptWorksTest, BeginWithWhatIsGuarded) {
@@ -139,6 +149,20 @@ TEST_F(KeptWorksTest, EndWithTheLastOfWhatIsAwaited) {
   EXPECT_EQ(keeping(), Keeping::Ends);
 }
 
+// Pods still mount a claim that is being deleted; what has guarded it is gone.
+TEST_F(KeptWorksTest, AwaitUntilItIsGoneWhatTheyWereSeenToAwait) {
+  const kube::GroupResource claims{"", "persistentvolumeclaims"};
+  keepAlone();
+  remove(kKeptSpaces, "", "n");
+  EXPECT_EQ(keeping(), Keeping::AsItIs);
+  put(kKeptDeployments, "n", "d", {"w"}, true, {"somebody/holds"});
+  put(claims, "n", "never-guarded", {"w"}, true, {"mine/forever"});
+  remove(criticalservice::criticalServiceType(), "", "s");
+  EXPECT_EQ(keeping(), Keeping::AsItIs);
+  remove(kKeptDeployments, "n", "d");
+  EXPECT_EQ(keeping(), Keeping::Ends);
+}
+
 TEST_F(KeptWorksTest, AreAsTheyAreWhileProvidersMayBeThere) {
   putWork(false, {kAgents, kOurs});
   remove(kKeptSpaces, "", "n");
@@ -146,7 +170,8 @@ TEST_F(KeptWorksTest, AreAsTheyAreWhileProvidersMayBeThere) {
   for (const Knowledge unsure : {Knowledge::Unknown, Knowledge::Unserved}) {
     view.know(kKeptDeployments, unsure);
     EXPECT_EQ(keeping(), Keeping::AsItIs);
-    EXPECT_THAT(keptWorksToChange({view, types, home, false}, refused), ::testing::SizeIs(1));
+    EXPECT_THAT(keptWorksToChange({view, types, home, recorded}, refused, false, awaited),
+                ::testing::SizeIs(1));
   }
   for (const Knowledge sure : {Knowledge::Forbidden, Knowledge::Stale}) {
     view.know(kKeptDeployments, sure);
@@ -189,13 +214,87 @@ TEST_F(KeptWorksTest, AreLetGoForWhatAnotherOwnerKeeps) {
   EXPECT_EQ(keeping(), Keeping::AsItIs) << "in a namespace that terminates everything goes";
 }
 
+// A Secret that the provider needs: nobody follows those, so that it is there as long as its deletion is
+// remembered.
+TEST_F(KeptWorksTest, AwaitWhatNobodySeesAsLongAsItIsRemembered) {
+  const auto remembering = [](const std::string& resource, const std::string& owner) {
+    return R"({"putOff":[{"resource":")" + resource + R"(","namespace":"n","name":"key","uid":"uid-key",
+      "requestedBy":"a","requestedAt":"2026-11-22T16:00:00Z","owners":[")" +
+           owner + R"("]}]})";
+  };
+  keepAlone();
+  remove(kKeptDeployments, "n", "d");
+  remove(kKeptSpaces, "", "n");
+  guard("Controllers", remembering("secrets", "uid-w"));
+  EXPECT_EQ(keeping(), Keeping::AsItIs);
+  refused.insert("uid-key");
+  EXPECT_EQ(keeping(), Keeping::Ends) << "lastout cannot delete it";
+  refused.clear();
+  guard("Never", remembering("secrets", "uid-w"));
+  EXPECT_EQ(keeping(), Keeping::Ends) << "lastout will not";
+  guard("Controllers", remembering("secrets", "uid-of-another"));
+  EXPECT_EQ(keeping(), Keeping::Ends);
+  guard("Controllers", remembering("serviceaccounts", "uid-w"));
+  view.know({"", "serviceaccounts"}, Knowledge::Synced);
+  EXPECT_EQ(keeping(), Keeping::Ends) << "of a type that is followed it is seen to be gone";
+  guard("Controllers");
+  EXPECT_EQ(keeping(), Keeping::Ends);
+}
+
+// Whoever comes after the provider is gone does not know what it needed, but what is remembered.
+TEST_F(KeptWorksTest, AwaitWhatAProviderNeededThatIsGone) {
+  const kube::GroupResource accounts{"", "serviceaccounts"};
+  keepAlone();
+  remove(kKeptDeployments, "n", "d");
+  remove(kKeptSpaces, "", "n");
+  view.know(accounts, Knowledge::Synced);
+  put(accounts, "n", "key", {"w"});
+  EXPECT_EQ(keeping(), Keeping::Ends);
+  guard("Controllers",
+        R"({"putOff":[{"resource":"serviceaccounts","namespace":"n","name":"key","uid":"uid-key",
+      "requestedBy":"a","requestedAt":"2026-11-22T16:00:00Z","owners":["uid-w"]}]})");
+  EXPECT_EQ(keeping(), Keeping::AsItIs);
+  EXPECT_THAT(left(), ElementsAre("uid-key"));
+}
+
 TEST_F(KeptWorksTest, AreAllLetGoWhereNoneIsToBeKept) {
   putWork(false, {kAgents, kOurs});
-  const auto changes = keptWorksToLetGo({view, types, home});
+  const auto changes = keptWorksToLetGo({view, types, home, recorded});
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes.front().keeping, Keeping::Ends);
   putWork(false, {kAgents});
-  EXPECT_THAT(keptWorksToLetGo({view, types, home}), IsEmpty());
+  EXPECT_THAT(keptWorksToLetGo({view, types, home, recorded}), IsEmpty());
+}
+
+// A Secret that a provider needs, and that nobody follows.
+TEST_F(KeptWorksTest, AreKeptForWhatTheirRecordLists) {
+  const kube::ObjectKey secret{{"", "secrets"}, "n", "certs"};
+  const auto guardWith = [&](const std::string& dependencies) {
+    guard("Controllers");
+    kube::Object service = view.toldServices().at("s");
+    service.content = kube::fromJson(nlohmann::json::parse(
+        R"({"apiVersion":"lastout.dev/v1alpha1","kind":"CriticalService","metadata":{"name":"s"},"spec":
+          {"guard":{"dependencies":)" +
+        dependencies + R"(},"provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},
+          "criteria":[{"type":"SpecificResource","specificResource":{"resource":"nodes","name":"x"}}]}})"));
+    ASSERT_TRUE(view.guard(std::move(service)));
+  };
+  guardWith(R"([{"resource":"secrets","namespace":"n","name":"certs"}])");
+  put(kKeptSpaces, "", "n", {});
+  put(kKeptDeployments, "n", "d", {});
+  putWork(false, {});
+  EXPECT_EQ(keeping(), Keeping::AsItIs) << "it has applied nothing";
+  recorded["w"] = {{{"", "secrets"}, "n", "other"}};
+  EXPECT_EQ(keeping(), Keeping::AsItIs) << "nobody needs that";
+  recorded["w"].push_back(secret);
+  EXPECT_EQ(keeping(), Keeping::Begins);
+  putWork(true, {kOurs, "agent"});
+  EXPECT_EQ(keeping(), Keeping::AsItIs) << "its agent has not asked yet";
+  recorded.clear();
+  EXPECT_EQ(keeping(), Keeping::Ends);
+  recorded["w"] = {secret};
+  guardWith(R"("None")");
+  EXPECT_EQ(keeping(), Keeping::Ends);
 }
 
 }  // namespace

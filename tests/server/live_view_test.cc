@@ -50,7 +50,7 @@ class LiveViewTest : public ::testing::Test {
     client::StreamedObject definition;
     definition.meta.name = kube::crdName(type);
     definition.meta.uid = "u";
-    view.upsert({kube::crdType(), "CustomResourceDefinition", "v1", "", {}, false, true}, definition);
+    view.upsert({kube::crdType(), "CustomResourceDefinition", "v1", "", {}, false, true}, definition, now);
   }
   void undefine(const kube::GroupResource& type) {
     view.remove(kube::crdType(), {"", kube::crdName(type), "u"});
@@ -119,6 +119,37 @@ TEST_F(LiveViewTest, WhatIsServedWaitsForItsList) {
   EXPECT_EQ(standing(kServices), Known::Synced);
 }
 
+TEST(LiveViewHeld, AFinalizerCountsOnceItIsOlderThanAnyRequest) {
+  LiveView view({.ownNamespace = "", .holdsAfter = seconds(65)});
+  const kube::ResourceType deployments = *kube::ResourceMap::builtIn().find({"apps", "deployments"});
+  const kube::ObjectKey provider{deployments.type, "n", "d"};
+  const TimePoint start{};
+  const auto tell = [&](const std::string& uid, bool isHeld, TimePoint at) {
+    client::StreamedObject object;
+    object.meta.namespaceName = "n";
+    object.meta.name = "d";
+    object.meta.uid = uid;
+    object.meta.finalizers = {"example.com/other"};
+    if (isHeld) object.meta.finalizers.emplace_back("lastout.dev/criteria");
+    view.upsert(deployments, std::move(object), at);
+  };
+  tell("u", false, start);
+  EXPECT_FALSE(view.isHeldBy(provider, "u", start + seconds(100)));
+  tell("u", true, start + seconds(10));
+  tell("u", true, start + seconds(50));  // something else has changed
+  EXPECT_FALSE(view.isHeldBy(provider, "u", start + seconds(74)));
+  EXPECT_TRUE(view.isHeldBy(provider, "u", start + seconds(75)));
+  EXPECT_FALSE(view.isHeldBy(provider, "another", start + seconds(75)));
+  tell("another", true, start + seconds(80));
+  EXPECT_FALSE(view.isHeldBy(provider, "another", start + seconds(81))) << "made anew with it";
+  EXPECT_TRUE(view.isHeldBy(provider, "another", start + seconds(145)));
+  tell("another", false, start + seconds(150));
+  tell("another", true, start + seconds(151));
+  EXPECT_FALSE(view.isHeldBy(provider, "another", start + seconds(152))) << "it was gone for a moment";
+  view.forget(deployments.type, start + seconds(300));
+  EXPECT_FALSE(view.isHeldBy(provider, "another", start + seconds(300)));
+}
+
 TEST(LiveViewLog, TellsOfWhatCannotBeUnderstood) {
   std::vector<std::string> lines;
   LiveView view({.ownNamespace = "",
@@ -133,7 +164,7 @@ TEST(LiveViewLog, TellsOfWhatCannotBeUnderstood) {
             criteria + "}}",
         client::Content::Whole);
     ASSERT_TRUE(object) << toString(object.error());
-    view.upsert(services, *object);
+    view.upsert(services, *object, {});
   };
   tell("[]");
   ASSERT_EQ(lines.size(), 1U);
@@ -190,6 +221,144 @@ TEST_F(LiveViewTest, WhatNobodyWatchesAnyMoreIsForgotten) {
   view.forget(kServices, now);
   EXPECT_EQ(view.knowledge(kServices), Known::Absent) << "nothing changes that is known without a watch";
   EXPECT_TRUE(view.isReady());
+}
+
+// --- what providers need
+
+class NeedsTest : public LiveViewTest {
+ public:
+  NeedsTest() {
+    discover({kServices, kDeployments, bindings});
+    know({"", "namespaces"}, Told::State::Synced);
+  }
+  void knowServices() { know(kServices, Told::State::Synced); }
+  void tell(const kube::ResourceType& type, const std::string& json, client::Content content) {
+    const auto object = client::decodeObject(json, content);
+    ASSERT_TRUE(object) << toString(object.error());
+    view.upsert(type, *object, now);
+  }
+  void tellService(const std::string& more = "") {
+    tell({kServices, "CriticalService", "v1alpha1", "", {}, false, false},
+         R"({"metadata":{"name":"s","uid":"u"},"spec":{)" + more +
+             R"("provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},"criteria":[)"
+             R"({"type":"SpecificResource","specificResource":{"resource":"nodes","name":"x"}}]}})",
+         client::Content::Whole);
+  }
+  void tellProvider() {
+    tell(*kube::ResourceMap::builtIn().find(kDeployments),
+         R"({"metadata":{"name":"d","namespace":"n","uid":"d"},"spec":{"template":{"spec":{)"
+         R"("volumes":[{"name":"v","secret":{"secretName":"certs"}}],"containers":[{"name":"c"}]}}}})",
+         client::Content::References);
+  }
+  void knowAllBut(const kube::GroupResource& excepted) {
+    for (const kube::GroupResource& type : view.wantedWithReferences()) {
+      if (type != excepted) know(type, Told::State::Synced);
+    }
+    know({"", "nodes"}, Told::State::Synced);
+  }
+  bool isDenied(const kube::ObjectKey& key) { return !view.judge(key, now).decision.allowed; }
+
+  const kube::GroupResource bindings{"rbac.authorization.k8s.io", "rolebindings"};
+  const kube::ObjectKey certs{{"", "secrets"}, "n", "certs"};
+};
+
+// It would allow the deletion of what it is to deny a moment later.
+TEST_F(NeedsTest, IsNotReadyBeforeItKnowsThem) {
+  tellService();
+  knowServices();
+  EXPECT_FALSE(view.isReady());
+  knowAllBut(bindings);
+  EXPECT_FALSE(view.isReady());
+  know(bindings, Told::State::Synced);
+  EXPECT_TRUE(view.isReady());
+}
+
+TEST_F(NeedsTest, IsReadyWithoutWhatItMayNotRead) {
+  tellService();
+  knowServices();
+  knowAllBut(bindings);
+  know(bindings, Told::State::Forbidden);
+  EXPECT_TRUE(view.isReady());
+}
+
+TEST_F(NeedsTest, DoesNotWaitForEverForAnAnswer) {
+  tellService();
+  knowServices();
+  knowAllBut(bindings);
+  now += seconds(59);
+  view.tick(now);
+  EXPECT_FALSE(view.isReady());
+  now += seconds(1);
+  for (const kube::GroupResource& type : {kServices, kube::crdType(), kube::GroupResource{"", "namespaces"}})
+    know(type, Told::State::Synced);
+  EXPECT_TRUE(view.isReady());
+}
+
+// The whole cluster's deletions would wait for each new CriticalService.
+TEST_F(NeedsTest, StaysReadyWhenAServiceComesLater) {
+  knowServices();
+  EXPECT_TRUE(view.isReady());
+  tellService();
+  view.tick(now);
+  EXPECT_TRUE(view.isReady());
+}
+
+TEST_F(NeedsTest, OfAServiceThatWantsNoneNothingIsRead) {
+  tellService(R"("guard":{"dependencies":"None"},)");
+  knowServices();
+  EXPECT_TRUE(view.isReady());
+  EXPECT_THAT(view.wantedWithReferences(), Not(Contains(kDeployments)));
+  EXPECT_THAT(view.wanted(), Not(Contains(bindings)));
+}
+
+// Nobody has written the criterion that follows from it: what was written is what the watch has told.
+TEST_F(NeedsTest, ConvertWhatIsFollowedThen) {
+  EXPECT_THAT(view.wantedWithReferences(), Contains(kube::crdType())) << "not anew for each CriticalService";
+  tellService();
+  knowServices();
+  knowAllBut({});
+  tell(*kube::ResourceMap::builtIn().find(kDeployments),
+       R"({"metadata":{"name":"d","namespace":"n","uid":"d"},"spec":{"template":{"metadata":{"labels":{)"
+       R"("a":"b"}},"spec":{"containers":[{"name":"c"}]}}}})",
+       client::Content::References);
+  tell(*kube::ResourceMap::builtIn().find({"", "services"}),
+       R"({"metadata":{"name":"s","namespace":"n","uid":"s"},"spec":{"selector":{"a":"b"}}})",
+       client::Content::References);
+  EXPECT_THAT(view.wanted(), Not(Contains(kThings)));
+  tell(*kube::ResourceMap::builtIn().find(kube::crdType()),
+       R"({"metadata":{"name":"things.example.com","uid":"c"},"spec":{"conversion":{"strategy":"Webhook",)"
+       R"("webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}}}})",
+       client::Content::References);
+  EXPECT_THAT(view.wanted(), Contains(kThings));
+  EXPECT_TRUE(isDenied({kDeployments, "n", "d"})) << "nobody knows of things yet";
+  discover({kThings});
+  know(kThings, Told::State::Synced);
+  EXPECT_FALSE(isDenied({kDeployments, "n", "d"}));
+
+  std::vector<kube::Object> services;
+  view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+    services.push_back(cluster.toldServices().at("s"));
+  });
+  services[0].meta.resourceVersion = "later";
+  EXPECT_EQ(view.untoldGuard({kDeployments, "n", "d"}, services), "");
+}
+
+// They go after it: until they are gone, too, they are its dependencies.
+TEST_F(NeedsTest, AreThoseOfAProviderThatIsGone) {
+  tellService();
+  knowServices();
+  knowAllBut({});
+  tellProvider();
+  EXPECT_TRUE(isDenied(certs));
+  view.remove(kDeployments, {"n", "d", "d"});
+  EXPECT_FALSE(isDenied(certs));
+  view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+    EXPECT_EQ(cluster.remembering(certs).size(), 1U);
+  });
+  tellService(R"("guard":{"dependencies":"None"},)");
+  view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+    EXPECT_TRUE(cluster.remembering(certs).empty());
+  });
 }
 
 }  // namespace

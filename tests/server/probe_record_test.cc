@@ -29,13 +29,13 @@ const ProbeAnswer kAllowed{ProbeAnswer::Kind::Allowed, "", ""};
 class ProbeRecordTest : public ::testing::Test {
  public:
   ProbeRecordTest() {
-    record.declare({"aa", {kProbedDeployments}, now});
+    record.declare({"aa", {{kProbedDeployments}, {}}, now});
     record.setAddresses({kOneAddress});
     now += seconds(60);
   }
   // "True ProbeDenied"
   std::string enforced(const kube::GroupResource& type = kProbedDeployments) const {
-    const Enforcement found = record.enforcementFor(type);
+    const Enforcement found = record.enforcementFor({{type}, {}});
     return (!found.enforced ? "Unknown " : *found.enforced ? "True " : "False ") + found.reason;
   }
   ProbeResult took(const ProbeAnswer& answer, const char* address = kOneAddress) {
@@ -64,7 +64,7 @@ TEST_F(ProbeRecordTest, IsEnforcedOnceItWasDenied) {
 // An API server goes by the older configuration for a while, which asks about less.
 TEST_F(ProbeRecordTest, ANewTypeWaitsForItsOwnProbe) {
   took(deniedBy("aa"));
-  record.declare({"bb", {kProbedDeployments, kJobs}, now});
+  record.declare({"bb", {{kProbedDeployments, kJobs}, {}}, now});
   EXPECT_EQ(enforced(), "True ProbeDenied");
   EXPECT_EQ(took(deniedBy("aa")), ProbeResult::Outdated);
   EXPECT_EQ(enforced(), "True ProbeDenied");
@@ -81,7 +81,7 @@ TEST_F(ProbeRecordTest, IsNotEnforcedWhereAProbeIsAllowed) {
   EXPECT_EQ(took(kAllowed), ProbeResult::Allowed);
   EXPECT_TRUE(hasNews);
   EXPECT_EQ(enforced(), "False ProbeAllowed");
-  EXPECT_THAT(record.enforcementFor(kProbedDeployments).message, HasSubstr(kOneAddress));
+  EXPECT_THAT(record.enforcementFor({{kProbedDeployments}, {}}).message, HasSubstr(kOneAddress));
   took(kAllowed);
   EXPECT_FALSE(hasNews) << "the alarm is raised once";
   took(deniedBy("aa"));
@@ -91,7 +91,7 @@ TEST_F(ProbeRecordTest, IsNotEnforcedWhereAProbeIsAllowed) {
 
 TEST_F(ProbeRecordTest, AnApiServerHasSomeTimeToLearn) {
   took(deniedBy("aa"));
-  record.declare({"aa", {kProbedDeployments}, now});  // somebody had deleted it
+  record.declare({"aa", {{kProbedDeployments}, {}}, now});  // somebody had deleted it
   now += seconds(9);
   EXPECT_EQ(took(kAllowed), ProbeResult::Outdated);
   EXPECT_EQ(enforced(), "False ProbePending");
@@ -112,7 +112,7 @@ TEST_F(ProbeRecordTest, OneFailureIsNoneWhereItWasWell) {
   for (int i = 0; i < 3; ++i) took(failedWith("it is silent"));
   EXPECT_TRUE(hasNews);
   EXPECT_EQ(enforced(), "False ProbeFailed");
-  EXPECT_THAT(record.enforcementFor(kProbedDeployments).message, HasSubstr("it is silent"));
+  EXPECT_THAT(record.enforcementFor({{kProbedDeployments}, {}}).message, HasSubstr("it is silent"));
 }
 
 TEST_F(ProbeRecordTest, EveryAddressCounts) {
@@ -121,7 +121,8 @@ TEST_F(ProbeRecordTest, EveryAddressCounts) {
   EXPECT_EQ(enforced(), "False ProbePending");
   took(deniedBy("aa"), kOtherAddress);
   EXPECT_EQ(enforced(), "True ProbeDenied");
-  EXPECT_THAT(record.enforcementFor(kProbedDeployments).message, HasSubstr("each of its 2 addresses"));
+  EXPECT_THAT(record.enforcementFor({{kProbedDeployments}, {}}).message,
+              HasSubstr("each of its 2 addresses"));
   took(kAllowed, kOtherAddress);
   EXPECT_EQ(enforced(), "False ProbeAllowed");
   record.setAddresses({kOneAddress});

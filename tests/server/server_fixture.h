@@ -49,7 +49,7 @@ class ServerTest : public WireTest {
   std::vector<server::Verdict> verdicts();
 
   std::shared_ptr<client::Access> access;
-  server::LiveView view{{}};
+  server::LiveView view{{.ownNamespace = "", .holdsAfter = {}}};
   std::unique_ptr<server::ConfirmingReads> reads;
   std::unique_ptr<server::CurrentServices> services;
   std::unique_ptr<server::Watches> watches;

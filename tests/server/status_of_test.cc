@@ -35,6 +35,7 @@ class StatusOfTest : public ::testing::Test {
     guard(StatusTree::parse(kServiceText));
     for (const auto& type : {criticalservice::criticalServiceType(), kCrds, kCools, kWorkloads})
       view.know(type, Knowledge::Synced);
+    for (const auto& type : criticalservice::DependencyFinder::types()) view.know(type, Knowledge::Synced);
     facts.readiness = {true, "PodsReady", "1 Pod is ready"};
     facts.enforcement = {std::nullopt, "ProbePending", "no probe"};
     facts.now = std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000));
@@ -95,6 +96,17 @@ TEST_F(StatusOfTest, OfCriteriaThatHold) {
     EXPECT_EQ(one["observedGeneration"], 3);
     EXPECT_EQ(one["lastTransitionTime"], "2025-10-09T08:53:20Z");
   }
+}
+
+TEST_F(StatusOfTest, OfAProviderThatCannotBeHeld) {
+  putProvider();
+  facts.holdProblem = "deployments.apps/n/p cannot be held, and its deletion is denied instead: no right";
+  write();
+  EXPECT_EQ(brief("Degraded"), "True HoldFailed");
+  EXPECT_EQ(message("Degraded"), facts.holdProblem);
+  view.know(kCools, Knowledge::Forbidden);
+  write();
+  EXPECT_EQ(brief("Degraded"), "True TypeForbidden") << "what decides comes first";
 }
 
 TEST_F(StatusOfTest, OfCriteriaThatDoNot) {
@@ -343,6 +355,78 @@ TEST(Readiness, OfAnyOtherType) {
             "unknown ConditionUnknown");
 }
 
+TEST_F(StatusOfTest, OfWhatTheProviderNeeds) {
+  const kube::GroupResource bindings{"rbac.authorization.k8s.io", "rolebindings"};
+  putProvider();
+  const auto provider = kube::parseYaml(
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: n}\n"
+      "spec: {template: {spec: {containers: [{name: c, envFrom: [{secretRef: {name: s}}]}]}}}",
+      "");
+  view.tell(kube::parseObject(provider->front(), "", types).value());
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "True Found");
+  EXPECT_EQ(message("DependenciesKnown"), "1 object is guarded, as far as the provider was seen to need any");
+  view.know(bindings, Knowledge::Unknown);
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "Unknown TypeNotListed");
+  EXPECT_TRUE(awaitsLists(view, *view.service("s")));
+  view.know(bindings, Knowledge::Forbidden);
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "False TypeForbidden");
+  EXPECT_EQ(message("DependenciesKnown"),
+            "what the provider needs may not all be guarded: lastout is not allowed to list "
+            "rolebindings.rbac.authorization.k8s.io; the ClusterRole lastout-finds-dependencies grants that");
+  EXPECT_EQ(brief("Degraded"), "False AllKnown") << "the provider itself is guarded as ever";
+  StatusTree service = StatusTree::parse(kServiceText);
+  service["spec"]["guard"]["dependencies"] = "None";
+  guard(service);
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "True NotWanted");
+  service["spec"]["guard"]["dependencies"] =
+      StatusTree::parse(R"([{"resource":"secrets","namespace":"n","name":"s"}])");
+  guard(service);
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "True Listed");
+  service["spec"]["deletionIntent"] = "OrphanResources";
+  guard(service);
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "True OrphanResources");
+}
+
+TEST_F(StatusOfTest, OfWhatTheProviderConverts) {
+  const auto tell = [&](const char* yaml) {
+    const auto text = kube::parseYaml(yaml, "");
+    view.tell(kube::parseObject(text->front(), "", types).value());
+  };
+  putProvider();
+  tell(
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: n, uid: u-1}\n"
+      "spec: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}");
+  tell("apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: n}\nspec: {selector: {a: b}}");
+  tell(
+      "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+      "metadata: {name: others.my.crd.group}\nspec: {names: {kind: Other}, conversion: {strategy: Webhook, "
+      "webhook: {clientConfig: {service: {namespace: n, name: s}}}}}");
+  const kube::GroupResource others{"my.crd.group", "others"};
+  write();
+  EXPECT_EQ(brief("Satisfied"), "Unknown CriterionUnknown") << "it is not listed yet";
+  EXPECT_TRUE(awaitsLists(view, *view.service("s")));
+  view.know(others, Knowledge::Forbidden);
+  write();
+  EXPECT_EQ(brief("Degraded"), "True TypeForbidden");
+  view.know(others, Knowledge::Synced);
+  write();
+  EXPECT_EQ(brief("Satisfied"), "True CriteriaMet");
+  put(others, "", "one", "u-2");
+  write();
+  EXPECT_EQ(brief("Satisfied"), "False CriterionUnmet");
+  ASSERT_EQ(status["unmetCriteria"].size(), 1U);
+  EXPECT_EQ(status["unmetCriteria"][0]["field"], "spec.guard.dependencies");
+  EXPECT_EQ(status["unmetCriteria"][0]["message"],
+            "others.my.crd.group/one exists, and the provider converts it");
+  EXPECT_EQ(status["unmetCriteria"][0]["count"], 1);
+}
+
 TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
   criticalservice::CriticalService service;
   service.provider = kWorkload;
@@ -357,6 +441,9 @@ TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
   facts.asksAbout = true;
   facts.probed = {true, "ProbeDenied", "at each address"};
   EXPECT_EQ(reason(), "yes ProbeDenied");
+  facts.undecided = "what the provider needs is not listed yet";
+  EXPECT_EQ(reason(), "unknown DependenciesUnknown");
+  facts.undecided.clear();
   facts.keepsWebhook = false;
   EXPECT_EQ(reason(), "unknown WebhookNotManaged");
   facts.ownNamespace = "n";

@@ -70,7 +70,9 @@ class StatusWriterTest : public StatusTest {
       ++looks;
       return leads.load();
     };
-    options.enforcement = [](const auto&) { return Enforcement{std::nullopt, "ProbePending", "no probe"}; };
+    options.enforcement = [](const auto&, const auto&) {
+      return Enforcement{std::nullopt, "ProbePending", "no probe"};
+    };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(time.load())); };
     options.random = half();
     options.backoff = {milliseconds(5), milliseconds(20)};

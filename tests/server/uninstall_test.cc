@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "admission/held_provider.h"
 #include "admission/kept_work.h"
 #include "server/webhook_configuration.h"
 #include "tests/server/uninstall_fixture.h"
@@ -32,6 +33,7 @@ constexpr const char* kOwnLeases = "/apis/coordination.k8s.io/v1/namespaces/last
 constexpr const char* kOwnLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
 constexpr const char* kOwnWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+constexpr const char* kStoryProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
@@ -251,6 +253,31 @@ TEST_F(UninstallTest, WhatCannotBeUnderstoodIsPutOffToo) {
   expectNothingHoldsOrDenies();
 }
 
+// Whatever is to be finalized by it: it is gone as soon as the finalizer is off.
+TEST_F(UninstallTest, ProvidersThatWaitForLastoutNeedAYes) {
+  install();
+  patch(kStoryProvider, {{"metadata", {{"finalizers", {admission::kHeldFinalizer, "others.io/f"}}}}});
+  options.dryRun = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told, Contains("deployments.apps/default/provider: would be freed of lastout.dev/criteria"));
+  options.dryRun = false;
+  remove(kOwnWebhook);  // nobody answers by now
+  remove(kStoryProvider);
+  create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(told, ElementsAre("1 provider is being deleted and held by lastout, and goes next, whatever "
+                                "still needs it:",
+                                "  deployments.apps/default/provider"));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way")));
+  options.dropsPutOff = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told, Contains("deployments.apps/default/provider: freed of lastout.dev/criteria, while it is "
+                             "being deleted"));
+  EXPECT_EQ(finalizersOf(kStoryProvider), Json({"others.io/f"}));
+  expectNothingHoldsOrDenies();
+}
+
 // What such a work has applied the garbage collector deletes as soon as the finalizer is off.
 TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
   install();
@@ -392,6 +419,31 @@ TEST_F(UninstallTest, ALeaseThatAppearsAfterwardsIsTold) {
   };
   EXPECT_FALSE(run());
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"late_1\" holds it by now")));
+}
+
+// Its Lease has a name that nobody could guess.
+TEST_F(UninstallTest, AWebhookThatIsThereAgainIsTold) {
+  install();
+  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "GET" && request.target.find("lastout-sentinel") != std::string::npos)
+      create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
+    return std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("validatingwebhookconfigurations"),
+                                            HasSubstr("is there again: a lastout serve runs"))));
+}
+
+TEST_F(UninstallTest, ADryRunNamesWhoHoldsTheLease) {
+  install();
+  remove(kOwnDeployment);
+  cluster.runUntil(seconds(60));
+  renew("somebody_1");
+  options.dryRun = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told,
+              Contains("leases.coordination.k8s.io/lastout/lastout: \"somebody_1\" holds it; while that "
+                       "renews it, nothing is done"));
 }
 
 TEST_F(UninstallTest, ALeaseThatIsTakenMeanwhileStays) {

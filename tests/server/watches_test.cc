@@ -11,6 +11,7 @@
 namespace lastout::server {
 namespace {
 
+using lastout::testing::kProvider;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -31,6 +32,104 @@ TEST_F(WatchesTest, SayOnceThatNobodyAnswers) {
   waitUntil([&looks] { return looks > 2; });
   unanswered.stop();
   EXPECT_THAT(lines, ElementsAre(HasSubstr("cannot find out what the API server serves: ")));
+}
+
+// What providers need, as it is found in a real cluster.
+class FollowedNeedsTest : public lastout::testing::ServerTest {
+ public:
+  static constexpr const char* kServicePath = "/apis/lastout.dev/v1alpha1/criticalservices";
+
+  void createProvider() {
+    using lastout::testing::Json;
+    const Json labels = {{"app", "p"}};
+    const Json container = {
+        {"name", "c"}, {"image", "i"}, {"envFrom", Json::array({{{"secretRef", {{"name", "key"}}}}})}};
+    create("/apis/apps/v1/namespaces/default/deployments",
+           {{"apiVersion", "apps/v1"},
+            {"kind", "Deployment"},
+            {"metadata", {{"name", "provider"}}},
+            {"spec",
+             {{"selector", {{"matchLabels", labels}}},
+              {"template",
+               {{"metadata", {{"labels", labels}}},
+                {"spec", {{"serviceAccountName", "acts"}, {"containers", Json::array({container})}}}}}}}});
+    create("/api/v1/namespaces/default/services",
+           {{"apiVersion", "v1"},
+            {"kind", "Service"},
+            {"metadata", {{"name", "front"}}},
+            {"spec", {{"selector", labels}, {"ports", {{{"port", 1}}}}}}});
+  }
+  void createBinding() {
+    create(
+        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+        {{"apiVersion", "rbac.authorization.k8s.io/v1"},
+         {"kind", "ClusterRoleBinding"},
+         {"metadata", {{"name", "bound"}}},
+         {"roleRef", {{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "ClusterRole"}, {"name", "role"}}},
+         {"subjects", {{{"kind", "ServiceAccount"}, {"namespace", "default"}, {"name", "acts"}}}}});
+  }
+  // By name.
+  std::vector<std::string> needed() {
+    std::vector<std::string> names;
+    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+      const uint32_t number = cluster.guards().find("s");
+      if (number == graph::kNone) return;
+      for (const auto& dependency : cluster.guards().dependencies(number))
+        names.push_back(toString(dependency.object));
+    });
+    return names;
+  }
+  void waitUntilNeeded(const std::vector<std::string>& names) {
+    waitUntil([&] { return needed() == names; });
+  }
+  lastout::testing::Json serviceThatWants(const char* dependencies) {
+    lastout::testing::Json service = criticalService();
+    service["spec"]["guard"]["dependencies"] = dependencies;
+    return service;
+  }
+};
+
+const std::vector<std::string> kNeeded{"secrets/default/key", "serviceaccounts/default/acts",
+                                       "services/default/front"};
+
+TEST_F(FollowedNeedsTest, AreFoundAsTheyComeAndGo) {
+  createProvider();
+  create(kServicePath, criticalService());
+  follow();
+  EXPECT_EQ(needed(), kNeeded) << "it is not ready before";
+  createBinding();
+  std::vector<std::string> more = kNeeded;
+  more.emplace_back("clusterrolebindings.rbac.authorization.k8s.io/bound");
+  more.emplace_back("clusterroles.rbac.authorization.k8s.io/role");
+  waitUntilNeeded(more);
+  remove("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/bound");
+  waitUntilNeeded(kNeeded);
+}
+
+// Deployments are followed by their metadata alone until a CriticalService wants to know more of them.
+TEST_F(FollowedNeedsTest, AreFoundOfATypeThatWasFollowedBefore) {
+  createProvider();
+  create(kServicePath, serviceThatWants("None"));
+  follow();
+  waitFor(kProvider.type, graph::Knowledge::Synced);
+  EXPECT_TRUE(needed().empty());
+  patch(std::string(kServicePath) + "/s", {{"spec", {{"guard", {{"dependencies", "Auto"}}}}}});
+  waitUntilNeeded(kNeeded);
+  EXPECT_EQ(view.objectCount(kProvider.type), 1U);
+  patch(std::string(kServicePath) + "/s", {{"spec", {{"guard", {{"dependencies", "None"}}}}}});
+  waitUntilNeeded({});
+  EXPECT_EQ(view.knowledge(kProvider.type), graph::Knowledge::Synced) << "it is not followed anew for less";
+}
+
+// Who may not read Secrets cannot list them, and is never to try.
+TEST_F(FollowedNeedsTest, SecretsAndConfigMapsAreNotFollowed) {
+  createProvider();
+  create(kServicePath, criticalService());
+  follow();
+  for (const kube::GroupResource& type : view.wanted()) {
+    EXPECT_NE(type.resource, "secrets");
+    EXPECT_NE(type.resource, "configmaps");
+  }
 }
 
 }  // namespace

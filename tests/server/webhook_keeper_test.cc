@@ -97,6 +97,61 @@ TEST_F(WebhookKeeperTest, MakesItAndFollowsTheProviders) {
   EXPECT_EQ(restored, 0);
 }
 
+// The types and namespaces alone in which something is needed.
+TEST_F(WebhookKeeperTest, AsksAboutWhatProvidersNeed) {
+  const kube::GroupResource deployments{"apps", "deployments"};
+  const kube::GroupResource secrets{"", "secrets"};
+  keeper->start();
+  keeper->setTypes({{deployments}, {}});
+  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 4U);
+  ReviewedTypes types{{deployments}, {}, "", {secrets, deployments, {"", "configmaps"}}, {"b", "a"}};
+  keeper->setTypes(types);
+  const Json webhook = waitUntilInForce()["webhooks"][3];
+  EXPECT_EQ(webhook["name"], "dependencies.lastout.dev");
+  EXPECT_EQ(webhook["failurePolicy"], "Fail");
+  ASSERT_EQ(webhook["rules"].size(), 2U) << "Deployments are reviewed already";
+  EXPECT_EQ(webhook["rules"][0]["resources"], Json{"configmaps"});
+  EXPECT_EQ(webhook["rules"][1]["resources"], Json{"secrets"});
+  EXPECT_EQ(webhook["rules"][1]["operations"], Json{"DELETE"});
+  EXPECT_EQ(
+      webhook["namespaceSelector"]["matchExpressions"],
+      Json::array({{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"a", "b"}}}}));
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}, "", {secrets}, {"a"}}), true);
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}, "", {secrets}, {"c"}}), false);
+  types.needed = {{"rbac.authorization.k8s.io", "clusterroles"}};
+  types.neededIn = {};
+  keeper->setTypes(types);
+  EXPECT_EQ(waitUntilInForce()["webhooks"][3]["namespaceSelector"]["matchExpressions"],
+            Json::array({{{"key", "kubernetes.io/metadata.name"}, {"operator", "DoesNotExist"}}}))
+      << "what is in no namespace is reviewed whatever the selector says, and nothing else is to be";
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}, "", {secrets}, {"a"}}), false);
+  EXPECT_EQ(restored, 0) << "nobody else changed it";
+}
+
+TEST(ReviewedTypes, AreWhatACriticalServiceGuards) {
+  criticalservice::CriticalService service;
+  service.provider = {{"apps", "deployments"}, "app", "p"};
+  const kube::GroupResource secrets{"", "secrets"};
+  const kube::GroupResource bindings{"rbac.authorization.k8s.io", "rolebindings"};
+  ReviewedTypes types;
+  types.add(service,
+            {{{secrets, "app", "s"}, "", false},
+             {{bindings, "kube-system", "b"}, "", false},
+             {{bindings, "lastout", "b"}, "", false},
+             {{{"", "namespaces"}, "", "other"}, "", false}},
+            "lastout");
+  EXPECT_EQ(types, (ReviewedTypes{{service.provider.type}, {}, "", {secrets}, {"app"}}));
+  const ReviewedTypes wanted = types;
+  EXPECT_TRUE(types.covers(wanted));
+  service.provider.namespaceName = "b";
+  types.add(service, {{{bindings, "b", "s"}, "", false}}, "lastout");
+  EXPECT_TRUE(types.covers(wanted));
+  EXPECT_FALSE(wanted.covers(types));
+  EXPECT_EQ(types.common(wanted), wanted);
+  EXPECT_TRUE((ReviewedTypes{{service.provider.type, secrets}, {}}).covers(wanted)) << "wherever they are";
+  EXPECT_FALSE((ReviewedTypes{{secrets}, {}}).covers(wanted));
+}
+
 TEST_F(WebhookKeeperTest, PutsBackWhatWasDeletedOrEdited) {
   keeper->start();
   keeper->setTypes({{{"apps", "deployments"}}, {}});
@@ -185,29 +240,58 @@ TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileATypeIsAdded) {
   const kube::GroupResource sets{"apps", "statefulsets"};
   std::atomic<bool> writes = true;
   keeper = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
-  EXPECT_EQ(keeper->asksAbout(deployments), std::nullopt);
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), std::nullopt);
   keeper->start();
   keeper->setTypes({{deployments}, {}});
   waitUntilInForce();
-  EXPECT_EQ(keeper->asksAbout(deployments), true);
-  EXPECT_EQ(keeper->asksAbout(sets), false);
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), true);
+  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), false);
   writes = false;  // as long as a write may take
   keeper->setTypes({{deployments, sets}, {}});
   EXPECT_EQ(keeper->isInForce(), false);
-  EXPECT_EQ(keeper->asksAbout(deployments), true);
-  EXPECT_EQ(keeper->asksAbout(sets), false);
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), true);
+  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), false);
   edit();
-  waitUntil([&] { return keeper->asksAbout(deployments) == false; });
+  waitUntil([&] { return keeper->asksAbout({{deployments}, {}}) == false; });
   writes = true;
   keeper->reconsider();
   waitUntilInForce();
-  EXPECT_EQ(keeper->asksAbout(sets), true);
+  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), true);
   keeper->setTypes({{sets}, {}});
   waitUntilInForce();
-  EXPECT_EQ(keeper->asksAbout(deployments), false);
-  EXPECT_EQ(keeper->asksAbout(sets), true);
+  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), false);
+  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), true);
   keeper->retire();
-  EXPECT_EQ(keeper->asksAbout(sets), false);
+  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), false);
+}
+
+TEST_F(WebhookKeeperTest, AsksAboutAllWhileATypeIsTakenOut) {
+  const kube::GroupResource deployments{"apps", "deployments"};
+  const kube::GroupResource sets{"apps", "statefulsets"};
+  std::atomic<bool> writes = true;
+  keeper = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
+  EXPECT_EQ(keeper->asksAboutAll(), std::nullopt);
+  keeper->start();
+  keeper->setTypes({{deployments, sets}, {}});
+  waitUntilInForce();
+  EXPECT_EQ(keeper->asksAboutAll(), true);
+  writes = false;  // as long as a write may take
+  keeper->setTypes({{deployments}, {}});
+  EXPECT_EQ(keeper->isInForce(), false);
+  EXPECT_EQ(keeper->asksAboutAll(), true);
+  edit();
+  waitUntil([&] { return keeper->asksAboutAll() == false; });
+  keeper->setTypes({});
+  EXPECT_EQ(keeper->asksAboutAll(), false) << "nothing is certain of what stands there";
+  writes = true;
+  keeper->reconsider();
+  waitUntilInForce();
+  EXPECT_EQ(keeper->asksAboutAll(), true);
+  keeper->setTypes({{sets}, {}});
+  waitUntil([&] { return keeper->asksAboutAll() == true; });
+  EXPECT_THAT(reviewedTypes(standing()), ::testing::Contains("statefulsets"));
+  keeper->retire();
+  EXPECT_EQ(keeper->asksAboutAll(), false);
 }
 
 // It was changed while nobody was to put it back: that time counts, too.

@@ -106,7 +106,7 @@ class WebhookProbeTest : public ServerTest {
   }
   void declare() {
     const std::lock_guard lock(mutex_);
-    wanted_ = {fingerprintOf(configuration), configuration.types.providers, TimePoint()};
+    wanted_ = {fingerprintOf(configuration), configuration.types, TimePoint()};
   }
   void start(bool inCluster = false) {
     client::Connection connection = access->connection();
@@ -135,7 +135,7 @@ class WebhookProbeTest : public ServerTest {
     probe->start();
   }
   std::string enforced() const {
-    const Enforcement found = probe->enforcementFor(kProvider.type);
+    const Enforcement found = probe->enforcementFor({{kProvider.type}, {}});
     return (found.enforced.value_or(false) ? "True " : "False ") + found.reason;
   }
   void probeUntil(const std::string& wanted) {
@@ -143,7 +143,7 @@ class WebhookProbeTest : public ServerTest {
       probe->reconsider();
       return enforced() == wanted;
     });
-    EXPECT_EQ(enforced(), wanted) << probe->enforcementFor(kProvider.type).message;
+    EXPECT_EQ(enforced(), wanted) << probe->enforcementFor({{kProvider.type}, {}}).message;
   }
   // Some more rounds, to their end.
   void probeAFewTimes() {
@@ -180,7 +180,7 @@ class WebhookProbeTest : public ServerTest {
                      {"endpoints", Json::array({{{"addresses", {"127.0.0.1"}}}})},
                      {"ports", Json::array({{{"name", "https"}, {"port", slicePort}}})}});
   }
-  std::string messageNow() const { return probe->enforcementFor(kProvider.type).message; }
+  std::string messageNow() const { return probe->enforcementFor({{kProvider.type}, {}}).message; }
 
   WebhookConfiguration configuration;
   std::atomic<int> calls{0};
@@ -265,11 +265,11 @@ TEST_F(WebhookProbeTest, AnOlderConfigurationShowsNothingOfANewType) {
   declare();
   probeAFewTimes();
   EXPECT_EQ(enforced(), "True ProbeDenied");
-  EXPECT_EQ(probe->enforcementFor(added).reason, "ProbePending");
+  EXPECT_EQ(probe->enforcementFor({{added}, {}}).reason, "ProbePending");
   patch(kWebhook, {{"webhooks", toJson(configuration)["webhooks"]}});
   waitUntil([&] {
     probe->reconsider();
-    return probe->enforcementFor(added).enforced.value_or(false);
+    return probe->enforcementFor({{added}, {}}).enforced.value_or(false);
   });
 }
 

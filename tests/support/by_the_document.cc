@@ -10,6 +10,7 @@ using criticalservice::Criterion;
 using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
+using criticalservice::InstancesCriterion;
 using criticalservice::SpecificResourceCriterion;
 using graph::Knowledge;
 
@@ -39,17 +40,22 @@ bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion)
 bool isHeld(const PlainCluster& cluster, const Criterion& criterion) {
   if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
     return isThere(cluster, specific->object);
+  if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
+    return std::ranges::any_of(cluster.objects,
+                               [&](const PlainObject& object) { return object.key.type == instances->type; });
   return isCarried(cluster, std::get<FinalizerCriterion>(criterion));
 }
 
 class Decider {
  public:
-  Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted)
-      : cluster_(cluster), deleted_(deleted) {}
+  Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted, admission::Manner manner)
+      : cluster_(cluster), deleted_(deleted) {
+    verdict_.held = manner == admission::Manner::Held && everyGuardHolds();
+  }
 
   PlainVerdict decide() {
     if (!wellKnown(cluster_, kServices))
-      return {.allowed = false, .servicesKnown = false, .guarded = false, .blockers = {}};
+      return {.allowed = false, .servicesKnown = false, .guarded = false, .held = false, .blockers = {}};
     for (const CriticalService& service : cluster_.services) look(service);
     std::ranges::sort(verdict_.blockers);
     verdict_.allowed = verdict_.blockers.empty();
@@ -69,17 +75,48 @@ class Decider {
                                   deleted_ == kube::ObjectKey{kNamespaces, "", provider.namespaceName};
     const bool deletesCrd =
         deleted_ == kube::ObjectKey{kCrds, "", provider.type.resource + "." + provider.type.group};
-    const bool deletesHolder = deletesNamespace || deletesCrd;
+    // What the provider needs goes after it; what owns it may go as soon as the provider may.
+    const bool deletesNeeded = isNeeded(service, false);
+    const bool providerLeaves = isLeaving(provider);
+    if (deletesNeeded && !providerLeaves && service.intent != DeletionIntent::OrphanResources)
+      wantProviderGone(service);
+    const bool deletesHolder =
+        deletesNamespace || deletesCrd || isNeeded(service, true) || (deletesNeeded && providerLeaves);
     if ((deleted_ == provider || deletesHolder) && service.intent != DeletionIntent::OrphanResources) {
       verdict_.guarded = true;
       const bool providerGone = !isThere(cluster_, provider) && wellKnown(cluster_, provider.type);
-      if (deleted_ == provider || !providerGone) wantCriteria(service);
+      const bool isKept = deleted_ == provider && verdict_.held;
+      if (!isKept && (deleted_ == provider || !providerGone)) wantCriteria(service);
     }
     if (!cluster_.ownNamespace.empty() &&
         deleted_ == kube::ObjectKey{kNamespaces, "", cluster_.ownNamespace}) {
       verdict_.guarded = true;
       verdict_.blockers.push_back({service.meta.name, -1, Reason::ServicesLeft});
     }
+  }
+
+  bool isLeaving(const kube::ObjectKey& key) const {
+    return std::ranges::any_of(
+        cluster_.objects, [&](const PlainObject& object) { return object.key == key && object.terminating; });
+  }
+
+  // docs/verdicts.md: "each CriticalService that guards it says enforcement: Hold".
+  bool everyGuardHolds() const {
+    size_t guards = 0;
+    size_t holding = 0;
+    for (const CriticalService& service : cluster_.services) {
+      if (service.provider != deleted_ || service.intent == DeletionIntent::OrphanResources) continue;
+      ++guards;
+      if (service.enforcement == criticalservice::EnforcementMode::Hold) ++holding;
+    }
+    return guards > 0 && guards == holding;
+  }
+
+  bool isNeeded(const CriticalService& service, bool ownsProvider) const {
+    const auto needs = cluster_.needs.find(service.meta.name);
+    return needs != cluster_.needs.end() && std::ranges::any_of(needs->second, [&](const auto& need) {
+             return need.object == deleted_ && need.ownsProvider == ownsProvider;
+           });
   }
 
   void wantProviderGone(const CriticalService& service) {
@@ -107,8 +144,9 @@ class Decider {
 
 }  // namespace
 
-PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted) {
-  return Decider(cluster, deleted).decide();
+PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
+                                  admission::Manner manner) {
+  return Decider(cluster, deleted, manner).decide();
 }
 
 }  // namespace lastout::testing

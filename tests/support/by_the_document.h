@@ -9,6 +9,7 @@
 
 #include "admission/decide.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
 #include "graph/condition.h"
 #include "kube/object_key.h"
 
@@ -17,13 +18,15 @@ namespace lastout::testing {
 struct PlainObject {
   kube::ObjectKey key;
   std::vector<std::string> finalizers;
+  bool terminating = false;
 };
 
 struct PlainCluster {
-  std::vector<PlainObject> objects;  // CriticalServices need not be among them
-  std::vector<criticalservice::CriticalService> services;
-  std::map<kube::GroupResource, graph::Knowledge> knowledge;  // of a type that is not here: Unknown
-  std::string ownNamespace;                                   // lastout's; empty: none
+  std::vector<PlainObject> objects = {};  // CriticalServices need not be among them
+  std::vector<criticalservice::CriticalService> services = {};
+  std::map<std::string, std::vector<criticalservice::Dependency>> needs = {};  // of the services' providers
+  std::map<kube::GroupResource, graph::Knowledge> knowledge = {};  // of a type that is not here: Unknown
+  std::string ownNamespace = {};                                   // lastout's; empty: none
 };
 
 // What denies: the CriticalService, and the number of its criterion; -1 when it is its provider, or itself.
@@ -39,9 +42,12 @@ struct PlainVerdict {
   bool servicesKnown = true;
   // Some service guards the object as its intent stands, so that an ALLOW has to be confirmed.
   bool guarded = false;
+  bool held = false;  // the provider stays after the DELETE, as each service that guards it wants
   std::vector<PlainBlocker> blockers;  // sorted; one for each reason for which a service denies
 };
 
-PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted);
+// `manner`: of the DELETE; Held, where lastout's finalizer keeps what it deletes.
+PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
+                                  admission::Manner manner = admission::Manner::Ending);
 
 }  // namespace lastout::testing

@@ -1,0 +1,34 @@
+// What Pods name in their own specification.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "criticalservice/dependencies.h"
+#include "kube/object.h"
+
+namespace lastout::criticalservice {
+
+// From which the object's Pods are made, or the Pod itself: {metadata, spec}; nullptr: it makes none.
+const kube::Value* podTemplateOf(const kube::Object& object);
+
+// What Pods run as that name none. Kubernetes makes it anew at once, so that nobody needs to keep it.
+inline constexpr std::string_view kDefaultAccount = "default";
+
+// The name of the ServiceAccount that the Pods run as.
+std::string serviceAccountOf(const kube::Value& podTemplate);
+
+// The objects that a new Pod of `object` cannot start without, in its namespace: its ServiceAccount,
+// ConfigMaps, Secrets and claims; kMostDependencies at most, one maybe twice. What is marked optional is none
+// of them.
+std::vector<Dependency> podNeeds(const kube::Object& object, const kube::Value& podTemplate);
+
+// The strings of a map of strings; what is none is left out.
+kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::string_view> path);
+// Calls visit(item) for the items of a list, and not at all where there is none.
+void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit);
+
+}  // namespace lastout::criticalservice

@@ -1,0 +1,22 @@
+// confirmedVerdict: a verdict in which all that an ALLOW rests on was read once more, past all caches.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "server/confirming_reads.h"
+#include "server/live_view.h"
+
+namespace lastout::server {
+
+struct ConfirmedVerdict {
+  admission::Judged judged;
+  std::optional<std::string> unconfirmed;  // why that could not be found out; then `judged` says nothing
+};
+
+// On a DELETE in that manner. What a read finds counts as if it had been known. Who guards the object is not
+// asked here.
+ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
+                                  admission::Manner manner, TimePoint deadline);
+
+}  // namespace lastout::server

@@ -1,0 +1,64 @@
+#include "server/dependency_standing.h"
+
+#include <algorithm>
+#include <set>
+
+#include "criticalservice/dependencies.h"
+#include "server/ignorance.h"
+
+namespace lastout::server {
+namespace {
+
+using criticalservice::DependencyFinder;
+using criticalservice::DependencyMode;
+
+std::string soManyAre(size_t count) {
+  return count == 1 ? "1 object is" : std::to_string(count) + " objects are";
+}
+
+// Of the first of them that may not be read.
+std::string grantOfAny(const graph::Graph& graph, const std::set<kube::GroupResource>& types) {
+  for (const kube::GroupResource& type : types) {
+    if (knowledgeOf(graph, type) != graph::Knowledge::Forbidden) continue;
+    if (std::string grant = grantOfDependencies(type); !grant.empty()) return grant;
+  }
+  return "";
+}
+
+DependencyStanding foundFor(const admission::ClusterView& view,
+                            const criticalservice::CriticalService& service) {
+  const auto list = criticalservice::typesToRead(service);
+  const std::set<kube::GroupResource> types(list.begin(), list.end());
+  if (const auto ignorance = ignoranceOf(view.graph(), types)) {
+    const std::optional<bool> known = ignorance->lasts ? std::optional(!*ignorance->lasts) : std::nullopt;
+    return {known, ignorance->reason,
+            "what the provider needs may not all be guarded: " + ignorance->message +
+                grantOfAny(view.graph(), types)};
+  }
+  const size_t count = view.guards().dependencies(view.guards().find(service.meta.name)).size();
+  return {true, "Found", soManyAre(count) + " guarded, as far as the provider was seen to need any"};
+}
+
+}  // namespace
+
+DependencyStanding dependencyStanding(const admission::ClusterView& view,
+                                      const criticalservice::CriticalService& service) {
+  if (criticalservice::findsDependencies(service)) return foundFor(view, service);
+  if (service.intent == criticalservice::DeletionIntent::OrphanResources)
+    return {true, "OrphanResources", "spec.deletionIntent is OrphanResources: nothing is guarded"};
+  if (service.dependencies.mode == DependencyMode::None)
+    return {true, "NotWanted", "spec.guard.dependencies is None"};
+  return {true, "Listed",
+          soManyAre(service.dependencies.listed.size()) + " guarded, as spec.guard.dependencies lists them"};
+}
+
+bool isFollowedForDependencies(const kube::GroupResource& type) {
+  return std::ranges::count(DependencyFinder::types(), type) > 0 ||
+         std::ranges::count(DependencyFinder::neededTypes(), type) > 0;
+}
+
+std::string grantOfDependencies(const kube::GroupResource& type) {
+  return isFollowedForDependencies(type) ? "; the ClusterRole lastout-finds-dependencies grants that" : "";
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,30 @@
+#include "server/gone_provider.h"
+
+#include "client/read_metadata.h"
+#include "criticalservice/dependencies.h"
+#include "server/ignorance.h"
+
+namespace lastout::server {
+
+bool isOfUnseenProvider(const admission::ClusterView& view, const criticalservice::CriticalService& service,
+                        const criticalservice::PutOff& deletion) {
+  return !view.graph().find(service.provider) && criticalservice::couldNeed(service, deletion.object);
+}
+
+bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object) {
+  return admission::believable(knowledgeOf(view.graph(), object.type)) && !view.graph().find(object);
+}
+
+bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
+            std::chrono::milliseconds patience) {
+  const auto type = view.find(object.type);
+  if (!type) return view.knowledge(object.type) == graph::Knowledge::Absent;
+  const auto meta = client::readMetadata(server, *type, object.namespaceName, object.name, patience);
+  return meta && !*meta;
+}
+
+bool goesAnyway(const admission::WishFacts& facts) {
+  return facts.spaceTerminates || (facts.owners.any && !facts.owners.holdBack);
+}
+
+}  // namespace lastout::server

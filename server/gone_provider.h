@@ -1,0 +1,31 @@
+// What the provider of a CriticalService may have needed that is gone, and so does not tell. A lastout that
+// was begun anew knows of it by what the CriticalService remembers alone.
+#pragma once
+
+#include <chrono>
+
+#include "admission/cluster_view.h"
+#include "admission/put_off.h"
+#include "client/api_server.h"
+#include "criticalservice/critical_service.h"
+#include "criticalservice/put_off.h"
+#include "server/live_view.h"
+
+namespace lastout::server {
+
+// The service's provider is not to be seen, and what the service remembers may be what it needed.
+bool isOfUnseenProvider(const admission::ClusterView& view, const criticalservice::CriticalService& service,
+                        const criticalservice::PutOff& deletion);
+
+// It is not there, as far as the view knows; false where that is too little.
+bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object);
+
+// Likewise, as the API server says now: the view may lag behind.
+bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
+            std::chrono::milliseconds patience);
+
+// The garbage collector, or the namespace controller, takes the object in the end. So whoever may write the
+// status of a CriticalService has nothing else deleted by that.
+bool goesAnyway(const admission::WishFacts& facts);
+
+}  // namespace lastout::server

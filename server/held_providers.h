@@ -1,0 +1,29 @@
+// Held providers (admission/held_provider.h), as a view of the cluster shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admission/cluster_view.h"
+#include "admission/held_provider.h"
+
+namespace lastout::server {
+
+// A provider whose finalizer of lastout's is to be set, or to be taken off.
+struct HoldingChange {
+  kube::ObjectKey provider;
+  std::string uid;
+  admission::Holding holding = admission::Holding::AsItIs;
+  // Nobody wants it held, or not everybody, as far as the view was told, which may lag behind.
+  bool isUnwanted = false;
+};
+
+// `ownNamespace`: lastout's own; empty: it runs outside the cluster. What is in it, and in the namespace
+// about which API servers do not ask, is not held.
+std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view,
+                                            const std::string& ownNamespace);
+
+// The same, where none is to be held: each that is, is let go, whatever its criteria say.
+std::vector<HoldingChange> holdingsToLetGo(const admission::ClusterView& view);
+
+}  // namespace lastout::server

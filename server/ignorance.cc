@@ -1,0 +1,53 @@
+#include "server/ignorance.h"
+
+#include <algorithm>
+
+#include "admission/explain.h"
+
+namespace lastout::server {
+namespace {
+
+using graph::Knowledge;
+
+constexpr size_t kMostJoined = 3;
+
+// What is worst comes first.
+struct WayNotToKnow {
+  Knowledge knowledge;
+  const char* reason;
+  std::optional<bool> lasts;
+};
+constexpr WayNotToKnow kWaysNotToKnow[] = {{Knowledge::Forbidden, "TypeForbidden", true},
+                                           {Knowledge::Unserved, "TypeUnserved", true},
+                                           {Knowledge::Stale, "TypeStale", true},
+                                           {Knowledge::Unknown, "TypeNotListed", std::nullopt}};
+
+}  // namespace
+
+Knowledge knowledgeOf(const graph::Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id ? graph.knowledge(*id) : Knowledge::Unknown;
+}
+
+std::optional<Ignorance> ignoranceOf(const graph::Graph& graph, const std::set<kube::GroupResource>& types) {
+  std::optional<Ignorance> found;
+  std::vector<std::string> why;
+  for (const WayNotToKnow& way : kWaysNotToKnow) {
+    for (const kube::GroupResource& type : types) {
+      if (knowledgeOf(graph, type) != way.knowledge) continue;
+      if (!found) found = {way.lasts, way.reason, ""};
+      why.push_back(admission::whyUnknown(graph, type));
+    }
+  }
+  if (found) found->message = joinedForPeople(why);
+  return found;
+}
+
+std::string joinedForPeople(const std::vector<std::string>& parts) {
+  std::string text;
+  for (size_t i = 0; i < std::min(parts.size(), kMostJoined); ++i) text += (i == 0 ? "" : "; ") + parts[i];
+  if (parts.size() > kMostJoined) text += "; and " + std::to_string(parts.size() - kMostJoined) + " more";
+  return text;
+}
+
+}  // namespace lastout::server

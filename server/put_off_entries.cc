@@ -1,0 +1,90 @@
+#include "server/put_off_entries.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "admission/put_off.h"
+#include "client/fetch.h"
+#include "client/value_picker.h"
+#include "criticalservice/critical_service.h"
+#include "server/gone_provider.h"
+
+namespace lastout::server {
+namespace {
+
+using criticalservice::PutOff;
+
+constexpr size_t kMostRememberedBytes = size_t{4} << 20;
+
+}  // namespace
+
+// What a CriticalService does not guard was written by somebody else, and is not wanted. Of users that are no
+// controllers to this lastout they may be to the next: what they asked for is kept, and left alone.
+std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Controllers& controllers) {
+  const admission::ClusterView& view = works.view;
+  std::map<std::string, PutOffEntry> byUid;
+  for (const criticalservice::CriticalService* service : view.services()) {
+    const uint32_t number = view.guards().find(service->meta.name);
+    for (const PutOff& deletion : service->putOff.deletions) {
+      PutOffEntry& entry = byUid.try_emplace(deletion.uid).first->second;
+      const bool byController = controllers.contains(deletion.requestedBy);
+      const bool isGuarded = std::ranges::binary_search(view.remembering(deletion.object), number);
+      const bool isInDoubt = !isGuarded && isOfUnseenProvider(view, *service, deletion);
+      const bool isUnwanted = service->replay == criticalservice::Replay::Never || (!isGuarded && !isInDoubt);
+      const bool isWanted = !isUnwanted && admission::isPutOff(service->replay, byController) &&
+                            (isGuarded || isKnownToBeGone(view, service->provider));
+      entry.isUnwanted = entry.isUnwanted && isUnwanted;
+      entry.isProvider = entry.isProvider || deletion.object == service->provider;
+      entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
+      const auto weight = [](bool wanted, bool controller, int64_t at) {
+        return std::tuple(wanted, !controller, at);
+      };
+      if (entry.places.size() > 1 &&
+          weight(isWanted, byController, deletion.requestedAt) <=
+              weight(entry.isWanted, entry.byController, entry.deletion.requestedAt))
+        continue;
+      entry.deletion = deletion;
+      entry.byController = byController;
+      entry.isWanted = isWanted;
+      entry.neededBy = isInDoubt ? std::optional(service->provider) : std::nullopt;
+    }
+  }
+  for (const LeftBehind& left : leftBehindIn(works)) {
+    PutOffEntry& entry = byUid.try_emplace(left.deletion.uid).first->second;
+    if (entry.isWanted) continue;
+    entry.deletion = left.deletion;
+    entry.byController = true;
+    entry.isWanted = true;
+    entry.isUnwanted = false;
+    entry.work = left.work;
+    entry.workUid = left.workUid;
+  }
+  std::vector<PutOffEntry> entries;
+  entries.reserve(byUid.size());
+  for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));
+  std::ranges::stable_sort(entries, std::ranges::greater(), &PutOffEntry::isProvider);
+  return entries;
+}
+
+tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::ApiServer& server,
+                                                                      const LiveView& view,
+                                                                      const std::string& service,
+                                                                      std::chrono::milliseconds patience) {
+  const auto type = view.find(criticalservice::criticalServiceType());
+  if (!type) return std::nullopt;
+  client::ApiRequest request;
+  request.target = client::objectPath(*type, "", service);
+  request.patience = patience;
+  const auto whole = client::fetch(server, request, kMostRememberedBytes);
+  if (!whole) return tl::unexpected(whole.error().message);
+  if (whole->answer.status == 404) return std::nullopt;
+  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  auto object = client::pickValue(whole->body, client::Pick::All, {});
+  if (!object) return tl::unexpected(object.error().message);
+  return std::move(*object);
+}
+
+}  // namespace lastout::server

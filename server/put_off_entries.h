@@ -1,0 +1,52 @@
+// The deletions that are to be carried out, or of which at least is to be known what becomes of them: what
+// all CriticalServices remember, and what works' agents have left behind.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "client/api_server.h"
+#include "criticalservice/put_off.h"
+#include "kube/object_key.h"
+#include "kube/value.h"
+#include "server/kept_works.h"
+#include "server/live_view.h"
+#include "server/put_off_store.h"
+
+namespace lastout::server {
+
+// One deletion, and who remembers it.
+struct PutOffEntry {
+  struct Place {
+    std::string service;
+    std::string uid;
+    criticalservice::PutOff deletion;  // as it is remembered there
+    bool isWanted = false;
+  };
+  criticalservice::PutOff deletion;  // the one that counts: a person's, or else the latest
+  bool byController = true;
+  bool isWanted = false;    // by one of the places
+  bool isUnwanted = true;   // by all of them
+  bool isProvider = false;  // of one of them: others wait for it
+  // Nobody guards it; that provider, which is gone, may have needed it. It goes where it would go anyway.
+  std::optional<kube::ObjectKey> neededBy;
+  std::vector<Place> places;
+  // It is left behind, and remembered by nobody: the work, and its uid.
+  std::string work;
+  std::string workUid;
+};
+
+// One for each object. Providers come first.
+std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Controllers& controllers);
+
+// That CriticalService as the API server has it now; nothing: it is not there. Fails with why that cannot be
+// told.
+tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::ApiServer& server,
+                                                                      const LiveView& view,
+                                                                      const std::string& service,
+                                                                      std::chrono::milliseconds patience);
+
+}  // namespace lastout::server

@@ -1,0 +1,47 @@
+// Rounds: a thread that goes round once more whenever something may have changed, but not too often.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "server/requests.h"
+
+namespace lastout::server {
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class Rounds {
+ public:
+  // `round` is called by the thread; `pause` is what it waits between two, whatever changes.
+  Rounds(std::function<void()> round, std::chrono::milliseconds pause);
+  ~Rounds();  // as stop()
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  void start();  // once
+  // No round begins any more; waits for nothing.
+  void end();
+  // end(), and waits for the round under way; `interrupt` is called first, to end what that waits for.
+  void stop(const std::function<void()>& interrupt = [] {});
+  // Something may have changed: another round is needed, after the one under way if there is one.
+  void reconsider();
+
+  bool isStopping() const;
+  // For what a round waits for: until stop().
+  Patience patience();
+
+ private:
+  void run();
+
+  const std::function<void()> round_;
+  const std::chrono::milliseconds pause_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // these are guarded by the mutex
+  bool reconsider_ = false;
+  std::thread thread_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,431 @@
+// What a provider needs, found in manifests as Kubernetes' documentation has them.
+#include "criticalservice/dependencies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/manifests.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const kube::ObjectKey kManager{{"apps", "deployments"}, "run", "manager"};
+
+const std::string kPodSpec = R"(
+      serviceAccountName: manager
+      imagePullSecrets: [{name: registry}]
+      initContainers:
+      - name: prepare
+        envFrom: [{configMapRef: {name: first-settings}}, {secretRef: {name: not-needed, optional: true}}]
+      containers:
+      - name: main
+        env:
+        - {name: PLAIN, value: x}
+        - {name: PASSWORD, valueFrom: {secretKeyRef: {name: password, key: p}}}
+        - {name: LEVEL, valueFrom: {configMapKeyRef: {name: levels, key: l}}}
+        - {name: MAYBE, valueFrom: {configMapKeyRef: {name: not-there, key: l, optional: true}}}
+        - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
+      volumes:
+      - {name: certs, secret: {secretName: certs}}
+      - {name: settings, configMap: {name: settings}}
+      - {name: more, configMap: {name: not-either, optional: true}}
+      - {name: data, persistentVolumeClaim: {claimName: data}}
+      - {name: scratch, emptyDir: {}}
+      - name: all
+        projected:
+          sources:
+          - {secret: {name: token}}
+          - {configMap: {name: bundle}}
+          - {serviceAccountToken: {path: token}}
+      - {name: remote, csi: {driver: d.example.com, nodePublishSecretRef: {name: driver}}}
+)";
+
+std::string deployment(const std::string& podSpec, const std::string& metadata = "") {
+  return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager, namespace: run" + metadata +
+         "}\nspec:\n  replicas: 1\n  template:\n    metadata: {labels: {app: manager, tier: control}}\n    "
+         "spec:" +
+         podSpec;
+}
+
+const std::string kPlainPodSpec = " {serviceAccountName: manager, containers: [{name: main}]}\n";
+
+class DependenciesTest : public ::testing::Test {
+ public:
+  DependenciesTest() {
+    service.meta.name = "guard";
+    service.provider = kManager;
+    service.criteria = {FinalizerCriterion{{"example.com", "widgets"}, "example.com/clean"}};
+  }
+
+  std::set<std::string> put(const std::string& yaml) {
+    kube::ResourceMap types = kube::ResourceMap::builtIn();
+    std::set<std::string> concerned;
+    for (const kube::Object& object : testing::objects(yaml, types)) concerned.merge(finder.put(object));
+    return concerned;
+  }
+
+  std::vector<std::string> found() const {
+    std::vector<std::string> names;
+    for (const Dependency& dependency : finder.find(service)) names.push_back(toString(dependency.object));
+    return names;
+  }
+
+  std::string why(const std::string& object) const {
+    for (const Dependency& dependency : finder.find(service)) {
+      if (toString(dependency.object) == object) return dependency.why;
+    }
+    return "it is not needed";
+  }
+
+  DependencyFinder finder;
+  CriticalService service;
+};
+
+TEST_F(DependenciesTest, AreWhatItsPodsName) {
+  put(deployment(kPodSpec));
+  EXPECT_THAT(found(),
+              ElementsAre("configmaps/run/bundle", "configmaps/run/first-settings", "configmaps/run/levels",
+                          "configmaps/run/settings", "persistentvolumeclaims/run/data", "secrets/run/certs",
+                          "secrets/run/driver", "secrets/run/password", "secrets/run/registry",
+                          "secrets/run/token", "serviceaccounts/run/manager"));
+  EXPECT_EQ(why("secrets/run/certs"), "volume certs");
+  EXPECT_EQ(why("secrets/run/password"), "variable PASSWORD");
+  EXPECT_EQ(why("secrets/run/registry"), "image pull secret");
+  EXPECT_EQ(why("configmaps/run/first-settings"), "variables of container prepare");
+  EXPECT_EQ(why("serviceaccounts/run/manager"), "its ServiceAccount");
+}
+
+// Kubernetes makes it anew; what binds it, it does not.
+TEST_F(DependenciesTest, OfTheDefaultServiceAccountAreItsBindings) {
+  put(deployment(" {containers: [{name: main}]}\n"));
+  EXPECT_THAT(found(), IsEmpty());
+  put("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: b}\n"
+      "roleRef: {kind: ClusterRole, name: r}\n"
+      "subjects: [{kind: ServiceAccount, name: default, namespace: run}]\n");
+  EXPECT_THAT(found(), ElementsAre("clusterrolebindings.rbac.authorization.k8s.io/b",
+                                   "clusterroles.rbac.authorization.k8s.io/r"));
+}
+
+TEST_F(DependenciesTest, OfAStatefulSetAreItsPodsClaims) {
+  service.provider = {{"apps", "statefulsets"}, "run", "store"};
+  put(R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: store, namespace: run}
+spec:
+  replicas: 2
+  template: {spec: {containers: [{name: main}]}}
+  volumeClaimTemplates: [{metadata: {name: data}}]
+)");
+  EXPECT_THAT(found(), ElementsAre("persistentvolumeclaims/run/data-store-0",
+                                   "persistentvolumeclaims/run/data-store-1"));
+}
+
+TEST_F(DependenciesTest, AreTheRightsOfItsServiceAccount) {
+  const auto concerned = put(deployment(kPlainPodSpec) + R"(
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: manager}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: manager}
+subjects: [{kind: ServiceAccount, name: manager, namespace: run}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: elections, namespace: run}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: elector}
+subjects: [{kind: User, name: somebody}, {kind: ServiceAccount, name: manager, namespace: run}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: of-a-tenant, namespace: elsewhere}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: cleaner}
+subjects: [{kind: ServiceAccount, name: manager, namespace: run}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: of-others}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: others}
+subjects:
+- {kind: ServiceAccount, name: manager, namespace: other}
+- {kind: User, name: manager}
+- {kind: Group, name: "system:serviceaccounts:run"}
+)");
+  EXPECT_THAT(concerned, ElementsAre("other", "run"));
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager",
+                                   "clusterrolebindings.rbac.authorization.k8s.io/manager",
+                                   "clusterroles.rbac.authorization.k8s.io/manager",
+                                   "rolebindings.rbac.authorization.k8s.io/run/elections",
+                                   "roles.rbac.authorization.k8s.io/run/elector"));
+}
+
+TEST_F(DependenciesTest, AreWhatReachesItsPods) {
+  put(deployment(kPlainPodSpec) + R"(
+---
+apiVersion: v1
+kind: Service
+metadata: {name: webhook, namespace: run}
+spec: {selector: {app: manager}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: of-others, namespace: run}
+spec: {selector: {app: manager, tier: data}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: without-selector, namespace: run}
+spec: {externalName: example.com}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: webhook, namespace: other}
+spec: {selector: {app: manager}}
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.metrics.example.com}
+spec: {group: metrics.example.com, version: v1, service: {namespace: run, name: webhook}}
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.apps}
+spec: {group: apps, version: v1}
+)");
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager", "services/run/webhook",
+                                   "apiservices.apiregistration.k8s.io/v1.metrics.example.com"));
+}
+
+constexpr const char* kFront = R"(
+---
+apiVersion: v1
+kind: Service
+metadata: {name: front, namespace: run}
+spec: {selector: {app: manager}}
+)";
+
+// `calls`: of spec.conversion.
+std::string definition(const std::string& plural, const std::string& calls,
+                       const std::string& group = "example.com") {
+  return "\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " +
+         plural + "." + group + "}\nspec:\n  group: " + group +
+         "\n  scope: Namespaced\n  names: {plural: " + plural + ", singular: " + plural +
+         "-one, kind: Kind-of-" + plural +
+         "}\n  versions: [{name: v1, served: true, storage: true}]\n  conversion: " + calls + "\n";
+}
+
+std::string calling(const std::string& service, const std::string& space = "run") {
+  return "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: "
+         "{namespace: " +
+         space + ", name: " + service + "}}}}";
+}
+
+class ConversionTest : public DependenciesTest {
+ public:
+  // What the provider's service waits for beside its own criteria, which come first.
+  std::vector<std::string> converted() const {
+    const CriticalService found = finder.withConverted(service);
+    EXPECT_EQ(writtenCriteria(found), service.criteria);
+    std::vector<std::string> names;
+    for (size_t i = service.criteria.size(); i < found.criteria.size(); ++i) {
+      EXPECT_EQ(fieldOf(found, i), "spec.guard.dependencies");
+      names.push_back(toString(found.criteria[i]));
+    }
+    return names;
+  }
+};
+
+TEST_F(ConversionTest, OfATypeIsByTheWebhookThatItsCrdNames) {
+  put(deployment(kPlainPodSpec) + kFront + definition("widgets", calling("front")) +
+      definition("gadgets", calling("front")) + definition("elsewhere", calling("front", "other")) +
+      definition("anothers", calling("back")) +
+      definition("reached", "{strategy: Webhook, webhook: {clientConfig: {url: 'https://front.run'}}}") +
+      definition("leftovers",
+                 "{strategy: None, webhook: {clientConfig: {service: {namespace: run, name: "
+                 "front}}}}") +
+      definition("plain", "{strategy: None}"));
+  EXPECT_THAT(converted(), ElementsAre("any gadgets.example.com", "any widgets.example.com"));
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager", "services/run/front"))
+      << "no CRD goes after the provider";
+  const CriticalService twice = finder.withConverted(finder.withConverted(service));
+  EXPECT_THAT(twice.criteria, SizeIs(3));
+  EXPECT_EQ(kube::toJson(toManifest(twice)).dump(), kube::toJson(toManifest(service)).dump())
+      << "nobody has written them";
+}
+
+TEST_F(ConversionTest, FollowsWhatChanges) {
+  put(deployment(kPlainPodSpec) + kFront);
+  EXPECT_THAT(converted(), IsEmpty());
+  EXPECT_THAT(put(definition("widgets", calling("front"))), ElementsAre("run"));
+  EXPECT_THAT(converted(), ElementsAre("any widgets.example.com"));
+  EXPECT_THAT(put(definition("widgets", calling("front"))), IsEmpty());
+  EXPECT_THAT(put(definition("widgets", calling("front", "away"))), ElementsAre("away", "run"));
+  EXPECT_THAT(converted(), IsEmpty());
+  EXPECT_THAT(put(definition("widgets", "{strategy: None}")), ElementsAre("away"));
+  EXPECT_THAT(finder.remove(kube::crdKey({"example.com", "widgets"})), IsEmpty());
+  put(definition("widgets", calling("front")));
+  EXPECT_THAT(finder.remove({{"", "services"}, "run", "front"}), ElementsAre("run"));
+  EXPECT_THAT(converted(), IsEmpty());
+  put(kFront);
+  EXPECT_THAT(converted(), ElementsAre("any widgets.example.com"));
+  EXPECT_THAT(finder.remove(kube::crdKey({"example.com", "widgets"})), ElementsAre("run"));
+  EXPECT_THAT(converted(), IsEmpty());
+}
+
+TEST_F(ConversionTest, CountsWhereDependenciesAreFound) {
+  put(deployment(kPlainPodSpec) + kFront + definition("widgets", calling("front")));
+  service.dependencies = {DependencyMode::None, {}};
+  EXPECT_THAT(converted(), IsEmpty());
+  service.dependencies = {DependencyMode::Listed, {{{"", "services"}, "run", "front"}}};
+  EXPECT_THAT(converted(), IsEmpty());
+  service.dependencies = {};
+  service.intent = DeletionIntent::OrphanResources;
+  EXPECT_THAT(converted(), IsEmpty());
+  service.intent = DeletionIntent::BestEffortDeletion;
+  EXPECT_THAT(converted(), SizeIs(1));
+}
+
+// A CRD is gone only after its instances. That none of them carries a finalizer says less.
+TEST_F(ConversionTest, AddsNothingToACriterionForTheCrd) {
+  put(deployment(kPlainPodSpec) + kFront + definition("widgets", calling("front")));
+  service.criteria = {FinalizerCriterion{{"example.com", "widgets"}, "example.com/clean"},
+                      SpecificResourceCriterion{kube::crdKey({"example.com", "gadgets"})}};
+  EXPECT_THAT(converted(), SizeIs(1));
+  service.criteria.emplace_back(SpecificResourceCriterion{kube::crdKey({"example.com", "widgets"})});
+  EXPECT_THAT(converted(), IsEmpty());
+}
+
+// Nothing of these could ever be gone before the provider.
+TEST_F(ConversionTest, OfWhatWouldWaitForItselfIsLeftOut) {
+  const std::string objects = kFront + definition("widgets", calling("front")) +
+                              definition("criticalservices", calling("front"), "lastout.dev");
+  put(deployment(kPlainPodSpec) + objects);
+  EXPECT_THAT(converted(), ElementsAre("any widgets.example.com"));
+  const auto owned = [](const std::string& kind) {
+    return deployment(kPlainPodSpec, ", ownerReferences: [{apiVersion: " + kind + ", name: x, uid: v}]");
+  };
+  put(owned("example.com/v1, kind: Kind-of-gadgets"));
+  EXPECT_THAT(converted(), SizeIs(1));
+  put(owned("other.example.com/v1, kind: Kind-of-widgets"));
+  EXPECT_THAT(converted(), SizeIs(1));
+  put(owned("example.com/v2, kind: Kind-of-widgets"));
+  EXPECT_THAT(converted(), IsEmpty()) << "deleted in the foreground, the owner waits for the provider";
+
+  service.provider = {{"example.com", "widgets"}, "run", "manager"};
+  std::string itself = deployment(kPlainPodSpec);
+  itself.replace(0, itself.find("metadata"), "apiVersion: example.com/v1\nkind: Kind-of-widgets\n");
+  put(definition("widgets", calling("front")).substr(5) + "\n---\n" + itself);
+  service.criteria.clear();
+  EXPECT_THAT(converted(), IsEmpty());
+}
+
+TEST_F(ConversionTest, IsBounded) {
+  std::string definitions;
+  for (int i = 0; i < 50; ++i) definitions += definition("w" + std::to_string(100 + i), calling("front"));
+  put(deployment(kPlainPodSpec) + kFront + definitions);
+  ASSERT_THAT(converted(), SizeIs(kMostConverted));
+  EXPECT_EQ(converted().front(), "any w100.example.com");
+}
+
+TEST_F(DependenciesTest, FollowWhatChanges) {
+  const std::string web =
+      "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: run}\nspec: {selector: {app: ";
+  put(deployment(kPlainPodSpec));
+  EXPECT_THAT(put(web + "manager}}\n"), ElementsAre("run"));
+  EXPECT_THAT(found(), Contains("services/run/web"));
+  put(web + "another}}\n");
+  EXPECT_THAT(found(), Not(Contains("services/run/web")));
+  put(web + "manager}}\n");
+  EXPECT_THAT(finder.remove({{"", "services"}, "run", "web"}), ElementsAre("run"));
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager"));
+  EXPECT_THAT(finder.remove(kManager), ElementsAre("run"));
+  EXPECT_THAT(found(), IsEmpty());
+  EXPECT_THAT(finder.remove(kManager), IsEmpty());
+}
+
+TEST_F(DependenciesTest, OfABindingFollowItsSubjects) {
+  put(deployment(kPlainPodSpec));
+  const auto binding = [](const std::string& subjects) {
+    return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: b}\n"
+           "roleRef: {kind: ClusterRole, name: r}\nsubjects: [" +
+           subjects + "]\n";
+  };
+  const std::string manager = "{kind: ServiceAccount, name: manager, namespace: run}";
+  put(binding(manager + ", " + manager));
+  EXPECT_THAT(found(), SizeIs(3));
+  EXPECT_THAT(put(binding("{kind: ServiceAccount, name: other, namespace: away}")),
+              ElementsAre("away", "run"));
+  EXPECT_THAT(found(), SizeIs(1));
+  put(binding(""));
+  EXPECT_THAT(finder.remove({{"rbac.authorization.k8s.io", "clusterrolebindings"}, "", "b"}), IsEmpty());
+}
+
+TEST_F(DependenciesTest, AreNotWhatTheProviderWaitsFor) {
+  put(deployment(kPodSpec));
+  service.criteria = {SpecificResourceCriterion{{{"", "secrets"}, "run", "certs"}},
+                      FinalizerCriterion{{"", "configmaps"}, "example.com/clean"}};
+  EXPECT_THAT(found(),
+              ElementsAre("persistentvolumeclaims/run/data", "secrets/run/driver", "secrets/run/password",
+                          "secrets/run/registry", "secrets/run/token", "serviceaccounts/run/manager"));
+}
+
+TEST_F(DependenciesTest, AreNotInAnExcludedNamespace) {
+  put(deployment(kPlainPodSpec) + R"(
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader, namespace: kube-system}
+roleRef: {kind: Role, name: extension-apiserver-authentication-reader}
+subjects: [{kind: ServiceAccount, name: manager, namespace: run}]
+)");
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager"));
+}
+
+TEST_F(DependenciesTest, MayOwnTheProvider) {
+  put(deployment(kPlainPodSpec,
+                 ", ownerReferences: [{apiVersion: v1, kind: ServiceAccount, name: manager, "
+                 "uid: u}, {apiVersion: example.com/v1, kind: Thing, name: x, uid: v}]"));
+  const std::vector<Dependency> all = finder.find(service);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_TRUE(all[0].ownsProvider);
+}
+
+TEST_F(DependenciesTest, AreThoseThatAreListed) {
+  put(deployment(kPodSpec));
+  service.dependencies = {DependencyMode::Listed,
+                          {{{"", "secrets"}, "run", "b"}, {{"", "secrets"}, "run", "a"}}};
+  EXPECT_THAT(found(), ElementsAre("secrets/run/a", "secrets/run/b"));
+  EXPECT_EQ(why("secrets/run/a"), "spec.guard.dependencies[1]");
+  service.dependencies = {DependencyMode::None, {}};
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DependenciesTest, AreBounded) {
+  std::string variables;
+  for (int i = 0; i < 300; ++i)
+    variables += "{name: V, valueFrom: {secretKeyRef: {name: s" + std::to_string(i) + "}}}, ";
+  put(deployment(" {serviceAccountName: manager, containers: [{name: main, env: [" + variables + "]}]}\n"));
+  EXPECT_THAT(found(), SizeIs(kMostDependencies));
+  EXPECT_THAT(found(), Contains("serviceaccounts/run/manager"));
+}
+
+TEST_F(DependenciesTest, OfWhatMakesNoPodsAreNone) {
+  service.provider = {{"example.com", "engines"}, "run", "e"};
+  kube::Object engine;
+  engine.key = service.provider;
+  finder.put(engine);
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace lastout::criticalservice

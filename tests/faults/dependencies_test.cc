@@ -1,0 +1,314 @@
+// What a provider needs, and goes after it: denied while the provider is there, remembered, carried out.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/faults/works_test.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kInApp = "/api/v1/namespaces/app";
+constexpr const char* kBound = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/acting";
+
+// The provider's work brings a ServiceAccount, its binding, a Secret, a ConfigMap and a Service with it, and
+// a Secret that nobody needs.
+class DependenciesTest : public WorksTest {
+ public:
+  DependenciesTest() { hasClaim = false; }
+
+  static Json inApp(const char* kind, const std::string& name) {
+    Json object = FaultWorld::named("v1", kind, name);
+    object["metadata"]["namespace"] = "app";
+    return object;
+  }
+  std::vector<Json> providersWork() override {
+    std::vector<Json> work = WorksTest::providersWork();
+    const auto provider =
+        std::ranges::find(work, Json("Deployment"), [](const Json& one) { return one["kind"]; });
+    Json& pod = (*provider)["spec"]["template"]["spec"];
+    pod["serviceAccountName"] = "acts";
+    pod["containers"][0]["envFrom"] =
+        Json::array({{{"secretRef", {{"name", "key"}}}}, {{"configMapRef", {{"name", "settings"}}}}});
+    Json front = inApp("Service", "front");
+    front["spec"] = {{"selector", {{"app", "p"}}}, {"ports", {{{"port", 443}}}}};
+    Json binding = FaultWorld::named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "acting");
+    binding["roleRef"] = {
+        {"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "ClusterRole"}, {"name", "view"}};
+    binding["subjects"] = {{{"kind", "ServiceAccount"}, {"namespace", "app"}, {"name", "acts"}}};
+    for (const Json& object : {inApp("ServiceAccount", "acts"), inApp("Secret", "key"),
+                               inApp("ConfigMap", "settings"), front, binding, inApp("Secret", "unneeded")})
+      work.push_back(object);
+    return work;
+  }
+  static std::vector<std::string> needed() {
+    return {kInApp + std::string("/serviceaccounts/acts"), kInApp + std::string("/secrets/key"),
+            kInApp + std::string("/configmaps/settings"), kInApp + std::string("/services/front"), kBound};
+  }
+  std::vector<std::string> notThere() {
+    std::vector<std::string> missing = needed();
+    std::erase_if(missing, [&](const std::string& path) { return world.isThere(path); });
+    return missing;
+  }
+  bool isRemembered(const std::string& name) {
+    const std::vector<std::string> names = remembered();
+    return std::ranges::find(names, name) != names.end();
+  }
+  // The provider's work is being deleted; all that the provider needs is denied, and remembered.
+  void putOffAll() {
+    begin();
+    deleteWork("provider");
+    world.waitUntil("what it needs is remembered", [&] {
+      return std::ranges::all_of(
+          std::vector<std::string>{"provider", "acts", "acting", "key", "settings", "front"},
+          [&](const std::string& name) { return isRemembered(name); });
+    });
+  }
+  void expectThere() { EXPECT_THAT(notThere(), IsEmpty()) << world.logged(); }
+  void expectNeededGone() {
+    for (const std::string& path : needed())
+      world.waitUntil("it is gone: " + path, [&] { return !world.isThere(path); });
+  }
+};
+
+TEST_F(DependenciesTest, GoAfterTheProvider) {
+  begin();
+  for (const std::string& path : needed()) EXPECT_THAT(world.refusalOf(path), HasSubstr("must stay")) << path;
+  for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+  world.waitUntil("the provider is gone", [&] {
+    const std::vector<std::string> missing = notThere();
+    const bool isThere = world.isThere(kFaultProvider);
+    if (isThere) {
+      EXPECT_THAT(missing, IsEmpty()) << world.logged();
+    }
+    return !isThere;
+  });
+  expectAllGone();
+  expectNeededGone();
+}
+
+TEST_F(DependenciesTest, StayWhileTheProviderDoes) {
+  putOffAll();
+  world.waitUntilCollected();
+  expectThere();
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+  world.waitUntil("what nobody needs is gone",
+                  [&] { return !world.isThere(kInApp + std::string("/secrets/unneeded")); });
+  clearTheWay();
+  expectAllGone();
+  expectNeededGone();
+}
+
+TEST_F(DependenciesTest, AreThoseThatAreNeededAlone) {
+  begin();
+  world.create(kInApp + std::string("/secrets"), FaultWorld::named("v1", "Secret", "other"));
+  EXPECT_EQ(world.ask("DELETE", kInApp + std::string("/secrets/other")).status, 200);
+  EXPECT_EQ(world.ask("DELETE", kInApp + std::string("/secrets/key")).status, 403);
+}
+
+TEST_F(DependenciesTest, AreCarriedOutByWhoComesLater) {
+  putOffAll();
+  world.replica().kill();
+  world.replica().serve();
+  world.waitUntil("it is ready", [&] { return world.replica().server().isReady(); });
+  expectThere();
+  clearTheWay();
+  expectAllGone();
+  expectNeededGone();
+}
+
+// Nobody tells any more what the provider needed; and neither the agent, nor the garbage collector, nor the
+// namespace's end takes it.
+TEST_F(DependenciesTest, AreCarriedOutByWhoComesAfterTheProviderWent) {
+  holdsWork = true;
+  putOffAll();
+  world.replica().api.set(
+      {.forbidden = {"DELETE secrets", "DELETE serviceaccounts", "DELETE configmaps", "DELETE services",
+                     "DELETE clusterrolebindings", "DELETE namespaces", "DELETE criticalservices"}});
+  clearTheWay();
+  world.waitUntil("the provider is gone", [&] { return !world.isThere(kFaultProvider); });
+  expectThere();
+  world.replica().kill();
+  world.replica().api.set({.forbidden = {"DELETE namespaces"}});
+  world.replica().serve();
+  expectNeededGone();
+  EXPECT_TRUE(world.isThere(kFaultNamespace));
+  world.replica().api.calm();
+  world.patch("/api/v1/namespaces/cluster1/configmaps/held", {{"metadata", {{"finalizers", nullptr}}}});
+  expectAllGone();
+}
+
+// Who may write a status must not have lastout delete what Kubernetes would leave.
+TEST_F(DependenciesTest, NothingThatIsWrittenByOthers) {
+  begin();
+  clearTheWay();
+  world.deleteAll({kFaultProvider});
+  world.create(kInApp + std::string("/secrets"), FaultWorld::named("v1", "Secret", "other"));
+  const std::string other = kInApp + std::string("/secrets/other");
+  const Json forged = {{"resource", "secrets"},  {"namespace", "app"},
+                       {"name", "other"},        {"uid", world.get(other)["metadata"]["uid"]},
+                       {"requestedBy", "agent"}, {"requestedAt", "2026-11-22T16:00:00Z"}};
+  world.patch(kFaultService + std::string("/status"), {{"status", {{"putOff", Json::array({forged})}}}});
+  world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+  EXPECT_TRUE(world.isThere(other));
+}
+
+class NoDependenciesTest : public DependenciesTest {
+  Json service() override {
+    Json service = FaultWorld::service();
+    service["spec"]["guard"]["dependencies"] = "None";
+    return service;
+  }
+};
+
+TEST_F(NoDependenciesTest, NothingIsGuardedWhereNoneIsWanted) {
+  begin();
+  for (const std::string& path : needed()) EXPECT_EQ(world.ask("DELETE", path).status, 200) << path;
+  const Json webhooks = world.get(kFaultWebhook)["webhooks"];
+  for (const Json& webhook : webhooks) EXPECT_NE(webhook["name"], "dependencies.lastout.dev");
+  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay"));
+}
+
+// The provider converts CoolResources, of which one has no finalizer; its own criterion is about finalizers
+// alone. (The embedded API server calls nobody for that: what is shown is that the provider stays.)
+class ConversionTest : public DependenciesTest {
+ public:
+  Json definition() override {
+    Json definition = FaultWorld::definition();
+    const Json front = {{"namespace", "app"}, {"name", "front"}, {"path", "/convert"}};
+    definition["spec"]["conversion"] = {
+        {"strategy", "Webhook"},
+        {"webhook", {{"conversionReviewVersions", {"v1"}}, {"clientConfig", {{"service", front}}}}}};
+    return definition;
+  }
+  Json service() override {
+    Json service = FaultWorld::service();
+    service["spec"]["criteria"].erase(1);
+    return service;
+  }
+  // All that carries the finalizer is gone.
+  void beginWithoutFinalizers() {
+    begin();
+    world.create(kFaultInstances, FaultWorld::named("my.crd.group/v1", "CoolResource", "plain"));
+    deleteWork("instance");
+    world.waitUntil("its own criterion holds",
+                    [&] { return !world.isThere(kFaultInstances + std::string("/instance-0")); });
+  }
+  std::string waited() {
+    const Json service = world.get(kFaultService);
+    const Json* unmet = apiserver::at(service, {"status", "unmetCriteria"});
+    return unmet == nullptr ? "" : (*unmet)[0]["field"].get<std::string>();
+  }
+};
+
+TEST_F(ConversionTest, KeepsTheProviderUntilNothingIsLeftToConvert) {
+  beginWithoutFinalizers();
+  EXPECT_THAT(world.refusalOf(kFaultProvider),
+              HasSubstr("while coolresources.my.crd.group/plain exists, and the provider converts it"));
+  EXPECT_THAT(world.refusalOf(kFaultNamespace), HasSubstr("the provider converts it"));
+  world.waitUntil("the status says so", [&] { return waited() == "spec.guard.dependencies"; });
+  deleteWork("provider");
+  world.waitUntil("it is remembered", [&] { return isRemembered("provider"); });
+  world.waitUntilCollected();
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+  deleteWork("crd");
+  world.waitUntil("the provider is gone", [&] {
+    const bool isThere = world.isThere(kFaultProvider);
+    const bool isNeeded = world.isThere(kFaultInstances + std::string("/plain"));
+    EXPECT_TRUE(isThere || !isNeeded) << world.logged();
+    return !isThere;
+  });
+  expectAllGone();
+  expectNeededGone();
+}
+
+// Its own criterion is about something else, which is not there.
+class ConversionAloneTest : public ConversionTest {
+  Json service() override {
+    Json service = ConversionTest::service();
+    const Json never = {{"resource", "configmaps"}, {"namespace", "app"}, {"name", "never-there"}};
+    service["spec"]["criteria"] = Json::array({{{"type", "SpecificResource"}, {"specificResource", never}}});
+    return service;
+  }
+};
+
+// Without the right to list them, nobody knows whether any is left.
+TEST_F(ConversionAloneTest, KeepsTheProviderWhileTheTypeMayNotBeListed) {
+  world.replica().api.set({.forbidden = {"GET coolresources"}});
+  begin();
+  EXPECT_THAT(world.refusalOf(kFaultProvider),
+              AllOf(HasSubstr("not known whether any coolresources.my.crd.group is left for the provider"),
+                    HasSubstr("grant lastout get, list and watch on coolresources.my.crd.group")));
+  world.replica().api.calm();
+  world.waitUntil("it is known", [&] {
+    return world.refusalOf(kFaultProvider).find("instance-0 exists") != std::string::npos;
+  });
+}
+
+class NoConversionTest : public ConversionTest {
+  Json service() override {
+    Json service = ConversionTest::service();
+    service["spec"]["guard"]["dependencies"] = "None";
+    return service;
+  }
+};
+
+TEST_F(NoConversionTest, KeepsNobodyWhereNothingIsWanted) {
+  beginWithoutFinalizers();
+  world.waitUntil("the provider may go", [&] { return world.refusalOf(kFaultProvider).empty(); });
+  EXPECT_TRUE(world.isThere(kFaultInstances + std::string("/plain")));
+}
+
+// The provider is guarded as ever, and with it what it names itself.
+TEST_F(DependenciesTest, AreFoundWithoutTheRightToReadBindings) {
+  world.replica().api.set({.forbidden = {"GET rolebindings"}});
+  begin();
+  const Json service = world.get(kFaultService);
+  const Json& conditions = service["status"]["conditions"];
+  const auto known =
+      std::ranges::find(conditions, Json("DependenciesKnown"), [](const Json& one) { return one["type"]; });
+  ASSERT_NE(known, conditions.end());
+  EXPECT_EQ((*known)["status"], "False");
+  EXPECT_EQ((*known)["reason"], "TypeForbidden");
+  EXPECT_THAT(
+      (*known)["message"].get<std::string>(),
+      HasSubstr("rolebindings.rbac.authorization.k8s.io; the ClusterRole lastout-finds-dependencies"));
+  EXPECT_THAT(world.logged(), HasSubstr("the ClusterRole lastout-finds-dependencies grants that"));
+  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay"));
+  EXPECT_THAT(world.refusalOf(kInApp + std::string("/secrets/key")), HasSubstr("must stay"));
+}
+
+// Its namespace, which would take the Secret with it, and the CriticalService, which remembers it, wait.
+TEST_F(DependenciesTest, AreTriedAgainWhenTheyMayNotBeRead) {
+  putOffAll();
+  world.replica().api.set({.forbidden = {"GET secrets"}});
+  clearTheWay();
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("secrets/app/key may go, and is not deleted yet") != std::string::npos;
+  });
+  EXPECT_THAT(world.logged(), HasSubstr("ClusterRole lastout-carries-out"));
+  EXPECT_TRUE(world.isThere(kFaultNamespace));
+  EXPECT_TRUE(world.isThere(kFaultService));
+  world.replica().api.calm();
+  expectAllGone();
+  expectNeededGone();
+}
+
+// Whoever may not even read it does without it: the namespace takes it.
+TEST_F(DependenciesTest, HoldNothingUpThatMayNeverBeRead) {
+  putOffAll();
+  world.replica().api.set({.forbidden = {"GET secrets"}});
+  clearTheWay();
+  expectAllGone();
+  expectNeededGone();
+}
+
+}  // namespace
+}  // namespace lastout::testing

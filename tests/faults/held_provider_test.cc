@@ -1,0 +1,252 @@
+// Providers that lastout holds by a finalizer, and what goes wrong meanwhile. What is let go too early the
+// Judge sees.
+#include "admission/held_provider.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/faults/works_test.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kHolding(admission::kHeldFinalizer);
+const kube::ObjectKey kHeldDeployment{{"apps", "deployments"}, "app", "provider"};
+
+class HeldProviderTest : public WorksTest {
+ public:
+  explicit HeldProviderTest(size_t replicas = 1) : WorksTest(replicas) { hasClaim = false; }
+
+  Json service() override {
+    Json service = FaultWorld::service();
+    service["spec"]["enforcement"] = "Hold";
+    if (!definitionCounts) service["spec"]["criteria"].erase(1);
+    return service;
+  }
+
+  // The story, held, without works.
+  void beginHeld() {
+    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).serve();
+    createHeldStory();
+    waitUntilHeld();
+  }
+  void createHeldStory() {
+    world.createDefinition();
+    world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "app"));
+    world.create("/apis/apps/v1/namespaces/app/deployments", FaultWorld::provider());
+    world.createInstance("instance-0");
+    world.create("/apis/lastout.dev/v1alpha1/criticalservices", service());
+    world.waitUntilGuarded();
+  }
+
+  static bool carries(const Json& object) {
+    const Json* finalizers = apiserver::at(object, {"metadata", "finalizers"});
+    return finalizers != nullptr &&
+           std::find(finalizers->begin(), finalizers->end(), kHolding) != finalizers->end();
+  }
+  bool isHeld() { return carries(world.get(kFaultProvider)); }
+  bool isDeleted() {
+    return !apiserver::stringAt(world.get(kFaultProvider), {"metadata", "deletionTimestamp"}).empty();
+  }
+  void waitUntilHeld() {
+    world.waitUntil("the provider is held", [&] { return isHeld(); });
+    const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
+    for (size_t i = 0; i < world.replicas(); ++i) {
+      if (!world.replica(i).isServing()) continue;
+      world.waitUntil("it is told", [&] {
+        return world.replica(i).server().view().isHeldBy(kHeldDeployment, uid,
+                                                         std::chrono::steady_clock::now());
+      });
+    }
+  }
+  void waitUntilGone() {
+    world.waitUntil("the provider is gone", [&] { return !world.isThere(kFaultProvider); });
+  }
+  int deleteBy(const char* policy, const std::string& path = kFaultProvider) {
+    return world.ask("DELETE", path, {{"propagationPolicy", policy}}).status;
+  }
+  void finish(const std::string& instance) {
+    world.patch(std::string(kFaultInstances) + "/" + instance, {{"metadata", {{"finalizers", nullptr}}}});
+    EXPECT_EQ(world.ask("DELETE", std::string(kFaultInstances) + "/" + instance).status, 200);
+  }
+  void clearBoth() {
+    finish("instance-0");
+    EXPECT_EQ(world.ask("DELETE", kFaultCrd).status, 200);
+    world.waitUntil("the CRD is gone", [&] { return !world.isThere(kFaultCrd); });
+  }
+  // Of its condition Degraded: the reason, and the message.
+  std::string degraded() {
+    const Json service = world.get(kFaultService);
+    const Json* conditions = apiserver::at(service, {"status", "conditions"});
+    if (conditions == nullptr) return {};
+    for (const Json& condition : *conditions) {
+      if (condition["type"] == "Degraded")
+        return condition["reason"].get<std::string>() + ": " + condition["message"].get<std::string>();
+    }
+    return {};
+  }
+
+  bool definitionCounts = true;
+};
+
+TEST_F(HeldProviderTest, IsDeletedAtOnceAndGoneAfterWhatItServes) {
+  beginHeld();
+  EXPECT_EQ(deleteBy("Background"), 200);
+  EXPECT_TRUE(isDeleted());
+  EXPECT_EQ(world.ask("DELETE", kFaultProvider).status, 200) << "again, as kubectl asks";
+  finish("instance-0");
+  world.waitUntil("the instance is gone",
+                  [&] { return !world.isThere(std::string(kFaultInstances) + "/instance-0"); });
+  EXPECT_TRUE(isDeleted() && isHeld()) << "its CRD is there";
+  EXPECT_EQ(world.ask("DELETE", kFaultCrd).status, 200);
+  waitUntilGone();
+  EXPECT_FALSE(world.isThere(kFaultCrd));
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("deployments.apps/app/provider is let go: its criteria hold") !=
+           std::string::npos;
+  });
+  world.waitUntil("the service may go", [&] { return world.ask("DELETE", kFaultService).status == 200; });
+}
+
+TEST_F(HeldProviderTest, IsDeniedInTheForegroundAlsoOnceItIsDeleted) {
+  beginHeld();
+  EXPECT_EQ(deleteBy("Foreground"), 403);
+  EXPECT_FALSE(isDeleted());
+  EXPECT_EQ(deleteBy("Orphan"), 200);
+  EXPECT_EQ(deleteBy("Foreground"), 403);
+  for (const char* path : {kFaultNamespace, kFaultService}) EXPECT_EQ(deleteBy("Background", path), 403);
+  EXPECT_TRUE(isHeld());
+  clearBoth();
+  waitUntilGone();
+}
+
+// Only the API server has the late instance: no watch has told. What it rests on is read once more; where
+// that fails, and where it is found, the provider stays.
+TEST_F(HeldProviderTest, IsNotLetGoByAStaleCache) {
+  definitionCounts = false;
+  beginHeld();
+  finish("instance-0");
+  world.waitUntil("lastout knows", [&] {
+    bool isMet = false;
+    world.replica().server().view().inspect(
+        [&](const admission::ClusterView& view, const kube::ResourceMap&) {
+          isMet = view.decide({{"apps", "deployments"}, "app", "provider"}).allowed;
+        });
+    return isMet;
+  });
+  world.replica().api.set({.held = {"coolresources"}, .forbidden = {"GET coolresources"}});
+  world.createInstance("late");
+  EXPECT_EQ(deleteBy("Background"), 200);
+  world.waitUntil("it is not confirmed", [&] {
+    return world.logged().find("that it may go could not be confirmed") != std::string::npos;
+  });
+  EXPECT_TRUE(isHeld());
+  world.replica().api.set({.held = {"coolresources"}});
+  world.waitUntil("it is read again", [&] {
+    return world.logged().find("lastout's finalizer can be changed again") != std::string::npos;
+  });
+  EXPECT_TRUE(isHeld()) << "the late instance was found";
+  finish("late");
+  waitUntilGone();
+}
+
+TEST_F(HeldProviderTest, IsDeniedAsEverWhereNoRightIsThereAndSaysSo) {
+  world.replica().api.set({.forbidden = {"PATCH deployments"}});
+  world.replica().serve();
+  createHeldStory();
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("ClusterRole lastout-holds-providers") != std::string::npos;
+  });
+  EXPECT_EQ(deleteBy("Background"), 403);
+  EXPECT_FALSE(isHeld());
+  world.waitUntil("the status says so", [&] { return degraded().starts_with("HoldFailed"); });
+  EXPECT_THAT(degraded(), AllOf(HasSubstr("deployments.apps/app/provider cannot be held, and its deletion is "
+                                          "denied instead"),
+                                HasSubstr("ClusterRole lastout-holds-providers grants that")));
+  world.replica().api.calm();
+  waitUntilHeld();
+  world.waitUntil("the status says no more", [&] { return degraded().starts_with("AllKnown"); });
+  EXPECT_EQ(deleteBy("Background"), 200);
+}
+
+TEST_F(HeldProviderTest, IsHeldNoLongerWhereSomebodySaysDeny) {
+  beginHeld();
+  Json another = FaultWorld::service();
+  another["metadata"]["name"] = "another";
+  world.create("/apis/lastout.dev/v1alpha1/criticalservices", another);
+  EXPECT_EQ(deleteBy("Background"), 403) << "the finalizer may still be there";
+  world.waitUntil("it is held no longer", [&] { return !isHeld(); });
+  world.patch("/apis/lastout.dev/v1alpha1/criticalservices/another", {{"spec", {{"enforcement", "Hold"}}}});
+  waitUntilHeld();
+}
+
+// The last CriticalService that names a Deployment is gone, and nobody follows them any more.
+TEST_F(HeldProviderTest, IsHeldNoLongerOnceItsServiceIsGone) {
+  beginHeld();
+  world.patch(kFaultService, {{"spec", {{"deletionIntent", "BestEffortDeletion"}}}});
+  world.waitUntil("the service is gone", [&] { return world.ask("DELETE", kFaultService).status == 404; });
+  world.waitUntil("it is held no longer", [&] { return !isHeld(); });
+  EXPECT_FALSE(isDeleted());
+}
+
+// What another lastout has left, of a type that no CriticalService names.
+TEST_F(HeldProviderTest, IsLookedForWhereNobodyNamesItsType) {
+  world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "app"));
+  Json left = FaultWorld::provider();
+  left["kind"] = "StatefulSet";
+  left["spec"]["serviceName"] = "p";
+  left["metadata"]["finalizers"] = {kHolding};
+  world.create("/apis/apps/v1/namespaces/app/statefulsets", left);
+  world.replica().serve();
+  world.waitUntil("it is held no longer",
+                  [&] { return !carries(world.get("/apis/apps/v1/namespaces/app/statefulsets/provider")); });
+}
+
+TEST_F(HeldProviderTest, IsLetGoByWhoOnlyLooksOn) {
+  beginHeld();
+  world.replica().kill();
+  world.auditOnly = true;
+  world.replica().serve();
+  world.waitUntil("it is held no longer", [&] { return !isHeld(); });
+}
+
+TEST_F(HeldProviderTest, OfAWorkIsWaitedForByItsAgent) {
+  begin();
+  waitUntilHeld();
+  deleteWork("provider");
+  world.waitUntil("the provider is deleted", [&] { return isDeleted(); });
+  world.waitUntil("the others are remembered", [&] { return remembered().size() == 2; });
+  EXPECT_THAT(remembered(), Not(Contains("provider")));
+  clearTheWay();
+  expectAllGone();
+}
+
+class HeldProviderByTwo : public HeldProviderTest {
+ public:
+  HeldProviderByTwo() : HeldProviderTest(2) {}
+};
+
+TEST_F(HeldProviderByTwo, TheOtherLetsGoOfWhatTheLeaderHeld) {
+  beginHeld();
+  EXPECT_EQ(deleteBy("Background"), 200);
+  Replica& leader = world.leader();
+  leader.api.set({.forbidden = {"PATCH deployments"}});
+  clearBoth();
+  world.waitUntil("the leader cannot let go", [&] {
+    return world.logged().find("lastout's finalizer cannot be changed") != std::string::npos;
+  });
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  leader.kill();
+  waitUntilGone();
+}
+
+}  // namespace
+}  // namespace lastout::testing
