@@ -31,6 +31,7 @@ std::string describe(const ObjectSpec& object) {
             std::string(criticalservice::toString(object.service->intent));
     for (const criticalservice::Criterion& criterion : object.service->criteria)
       line += ", after " + criticalservice::toString(criterion);
+    if (object.service->enforcement == criticalservice::EnforcementMode::Hold) line += ", held";
     if (object.service->dependencies.mode == criticalservice::DependencyMode::None) line += ", alone";
     for (const kube::ObjectKey& needed : object.service->dependencies.listed)
       line += ", needs " + kube::toString(needed);

@@ -168,11 +168,20 @@ class Generator {
   }
 
   // Of ConfigMaps lastout knows nothing but what reviews and works tell. The new one goes after this
-  // operator, and only later ones wait for it.
+  // operator, and only later ones wait for it. Of a type whose finalizers are awaited none can be listed.
   void chooseDependencies(criticalservice::CriticalService& service) {
     using criticalservice::DependencyMode;
     service.dependencies.mode = static_cast<DependencyMode>(dice_.below(3));
     if (service.dependencies.mode != DependencyMode::Listed) return;
+    const bool areAwaited =
+        std::ranges::any_of(service.criteria, [](const criticalservice::Criterion& criterion) {
+          const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+          return finalizer != nullptr && finalizer->type == types::kConfigMaps;
+        });
+    if (areAwaited) {
+      service.dependencies.mode = DependencyMode::None;
+      return;
+    }
     const kube::ObjectKey needed{types::kConfigMaps, service.provider.namespaceName, freshName("needed")};
     add(needed);
     service.dependencies.listed = {needed};
@@ -315,10 +324,14 @@ class Generator {
     }
   }
 
-  bool isHeld(const kube::ObjectKey& key) const {
+  // A provider whose lost Pod may not come back: it is terminating while it is held, or mounts what nobody
+  // guards, and no Pod starts that mounts a terminating claim.
+  bool needsItsPods(const ObjectSpec& workload) const {
     return std::any_of(spec_.objects.begin(), spec_.objects.end(), [&](const ObjectSpec& object) {
-      return object.service && object.service->provider == key &&
-             object.service->enforcement == criticalservice::EnforcementMode::Hold;
+      if (!object.service || object.service->provider != workload.key) return false;
+      const bool guardsClaims = object.service->dependencies.mode == criticalservice::DependencyMode::Auto;
+      return object.service->enforcement == criticalservice::EnforcementMode::Hold ||
+             (!guardsClaims && !workload.claims.empty());
     });
   }
 
@@ -336,7 +349,7 @@ class Generator {
           step.value = 1;
           break;
         case 2:
-          if (!isWorkload(object.key.type) || isHeld(object.key)) continue;
+          if (!isWorkload(object.key.type) || needsItsPods(object)) continue;
           step.target = StepSpec::Target::Child;
           break;
         case 3:

@@ -201,9 +201,12 @@ class RandomGenerator {
       const kube::ObjectKey object = any().key;
       const bool isPlain = object.type == types::kConfigMaps || object.type == types::kClusterRoles ||
                            object.type == types::kClaims || object.type == types::kWidgets;
-      const criticalservice::Criterion awaited = criticalservice::SpecificResourceCriterion{object};
+      // Refused when it is read.
       const bool isAwaited =
-          std::find(service.criteria.begin(), service.criteria.end(), awaited) != service.criteria.end();
+          std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
+            const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
+            return specific != nullptr ? specific->object == object : typeOf(criterion) == object.type;
+          });
       if (isPlain && !isAwaited) service.dependencies.listed.push_back(object);
     }
   }
