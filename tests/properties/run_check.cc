@@ -40,6 +40,7 @@ class RunCheck {
         result.leftBeforeLast = leftIn(walk_.before());
       }
       result.othersRefused = result.othersRefused || othersRefuse();
+      result.givenUp = result.givenUp || isGivenUp();
       if (result.goneEarly.empty()) result.goneEarly = goneEarly();
       result.failure = checkAction();
     }
@@ -60,6 +61,26 @@ class RunCheck {
       return event.kind == cluster::EventKind::Denied && event.actor == cluster::Actor::Agent &&
              event.refused != nullptr && event.refused == std::string_view("InternalError");
     });
+  }
+
+  // BestEffortDeletion and OrphanResources say that what was put off need not be carried out: it was
+  // forgotten with a CriticalService that says so, or as it came to say so.
+  bool isGivenUp() const {
+    const auto concernsOne = [&](const cluster::Event& event) {
+      const bool ends = event.kind == cluster::EventKind::Gone || event.kind == cluster::EventKind::Changed;
+      const auto intentIn = [&](const cluster::StateRef& state) {
+        return static_cast<criticalservice::DeletionIntent>(state.object(event.slot).value);
+      };
+      return ends && machine_.model().slots[event.slot].role == cluster::Role::CriticalService &&
+             (intentIn(walk_.before()) != criticalservice::DeletionIntent::Ordered ||
+              intentIn(walk_.after()) != criticalservice::DeletionIntent::Ordered);
+    };
+    if (!std::any_of(walk_.events().begin(), walk_.events().end(), concernsOne)) return false;
+    for (Slot slot = 0; slot < machine_.model().slots.size(); ++slot) {
+      const cluster::ObjectState after = walk_.after().object(slot);
+      if (walk_.before().object(slot).putOff && after.live() && !after.putOff) return true;
+    }
+    return false;
   }
 
   // Left out are works that bring lastout itself, that own what another owner holds back, or what nobody
