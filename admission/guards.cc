@@ -5,12 +5,20 @@
 #include <string>
 #include <utility>
 
+#include "criticalservice/validation.h"
+
 namespace lastout::admission {
 namespace {
 
 kube::ObjectKey namespaceKey(std::string_view name) { return {{"", "namespaces"}, "", std::string(name)}; }
 
 }  // namespace
+
+bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace) {
+  const std::string_view space = object.namespaceName;
+  if (space.empty()) return object != namespaceKey(criticalservice::kExcludedNamespace);
+  return space != criticalservice::kExcludedNamespace && space != ownNamespace;
+}
 
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies) {
@@ -27,6 +35,7 @@ std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, con
   for (const criticalservice::Dependency& dependency : dependencies)
     guards.push_back({dependency.object, dependency.ownsProvider ? Role::HoldsProvider : Role::Dependency});
   if (!ownNamespace.empty()) guards.push_back({namespaceKey(ownNamespace), Role::LastoutNamespace});
+  std::erase_if(guards, [&](const Guard& guard) { return !isReviewed(guard.object, ownNamespace); });
   return guards;
 }
 

@@ -18,10 +18,15 @@ struct Guard {
 
 using Dependencies = std::vector<criticalservice::Dependency>;
 
+// Whether the API server asks lastout about the object, if it asks about its type: not about what is in
+// kube-system, nor about that namespace, so that a control plane never waits for what it runs; nor about what
+// is in lastout's own namespace, so that lastout can start. `ownNamespace` is empty when it runs outside.
+bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace);
+
 // The objects whose DELETE concerns the service (docs/verdicts.md), each once for
 // each role, whether they exist or not: itself, the CRD of CriticalServices, its provider, the provider's
 // namespace, the CRD of a provider whose type is not built in, what its provider needs, and lastout's own
-// namespace (empty: lastout runs outside the cluster).
+// namespace (empty: lastout runs outside the cluster); of these all that is reviewed.
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies);
 

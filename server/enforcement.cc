@@ -1,6 +1,6 @@
 #include "server/enforcement.h"
 
-#include "criticalservice/validation.h"
+#include "admission/guards.h"
 
 namespace lastout::server {
 
@@ -9,9 +9,9 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
     return {false, "OrphanResources",
             "spec.deletionIntent is OrphanResources: the provider may go at any time"};
   if (facts.auditOnly) return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything"};
-  const std::string& home = service.provider.namespaceName;
-  if (home == criticalservice::kExcludedNamespace || (!home.empty() && home == facts.ownNamespace))
-    return {false, "NamespaceExcluded", "the API server does not ask about what is in namespace " + home};
+  if (!admission::isReviewed(service.provider, facts.ownNamespace))
+    return {false, "NamespaceExcluded",
+            "the API server does not ask about what is in namespace " + service.provider.namespaceName};
   const std::string what = facts.wanted.toString();
   if (!facts.keepsWebhook)
     return {std::nullopt, "WebhookNotManaged",

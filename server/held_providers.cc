@@ -3,26 +3,20 @@
 #include <set>
 
 #include "admission/guard_index.h"
-#include "criticalservice/validation.h"
 
 namespace lastout::server {
 namespace {
 
 using admission::Holding;
 
-bool isExcluded(const kube::ObjectKey& provider, const std::string& ownNamespace) {
-  return provider.namespaceName == criticalservice::kExcludedNamespace ||
-         (!ownNamespace.empty() && provider.namespaceName == ownNamespace);
-}
-
 admission::HoldingFacts factsOf(const admission::ClusterView& view, const kube::ObjectKey& provider,
-                                graph::ObjectId object, const std::string& ownNamespace) {
+                                graph::ObjectId object) {
   const admission::GraphFacts facts(view.graph(), view.guards());
   const admission::ProviderGuards guards = admission::providerGuards(facts, view.guards().stakes(provider));
   return {.terminates = view.graph().isTerminating(object),
           .isHeld = view.heldObjects().contains(provider),
           .endsAnyway = admission::mannerOf(view.graph(), object) == admission::Manner::Ending,
-          .isToBeHeld = guards.isToBeHeld() && !isExcluded(provider, ownNamespace),
+          .isToBeHeld = guards.isToBeHeld(),
           .mayEnd = view.decide(provider).allowed,
           .isUnsure = !facts.servicesKnown()};
 }
@@ -38,13 +32,12 @@ std::set<kube::ObjectKey> candidates(const admission::ClusterView& view) {
 
 }  // namespace
 
-std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view,
-                                            const std::string& ownNamespace) {
+std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view) {
   std::vector<HoldingChange> changes;
   for (const kube::ObjectKey& provider : candidates(view)) {
     const auto object = view.graph().find(provider);
     if (!object) continue;
-    const admission::HoldingFacts facts = factsOf(view, provider, *object, ownNamespace);
+    const admission::HoldingFacts facts = factsOf(view, provider, *object);
     const Holding holding = admission::holdingOf(facts);
     if (holding == Holding::AsItIs) continue;
     const bool isUnwanted =

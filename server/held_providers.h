@@ -18,10 +18,7 @@ struct HoldingChange {
   bool isUnwanted = false;
 };
 
-// `ownNamespace`: lastout's own; empty: it runs outside the cluster. What is in it, and in the namespace
-// about which API servers do not ask, is not held.
-std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view,
-                                            const std::string& ownNamespace);
+std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view);
 
 // The same, where none is to be held: each that is, is let go, whatever its criteria say.
 std::vector<HoldingChange> holdingsToLetGo(const admission::ClusterView& view);

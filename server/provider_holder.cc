@@ -41,7 +41,7 @@ std::vector<FinalizerChange> ProviderHolder::changes() {
   std::vector<HoldingChange> holdings;
   const bool mayHold = options_.mayHold();
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
-    holdings = mayHold ? holdingsToChange(view, view_.ownNamespace()) : holdingsToLetGo(view);
+    holdings = mayHold ? holdingsToChange(view) : holdingsToLetGo(view);
   });
   for (const auto& [provider, uid] : strays_.look(view_))
     holdings.push_back({provider, uid, Holding::Ends, true});

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "criticalservice/validation.h"
-
 namespace lastout::server {
 namespace {
 
@@ -26,7 +24,7 @@ void ReviewedTypes::add(const criticalservice::CriticalService& service,
   for (const criticalservice::Dependency& dependency : dependencies) {
     const std::string& space = dependency.object.namespaceName;
     if (dependency.object.type == kEverySpace) continue;  // reviewed by itself
-    if (space == criticalservice::kExcludedNamespace || (!space.empty() && space == ownNamespace)) continue;
+    if (!admission::isReviewed(dependency.object, ownNamespace)) continue;
     needed.insert(dependency.object.type);
     if (!space.empty()) neededIn.insert(space);
   }

@@ -41,7 +41,7 @@ TEST(Explain, AMessageHasABoundHoweverLongTheNamesAre) {
   meta.namespaceName = label;
   meta.name = name;
   graph::Graph graph;
-  GuardIndex index(graph, label);
+  GuardIndex index(graph, repeated("klmnopqrst", 63));
   graph.setKnowledge(graph.internType(criticalservice::criticalServiceType()), graph::Knowledge::Synced);
   const graph::TypeId type = graph.internType({group, label});
   for (int i = 0; i < 20; ++i) {

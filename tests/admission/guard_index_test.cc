@@ -82,6 +82,22 @@ TEST_F(GuardIndexTest, ServicesShareProvidersAndNamespaces) {
   EXPECT_THAT(stakesOf({kNamespaces, "", "n"}), UnorderedElementsAre("HoldsProvider b", "HoldsProvider c"));
 }
 
+// The API server never asks (docs/verdicts.md); of the CriticalService itself it does.
+TEST_F(GuardIndexTest, NothingIsGuardedWhereNobodyAsks) {
+  for (const char* const space : {"kube-system", "lastout"}) {
+    CriticalService made = service("a", {kDeployments, space, "web"});
+    const kube::ObjectKey listed{{"", "configmaps"}, space, "settings"};
+    made.dependencies = {criticalservice::DependencyMode::Listed, {listed}};
+    index.put(graph, made, types, {{listed, "listed", false}});
+    EXPECT_THAT(stakesOf(made.provider), IsEmpty()) << space;
+    EXPECT_THAT(stakesOf(listed), IsEmpty()) << space;
+    EXPECT_THAT(stakesOf(criticalservice::keyOf(made)), UnorderedElementsAre("Service a")) << space;
+  }
+  EXPECT_TRUE(isReviewed({kNamespaces, "", "lastout"}, "lastout"));
+  EXPECT_FALSE(isReviewed({kNamespaces, "", "kube-system"}, "lastout"));
+  EXPECT_TRUE(isReviewed({kDeployments, "lastout", "web"}, "")) << "lastout runs elsewhere";
+}
+
 TEST_F(GuardIndexTest, AProviderInLastoutsOwnNamespaceHasBothStakesThere) {
   put(service("a", {kDeployments, "lastout", "web"}));
   put(service("b", web));

@@ -143,7 +143,8 @@ class Generator {
   // --------------------------------------------------------------------------------------------------
 
   void addOperator(uint32_t level) {
-    const std::string space = dice_.oneIn(4) ? dice_.pick(spaces_) : freshName("operator");
+    std::string space = dice_.oneIn(4) ? dice_.pick(spaces_) : freshName("operator");
+    if (space == spec_.lastoutNamespace) space = freshName("operator");  // nobody asks about what is there
     if (std::find(spaces_.begin(), spaces_.end(), space) == spaces_.end()) add(namespaceKey(space));
     criticalservice::CriticalService service;
     service.meta.name = freshName("service");

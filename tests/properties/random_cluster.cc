@@ -187,7 +187,7 @@ class RandomGenerator {
     service.intent = static_cast<criticalservice::DeletionIntent>(dice_.oneIn(4) ? dice_.below(3) : 0);
     service.dependencies.mode = static_cast<criticalservice::DependencyMode>(dice_.below(3));
     if (service.dependencies.mode == criticalservice::DependencyMode::Listed) listDependencies(service);
-    if (namesItsOwn(service)) return;  // refused when it is read
+    if (namesItsOwn(service) || isInHome(service.provider)) return;  // refused
     if (criticalservice::canBeHeld(service.provider.type) && !dice_.oneIn(3))
       service.enforcement = criticalservice::EnforcementMode::Hold;
     ObjectSpec& object = addOf(types::kCriticalServices, "unused");
@@ -207,7 +207,7 @@ class RandomGenerator {
             const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
             return specific != nullptr ? specific->object == object : typeOf(criterion) == object.type;
           });
-      if (isPlain && !isAwaited) service.dependencies.listed.push_back(object);
+      if (isPlain && !isAwaited && !isInHome(object)) service.dependencies.listed.push_back(object);
     }
   }
 
@@ -236,6 +236,11 @@ class RandomGenerator {
   }
 
   // A criterion on the provider, on the service, or on what holds either: kube would say it is never met.
+  // About what is in lastout's own namespace nobody asks.
+  bool isInHome(const kube::ObjectKey& object) const {
+    return !object.namespaceName.empty() && object.namespaceName == spec_.lastoutNamespace;
+  }
+
   static bool namesItsOwn(const criticalservice::CriticalService& service) {
     const std::vector<kube::ObjectKey> own{service.provider, criticalservice::keyOf(service),
                                            namespaceKey(service.provider.namespaceName),

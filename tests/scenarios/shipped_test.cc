@@ -157,6 +157,14 @@ TEST(Shipped, WhatAProviderNeedsHasToBeGuarded) {
   }
 }
 
+// API servers do not ask about it (docs/verdicts.md), so nobody may call that proven.
+TEST(Shipped, WhatIsInLastoutsOwnNamespaceIsNotGuarded) {
+  const std::string file = "scenarios/intent-ordered.yaml";
+  ASSERT_EQ(prove(ready(changed(file, "", ""))->compiled).verdict, Verdict::Proven);
+  const auto atHome = ready(changed(file, "\nspec:\n", "\nspec:\n  lastoutNamespace: operator\n"));
+  EXPECT_EQ(prove(atHome->compiled).verdict, Verdict::Unsafe);
+}
+
 // The document lists nine steps; the two stories show each of them, at a time that agrees with the partial
 // order.
 TEST(Shipped, TheStoriesShowTheDocumentsNineSteps) {

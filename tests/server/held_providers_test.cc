@@ -63,13 +63,12 @@ class HeldProvidersTest : public ::testing::Test {
   void block() { put({kHeldWidgets, "", "w"}, false, {"a/b"}); }
 
   HoldingChange only() {
-    const std::vector<HoldingChange> changes = holdingsToChange(view, home);
+    const std::vector<HoldingChange> changes = holdingsToChange(view);
     EXPECT_LE(changes.size(), 1U);
     return changes.empty() ? HoldingChange() : changes.front();
   }
 
-  admission::ClusterView view{"", admission::Told::WhatIsWatched};
-  std::string home = "lastout";
+  admission::ClusterView view{"lastout", admission::Told::WhatIsWatched};
 };
 
 TEST_F(HeldProvidersTest, AreThoseThatEveryGuardWantsHeld) {
@@ -77,27 +76,27 @@ TEST_F(HeldProvidersTest, AreThoseThatEveryGuardWantsHeld) {
   EXPECT_EQ(only().provider, kHeldOne);
   EXPECT_EQ(only().uid, "uid-d");
   put(kHeldOne, false, {"others.io/f", kHeldBy});
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty());
+  EXPECT_THAT(holdingsToChange(view), IsEmpty());
   guard("another", "Deny");
   EXPECT_EQ(only().holding, Holding::Ends);
   EXPECT_TRUE(only().isUnwanted);
   guard("another", "Deny", "n", "OrphanResources");
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty());
+  EXPECT_THAT(holdingsToChange(view), IsEmpty());
 }
 
 TEST_F(HeldProvidersTest, AreLetGoWithTheirCriteria) {
   put(kHeldOne, true, {});
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty()) << "it takes no new finalizer";
+  EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "it takes no new finalizer";
   block();
   put(kHeldOne, true, {kHeldBy});
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty());
+  EXPECT_THAT(holdingsToChange(view), IsEmpty());
   guard("another", "Deny");
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty()) << "it is kept for that one, too";
+  EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "it is kept for that one, too";
   view.remove({kHeldWidgets, "", "w"});
   EXPECT_EQ(only().holding, Holding::LetsItGo);
   EXPECT_FALSE(only().isUnwanted);
   view.know(kHeldWidgets, Knowledge::Stale);
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty()) << "nobody knows";
+  EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "nobody knows";
   guard("another", "Deny", "n", "OrphanResources");
   guard("s", "Hold", "n", "OrphanResources");
   EXPECT_EQ(only().holding, Holding::LetsItGo) << "nobody guards it";
@@ -107,9 +106,9 @@ TEST_F(HeldProvidersTest, AreLetGoWithTheirCriteria) {
 TEST_F(HeldProvidersTest, StayAsTheyAreUntilTheServicesAreKnown) {
   put(kHeldOne, true, {kHeldBy});
   view.know(criticalservice::criticalServiceType(), Knowledge::Stale);
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty());
+  EXPECT_THAT(holdingsToChange(view), IsEmpty());
   put(kHeldOne, false, {});
-  EXPECT_THAT(holdingsToChange(view, home), IsEmpty());
+  EXPECT_THAT(holdingsToChange(view), IsEmpty());
 }
 
 TEST_F(HeldProvidersTest, AreNoneWhereAPIServersDoNotAsk) {
@@ -117,7 +116,7 @@ TEST_F(HeldProvidersTest, AreNoneWhereAPIServersDoNotAsk) {
   for (const char* const space : {"kube-system", "lastout"}) {
     guard("excluded", "Hold", space);
     put({kHeldDeployments, space, "d"}, false, {});
-    EXPECT_THAT(holdingsToChange(view, home), IsEmpty()) << space;
+    EXPECT_THAT(holdingsToChange(view), IsEmpty()) << space;
     put({kHeldDeployments, space, "d"}, false, {kHeldBy});
     EXPECT_EQ(only().holding, Holding::Ends) << space;
     view.remove({kHeldDeployments, space, "d"});

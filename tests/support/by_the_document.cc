@@ -50,13 +50,15 @@ class Decider {
  public:
   Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted, admission::Manner manner)
       : cluster_(cluster), deleted_(deleted) {
-    verdict_.held = manner == admission::Manner::Held && everyGuardHolds();
+    verdict_.held = manner == admission::Manner::Held && isAskedAbout() && everyGuardHolds();
   }
 
   PlainVerdict decide() {
     if (!wellKnown(cluster_, kServices))
       return {.allowed = false, .servicesKnown = false, .guarded = false, .held = false, .blockers = {}};
-    for (const CriticalService& service : cluster_.services) look(service);
+    if (isAskedAbout()) {
+      for (const CriticalService& service : cluster_.services) look(service);
+    }
     std::ranges::sort(verdict_.blockers);
     verdict_.allowed = verdict_.blockers.empty();
     return verdict_;
@@ -93,6 +95,11 @@ class Decider {
       verdict_.guarded = true;
       verdict_.blockers.push_back({service.meta.name, -1, Reason::ServicesLeft});
     }
+  }
+
+  // docs/verdicts.md: what is in lastout's own namespace is not reviewed. (Nothing is in kube-system here.)
+  bool isAskedAbout() const {
+    return deleted_.namespaceName.empty() || deleted_.namespaceName != cluster_.ownNamespace;
   }
 
   bool isLeaving(const kube::ObjectKey& key) const {
