@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "criticalservice/pod_needs.h"
+#include "criticalservice/provider_types.h"
 #include "criticalservice/validation.h"
 #include "kube/resource_map.h"
 #include "kube/text_at.h"
@@ -52,6 +53,20 @@ bool isAwaited(const CriticalService& service, const kube::ObjectKey& object) {
 bool awaitsCrdOf(const CriticalService& service, const kube::GroupResource& type) {
   const Criterion wanted = SpecificResourceCriterion{kube::crdKey(type)};
   return std::ranges::find(service.criteria, wanted) != service.criteria.end();
+}
+
+// What is listed; and the namespaces in which workloads are among it: whoever deletes one deletes their Pods,
+// about which nobody is asked. That of the provider is guarded anyway.
+std::vector<Dependency> listed(const CriticalService& service) {
+  std::vector<Dependency> found;
+  for (size_t i = 0; i < service.dependencies.listed.size(); ++i) {
+    const kube::ObjectKey& object = service.dependencies.listed[i];
+    const std::string field = "spec.guard.dependencies[" + std::to_string(i) + "]";
+    found.push_back({object, field, false});
+    if (canBeHeld(object.type) && object.namespaceName != service.provider.namespaceName)
+      found.push_back({{{"", "namespaces"}, "", object.namespaceName}, "namespace of " + field, false});
+  }
+  return found;
 }
 
 bool isNeeded(const CriticalService& service, const kube::ObjectKey& object) {
@@ -260,9 +275,7 @@ std::vector<Dependency> DependencyFinder::find(const CriticalService& service) c
   const auto known = workloads_.find(service.provider);
   const Workload* workload = known == workloads_.end() ? nullptr : &known->second;
   if (service.dependencies.mode == DependencyMode::Listed) {
-    for (size_t i = 0; i < service.dependencies.listed.size(); ++i)
-      found.push_back(
-          {service.dependencies.listed[i], "spec.guard.dependencies[" + std::to_string(i) + "]", false});
+    found = listed(service);
   } else if (service.dependencies.mode == DependencyMode::Auto && workload != nullptr) {
     found = workload->needs;
     findAround(*workload, service.provider, found);

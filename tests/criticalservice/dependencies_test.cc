@@ -410,6 +410,21 @@ TEST_F(DependenciesTest, AreThoseThatAreListed) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
+// With its namespace, a workload's Pods would go, which no webhook is asked about.
+TEST_F(DependenciesTest, AreTheNamespacesOfListedWorkloads) {
+  const kube::GroupResource deployments{"apps", "deployments"};
+  service.dependencies = {DependencyMode::Listed,
+                          {{deployments, "cache", "redis"},
+                           {deployments, "run", "beside"},
+                           {deployments, "cache", "second"},
+                           {{"", "secrets"}, "other", "certs"}}};
+  EXPECT_THAT(found(), ElementsAre("namespaces/cache", "secrets/other/certs", "deployments.apps/cache/redis",
+                                   "deployments.apps/cache/second", "deployments.apps/run/beside"));
+  EXPECT_EQ(why("namespaces/cache"), "namespace of spec.guard.dependencies[0]");
+  service.criteria = {SpecificResourceCriterion{{{"", "namespaces"}, "", "cache"}}};
+  EXPECT_THAT(found(), Not(Contains("namespaces/cache"))) << "the provider waits for it";
+}
+
 TEST_F(DependenciesTest, AreBounded) {
   std::string variables;
   for (int i = 0; i < 300; ++i)
