@@ -122,7 +122,7 @@ def main(paths):
     for what, bar, cells in ROWS:
         shown = [f"{label}: {show(found[name])}" if label else show(found[name]) for label, name, show in cells]
         print(f"| {what} | {bar} | {'; '.join(shown)} |")
-    print(f"\n{context['num_cpus']} CPUs of {context['mhz_per_cpu']} MHz, {context['date'][:10]}, one thread, but for `lastout up`, whose clients share the processors.")
+    print(f"\n{context['num_cpus']} CPUs of {context['mhz_per_cpu']} MHz, {context['date'][:10]}, one thread, but for `lastout up` and `lastout serve`, whose clients share the processors.")
 
 
 if __name__ == "__main__":
