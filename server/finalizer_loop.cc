@@ -55,14 +55,15 @@ void FinalizerLoop::pass() {
   }
 }
 
+client::Backoff FinalizerLoop::backoff() const { return {kTryAgain, random_}; }
+
 FinalizerLoop::Record& FinalizerLoop::recordOf(const FinalizerChange& change) {
   const auto found = records_.find(change.uid);
   if (found != records_.end()) return found->second;
   const std::string finalizer = toString(change.object) + ": lastout's finalizer ";
   return records_
-      .emplace(change.uid, Record(client::Backoff(kTryAgain, random_),
-                                  ProblemLog(options_.log, finalizer + "cannot be changed: ",
-                                             finalizer + "can be changed again")))
+      .emplace(change.uid, Record(backoff(), ProblemLog(options_.log, finalizer + "cannot be changed: ",
+                                                        finalizer + "can be changed again")))
       .first->second;
 }
 

@@ -79,6 +79,8 @@ class FinalizerLoop {
   // For what its owner asks by the same thread; both end with stop().
   client::ApiServer& server() { return *server_; }
   Patience patience() { return rounds_.patience(); }
+  // How long to wait after what failed, as the loop itself does.
+  client::Backoff backoff() const;
   // The object's metadata as it is now; nothing: it is not there, or its type is not served. Fails with why
   // it cannot be read.
   tl::expected<std::optional<kube::ObjectMeta>, std::string> read(const kube::ObjectKey& object);

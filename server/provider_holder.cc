@@ -12,9 +12,6 @@ namespace {
 using admission::Holding;
 using std::chrono::steady_clock;
 
-constexpr client::BackoffLimits kListAgain{std::chrono::milliseconds(1'000),
-                                           std::chrono::milliseconds(30'000)};
-
 }  // namespace
 
 ProviderHolder::ProviderHolder(const std::shared_ptr<client::Access>& access, LiveView& view,
@@ -34,8 +31,7 @@ ProviderHolder::ProviderHolder(const std::shared_ptr<client::Access>& access, Li
                                  const std::string& problem) { noteProblem(change, problem); },
              .random = options_.random,
              .log = options_.log}),
-      strays_(loop_.server(), loop_.patience(), client::Backoff(kListAgain, options_.random()),
-              options_.log) {}
+      strays_(loop_.server(), loop_.patience(), loop_.backoff(), options_.log) {}
 
 std::vector<FinalizerChange> ProviderHolder::changes() {
   std::vector<HoldingChange> holdings;

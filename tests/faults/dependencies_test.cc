@@ -159,13 +159,16 @@ TEST_F(DependenciesTest, NothingThatIsWrittenByOthers) {
   EXPECT_TRUE(world.isThere(other));
 }
 
-class NoDependenciesTest : public DependenciesTest {
+template <class Base>
+class WithoutDependencies : public Base {
   Json service() override {
-    Json service = FaultWorld::service();
+    Json service = Base::service();
     service["spec"]["guard"]["dependencies"] = "None";
     return service;
   }
 };
+
+using NoDependenciesTest = WithoutDependencies<DependenciesTest>;
 
 TEST_F(NoDependenciesTest, NothingIsGuardedWhereNoneIsWanted) {
   begin();
@@ -252,13 +255,7 @@ TEST_F(ConversionAloneTest, KeepsTheProviderWhileTheTypeMayNotBeListed) {
   });
 }
 
-class NoConversionTest : public ConversionTest {
-  Json service() override {
-    Json service = ConversionTest::service();
-    service["spec"]["guard"]["dependencies"] = "None";
-    return service;
-  }
-};
+using NoConversionTest = WithoutDependencies<ConversionTest>;
 
 TEST_F(NoConversionTest, KeepsNobodyWhereNothingIsWanted) {
   beginWithoutFinalizers();
