@@ -39,6 +39,7 @@ class Reader {
   std::optional<Criterion> readCriterion(Fields& fields);
   std::optional<Criterion> readFinalizer(Fields fields);
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
+  static void refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer);
   void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
 
   std::optional<kube::GroupResource> readType(Fields& fields);
@@ -209,7 +210,25 @@ std::optional<Criterion> Reader::readFinalizer(Fields fields) {
   }
   fields.finish();
   if (!type || name.empty()) return std::nullopt;
+  if (checked_) refuseUnwatched(fields, *type, name);
   return FinalizerCriterion{std::move(*type), std::move(name)};
+}
+
+// Finalizers that say nothing about a controller's clean-up, or are not where finalizers are looked for.
+void Reader::refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer) {
+  std::string_view why;
+  if (finalizer.starts_with(criticalServiceType().group + "/")) {
+    why = "is lastout's own, which comes and goes as criteria ask for it";
+  } else if (type == kube::GroupResource{"", "namespaces"} && finalizer == "kubernetes") {
+    why =
+        "is in a Namespace's spec.finalizers, and criteria look at metadata.finalizers: name the Namespace "
+        "in a "
+        "SpecificResource";
+  } else {
+    return;
+  }
+  fields.fail("finalizerName",
+              fields.pathOf("finalizerName") + ": " + kube::inQuotes(finalizer) + " " + std::string(why));
 }
 
 void Reader::refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria) {

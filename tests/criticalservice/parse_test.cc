@@ -164,6 +164,19 @@ TEST(ParseCriticalService, EmptyAndImpossibleNamesAreErrors) {
               HasSubstr("spec.provider.group is written without a version: \"apps\", not \"apps/v1\""));
 }
 
+TEST(ParseCriticalService, AFinalizerHasToSayThatSomethingWasCleanedUp) {
+  const auto criterion = [](const std::string& finalizer) {
+    return complaintsOfCriteria("  - {type: Finalizer, finalizer: {" + finalizer + "}}\n");
+  };
+  EXPECT_THAT(
+      criterion("group: apps, resource: deployments, finalizerName: lastout.dev/criteria"),
+      HasSubstr("spec.criteria[0].finalizer.finalizerName: \"lastout.dev/criteria\" is lastout's own"));
+  EXPECT_THAT(criterion("resource: namespaces, finalizerName: kubernetes"),
+              HasSubstr("\"kubernetes\" is in a Namespace's spec.finalizers, and criteria look at "
+                        "metadata.finalizers: name the Namespace in a SpecificResource"));
+  EXPECT_EQ(criterion("group: a.b, resource: cs, finalizerName: kubernetes"), "");
+}
+
 TEST(ParseCriticalService, TheNamespaceMustSuitTheType) {
   EXPECT_THAT(complaintsOfProvider("{group: apps, resource: deployments, name: d}"),
               HasSubstr("spec.provider.namespace is missing: deployments.apps are namespaced"));
