@@ -84,6 +84,7 @@ HttpResponse Load::send(const std::string& method, const std::string& path, cons
   HttpRequest request;
   request.method = method;
   request.path = path;
+  if (method == "POST") request.query = {{"fieldValidation", "Strict"}};  // as kubectl does
   request.body = body.is_null() ? std::string() : toText(body);
   request.user = adminUser();
   return cluster_.handle(request);
