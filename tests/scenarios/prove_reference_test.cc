@@ -21,39 +21,35 @@ struct Plain {
     uint64_t kept = 0;
     for (const WatchedEvent& event : compiled.sendAfter)
       kept |= event.slot == cluster::kNone ? 0 : uint64_t{1} << event.bit;
-    std::vector<Words> queue{machine.initial()};
-    next[queue[0]] = {};
-    while (!queue.empty()) {
-      const Words state = queue.back();
-      queue.pop_back();
-      Words copy = state;
+    see(machine.initial());
+    for (size_t from = 0; from < states.size(); ++from) {
+      Words copy = states[from];
       std::vector<cluster::Action> actions;
       machine.enabled({copy.data(), machine.layout()}, actions);
       for (const cluster::Action& action : actions) {
-        if (waits(compiled, state, action)) continue;
-        copy = state;
+        if (waits(compiled, states[from], action)) continue;
+        copy = states[from];
         machine.apply({copy.data(), machine.layout()}, action, nullptr);
         unsafe = unsafe || (copy[0] & cluster::kUnsafeBit) != 0;
         copy[0] &= kept;
-        if (next.try_emplace(copy).second) queue.push_back(copy);
-        next[state].insert(copy);
+        before[see(copy)].push_back(from);
       }
     }
-    for (const auto& [state, successors] : next) {
-      Words words = state;
-      if (goalHolds(compiled, {words.data(), machine.layout()})) live.insert(state);
+    std::vector<size_t> found;
+    for (size_t i = 0; i < states.size(); ++i)
+      if (goalHolds(compiled, {states[i].data(), machine.layout()})) found.push_back(i);
+    while (!found.empty()) {
+      const size_t state = found.back();
+      found.pop_back();
+      if (live.insert(state).second) found.insert(found.end(), before[state].begin(), before[state].end());
     }
-    for (bool grew = true; grew;) {
-      grew = false;
-      for (const auto& [state, successors] : next) {
-        if (live.count(state) != 0) continue;
-        for (const Words& successor : successors) {
-          if (live.count(successor) == 0) continue;
-          grew = live.insert(state).second;
-          break;
-        }
-      }
-    }
+  }
+
+  size_t see(const Words& state) {
+    const auto [known, isNew] = number.try_emplace(state, states.size());
+    if (isNew) states.push_back(state);
+    before.resize(states.size());
+    return known->second;
   }
 
   static bool waits(const Compiled& compiled, const Words& state, const cluster::Action& action) {
@@ -63,8 +59,10 @@ struct Plain {
   }
 
   cluster::Machine machine;
-  std::map<Words, std::set<Words>> next;
-  std::set<Words> live;  // from which the goal can be reached
+  std::vector<Words> states;
+  std::map<Words, size_t> number;
+  std::vector<std::vector<size_t>> before;  // which lead to a state in one step
+  std::set<size_t> live;                    // from which the goal can be reached
   bool unsafe = false;
 };
 
@@ -76,8 +74,8 @@ TEST_P(AgainstPlain, FindsTheSameStatesAndTheSameVerdict) {
   const Compiled& compiled = all->front()->compiled;
   const Proof proof = prove(compiled, {.bounds = {}, .orders = false});
   const Plain plain(compiled);
-  EXPECT_EQ(proof.states, plain.next.size());
-  EXPECT_EQ(proof.stuck.has_value(), plain.live.size() < plain.next.size());
+  EXPECT_EQ(proof.states, plain.states.size());
+  EXPECT_EQ(proof.stuck.has_value(), plain.live.size() < plain.states.size());
   EXPECT_EQ(proof.unsafe.has_value(), plain.unsafe);
 }
 
