@@ -169,6 +169,20 @@ TEST(Operations, HasEveryOptionOfServe) {
   EXPECT_GT(count, 10U);
 }
 
+TEST(Scripts, SayWhatTheyDo) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator("scripts")) {
+    const std::string script = entry.path().string();
+    if (script == "scripts/quietly") continue;  // the others' own
+    ASSERT_NE(read(script).find("--help"), std::string::npos) << script << " would do what it does";
+    const testing::Ran ran = testing::shell(script + " --help");
+    EXPECT_EQ(ran.exitCode, 0) << script;
+    EXPECT_THAT(ran.out, ::testing::StartsWith(script));
+    ++count;
+  }
+  EXPECT_GE(count, 10U);
+}
+
 // The plan of the house has every room: a new folder belongs on the page.
 TEST(Architecture, HasEveryFolderOfSources) {
   const std::string page = read("docs/architecture.md");
