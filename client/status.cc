@@ -21,6 +21,12 @@ bool isExpired(const ServerStatus& status) {
   return status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
 }
 
+bool isTooLarge(const ServerStatus& status) {
+  const auto says = [&](const char* words) { return status.message.find(words) != std::string::npos; };
+  return status.code == 413 ||
+         (status.code == 500 && (says("request is too large") || says("message larger than max")));
+}
+
 kube::Result<ServerStatus> statusOf(const kube::Value& object) {
   if (stringIn(object, "kind") != "Status") return tl::unexpected(kube::Error{"it is no Status", {}, {}});
   ServerStatus status;

@@ -25,6 +25,10 @@ struct ServerStatus {
 // The resourceVersion or the continue token that was sent is too old: 410, reasons Expired and Gone.
 bool isExpired(const ServerStatus& status);
 
+// The object that was written is larger than the API server takes (413), or what it keeps objects in: etcd,
+// or the connection to it, whose words come with a 500.
+bool isTooLarge(const ServerStatus& status);
+
 // A Status object; fails when it is none.
 kube::Result<ServerStatus> statusOf(const kube::Value& object);
 

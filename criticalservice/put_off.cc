@@ -86,14 +86,14 @@ PutOffs readPutOffs(const kube::Value& manifest) {
   return putOffs;
 }
 
-bool add(PutOffs& putOffs, PutOff deletion) {
+bool add(PutOffs& putOffs, PutOff deletion, size_t most) {
   if (deletion.owners.size() > kMostOwners) deletion.owners.resize(kMostOwners);
   const auto former = std::ranges::find(putOffs.deletions, deletion.object, &PutOff::object);
   if (former != putOffs.deletions.end()) {
     *former = std::move(deletion);
     return true;
   }
-  if (putOffs.deletions.size() >= kMostPutOff) {
+  if (putOffs.deletions.size() >= most) {
     ++putOffs.dropped;
     return false;
   }

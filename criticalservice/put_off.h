@@ -48,8 +48,9 @@ Replay readReplay(const kube::Value& manifest);
 // no uid remembers nothing.
 PutOffs readPutOffs(const kube::Value& manifest);
 
-// Remembers it, in place of a former deletion of that object. False: there is no room, and it is counted.
-bool add(PutOffs& putOffs, PutOff deletion);
+// Remembers it, in place of a former deletion of that object. False: there is no room beside so many, and it
+// is counted.
+bool add(PutOffs& putOffs, PutOff deletion, size_t most = kMostPutOff);
 
 // A merge patch of the status that makes it remember this.
 nlohmann::json patchOf(const PutOffs& putOffs);

@@ -266,7 +266,8 @@ void PutOffStore::run() {
     if (conflicts_ > kMostConflictsInARow) written = Written::Later;
     lock.lock();
     if (written != Written::Done) takeBack(writing_, std::move(underWay_));
-    if (written == Written::Later) waiting_[writing_].notBefore = steady_clock::now() + backoff_.next();
+    if (written != Written::Done && written != Written::Conflict)
+      waiting_[writing_].notBefore = steady_clock::now() + backoff_.next();
     writing_.clear();
     underWay_ = {};
     changed_.notify_all();
@@ -277,7 +278,8 @@ void PutOffStore::run() {
 }
 
 // What the CriticalService remembers is read as it is now, so that nothing is lost that another lastout
-// wrote.
+// wrote. Of what is too large altogether half is tried, and half of that, down to the count of what was
+// dropped.
 PutOffStore::Written PutOffStore::write(const std::string& service, const Changes& changes) {
   const auto type = view_.find(criticalservice::criticalServiceType());
   if (!type) {
@@ -288,45 +290,54 @@ PutOffStore::Written PutOffStore::write(const std::string& service, const Change
   request.target = client::objectPath(*type, "", service);
   const auto object = ask(service, request);
   if (!object) return object.error();
-  const criticalservice::Replay replay = criticalservice::readReplay(*object);
   const PutOffs standing = criticalservice::readPutOffs(*object);
-  PutOffs wanted = standing;
-  std::erase_if(wanted.deletions, [&](const PutOff& deletion) {
+  for (size_t most = criticalservice::kMostPutOff;;) {
+    const Outcome wanted = outcomeOf(changes, *object, most);
+    if (wanted.putOffs == standing) {
+      problems_.note("");
+      return Written::Done;
+    }
+    const Written written = patch(request.target, service, *object, wanted);
+    if (written != Written::TooLarge || most == 0) return written;
+    most = std::min(most, wanted.putOffs.deletions.size()) / 2;
+  }
+}
+
+// Nothing new beside so many.
+PutOffStore::Outcome PutOffStore::outcomeOf(const Changes& changes, const kube::Value& object,
+                                            size_t most) const {
+  const criticalservice::Replay replay = criticalservice::readReplay(object);
+  Outcome wanted{criticalservice::readPutOffs(object), {}};
+  std::erase_if(wanted.putOffs.deletions, [&](const PutOff& deletion) {
     const auto forgotten = changes.forgotten.find(deletion.uid);
     return forgotten != changes.forgotten.end() && forgotten->second == deletion;
   });
-  std::vector<PutOffNews> news;
   for (const auto& [uid, deletion] : changes.remembered) {
-    if (remembers(replay, wanted, deletion)) continue;
-    const bool isRemembered = criticalservice::add(wanted, deletion);
-    news.push_back({isRemembered ? PutOffNews::Kind::Remembered : PutOffNews::Kind::Dropped,
-                    deletion,
-                    service,
-                    kube::textAt(*object, {"metadata", "uid"}),
-                    {}});
+    if (remembers(replay, wanted.putOffs, deletion)) continue;
+    const bool isRemembered = criticalservice::add(wanted.putOffs, deletion, most);
+    wanted.news.push_back({isRemembered ? PutOffNews::Kind::Remembered : PutOffNews::Kind::Dropped,
+                           deletion,
+                           kube::textAt(object, {"metadata", "name"}),
+                           kube::textAt(object, {"metadata", "uid"}),
+                           {}});
   }
-  if (wanted == standing) {
-    problems_.note("");
-    return Written::Done;
-  }
-  return patch(request.target, service, *object, wanted, news);
+  return wanted;
 }
 
 PutOffStore::Written PutOffStore::patch(const std::string& path, const std::string& service,
-                                        const kube::Value& object, const PutOffs& wanted,
-                                        const std::vector<PutOffNews>& news) {
+                                        const kube::Value& object, const Outcome& wanted) {
   client::ApiRequest request = client::mergePatch(
       path + "/status",
       {{"metadata", {{"resourceVersion", kube::textAt(object, {"metadata", "resourceVersion"})}}},
-       {"status", criticalservice::patchOf(wanted)}});
+       {"status", criticalservice::patchOf(wanted.putOffs)}});
   const auto written = ask(service, request);
   if (!written) return written.error();
-  if (criticalservice::readPutOffs(*written) != wanted) {
+  if (criticalservice::readPutOffs(*written) != wanted.putOffs) {
     problems_.note(serviceName(service) + " does not keep them: its CRD is of an older lastout");
     return Written::Later;
   }
   problems_.note("");
-  for (const PutOffNews& one : news) options_.told(one);
+  for (const PutOffNews& one : wanted.news) options_.told(one);
   return Written::Done;
 }
 
@@ -346,7 +357,8 @@ tl::expected<kube::Value, PutOffStore::Written> PutOffStore::ask(const std::stri
     const client::ServerStatus refusal = client::statusOfAnswer(*whole);
     // It is gone, and guards nothing any more.
     if (status == 404 && client::isAboutObject(refusal, service)) return tl::unexpected(Written::Done);
-    return later(toString(refusal));
+    const auto failed = later(toString(refusal));
+    return client::isTooLarge(refusal) ? tl::unexpected(Written::TooLarge) : failed;
   }
   auto object = client::pickValue(whole->body, client::Pick::All, {});
   if (!object) return later(object.error().message);

@@ -80,7 +80,12 @@ class PutOffStore {
     criticalservice::PutOff deletion;
     TimePoint until;
   };
-  enum class Written : uint8_t { Done, Conflict, Later };
+  enum class Written : uint8_t { Done, Conflict, TooLarge, Later };
+  // What a CriticalService is to remember, and what is to be told once it does.
+  struct Outcome {
+    criticalservice::PutOffs putOffs;
+    std::vector<PutOffNews> news;
+  };
 
   bool isOfController(const criticalservice::PutOff& deletion) const;
   bool remembers(criticalservice::Replay replay, const criticalservice::PutOffs& putOffs,
@@ -100,8 +105,9 @@ class PutOffStore {
   void tellDropped(const criticalservice::PutOff& deletion, const std::string& service) const;
   void takeBack(const std::string& service, Changes changes);
   Written write(const std::string& service, const Changes& changes);
+  Outcome outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
   Written patch(const std::string& path, const std::string& service, const kube::Value& object,
-                const criticalservice::PutOffs& wanted, const std::vector<PutOffNews>& news);
+                const Outcome& wanted);
   tl::expected<kube::Value, Written> ask(const std::string& service, client::ApiRequest request);
 
   const LiveView& view_;

@@ -371,6 +371,12 @@ TEST(Status, IsReadFromAnAnswer) {
   EXPECT_FALSE(strange.retryAfter);
   EXPECT_FALSE(isExpired(strange));
   EXPECT_TRUE(isExpired(statusOfAnswer(410, "gone")));
+  EXPECT_FALSE(isTooLarge(future)) << "that is about a version";
+  EXPECT_FALSE(isTooLarge(statusOfAnswer(500, "the request is broken")));
+  EXPECT_TRUE(isTooLarge(statusOfAnswer(413, "")));
+  EXPECT_TRUE(isTooLarge(statusOfAnswer(500, "etcdserver: request is too large")));
+  EXPECT_TRUE(isTooLarge(statusOfAnswer(
+      500, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)")));
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ TEST(PutOffs, AreBoundedAndCounted) {
   EXPECT_FALSE(add(putOffs, deletionNamed("more", "more")));
   EXPECT_EQ(putOffs.deletions.size(), kMostPutOff);
   EXPECT_EQ(reread(putOffs).dropped, 1);
+  PutOffs few{{deletionNamed("a", "1")}, 0};
+  EXPECT_FALSE(add(few, deletionNamed("b", "2"), 1)) << "less room than usual";
+  EXPECT_TRUE(add(few, deletionNamed("a", "3"), 0)) << "no new place";
+  EXPECT_EQ(few.dropped, 1);
   PutOff owned = deletionNamed("d0", "u0");
   owned.owners.assign(kMostOwners + 5, "o");
   EXPECT_TRUE(add(putOffs, owned));

@@ -560,10 +560,12 @@ std::string FaultWorld::refusalOf(const std::string& path) {
   return std::string(apiserver::stringAt(status, {"message"}));
 }
 
-void FaultWorld::denyDeletions(const std::string& resource) {
+void FaultWorld::denyToAll(const std::string& operation, const kube::GroupResource& type) {
   Json policy = named("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "policy");
-  const Json rule = {
-      {"apiGroups", {"apps"}}, {"apiVersions", {"*"}}, {"operations", {"DELETE"}}, {"resources", {resource}}};
+  const Json rule = {{"apiGroups", {type.group}},
+                     {"apiVersions", {"*"}},
+                     {"operations", {operation}},
+                     {"resources", {type.resource}}};
   policy["webhooks"] =
       Json::array({{{"name", "policy.example.com"},
                     {"clientConfig", {{"service", {{"namespace", "policy"}, {"name", "policy"}}}}},

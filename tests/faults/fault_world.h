@@ -129,9 +129,9 @@ class FaultWorld {
   void finalizeByHand();
   // The message of the answer to one DELETE.
   std::string refusalOf(const std::string& path);
-  // Another webhook than lastout's denies every DELETE of the resource of apps, whoever asks, until its
-  // configuration is deleted: kFaultPolicy.
-  void denyDeletions(const std::string& resource);
+  // Another webhook than lastout's denies every such operation ("DELETE") on the resource, whoever asks,
+  // until its configuration is deleted: kFaultPolicy.
+  void denyToAll(const std::string& operation, const kube::GroupResource& type);
 
   // The API server is gone, and comes back with another history: another cluster is at its address, with
   // objects and versions of its own. `prepare`, which is told the last version of the former one, is done in

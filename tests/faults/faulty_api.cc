@@ -90,6 +90,10 @@ std::optional<HttpResponse> FaultyApi::refusal(const HttpRequest& request) {
         "it is forbidden: User \"lastout\" cannot " + kube::lowerCase(request.method) + " resource \"x\"";
     return apiserver::answerWith(error);
   }
+  if (now_.longestPatch != 0 && what == "PATCH criticalservices" && request.body.size() > now_.longestPatch) {
+    ++faults_;
+    return apiserver::answerWith(apiserver::tooLarge(now_.longestPatch));
+  }
   if (now_.expires && request.query.contains("continue")) {
     ++faults_;
     return apiserver::answerWith(apiserver::expired("too old: a fault"));

@@ -32,6 +32,7 @@ struct Faults {
   bool repeats = false;       // events are told twice
   bool swaps = false;         // of two events of one watch that come at once, the second is told first
   bool expires = false;       // continue tokens and versions to watch from: 410
+  size_t longestPatch = 0;    // bytes; of a CriticalService, longer ones: 413; 0: any is taken
   int status = 0;             // everything is refused with it; 0: nothing is
   std::chrono::milliseconds delay{0};  // before each answer
 };

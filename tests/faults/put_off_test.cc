@@ -15,6 +15,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
 
+size_t droppedBy(const Json& service) {
+  const Json* count = apiserver::at(service, {"status", "putOffDropped"});
+  return count == nullptr ? 0 : count->get<size_t>();
+}
+
 class PutOffTest : public WorksTest {
  public:
   using WorksTest::WorksTest;
@@ -135,7 +140,7 @@ TEST_F(PutOffTest, IsTriedAgainWhenItWasForbidden) {
 
 TEST_F(PutOffTest, IsTriedAgainWhenAnotherWebhookRefused) {
   putOff();
-  world.denyDeletions("deployments");
+  world.denyToAll("DELETE", {"apps", "deployments"});
   expectRefused();
   EXPECT_THAT(world.logged(), HasSubstr("nothing goes on a Friday"));
   EXPECT_THAT(world.logged(), ::testing::Not(HasSubstr("ClusterRole lastout-carries-out")))
@@ -155,6 +160,41 @@ TEST_F(PutOffTest, IsRememberedWhenItCanBeWritten) {
   waitUntilRemembered();
   clearTheWay();
   expectAllGone();
+}
+
+// Two of the four find room; the others are not lost, for the work says that they were asked for.
+TEST_F(PutOffTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
+  begin();
+  world.replica().api.set({.longestPatch = 1'000});
+  deleteWork("provider");
+  world.waitUntil("some of it is remembered", [&] {
+    const Json service = world.get(kFaultService);
+    return !remembered().empty() && remembered().size() + droppedBy(service) >= deniedObjects();
+  });
+  EXPECT_LT(remembered().size(), deniedObjects());
+  EXPECT_THAT(world.logged(), HasSubstr("413 RequestEntityTooLarge"));
+  EXPECT_THAT(world.logged(), HasSubstr("is denied and could not be remembered"));
+  clearTheWay();
+  expectAllGone();
+  EXPECT_THAT(world.unasked(), IsEmpty());
+}
+
+// The agent's hub is away: it learns nothing of what is deleted there, and cannot say there what it has done.
+TEST_F(PutOffTest, IsCarriedOutWhileTheHubIsAway) {
+  begin();
+  world.denyToAll("DELETE", {"work.open-cluster-management.io", "appliedmanifestworks"});
+  for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+  world.waitUntilCollected();
+  EXPECT_THAT(remembered(), IsEmpty()) << "nobody here was told";
+  EXPECT_EQ(world.ask("DELETE", kFaultPolicy).status, 200);
+  world.denyToAll("UPDATE", {"work.open-cluster-management.io", "manifestworks"});
+  for (const char* path : {kFaultProvider, kFaultService, kFaultNamespace, kFaultCrd})
+    world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
+  world.waitUntil("nothing is applied", [&] { return world.get(kAppliedWorks)["items"].empty(); });
+  EXPECT_THAT(world.get(kWorks)["items"], ::testing::SizeIs(3)) << "the hub has not heard of it";
+  EXPECT_EQ(world.ask("DELETE", kFaultPolicy).status, 200);
+  expectAllGone();
+  EXPECT_THAT(world.unasked(), IsEmpty());
 }
 
 TEST_F(PutOffTest, NothingThatAPersonWasDenied) {
