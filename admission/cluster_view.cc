@@ -150,14 +150,16 @@ void ClusterView::put(criticalservice::CriticalService service) {
   index_.put(graph_, service, builtIn_, std::move(needed));
 }
 
-// The provider names it as its owner; of an owner that nobody follows, by a kind that is built in.
+// The provider names it as its owner.
 bool ClusterView::owns(const kube::ObjectKey& object, const kube::ObjectKey& provider) const {
   const auto owned = graph_.find(provider);
-  if (!owned) return false;
+  if (!owned || (!object.namespaceName.empty() && object.namespaceName != provider.namespaceName))
+    return false;
   return std::ranges::any_of(graph_.owners(*owned), [&](const graph::OwnerView& owner) {
     if (owner.object) return graph_.key(*owner.object) == object;
-    const kube::ResourceType* type = builtIn_.findKind(kube::groupOf(owner.apiVersion), owner.kind);
-    return type != nullptr && type->type == object.type && owner.name == object.name;
+    return criticalservice::means(
+        {std::string(kube::groupOf(owner.apiVersion)), std::string(owner.kind), std::string(owner.name)},
+        object);
   });
 }
 

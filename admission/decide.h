@@ -29,12 +29,12 @@ struct Rules {
 
 // Why a DELETE concerns a service (docs/verdicts.md).
 enum class Role : uint8_t {
-  Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
-  Provider,         // its provider: its criteria must hold
-  HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is
-                    // present
-  Dependency,       // what its provider needs: its provider must be absent, or on its way with nothing that
-                    // waits for it
+  Service,        // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
+  Provider,       // its provider: its criteria must hold
+  HoldsProvider,  // the namespace of its provider, or its provider's CRD: as Provider while the provider is
+                  // present
+  Dependency,     // what its provider needs: its provider must be absent, or wait for nothing but for what it
+                  // owns, with nothing that waits for it
   LastoutNamespace  // lastout's own namespace: no service may be left
 };
 
@@ -49,9 +49,9 @@ enum class Manner : uint8_t {
   Held,    // a finalizer of lastout's is on the object, and keeps it with all that it runs
 };
 
-// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `isLeaving`: the
-// object that a condition is about is there, and is being deleted. `servicesKnown`:
-// the CriticalServices themselves have been synced, so that "not guarded" can be believed.
+// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `awaitsOwned`: the
+// object that a condition is about is deleted in the foreground, and waits for nothing else any more.
+// `servicesKnown`: the CriticalServices themselves have been synced, so that "not guarded" can be believed.
 template <class F>
 concept Facts = requires(const F& facts, uint32_t id) {
   { facts.servicesKnown() } -> std::convertible_to<bool>;
@@ -59,7 +59,7 @@ concept Facts = requires(const F& facts, uint32_t id) {
   { facts.intent(id) } -> std::convertible_to<criticalservice::DeletionIntent>;
   { facts.enforcement(id) } -> std::convertible_to<criticalservice::EnforcementMode>;
   { facts.holders(id) } -> std::convertible_to<uint32_t>;
-  { facts.isLeaving(id) } -> std::convertible_to<bool>;
+  { facts.awaitsOwned(id) } -> std::convertible_to<bool>;
   { facts.knowledge(id) } -> std::convertible_to<graph::Knowledge>;
 };
 

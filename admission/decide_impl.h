@@ -14,7 +14,7 @@ struct Look {
   bool providerPresent =
       false;  // seen; when neither this nor providerGone, its type is not known well enough
   bool providerGone = false;
-  bool providerLeaving = false;  // present, and being deleted; of a dependency alone
+  bool providerAwaitsOwned = false;  // present: what it owns may be this; of a dependency alone
 };
 
 // `held`: isHeld().
@@ -41,8 +41,8 @@ Look look(const F& facts, const Rules& rules, const Stake& stake, bool held = fa
     const uint32_t provider = rules.services[stake.service].provider;
     result.providerPresent = facts.holders(provider) > 0;
     result.providerGone = !result.providerPresent && believable(facts.knowledge(provider));
-    result.providerLeaving =
-        stake.role == Role::Dependency && result.providerPresent && facts.isLeaving(provider);
+    result.providerAwaitsOwned =
+        stake.role == Role::Dependency && result.providerPresent && facts.awaitsOwned(provider);
   }
   return result;
 }
@@ -71,8 +71,7 @@ bool visitStake(const F& facts, const Rules& rules, std::span<const Stake> stake
     case Role::Service:
     case Role::Dependency:
       if (found.providerGone) return true;
-      // A provider that is deleted in the foreground may wait for it.
-      if (found.providerLeaving) return visitCriteria(facts, rules, index, stakes[index].service, visit);
+      if (found.providerAwaitsOwned) return visitCriteria(facts, rules, index, stakes[index].service, visit);
       return visit(index, 0, found.providerPresent ? Reason::ProviderPresent : Reason::ProviderUnknown);
     case Role::Provider:
       return visitCriteria(facts, rules, index, stakes[index].service, visit);

@@ -277,6 +277,13 @@ uint32_t GuardIndex::find(std::string_view name) const {
   return found == numbers_.end() ? graph::kNone : found->second;
 }
 
+bool GraphFacts::awaitsOwned(uint32_t condition) const {
+  std::array<graph::ObjectId, 1> holder{};
+  if (graph_.someHolders(graph::ConditionId{condition}, holder) == 0) return false;
+  return graph_.isTerminating(holder[0]) &&
+         std::ranges::equal(graph_.finalizers(holder[0]), std::array{kForegroundFinalizer});
+}
+
 Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked) {
   bool isHeld = false;
   bool waitsForDependents = false;

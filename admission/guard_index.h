@@ -154,10 +154,7 @@ class GraphFacts {
   criticalservice::DeletionIntent intent(uint32_t service) const { return index_.intent(service); }
   criticalservice::EnforcementMode enforcement(uint32_t service) const { return index_.enforcement(service); }
   uint32_t holders(uint32_t condition) const { return graph_.holders(graph::ConditionId{condition}); }
-  bool isLeaving(uint32_t condition) const {
-    std::array<graph::ObjectId, 1> holder{};
-    return graph_.someHolders(graph::ConditionId{condition}, holder) > 0 && graph_.isTerminating(holder[0]);
-  }
+  bool awaitsOwned(uint32_t condition) const;
   graph::Knowledge knowledge(uint32_t condition) const {
     return graph_.knowledge(graph::ConditionId{condition});
   }

@@ -53,7 +53,7 @@ class Reader {
     if (object == model_.lastoutNamespace) return false;
     const criticalservice::Dependency* needed = dependency(number, object);
     const bool guards = intent != DeletionIntent::OrphanResources;
-    const bool goesAfter = needed != nullptr && !needed->ownsProvider && !isLeaving(service.provider);
+    const bool goesAfter = needed != nullptr && !needed->ownsProvider && !awaitsOwned(service.provider);
     if (goesAfter && guards && !providerGone) return false;
     const bool holdsProvider = isNamespace(object, service.provider.namespaceName) ||
                                isCrdOf(object, service.provider.type) || needed != nullptr;
@@ -62,9 +62,11 @@ class Reader {
   }
 
  private:
-  bool isLeaving(const kube::ObjectKey& key) const {
+  // It is deleted in the foreground, and its finalizer for that is the last one.
+  bool awaitsOwned(const kube::ObjectKey& key) const {
     return any([&](Slot slot, const SlotInfo& info) {
-      return info.key == key && state_.presence(slot) == Presence::Terminating;
+      return info.key == key && state_.presence(slot) == Presence::Terminating &&
+             state_.finalizers(slot) == kForegroundBit;
     });
   }
 

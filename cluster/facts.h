@@ -32,9 +32,10 @@ class StateFacts {
     }
     return count;
   }
-  bool isLeaving(uint32_t condition) const {
+  bool awaitsOwned(uint32_t condition) const {
     const std::vector<ConditionHolder>& holders = model_->conditions[condition];
-    return !holders.empty() && state_.presence(holders.front().slot) == Presence::Terminating;
+    if (holders.empty() || state_.presence(holders.front().slot) != Presence::Terminating) return false;
+    return state_.finalizers(holders.front().slot) == kForegroundBit;
   }
   graph::Knowledge knowledge(uint32_t) const { return graph::Knowledge::Synced; }
 

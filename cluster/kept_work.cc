@@ -64,6 +64,15 @@ bool isKeptByLastoutAlone(const Transition& transition, Slot owner) {
   return kept != 0 && transition.state().finalizers(owner) == kept;
 }
 
+// Its agent writes the work's status after each pass.
+bool isForgotten(const Transition& transition, Slot owner, Slot slot) {
+  if (owner == kNone || !transition.isTerminating(owner)) return false;
+  const SlotInfo& work = transition.info(owner);
+  return work.work != kNone && work.keptBit != 0 &&
+         (transition.state().finalizers(owner) & work.keptBit) != 0 &&
+         !transition.state().work(work.work).deleting && !isRecorded(transition, owner, slot);
+}
+
 bool keepingChanges(const Transition& transition, Slot applied) {
   return transition.info(applied).keptBit != 0 && transition.isPresent(applied) &&
          keepingOf(transition, applied) != admission::Keeping::AsItIs;

@@ -34,16 +34,18 @@ OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
   return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
 }
 
-// It is there although its work's agent is done, which has asked for its deletion once: somebody refused
-// that, or lastout's memory of it is gone with a CriticalService. Only lastout keeps the work.
+// It is there although its work's agent, which has asked for its deletion once, is done, or has forgotten it:
+// somebody refused that, and lastout's memory of it may be gone with a CriticalService.
 bool isLeftBehind(const Transition& transition, Slot slot) {
   if (!transition.isLive(slot)) return false;
   const ObjectState object = transition.state().object(slot);
   const std::vector<OwnerLink>& owners = transition.info(slot).owners;
   bool isOfKeptWork = false;
   for (size_t i = 0; i < owners.size(); ++i) {
-    isOfKeptWork = isOfKeptWork || (object.owner(i) == OwnerState::Current &&
-                                    isKeptByLastoutAlone(transition, owners[i].owner));
+    const Slot owner = owners[i].owner;
+    isOfKeptWork =
+        isOfKeptWork || (object.owner(i) == OwnerState::Current &&
+                         (isKeptByLastoutAlone(transition, owner) || isForgotten(transition, owner, slot)));
   }
   return isOfKeptWork && isFollowed(transition, slot) &&
          (isAwaited(transition, slot) || isAnyPresent(transition, transition.info(slot).peers)) &&

@@ -135,7 +135,8 @@ bool isFollowed(const Transition& transition, Slot slot);     // lastout knows o
 bool isAwaited(const Transition& transition, Slot slot);      // as of admission::KeptFacts
 bool isStillPutOff(const Transition& transition, Slot slot);  // and nobody has taken it back
 // cluster/kept_work.cc
-bool isKeptByLastoutAlone(const Transition& transition, Slot owner);  // a work that terminates
+bool isKeptByLastoutAlone(const Transition& transition, Slot owner);    // a work that terminates
+bool isForgotten(const Transition& transition, Slot owner, Slot slot);  // by its agent, of a kept one
 bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
 // cluster/held_provider.cc

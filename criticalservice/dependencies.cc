@@ -7,6 +7,7 @@
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/provider_types.h"
 #include "criticalservice/validation.h"
+#include "kube/names.h"
 #include "kube/resource_map.h"
 #include "kube/text_at.h"
 
@@ -24,16 +25,9 @@ const kube::GroupResource kRoleBindings{"rbac.authorization.k8s.io", "rolebindin
 const kube::GroupResource kClusterRoleBindings{"rbac.authorization.k8s.io", "clusterrolebindings"};
 const kube::GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
 
-// The owners that are of a built-in type, as all that is found by itself is.
-std::vector<kube::ObjectKey> ownersOf(const kube::Object& object) {
+const kube::ResourceMap& builtIn() {
   static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
-  std::vector<kube::ObjectKey> owners;
-  for (const kube::OwnerReference& reference : object.meta.ownerReferences) {
-    const kube::ResourceType* type = kTypes.findKind(kube::groupOf(reference.apiVersion), reference.kind);
-    if (type == nullptr) continue;
-    owners.push_back({type->type, type->namespaced ? object.key.namespaceName : "", reference.name});
-  }
-  return owners;
+  return kTypes;
 }
 
 bool selects(const kube::Labels& selector, const kube::Labels& labels) {
@@ -55,16 +49,24 @@ bool awaitsCrdOf(const CriticalService& service, const kube::GroupResource& type
   return std::ranges::find(service.criteria, wanted) != service.criteria.end();
 }
 
-// What is listed; and the namespaces in which workloads are among it: whoever deletes one deletes their Pods,
-// about which nobody is asked. That of the provider is guarded anyway.
+bool runsPods(const kube::GroupResource& type) {
+  return builtIn().find(type) != nullptr && !whyNoProvider(type, builtIn());
+}
+
+// What is listed; and what takes that along unasked: of a workload its namespace, with whose Pods it is as
+// good as gone, of a custom resource its CRD. The namespace of a provider that runs no Pods itself goes after
+// it, too, if what runs them for it is there; any other's is guarded anyway.
 std::vector<Dependency> listed(const CriticalService& service) {
+  const std::string& space = service.provider.namespaceName;
   std::vector<Dependency> found;
   for (size_t i = 0; i < service.dependencies.listed.size(); ++i) {
     const kube::ObjectKey& object = service.dependencies.listed[i];
     const std::string field = "spec.guard.dependencies[" + std::to_string(i) + "]";
     found.push_back({object, field, false});
-    if (canBeHeld(object.type) && object.namespaceName != service.provider.namespaceName)
+    if (runsPods(object.type) && (object.namespaceName != space || !runsPods(service.provider.type)))
       found.push_back({{{"", "namespaces"}, "", object.namespaceName}, "namespace of " + field, false});
+    if (builtIn().find(object.type) == nullptr)
+      found.push_back({kube::crdKey(object.type), "CRD of " + field, false});
   }
   return found;
 }
@@ -75,6 +77,15 @@ bool isNeeded(const CriticalService& service, const kube::ObjectKey& object) {
 }
 
 }  // namespace
+
+bool means(const OwnerName& owner, const kube::ObjectKey& object) {
+  if (owner.name != object.name || owner.group != object.type.group) return false;
+  if (const kube::ResourceType* type = builtIn().findKind(owner.group, owner.kind))
+    return type->type == object.type;
+  const std::string kind = kube::lowerCase(owner.kind);
+  return !kind.empty() && builtIn().find(object.type) == nullptr &&
+         object.type.resource.starts_with(kind.substr(0, kind.size() - 1));  // policy, policies
+}
 
 const std::vector<kube::GroupResource>& DependencyFinder::types() {
   static const std::vector<kube::GroupResource> kTypes{kServices, kRoleBindings, kClusterRoleBindings,
@@ -93,9 +104,8 @@ DependencyFinder::Workload DependencyFinder::readWorkload(const kube::Object& ob
   workload.needs = podNeeds(object, podTemplate);
   workload.account = {object.key.namespaceName, serviceAccountOf(podTemplate)};
   workload.podLabels = labelsAt(podTemplate, {"metadata", "labels"});
-  workload.owners = ownersOf(object);
   for (const kube::OwnerReference& owner : object.meta.ownerReferences)
-    workload.ownerKinds.emplace(kube::groupOf(owner.apiVersion), owner.kind);
+    workload.owners.push_back({std::string(kube::groupOf(owner.apiVersion)), owner.kind, owner.name});
   return workload;
 }
 
@@ -247,13 +257,18 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
   const Workload* workload = known == workloads_.end() ? nullptr : &known->second;
   if (!findsDependencies(service) || (isCertain && workload == nullptr)) return service;
   std::set<kube::GroupResource> types;
+  const auto ownsIt = [&](const Kind& kind) {
+    return workload != nullptr && std::ranges::any_of(workload->owners, [&](const OwnerName& owner) {
+             return Kind(owner.group, owner.kind) == kind;
+           });
+  };
   const auto addConverted = [&](const std::set<kube::ObjectKey>& callers) {
     for (const kube::ObjectKey& caller : callers) {
       if (caller.type != kube::crdType()) continue;
       const kube::GroupResource type = kube::definedBy(caller.name);
-      const bool waitsForItself =
-          type == service.provider.type || type.group == criticalServiceType().group ||
-          (workload != nullptr && workload->ownerKinds.contains(callers_.at(caller).converted));
+      const bool waitsForItself = type == service.provider.type ||
+                                  type.group == criticalServiceType().group ||
+                                  ownsIt(callers_.at(caller).converted);
       if (!waitsForItself && !awaitsCrdOf(service, type)) types.insert(type);
     }
   };
@@ -287,9 +302,13 @@ std::vector<Dependency> DependencyFinder::find(const CriticalService& service) c
   });
   if (found.size() > kMostDependencies) found.resize(kMostDependencies);
   std::ranges::sort(found, {}, &Dependency::object);
-  for (Dependency& dependency : found)
-    dependency.ownsProvider =
-        workload != nullptr && std::ranges::count(workload->owners, dependency.object) > 0;
+  for (Dependency& dependency : found) {
+    const std::string& space = dependency.object.namespaceName;
+    const bool mayOwn = workload != nullptr && (space.empty() || space == service.provider.namespaceName);
+    dependency.ownsProvider = mayOwn && std::ranges::any_of(workload->owners, [&](const OwnerName& owner) {
+                                return means(owner, dependency.object);
+                              });
+  }
   return found;
 }
 

@@ -33,6 +33,17 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
+// An owner as ownerReferences name it.
+struct OwnerName {
+  std::string group;
+  std::string kind;
+  std::string name;
+  friend bool operator==(const OwnerName&, const OwnerName&) = default;
+};
+// Whether that is this object, which may be one's owner by where it is. A kind that is not built in is told
+// by how it begins, for its CRD may not be known: "Gateway", gateways.
+bool means(const OwnerName& owner, const kube::ObjectKey& object);
+
 // Keeps of objects what dependencies follow from, as they come, change and go; nothing else of them.
 class DependencyFinder {
  public:
@@ -72,8 +83,7 @@ class DependencyFinder {
     std::vector<Dependency> needs;  // what its Pods name
     Name account;
     kube::Labels podLabels;
-    std::vector<kube::ObjectKey> owners;
-    std::set<Kind> ownerKinds;  // of all owners, built in or not
+    std::vector<OwnerName> owners;
     friend bool operator==(const Workload&, const Workload&) = default;
   };
   struct Binding {

@@ -111,6 +111,13 @@ class Reading {
     return std::nullopt;
   }
 
+  // The work's agent has struck the object off its record, although it is there.
+  bool isForgotten(ObjectId work, ObjectId object) const {
+    const auto found = recorded_.find(graph_.name(work));
+    return found != recorded_.end() &&
+           std::ranges::find(found->second, graph_.key(object)) == found->second.end();
+  }
+
   bool isLeftToLastout(ObjectId object) const {
     const std::vector<uint32_t> services = view_.remembering(graph_.key(object));
     return (isAwaited(object) || reviewed_.contains(graph_.key(object).type)) &&
@@ -283,11 +290,12 @@ std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works) {
   std::optional<std::set<ObjectId>> lastout;
   for (const ObjectId work : all) {
     const KeptFacts facts = factsOfItself(graph, work);
-    if (!facts.terminates || !facts.isKept || facts.isHeldByOthers) continue;
+    if (!facts.terminates || !facts.isKept) continue;
     if (!lastout) lastout = reading.owningLastout();
     if (lastout->contains(work)) continue;
     for (const ObjectId object : graph.dependents(work)) {
       if (graph.isTerminating(object) || !reading.isLeftToLastout(object)) continue;
+      if (facts.isHeldByOthers && !reading.isForgotten(work, object)) continue;
       if (result.size() == kMostLeftBehind) return result;
       result.push_back(leftBehind(graph, work, object));
     }

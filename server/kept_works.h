@@ -59,8 +59,9 @@ bool isOfKeptWork(const graph::Graph& graph, graph::ObjectId object);
 // The same, where no work is to be kept: all that are, are let go.
 std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);
 
-// A deletion that is lastout's to carry out although no CriticalService remembers it: the agent of the work
-// that owns the object is done, which has asked for it once, and only lastout keeps the work.
+// A deletion that is lastout's to carry out although no CriticalService may remember it: the agent of the
+// work that owns the object, and is being deleted, has asked for it once. It is done, and only lastout keeps
+// the work; or the work's status lists the object no longer.
 struct LeftBehind {
   std::string work;  // the AppliedManifestWork's name
   std::string workUid;

@@ -25,7 +25,7 @@ struct Written {
   struct Condition {
     uint32_t holders = 0;
     Knowledge knowledge = Knowledge::Synced;
-    bool leaving = false;
+    bool awaitsOwned = false;
   };
   bool known = true;
   std::vector<Service> services;
@@ -36,7 +36,7 @@ struct Written {
   DeletionIntent intent(uint32_t service) const { return services[service].intent; }
   EnforcementMode enforcement(uint32_t service) const { return services[service].enforcement; }
   uint32_t holders(uint32_t condition) const { return conditions[condition].holders; }
-  bool isLeaving(uint32_t condition) const { return conditions[condition].leaving; }
+  bool awaitsOwned(uint32_t condition) const { return conditions[condition].awaitsOwned; }
   Knowledge knowledge(uint32_t condition) const { return conditions[condition].knowledge; }
 };
 
@@ -232,7 +232,7 @@ TEST_F(Decide, TheFinalizerIsNoHelpToWhoeverNeedsTheProvider) {
 
 TEST_F(Decide, OfAHeldProviderOnlyWhatItIsToOthersIsConfirmed) {
   facts.services[0].enforcement = EnforcementMode::Hold;
-  facts.conditions[0].leaving = true;
+  facts.conditions[0].awaitsOwned = true;
   EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Dependency, 1}}, Manner::Held), ElementsAre(3));
   EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Dependency, 1}}), ElementsAre(1, 2, 3));
 }
@@ -249,7 +249,7 @@ TEST_F(Decide, AVisitorThatHasSeenEnoughIsNotAskedAgain) {
 TEST_F(Decide, ADependencyGoesAfterItsProviderOrAlongWithIt) {
   const std::vector<Stake> stakes{{Role::Dependency, 0}};
   EXPECT_EQ(decideFor(stakes).reason, Reason::ProviderPresent) << "whether or not its criteria hold";
-  facts.conditions[0].leaving = true;
+  facts.conditions[0].awaitsOwned = true;
   EXPECT_TRUE(decideFor(stakes).allowed);
   EXPECT_THAT(confirmed(stakes), ::testing::ElementsAre(1, 2));
   facts.conditions[2].holders = 1;

@@ -104,6 +104,25 @@ TEST_F(ViewOfDependencies, GoAfterTheirProvider) {
   EXPECT_FALSE(denies(kCerts));
 }
 
+// While anything but what it owns keeps the provider, somebody may still work for it.
+TEST_F(ViewOfDependencies, StayWhileTheProviderIsFinalized) {
+  guard(service());
+  const auto tellProvider = [&](std::vector<std::string> finalizers) {
+    kube::Object provider = testing::object(kManager);
+    provider.meta.deletionTimestamp = 1;
+    provider.meta.finalizers = std::move(finalizers);
+    view.tell(provider);
+  };
+  tellProvider({"example.com/own"});
+  EXPECT_TRUE(denies(kCerts));
+  tellProvider({"example.com/own", "foregroundDeletion"});
+  EXPECT_TRUE(denies(kCerts));
+  tellProvider({"foregroundDeletion"});
+  EXPECT_FALSE(denies(kCerts)) << "it may wait for that";
+  tell("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+  EXPECT_TRUE(denies(kCerts)) << "a criterion is unmet";
+}
+
 TEST_F(ViewOfDependencies, AreThoseThatTheServiceSays) {
   tell(kManager);
   guard(service());

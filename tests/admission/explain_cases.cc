@@ -303,6 +303,8 @@ metadata: {name: serving-cert, namespace: finalizer-namespace}
   cases.add("a Secret that a provider's Pods mount", world, kSecret);
   world.terminate(kDeployment);
   cases.add("the same, its provider being deleted", world, kSecret);
+  world.terminate(kDeployment, {"foregroundDeletion"});
+  cases.add("the same, its provider being deleted in the foreground", world, kSecret);
   world.know("deployments.apps", graph::Knowledge::Stale);
   world.remove(kDeployment);
   cases.add("the same, its provider gone", world, kSecret);

@@ -50,10 +50,11 @@ void World::guard() {
   }
 }
 
-void World::terminate(std::string_view reference) {
+void World::terminate(std::string_view reference, std::vector<std::string> finalizers) {
   const kube::ObjectKey object = key(reference);
   kube::ObjectMeta& meta = objects_.at(object);
   meta.deletionTimestamp = 1'700'000'000;
+  if (!finalizers.empty()) meta.finalizers = std::move(finalizers);
   graph.upsert(graph.internType(object.type), meta);
 }
 

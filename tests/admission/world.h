@@ -20,7 +20,7 @@ class World {
   // Adds or replaces every object of the text; CriticalServices and CRDs among them take effect.
   void apply(std::string_view yaml);
   // The same for one object, marked as being deleted.
-  void terminate(std::string_view reference);
+  void terminate(std::string_view reference, std::vector<std::string> finalizers = {});
   void remove(std::string_view reference);
   // Every type that is named anywhere is Synced until this says otherwise. "coolresources.my.crd.group"
   void know(std::string_view type, graph::Knowledge knowledge);

@@ -400,6 +400,33 @@ TEST_F(DependenciesTest, MayOwnTheProvider) {
   EXPECT_TRUE(all[0].ownsProvider);
 }
 
+TEST_F(DependenciesTest, OfAnyTypeMayOwnTheProvider) {
+  const kube::GroupResource gateways{"example.com", "gateways"};
+  put(deployment(kPlainPodSpec,
+                 ", ownerReferences: [{apiVersion: example.com/v2, kind: Gateway, name: x, uid: u}]"));
+  service.dependencies = {DependencyMode::Listed,
+                          {{gateways, "run", "x"},
+                           {gateways, "run", "y"},
+                           {gateways, "other", "x"},
+                           {{"example.com", "policies"}, "run", "x"},
+                           {{"example.org", "gateways"}, "run", "x"}}};
+  std::vector<std::string> owners;
+  for (const Dependency& dependency : finder.find(service)) {
+    if (dependency.ownsProvider) owners.push_back(toString(dependency.object));
+  }
+  EXPECT_THAT(owners, ElementsAre("gateways.example.com/run/x"));
+}
+
+TEST(OwnerNames, MeanObjects) {
+  const kube::ObjectKey policy{{"example.com", "policies"}, "n", "x"};
+  EXPECT_TRUE(means({"example.com", "Policy", "x"}, policy));
+  EXPECT_FALSE(means({"example.com", "Policy", "z"}, policy));
+  EXPECT_FALSE(means({"example.com", "Pool", "x"}, policy));
+  EXPECT_FALSE(means({"example.com", "", "x"}, policy));
+  EXPECT_TRUE(means({"apps", "Deployment", "x"}, {{"apps", "deployments"}, "n", "x"}));
+  EXPECT_FALSE(means({"apps", "DeploymentX", "x"}, {{"apps", "deployments"}, "n", "x"})) << "those are known";
+}
+
 TEST_F(DependenciesTest, AreThoseThatAreListed) {
   put(deployment(kPodSpec));
   service.dependencies = {DependencyMode::Listed,
@@ -410,19 +437,33 @@ TEST_F(DependenciesTest, AreThoseThatAreListed) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
-// With its namespace, a workload's Pods would go, which no webhook is asked about.
-TEST_F(DependenciesTest, AreTheNamespacesOfListedWorkloads) {
+// With its namespace, a workload's Pods would go, which no webhook is asked about; with its CRD, an instance.
+TEST_F(DependenciesTest, AreWhatTakesThatAlongWhichIsListed) {
   const kube::GroupResource deployments{"apps", "deployments"};
   service.dependencies = {DependencyMode::Listed,
                           {{deployments, "cache", "redis"},
                            {deployments, "run", "beside"},
                            {deployments, "cache", "second"},
+                           {{"batch", "cronjobs"}, "night", "job"},
+                           {{"example.com", "certs"}, "tls", "c"},
                            {{"", "secrets"}, "other", "certs"}}};
-  EXPECT_THAT(found(), ElementsAre("namespaces/cache", "secrets/other/certs", "deployments.apps/cache/redis",
-                                   "deployments.apps/cache/second", "deployments.apps/run/beside"));
+  EXPECT_THAT(found(), ElementsAre("namespaces/cache", "namespaces/night", "secrets/other/certs",
+                                   "customresourcedefinitions.apiextensions.k8s.io/certs.example.com",
+                                   "deployments.apps/cache/redis", "deployments.apps/cache/second",
+                                   "deployments.apps/run/beside", "cronjobs.batch/night/job",
+                                   "certs.example.com/tls/c"));
   EXPECT_EQ(why("namespaces/cache"), "namespace of spec.guard.dependencies[0]");
+  EXPECT_EQ(why("customresourcedefinitions.apiextensions.k8s.io/certs.example.com"),
+            "CRD of spec.guard.dependencies[4]");
   service.criteria = {SpecificResourceCriterion{{{"", "namespaces"}, "", "cache"}}};
   EXPECT_THAT(found(), Not(Contains("namespaces/cache"))) << "the provider waits for it";
+}
+
+// The Pods that act for it go with the namespace, which so cannot be as free as that of a Deployment.
+TEST_F(DependenciesTest, IsTheNamespaceOfAProviderThatOthersRunFor) {
+  service.provider = {{"example.com", "engines"}, "run", "e"};
+  service.dependencies = {DependencyMode::Listed, {{{"apps", "deployments"}, "run", "operator"}}};
+  EXPECT_THAT(found(), ElementsAre("namespaces/run", "deployments.apps/run/operator"));
 }
 
 TEST_F(DependenciesTest, AreBounded) {

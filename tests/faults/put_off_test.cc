@@ -173,7 +173,9 @@ TEST_F(PutOffTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
   });
   EXPECT_LT(remembered().size(), deniedObjects());
   EXPECT_THAT(world.logged(), HasSubstr("413 RequestEntityTooLarge"));
-  EXPECT_THAT(world.logged(), HasSubstr("is denied and could not be remembered"));
+  world.waitUntil("it is told", [&] {
+    return world.logged().find("is denied and could not be remembered") != std::string::npos;
+  });
   clearTheWay();
   expectAllGone();
   EXPECT_THAT(world.unasked(), IsEmpty());

@@ -332,13 +332,13 @@ std::set<cluster::Slot> RequestWatch::ownersOf(const Walk& walk, Slot slot) {
   return owners;
 }
 
-// Its agent is done, and only lastout keeps the work.
+// Its agent may have forgotten it, whoever refused: nobody but lastout asks again.
 bool RequestWatch::isOfKeptWork(const Walk& walk, Slot slot) {
   const std::set<Slot> owners = ownersOf(walk, slot);
   return std::any_of(owners.begin(), owners.end(), [&](Slot owner) {
     const cluster::ObjectState state = walk.before().object(owner);
     const uint16_t kept = walk.machine().model().slots[owner].keptBit;
-    return state.terminating() && kept != 0 && state.finalizers == kept;
+    return state.terminating() && (state.finalizers & kept) != 0;
   });
 }
 

@@ -103,6 +103,7 @@ TEST(Shipped, AreAllThere) {
                                    "story-unguarded",
                                    "story-deadlock",
                                    "story-only-denied",
+                                   "story-forgotten-namespace",
                                    "managed-cluster-namespace",
                                    "provider-statefulset",
                                    "provider-webhook",
@@ -126,6 +127,7 @@ TEST(Shipped, AreAllThere) {
                                    "dependency-conversion-service",
                                    "dependency-conversion-webhook",
                                    "dependency-of-nobody",
+                                   "dependency-of-custom-provider",
                                    "intent-ordered",
                                    "intent-best-effort",
                                    "intent-orphan"}));

@@ -150,6 +150,20 @@ TEST_F(KeptWorksTest, EndWithTheLastOfWhatIsAwaited) {
 }
 
 // Pods still mount a claim that is being deleted; what has guarded it is gone.
+// Its agent has asked for all of it, and strikes off what it was denied.
+TEST_F(KeptWorksTest, LeaveBehindWhatTheirAgentHasForgotten) {
+  putWork(true, {kAgents, kOurs});
+  EXPECT_THAT(left(), IsEmpty()) << "nobody knows what its status says";
+  recorded["w"] = {{kKeptDeployments, "n", "d"}, {kKeptSpaces, "", "n"}};
+  EXPECT_THAT(left(), IsEmpty());
+  recorded["w"].pop_back();
+  EXPECT_THAT(left(), ElementsAre("uid-n"));
+  putWork(true, {kAgents});
+  EXPECT_THAT(left(), IsEmpty()) << "it is not kept";
+  putWork(false, {kAgents, kOurs});
+  EXPECT_THAT(left(), IsEmpty()) << "it is not being deleted";
+}
+
 TEST_F(KeptWorksTest, AwaitUntilItIsGoneWhatTheyWereSeenToAwait) {
   const kube::GroupResource claims{"", "persistentvolumeclaims"};
   keepAlone();

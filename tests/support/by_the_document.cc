@@ -79,11 +79,11 @@ class Decider {
         deleted_ == kube::ObjectKey{kCrds, "", provider.type.resource + "." + provider.type.group};
     // What the provider needs goes after it; what owns it may go as soon as the provider may.
     const bool deletesNeeded = isNeeded(service, false);
-    const bool providerLeaves = isLeaving(provider);
-    if (deletesNeeded && !providerLeaves && service.intent != DeletionIntent::OrphanResources)
+    const bool awaitsOwned = isWaitingForOwned(provider);
+    if (deletesNeeded && !awaitsOwned && service.intent != DeletionIntent::OrphanResources)
       wantProviderGone(service);
     const bool deletesHolder =
-        deletesNamespace || deletesCrd || isNeeded(service, true) || (deletesNeeded && providerLeaves);
+        deletesNamespace || deletesCrd || isNeeded(service, true) || (deletesNeeded && awaitsOwned);
     if ((deleted_ == provider || deletesHolder) && service.intent != DeletionIntent::OrphanResources) {
       verdict_.guarded = true;
       const bool providerGone = !isThere(cluster_, provider) && wellKnown(cluster_, provider.type);
@@ -102,9 +102,12 @@ class Decider {
     return deleted_.namespaceName.empty() || deleted_.namespaceName != cluster_.ownNamespace;
   }
 
-  bool isLeaving(const kube::ObjectKey& key) const {
-    return std::ranges::any_of(
-        cluster_.objects, [&](const PlainObject& object) { return object.key == key && object.terminating; });
+  // docs/verdicts.md: "waits for nothing but what it owns".
+  bool isWaitingForOwned(const kube::ObjectKey& key) const {
+    return std::ranges::any_of(cluster_.objects, [&](const PlainObject& object) {
+      return object.key == key && object.terminating &&
+             object.finalizers == std::vector<std::string>{"foregroundDeletion"};
+    });
   }
 
   // docs/verdicts.md: "each CriticalService that guards it says enforcement: Hold".
