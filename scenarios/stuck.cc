@@ -172,6 +172,8 @@ class Explainer {
     } else if (cluster_.webhookFails(slot, &cluster::Interception::onDelete)) {
       result.reasons.push_back(denied + deadWebhook(slot, true, result));
     }
+    if (asked && result.reasons.empty())
+      explainOwners(slot, result, "lastout waits with its deletion", false);
     if (asked) return;
     if (denial != nullptr) {
       const bool isAgent = denial->event.actor == cluster::Actor::Agent;
@@ -181,22 +183,30 @@ class Explainer {
           actorName(model_, names_, denial->event.actor, denial->event.by) + " was denied " + when_(*denial) +
           (isAgent ? ", and has forgotten it" : ", and does not ask again"));
     }
-    explainOwners(slot, result);
+    explainOwners(slot, result, "the garbage collector leaves it alone", true);
     if (denial == nullptr && result.waitsFor.empty())
       result.reasons.push_back("nobody has asked for its deletion");
   }
 
-  void explainOwners(Slot slot, StillThere& result) const {
+  // Those that are there; `terminating`: also those that are being deleted.
+  std::vector<Slot> ownersOf(Slot slot, bool terminating) const {
     std::vector<Slot> owners;
     const cluster::ObjectState object = state_.object(slot);
     for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
       const Slot owner = model_.slots[slot].owners[i].owner;
-      if (object.owner(i) == cluster::OwnerState::Current && cluster_.isPresent(owner))
+      if (object.owner(i) == cluster::OwnerState::Current &&
+          (terminating ? cluster_.isPresent(owner) : cluster_.isLive(owner)))
         owners.push_back(owner);
     }
+    return owners;
+  }
+
+  void explainOwners(Slot slot, StillThere& result, const std::string& who, bool terminating) const {
+    const std::vector<Slot> owners = ownersOf(slot, terminating);
     if (owners.empty()) return;
-    result.reasons.push_back("the garbage collector leaves it alone because its owner " +
-                             names_.list(owners) + (owners.size() == 1 ? " is" : " are") + " still there");
+    const bool one = owners.size() == 1;
+    result.reasons.push_back(who + " because its " + (one ? "owner " : "owners ") + names_.list(owners) +
+                             (one ? " is" : " are") + " still there");
     add(result, owners);
   }
 
@@ -280,7 +290,7 @@ class Explainer {
     const auto follows = [&](const StillThere& each) {
       const Role role = model_.slots[each.object].role;
       return (role == Role::Pod || role == Role::ReplicaSet) && cluster_.isLive(each.object) &&
-             !isWaitedFor(each.object);
+             !isWaitedFor(each.object) && !ownersOf(each.object, true).empty();
     };
     while (true) {
       const auto found = std::find_if(result.objects.begin(), result.objects.end(), follows);

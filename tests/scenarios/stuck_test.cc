@@ -93,6 +93,64 @@ TEST(Stuck, AClientThatDoesNotAskAgain) {
           "ask again"));
 }
 
+// Who put it off holds it back, and says for whom.
+TEST(Stuck, AProviderThatSomebodyElseOwns) {
+  std::string owned(kOperator);
+  const std::string meta = "metadata: { name: operator, namespace: operator";
+  owned.insert(owned.find(meta) + meta.size(),
+               ", ownerReferences: [{ apiVersion: v1, kind: ConfigMap, name: own, uid: u }]");
+  const ScenarioReport report = play(scenario(std::string(kController) + R"(
+  steps:
+    - delete: [manifestworks/hub/provider, manifestworks/hub/widgets])",
+                                              owned + R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: own, namespace: operator, uid: u }
+---
+kind: ManifestWork
+metadata: { name: provider, namespace: hub }
+spec:
+  criticalservices/operator
+  deployments.apps/operator
+---
+kind: ManifestWork
+metadata: { name: widgets, namespace: hub }
+spec:
+  crd/widgets.example.com
+  widgets/one
+)"));
+  EXPECT_THAT(reasons(report, "deployments/operator/operator"),
+              ElementsAre("lastout waits with its deletion because its owner configmaps/operator/own is "
+                          "still there"));
+}
+
+// It follows nobody any more.
+TEST(Stuck, APodThatWasOrphaned) {
+  const ScenarioReport report = play(scenario(R"(  steps:
+    - delete: pods/agents/*
+      retry: false
+    - delete: daemonsets.apps/agents/agent
+      propagationPolicy: Orphan
+      at: 60s)",
+                                              R"(---
+apiVersion: v1
+kind: Namespace
+metadata: { name: agents }
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: { name: agent, namespace: agents }
+spec:
+  selector: { matchLabels: { app: agent } }
+  template:
+    metadata: { labels: { app: agent } }
+    spec: { containers: [{ name: main, image: example.com/agent:1 }] }
+)"));
+  ASSERT_EQ(report.leftovers.size(), 1U);
+  EXPECT_THAT(report.leftovers[0].object, ::testing::StartsWith("pods/agents/agent-"));
+  EXPECT_THAT(report.leftovers[0].reasons, ElementsAre("nobody has asked for its deletion"));
+}
+
 // The reasons are those that tests/recordings' story-deadlock shows.
 TEST(Stuck, TheRecordedDeadlock) {
   const ScenarioReport report = shipped("story-only-denied.yaml");
