@@ -153,26 +153,65 @@ tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests) {
   return GraphBuilder(manifests).build();
 }
 
-tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
-  if (!scenario.guard) return kube::Errors{};
-  Manifests manifests;
-  manifests.objects = scenario.objects;
-  manifests.types = scenario.types;
+namespace {
+
+// All that is in the scenario's cluster, or that its steps may create.
+std::vector<kube::Object> objectsOf(const Scenario& scenario) {
+  std::vector<kube::Object> objects = scenario.objects;
   std::unordered_set<kube::ObjectKey> seen;
-  for (const kube::Object& object : manifests.objects) seen.insert(object.key);
+  for (const kube::Object& object : objects) seen.insert(object.key);
   const auto add = [&](const kube::Object& object) {
-    if (seen.insert(object.key).second) manifests.objects.push_back(object);
+    if (seen.insert(object.key).second) objects.push_back(object);
   };
   for (const cluster::WorkSpec& work : scenario.works) {
     for (const kube::Object& object : work.manifests) add(object);
   }
   for (const kube::Object& object : scenario.later) add(object);
+  return objects;
+}
+
+// A slip of the pen that would make an answer say less than it seems to.
+kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& objects) {
+  kube::Errors warnings;
+  const bool deletes = std::ranges::any_of(
+      scenario.steps, [](const Step& step) { return step.kind == Step::Kind::Delete && !step.dryRun; });
+  if (!deletes)
+    warnings.push_back({"no step deletes anything, so that nothing is to end", scenario.file, {}});
+  for (const Controller& controller : scenario.controllers) {
+    const auto isCarried = [&](const std::vector<std::string>& finalizers) {
+      return std::ranges::find(finalizers, controller.finalizer) != finalizers.end();
+    };
+    const bool hasWork =
+        std::ranges::any_of(objects,
+                            [&](const kube::Object& object) {
+                              return object.key.type == controller.from && isCarried(object.meta.finalizers);
+                            }) ||
+        std::ranges::any_of(scenario.steps, [&](const Step& step) {
+          return step.finalizers.has_value() && isCarried(*step.finalizers);
+        });
+    if (!hasWork)
+      warnings.push_back({"controller " + controller.name + " has nothing to do: no " +
+                              kube::toString(controller.from) + " carries " + controller.finalizer,
+                          scenario.file, controller.where});
+  }
+  return warnings;
+}
+
+}  // namespace
+
+tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
+  Manifests manifests;
+  manifests.objects = objectsOf(scenario);
+  kube::Errors warnings = vacuous(scenario, manifests.objects);
+  if (!scenario.guard) return warnings;
+  manifests.types = scenario.types;
   auto built = graphOf(manifests);
   if (!built) return tl::unexpected(std::move(built.error()));
   for (kube::Error& warning : built->warnings) {
     if (warning.file.empty()) warning.file = scenario.file;
+    warnings.push_back(std::move(warning));
   }
-  return std::move(built->warnings);
+  return warnings;
 }
 
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key) {

@@ -24,7 +24,8 @@ struct ManifestGraph {
 // absent. Fails on CriticalServices that cannot be read.
 tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests);
 
-// The warnings about a scenario's cluster, with what its steps may create. Fails as graphOf does.
+// The warnings about a scenario: what it leaves out, and about its cluster, with what its steps may create.
+// Fails as graphOf does.
 tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario);
 
 // The verdict for a DELETE of `key` now; `guarded` is false of objects that lastout does not decide on.

@@ -7,6 +7,7 @@
 #include "graph/find_object.h"
 #include "kube/reference.h"
 #include "scenarios/manifest_graph.h"
+#include "tests/scenarios/play.h"
 #include "tests/support/manifests.h"
 
 namespace lastout::scenarios {
@@ -271,6 +272,28 @@ TEST(ManifestGraph, WarnsOfWhatIsProbablyNotMeant) {
   const ManifestGraph built = graph({{"a.yaml", kProvider}, {"b.yaml", kCrd}});
   ASSERT_FALSE(built.warnings.empty());
   EXPECT_THAT(kube::toString(built.warnings[0]), HasSubstr("a.yaml:9:1: "));
+}
+
+// What would be proven of such a scenario is next to nothing.
+TEST(ScenarioWarnings, TellOfWhatIsMissing) {
+  const auto warned = [](std::string_view spec) {
+    const auto scenario = parse(lastout::scenarios::scenario(spec, kUnguarded), "s.yaml");
+    return testing::lines(*warningsOf(*scenario));
+  };
+  const std::string controller(kController);
+  const std::string deletes = "  steps: [{ delete: widgets/one }]";
+  EXPECT_EQ(warned(controller + deletes), "");
+  EXPECT_THAT(warned("  steps: [{ delete: widgets/one, dryRun: true }]"),
+              HasSubstr("s.yaml: no step deletes anything"));
+  std::string typo = controller;
+  typo.replace(typo.find("/cleanup"), 8, "/celanup");
+  EXPECT_THAT(warned(typo + deletes),
+              HasSubstr("s.yaml:6:7: controller cleanup has nothing to do: no widgets.example.com carries "
+                        "example.com/celanup"));
+  EXPECT_EQ(
+      warned(typo + "  steps:\n    - patch: { object: widgets/one, finalizers: [example.com/celanup] }\n"
+                    "    - delete: widgets/one"),
+      "");
 }
 
 TEST(ManifestGraph, ABadCriticalServiceIsAnError) {
