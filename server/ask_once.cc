@@ -10,9 +10,11 @@
 #include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
+#include "graph/find_object.h"
 #include "kube/reference.h"
 #include "server/answers.h"
 #include "server/dependency_standing.h"
+#include "server/look_inside.h"
 #include "server/watches.h"
 
 namespace lastout::server {
@@ -86,10 +88,13 @@ kube::Result<void> lookUp(client::ApiServer& server, const std::string& referenc
   const auto known = cluster.graph.findType(pattern->key.type);
   const auto knowledge = known ? cluster.graph.knowledge(*known) : graph::Knowledge::Unknown;
   if (admission::believable(knowledge)) return {};
-  const auto key = kube::parseReference(reference, cluster.types);
+  auto key = kube::parseReference(reference, cluster.types);
   if (!key && knowledge == graph::Knowledge::Forbidden && pattern->anyNamespace)
     return tl::unexpected(notTold("you may not list " + toString(pattern->key.type) +
                                   " in all namespaces, so " + key.error().message));
+  // Somebody names it, and says where it is.
+  const auto named = graph::findObject(cluster.graph, reference, cluster.types);
+  if (!key && named && named->key) key = *named->key;
   if (!key) return {};
   client::ApiRequest request;
   request.target = client::objectPath(*cluster.types.find(key->type), key->namespaceName, key->name);
@@ -102,6 +107,16 @@ kube::Result<void> lookUp(client::ApiServer& server, const std::string& referenc
   if (!object) return tl::unexpected(object.error());
   cluster.graph.upsert(cluster.graph.internType(key->type), object->meta);
   return {};
+}
+
+// What it waits for while it is being deleted.
+std::string lookAround(client::ApiServer& server, const std::string& reference,
+                       admission::KnownCluster& cluster) {
+  const auto found = graph::findObject(cluster.graph, reference, cluster.types);
+  if (!found || !found->key) return {};
+  const auto object = cluster.graph.find(*found->key);
+  const bool waits = object && cluster.graph.isTerminating(*object);
+  return waits ? lookInside(server, *found->key, cluster) : "";
 }
 
 // Told by the watches when something may have changed.
@@ -156,6 +171,8 @@ kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access,
   if (options.reference.empty()) return asked;
   if (auto found = lookUp(*server, options.reference, asked.cluster); !found)
     return tl::unexpected(std::move(found.error()));
+  if (std::string unread = lookAround(*server, options.reference, asked.cluster); !unread.empty())
+    asked.warnings.push_back(std::move(unread));
   return asked;
 }
 

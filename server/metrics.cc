@@ -135,6 +135,13 @@ Metrics::Metrics(const std::string& version)
       putOff_(counters(registry_, "lastout_put_off_deletions_total",
                        "Deletions that were denied to be carried out later. refused: they could not be, and "
                        "are tried again.")) {
+  // From zero on, so that the first one is an increase.
+  for (const ProbeResult probe :
+       {ProbeResult::Denied, ProbeResult::Outdated, ProbeResult::Allowed, ProbeResult::Failed})
+    probes_.Add({{"result", std::string(toString(probe))}});
+  using Kind = PutOffNews::Kind;
+  for (const Kind putOff : {Kind::Remembered, Kind::Dropped, Kind::Deleted, Kind::TakenBack, Kind::Refused})
+    putOff_.Add({{"result", std::string(toString(putOff))}});
   prometheus::BuildGauge()
       .Name("lastout_build_info")
       .Help("1, with the version as a label.")

@@ -183,7 +183,9 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
               options_.interrupted(type.type);
             followed = follows;
             view_.know(type.type, knowledge, steady_clock::now());
-            problems.note(withGrant(knowledge, type.type));
+            // A type that went with its CRD is no problem.
+            const bool isGone = view_.knowledge(type.type) == graph::Knowledge::Absent;
+            problems.note(isGone ? "" : withGrant(knowledge, type.type));
             noticed(type.type, "");
           }};
 }

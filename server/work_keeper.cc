@@ -124,8 +124,8 @@ void WorkKeeper::tell(const KeptWorkChange& change) {
     return options_.log(Level::Info, name + " is kept until what it has applied is gone");
   if (!change.forsaken) return options_.log(Level::Info, name + " is kept no longer");
   const std::string message = name + " is let go although " + toString(change.forsaken->key) +
-                              " is there: neither its agent nor lastout could delete that, and the garbage "
-                              "collector will, once the work is gone";
+                              " is there: neither its agent nor lastout could delete that; the garbage "
+                              "collector will, once no other owner of it is left";
   options_.log(Level::Warning, message);
   options_.told({"work.open-cluster-management.io/v1", "AppliedManifestWork", change.name, change.uid, true,
                  "LetGoEarly", message});

@@ -81,6 +81,45 @@ TEST_F(AskOnceTest, OneObjectOfATypeThatMayNotBeListedIsLookedUp) {
   EXPECT_THAT(refusedAs("readers-token", "deployment/nobody -n default"), HasSubstr("404"));
 }
 
+// Nobody guards any of it, so no watch follows it.
+TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
+  createStoryWithoutService();
+  createInstance("stays", {"f.x/nobody"});
+  using apiserver::Json;
+  create("/api/v1/namespaces",
+         Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
+  create("/api/v1/namespaces/tenant/configmaps",
+         Json{{"apiVersion", "v1"},
+              {"kind", "ConfigMap"},
+              {"metadata", {{"name", "kept"}, {"finalizers", {"f.x/nobody"}}}}});
+  const std::string works = "/apis/work.open-cluster-management.io/v1/";
+  create(works + "namespaces/tenant/manifestworks",
+         Json{{"apiVersion", "work.open-cluster-management.io/v1"},
+              {"kind", "ManifestWork"},
+              {"metadata", {{"name", "w"}, {"finalizers", {"f.x/nobody"}}}},
+              {"spec", {{"workload", {{"manifests", Json::array()}}}}}});
+  create(works + "appliedmanifestworks",
+         Json{{"apiVersion", "work.open-cluster-management.io/v1"},
+              {"kind", "AppliedManifestWork"},
+              {"metadata", {{"name", "hub-w"}, {"finalizers", {"f.x/nobody"}}}},
+              {"spec", {{"hubHash", "hub"}, {"manifestWorkName", "w"}}}});
+  remove(works + "namespaces/tenant/manifestworks/w");
+  remove("/api/v1/namespaces/tenant");
+  remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  const auto roots = [this](const std::string& reference) {
+    const auto asked = askAs("the-token", reference);
+    EXPECT_TRUE(asked) << asked.error().message;
+    EXPECT_THAT(asked->warnings, IsEmpty());
+    std::string all;
+    const auto why = admission::whyOf(asked->cluster, reference);
+    for (const auto& root : why.value().roots) all += root.message + "\n";
+    return all;
+  };
+  EXPECT_THAT(roots("crd/coolresources.my.crd.group"), HasSubstr("stays"));
+  EXPECT_THAT(roots("ns/tenant"), HasSubstr("configmaps/tenant/kept"));
+  EXPECT_THAT(roots("manifestwork/w -n tenant"), HasSubstr("hub-w"));
+}
+
 TEST_F(AskOnceTest, NobodyThereIsSaidAtOnce) {
   listener.reset();
   EXPECT_THAT(refusedAs("the-token"), HasSubstr("onnection refused"));

@@ -62,6 +62,16 @@ TEST(Metrics, CountVerdictsByWhatCameOfThem) {
   EXPECT_EQ(series[R"(lastout_build_info{version="1.2.3"})"], 1);
 }
 
+// An alert looks for an increase, which the first sample of a series is none.
+TEST(Metrics, WhatMayAlarmStartsFromZero) {
+  const Series series = seriesIn(Metrics("1").text({}));
+  for (const char* name : {R"(lastout_probes_total{result="allowed"})",
+                           R"(lastout_put_off_deletions_total{result="dropped"})"}) {
+    ASSERT_TRUE(series.contains(name)) << name;
+    EXPECT_EQ(series.at(name), 0) << name;
+  }
+}
+
 TEST(Metrics, CountReadsAndTheUnguardedTime) {
   Metrics metrics("1");
   using Outcome = ConfirmingReads::Outcome;
