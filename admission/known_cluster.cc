@@ -1,11 +1,13 @@
 #include "admission/known_cluster.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "admission/explain.h"
 #include "graph/dump.h"
 #include "graph/find_object.h"
+#include "kube/quoting.h"
 #include "kube/reference.h"
 
 namespace lastout::admission {
@@ -19,6 +21,17 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
   return graph::DumpVerdict{
       decision.allowed,
       explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message};
+}
+
+// The Namespace, or something in it.
+bool isAnythingIn(const KnownCluster& cluster, const std::string& space) {
+  if (cluster.graph.find({{"", "namespaces"}, "", space})) return true;
+  return std::ranges::any_of(cluster.types.types(), [&](const kube::ResourceType& type) {
+    const auto known = cluster.graph.findType(type.type);
+    return known && std::ranges::any_of(cluster.graph.objectsOf(*known), [&](graph::ObjectId object) {
+             return cluster.graph.namespaceName(object) == space;
+           });
+  });
 }
 
 bool isFollowed(const graph::Graph& graph, const kube::GroupResource& type) {
@@ -36,6 +49,9 @@ Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& qu
     if (!focus->missing.empty()) return tl::unexpected(Unanswered{true, std::move(focus->missing)});
     options.focus = std::move(focus->key);
   }
+  if (!question.namespaceName.empty() && !isAnythingIn(cluster, question.namespaceName))
+    return tl::unexpected(
+        Unanswered{true, "nothing is known of a namespace " + kube::inQuotes(question.namespaceName)});
   options.depth = question.depth;
   options.limit = question.limit;
   options.blocked = question.blocked;

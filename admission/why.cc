@@ -46,7 +46,10 @@ std::string examplesOf(const graph::Graph& graph, const graph::DirectBlocker& bl
 // What an object that is being deleted waits for, when lastout would not deny its DELETE.
 WhyBlocker directBlocker(Reader reader, const graph::Graph& graph, const graph::DirectBlocker& blocker) {
   const std::string_view kind = graph::toString(blocker.kind);
-  if (!blocker.condition) return {std::string(kind), examplesOf(graph, blocker), {}};
+  const bool isOneObject =
+      blocker.condition && graph.condition(*blocker.condition).kind == graph::Condition::Kind::Object;
+  if (!blocker.condition || (isOneObject && blocker.count > 0))
+    return {std::string(kind), examplesOf(graph, blocker), {}};
   const std::string condition = kube::printable(toString(graph.condition(*blocker.condition)));
   if (blocker.count > 0) return {std::string(kind), condition + ": " + examplesOf(graph, blocker), {}};
   Writer unknown(reader);

@@ -262,6 +262,7 @@ void addServe(CLI::App& app, int& exitCode) {
   command
       ->add_option("--manage-webhook", options->manageWebhook,
                    "Keep the webhook configuration; false leaves it to others")
+      ->check(eitherOf("true", "false"))
       ->capture_default_str();
   command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");
   command

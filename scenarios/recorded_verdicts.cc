@@ -84,8 +84,10 @@ void Report::tell(const RecordedEvent& event, const RecordedCluster::Verdict* ve
 void Report::client(const RecordedEvent& event) {
   if (event.text.starts_with("GET ")) return;
   const std::string space = event.key.namespaceName.empty() ? "" : event.key.namespaceName + "/";
-  line(event, (event.user.empty() ? "a client" : event.user) + " asks: " + event.text + " " + space +
-                  event.key.name + ", answered with " + std::to_string(event.status));
+  const std::string what = event.text + " " + space + event.key.name;
+  line(event, (event.user.empty() ? "a client" : event.user) +
+                  " asks: " + what.substr(0, what.find_last_not_of(' ') + 1) + ", answered with " +
+                  std::to_string(event.status));
 }
 
 // The same denial again and again is told once.

@@ -114,9 +114,23 @@ Reviews::Judgement Reviews::judgeDelete(const admission::Review& review, TimePoi
   const kube::ObjectKey& object = review.object;
   const admission::Manner manner = mannerOf(review, steady_clock::now());
   admission::Judged first = view_.judge(object, steady_clock::now(), {}, manner);
-  if (!first.decision.allowed) return {false, first.decision.reason, std::move(first.explanation), {}, false};
+  if (!first.decision.allowed)
+    return {false, first.decision.reason, std::move(first.explanation), warningsOfYouth(review, manner),
+            false};
   if (const auto missed = whatTheWatchMisses(object, deadline)) return unconfirmed(object, *missed, manner);
   return judgeByWatch(object, manner, deadline);
+}
+
+// It would be held, were the finalizer not that young.
+std::vector<std::string> Reviews::warningsOfYouth(const admission::Review& review,
+                                                  admission::Manner manner) const {
+  const admission::Deletion& deletion = review.deletion;
+  const admission::Manner later =
+      admission::mannerOf(deletion.isHeld, deletion.waitsForDependents, admission::askedBy(deletion.policy));
+  if (later == manner || !view_.judge(review.object, steady_clock::now(), {}, later).decision.held) return {};
+  return {
+      "lastout holds " + toString(review.object) +
+      " only once its finalizer has stood for a while (lastout serve --hold-after): try again in a minute"};
 }
 
 // The object as the request has it, too, not only as the watch does: who takes the finalizer off meanwhile

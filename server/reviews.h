@@ -68,6 +68,7 @@ class Reviews {
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeDelete(const admission::Review& review, TimePoint deadline) const;
+  std::vector<std::string> warningsOfYouth(const admission::Review& review, admission::Manner manner) const;
   admission::Manner mannerOf(const admission::Review& review, TimePoint now) const;
   Judgement judgeByWatch(const kube::ObjectKey& object, admission::Manner manner, TimePoint deadline) const;
   std::optional<std::string> whatTheWatchMisses(const kube::ObjectKey& object, TimePoint deadline) const;

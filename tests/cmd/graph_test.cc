@@ -59,6 +59,12 @@ std::vector<std::string> goesAfter(const Json& graph, const std::string& id) {
   return targets;
 }
 
+TEST(GraphCommand, OfANamespaceThatIsNotThereSaysSo) {
+  const Ran ran = testing::lastout({"graph", "--namespace", "finalizer-namspace", kThreeWorks});
+  EXPECT_EQ(ran.exitCode, 2);
+  EXPECT_THAT(ran.err, HasSubstr("nothing is known of a namespace \"finalizer-namspace\""));
+}
+
 TEST(GraphCommand, KnowsWhatTheStoryOrders) {
   const Json graph = json({kThreeWorks});
   EXPECT_EQ(graph["leftOut"], 0);

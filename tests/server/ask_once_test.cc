@@ -118,6 +118,10 @@ TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
   EXPECT_THAT(roots("crd/coolresources.my.crd.group"), HasSubstr("stays"));
   EXPECT_THAT(roots("ns/tenant"), HasSubstr("configmaps/tenant/kept"));
   EXPECT_THAT(roots("manifestwork/w -n tenant"), HasSubstr("hub-w"));
+  const auto work =
+      admission::whyOf(askAs("the-token", "manifestwork/w -n tenant")->cluster, "manifestwork/w -n tenant");
+  ASSERT_EQ(work->blockers.size(), 1U);
+  EXPECT_EQ(work->blockers[0].message, "appliedmanifestworks.work.open-cluster-management.io/hub-w");
 }
 
 TEST_F(AskOnceTest, NobodyThereIsSaidAtOnce) {

@@ -89,6 +89,7 @@ TEST_F(HeldReviewsTest, OfWhatHasNoFinalizerYetAreDeniedAsEver) {
     const Json response = reviewHeld(finalizers, kBackground);
     EXPECT_FALSE(response["allowed"]) << finalizers;
     EXPECT_EQ(response["status"]["details"]["causes"][0]["reason"], "CriterionUnmet");
+    EXPECT_FALSE(response.contains("warnings")) << response;
   }
   EXPECT_FALSE(reviewDelete(kProvider)["allowed"]);
 }
@@ -97,7 +98,14 @@ TEST_F(HeldReviewsTest, OfWhatHasNoFinalizerYetAreDeniedAsEver) {
 TEST_F(HeldReviewsTest, OfWhatTheWatchHasNotShownHeldAreDeniedAsEver) {
   followHeldStory();
   const std::string was = std::exchange(uid, "another");
-  EXPECT_FALSE(reviewHeld(kHeld, kBackground)["allowed"]);
+  const Json response = reviewHeld(kHeld, kBackground);
+  EXPECT_FALSE(response["allowed"]);
+  ASSERT_EQ(response["warnings"].size(), 1U) << "it will be held";
+  EXPECT_THAT(response["warnings"][0].get<std::string>(),
+              AllOf(HasSubstr("lastout holds deployments.apps/default/provider only once"),
+                    HasSubstr("--hold-after")));
+  EXPECT_FALSE(reviewHeld(kHeld, {{"propagationPolicy", "Foreground"}}).contains("warnings"))
+      << "that never holds";
   uid.clear();
   EXPECT_FALSE(reviewHeld(kHeld, kBackground)["allowed"]) << "the API server does not say which it is";
   uid = was;
