@@ -36,13 +36,15 @@ struct WishFacts {
   bool byController = true;      // a person's wish does not depend on who owns the object
   bool spaceTerminates = false;  // everything in its namespace goes, whoever owns it
   bool wasOwned = false;         // when it was asked for
+  bool takesAlong = false;       // who asked deletes what owners or namespaces take along, and nothing else
   bool adopted = false;          // it has an owner that it had not then
   OwnersNow owners;
 };
 
 constexpr Wish wishOf(const WishFacts& facts) {
   if (!facts.byController || facts.spaceTerminates) return Wish::Stands;
-  if (facts.adopted || (facts.wasOwned && !facts.owners.any)) return Wish::TakenBack;
+  const bool needsOwner = facts.wasOwned || facts.takesAlong;
+  if (facts.adopted || (needsOwner && !facts.owners.any)) return Wish::TakenBack;
   return facts.owners.holdBack ? Wish::Waits : Wish::Stands;
 }
 

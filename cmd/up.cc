@@ -103,13 +103,17 @@ class KubeconfigFile {
                                       " is of another lastout up, which runs: choose another name"));
     }
     const std::string unfinished = path + ".part";
-    const int descriptor = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    std::remove(unfinished.c_str());  // of whoever left it there: its mode would stay
+    const int descriptor =
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     OpenFile file(descriptor < 0 ? nullptr : ::fdopen(descriptor, "w"), &std::fclose);
     const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
                          std::fflush(file.get()) == 0;
     if (written) ::flock(descriptor, LOCK_EX | LOCK_NB);
-    if (!written || std::rename(unfinished.c_str(), path.c_str()) != 0)
+    if (!written || std::rename(unfinished.c_str(), path.c_str()) != 0) {
+      if (file) std::remove(unfinished.c_str());
       return tl::unexpected(problem("--kubeconfig-out: cannot write \"" + path + "\""));
+    }
     return KubeconfigFile(path, std::move(text), std::move(file));
   }
 

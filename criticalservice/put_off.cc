@@ -101,6 +101,18 @@ bool add(PutOffs& putOffs, PutOff deletion, size_t most) {
   return true;
 }
 
+// maxLength in the CRD, which counts characters: no more than there are bytes.
+bool fitIn(PutOff& deletion) {
+  constexpr size_t kLongestName = 253;
+  constexpr size_t kLongestSpace = 63;
+  constexpr size_t kLongestUid = 128;
+  std::erase_if(deletion.owners, [](const std::string& uid) { return uid.size() > kLongestUid; });
+  const kube::ObjectKey& object = deletion.object;
+  return object.type.group.size() <= kLongestName && object.type.resource.size() <= kLongestName &&
+         object.namespaceName.size() <= kLongestSpace && object.name.size() <= kLongestName &&
+         deletion.uid.size() <= kLongestUid;
+}
+
 // A list is replaced as a whole, and null takes a field away.
 nlohmann::json patchOf(const PutOffs& putOffs) {
   PutOffJson list;

@@ -52,6 +52,9 @@ PutOffs readPutOffs(const kube::Value& manifest);
 // is counted.
 bool add(PutOffs& putOffs, PutOff deletion, size_t most = kMostPutOff);
 
+// Takes off it the owners whose uids the CRD does not hold. False: it does not hold this object.
+bool fitIn(PutOff& deletion);
+
 // A merge patch of the status that makes it remember this.
 nlohmann::json patchOf(const PutOffs& putOffs);
 

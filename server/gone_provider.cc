@@ -1,15 +1,9 @@
 #include "server/gone_provider.h"
 
 #include "client/read_metadata.h"
-#include "criticalservice/dependencies.h"
 #include "server/ignorance.h"
 
 namespace lastout::server {
-
-bool isOfUnseenProvider(const admission::ClusterView& view, const criticalservice::CriticalService& service,
-                        const criticalservice::PutOff& deletion) {
-  return !view.graph().find(service.provider) && criticalservice::couldNeed(service, deletion.object);
-}
 
 bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object) {
   return admission::believable(knowledgeOf(view.graph(), object.type)) && !view.graph().find(object);

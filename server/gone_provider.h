@@ -13,10 +13,6 @@
 
 namespace lastout::server {
 
-// The service's provider is not to be seen, and what the service remembers may be what it needed.
-bool isOfUnseenProvider(const admission::ClusterView& view, const criticalservice::CriticalService& service,
-                        const criticalservice::PutOff& deletion);
-
 // It is not there, as far as the view knows; false where that is too little.
 bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/read_metadata.h"
+#include "server/put_off_store.h"
 
 namespace lastout::server {
 namespace {
@@ -49,6 +50,8 @@ tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice:
   object.resourceVersion = (*meta)->resourceVersion;
   object.facts.byController = byController;
   object.facts.wasOwned = !deletion.owners.empty();
+  // Who merely says to be one of them, to the listener or in a status, has nothing else deleted.
+  object.facts.takesAlong = usualControllers().contains(deletion.requestedBy);
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     const auto space = view.graph().find({{"", "namespaces"}, "", key.namespaceName});
     object.facts.spaceTerminates = space && view.graph().isTerminating(*space);

@@ -164,7 +164,7 @@ void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission:
   const ViewFacts facts(entries, view, records_, now);
   for (size_t i = 0; i < entries.size(); ++i) {
     Record& record = recordOf(entries[i].deletion.uid);
-    record.isLeftAlone = !entries[i].isWanted;
+    record.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
     if (record.isUnderWay) continue;
     // What nobody follows is there as far as anybody knows: it is looked at once it may go.
     const bool isUnseen = facts.isUnseen(i) && !facts.isOfUnknownType(i);
@@ -220,6 +220,8 @@ void PutOffCarrier::carryOut(const Entry& entry, Job job) {
   if (!mayGo || !isFree) return postpone(entry, false, "");
   const auto isWanted = isStillWanted(entry);
   if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
+  // All of that took its time; and whoever is not asked by the API server must not send it.
+  if (!this->mayGo(entry)) return notNow(entry);
   send(entry, object->resourceVersion);
 }
 

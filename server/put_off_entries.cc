@@ -10,6 +10,7 @@
 #include "client/fetch.h"
 #include "client/value_picker.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
 #include "server/gone_provider.h"
 
 namespace lastout::server {
@@ -21,7 +22,9 @@ constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
 }  // namespace
 
-// What a CriticalService does not guard was written by somebody else, and is not wanted. Of users that are no
+// What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What
+// its provider may have needed, although nothing tells so any more (the binding that named a role is gone),
+// waits until the provider is gone. Of users that are no
 // controllers to this lastout they may be to the next: what they asked for is kept, and left alone.
 std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Controllers& controllers) {
   const admission::ClusterView& view = works.view;
@@ -32,7 +35,7 @@ std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Control
       PutOffEntry& entry = byUid.try_emplace(deletion.uid).first->second;
       const bool byController = controllers.contains(deletion.requestedBy);
       const bool isGuarded = std::ranges::binary_search(view.remembering(deletion.object), number);
-      const bool isInDoubt = !isGuarded && isOfUnseenProvider(view, *service, deletion);
+      const bool isInDoubt = !isGuarded && criticalservice::couldNeed(*service, deletion.object);
       const bool isUnwanted = service->replay == criticalservice::Replay::Never || (!isGuarded && !isInDoubt);
       const bool isWanted = !isUnwanted && admission::isPutOff(service->replay, byController) &&
                             (isGuarded || isKnownToBeGone(view, service->provider));

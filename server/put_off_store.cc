@@ -124,20 +124,32 @@ bool PutOffStore::isUntold(const kube::ObjectKey& object) const {
   return isUntold;
 }
 
+// The watch shows another object of that name, whose deletion is not to be forgotten for this.
+bool PutOffStore::isAnother(const PutOff& deletion) const {
+  bool isAnother = false;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const auto object = view.graph().find(deletion.object);
+    isAnother = object && !view.graph().hasUid(*object, deletion.uid);
+  });
+  return isAnother;
+}
+
 // A person who insists on a version means the object as it is. lastout itself does so, too.
 void PutOffStore::remember(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
   if (review.dryRun || asked.isTerminating || asked.uid.empty()) return;
   if (asked.insistsOnVersion && !options_.controllers.contains(review.user)) return;
-  const PutOff deletion{review.object,
-                        asked.uid,
-                        asked.policy,
-                        kube::atMost(review.user, kLongestUser),
-                        options_.clock().time_since_epoch().count(),
-                        asked.owners};
+  PutOff deletion{review.object,
+                  asked.uid,
+                  asked.policy,
+                  kube::atMost(review.user, kLongestUser),
+                  options_.clock().time_since_epoch().count(),
+                  asked.owners};
+  const bool isHeld = criticalservice::fitIn(deletion);
   const std::set<std::string> services = placesFor(deletion);
   const bool comesLater = services.empty() && isUntold(deletion.object);
-  if (services.empty() && !comesLater) return;
+  if ((services.empty() && !comesLater) || isAnother(deletion)) return;
+  if (!isHeld) return tellDropped(deletion, services.empty() ? "" : *services.begin());
   std::unique_lock lock(mutex_);
   if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellDropped(deletion, {});
   if (comesLater) unplaced_.push_back({deletion, steady_clock::now() + options_.untoldFor});

@@ -24,7 +24,8 @@
 
 namespace lastout::server {
 
-// Who is denied and does not ask again, or not soon: the names of users.
+// Who is denied and does not ask again, or not soon: the names of users. The usual ones delete only what its
+// owners, or its namespace, take along.
 using Controllers = std::set<std::string, std::less<>>;
 const Controllers& usualControllers();
 
@@ -93,6 +94,7 @@ class PutOffStore {
   void add(Deletions& deletions, const criticalservice::PutOff& deletion) const;
   std::set<std::string> placesFor(const criticalservice::PutOff& deletion) const;
   bool isUntold(const kube::ObjectKey& object) const;
+  bool isAnother(const criticalservice::PutOff& deletion) const;
   Changes& changesOf(const std::string& service);
   void place(const criticalservice::PutOff& deletion, const std::set<std::string>& services);
   bool isWaiting(const std::set<std::string>& services, const std::string& uid) const;

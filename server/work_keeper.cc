@@ -113,9 +113,10 @@ Changed WorkKeeper::isRemembered(const std::string& work) {
 }
 
 // It is there indeed, and nobody deletes it.
-bool WorkKeeper::isForsaken(const VeryObject& object) {
+Changed WorkKeeper::isForsaken(const VeryObject& object) {
   const auto meta = loop_.read(object.key);
-  return meta && *meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp;
+  if (!meta) return tl::unexpected(meta.error());
+  return *meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp;
 }
 
 void WorkKeeper::tell(const KeptWorkChange& change) {

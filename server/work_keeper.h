@@ -52,7 +52,7 @@ class WorkKeeper {
   void lookOn();
   FinalizerChange asFinalizer(const KeptWorkChange& change);
   Changed mayBeLetGo(const KeptWorkChange& change);
-  bool isForsaken(const VeryObject& object);
+  Changed isForsaken(const VeryObject& object);
   Changed isRemembered(const std::string& work);
   void tell(const KeptWorkChange& change);
 

@@ -26,6 +26,18 @@ TEST(PutOffWish, StandsWhileNoOwnerStays) {
   EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, OwnerNow::Leaving})), Wish::Stands);
 }
 
+// The garbage collector never deletes what has no owner.
+TEST(PutOffWish, OfWhoTakesAlongIsNoneWithoutAnOwner) {
+  WishFacts facts;
+  facts.takesAlong = true;
+  EXPECT_EQ(wishOf(facts), Wish::TakenBack);
+  facts.spaceTerminates = true;
+  EXPECT_EQ(wishOf(facts), Wish::Stands) << "the namespace controller does";
+  facts = ownedBy({OwnerNow::Leaving});
+  facts.takesAlong = true;
+  EXPECT_EQ(wishOf(facts), Wish::Stands);
+}
+
 TEST(PutOffWish, WaitsForAnOwnerThatMayKeepIt) {
   for (const OwnerNow owner : {OwnerNow::Staying, OwnerNow::Orphaning}) {
     EXPECT_EQ(wishOf(ownedBy({owner})), Wish::Waits);

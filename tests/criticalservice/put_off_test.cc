@@ -57,6 +57,20 @@ TEST(PutOffs, AreBoundedAndCounted) {
   EXPECT_EQ(putOffs.deletions[0].owners.size(), kMostOwners);
 }
 
+// One that the API server refuses would keep all others of that CriticalService from being written.
+TEST(PutOffs, FitInTheirCrd) {
+  PutOff deletion = deletionNamed("a", "1");
+  deletion.owners = {"o1", std::string(200, 'x'), "o2"};
+  EXPECT_TRUE(fitIn(deletion));
+  EXPECT_EQ(deletion.owners, (std::vector<std::string>{"o1", "o2"}));
+  deletion.object.name = std::string(253, 'n');
+  EXPECT_TRUE(fitIn(deletion));
+  deletion.object.name += "n";
+  EXPECT_FALSE(fitIn(deletion)) << "a Role may be called so";
+  deletion = deletionNamed("a", std::string(129, 'u'));
+  EXPECT_FALSE(fitIn(deletion));
+}
+
 // Anybody who may write a status may have written it.
 TEST(PutOffs, OfWhatNamesNoObjectNothingIsRead) {
   const auto read = [](const char* status) {

@@ -9,6 +9,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
+#include "server/put_off_entries.h"
 
 namespace lastout::server {
 namespace {
@@ -150,6 +151,22 @@ TEST_F(KeptWorksTest, EndWithTheLastOfWhatIsAwaited) {
 }
 
 // Pods still mount a claim that is being deleted; what has guarded it is gone.
+// The binding that named the role is gone, and the provider not yet.
+TEST_F(KeptWorksTest, ARoleThatTheProviderMayHaveNeededIsKeptInMind) {
+  guard("Controllers", R"({"putOff": [{"group": "rbac.authorization.k8s.io", "resource": "clusterroles",
+      "name": "r", "uid": "u", "requestedBy": "system:kube-controller-manager", "owners": ["uid-w"],
+      "requestedAt": "2026-11-22T16:00:00Z"}]})");
+  const auto entry = [this] {
+    const auto entries = putOffEntriesIn({view, types, home, recorded}, usualControllers());
+    return entries.empty() ? PutOffEntry() : entries[0];
+  };
+  EXPECT_FALSE(entry().isUnwanted) << "it is not to be forgotten";
+  EXPECT_FALSE(entry().isWanted);
+  remove(kKeptDeployments, "n", "d");
+  EXPECT_TRUE(entry().isWanted);
+  EXPECT_TRUE(entry().neededBy);
+}
+
 // Its agent has asked for all of it, and strikes off what it was denied.
 TEST_F(KeptWorksTest, LeaveBehindWhatTheirAgentHasForgotten) {
   putWork(true, {kAgents, kOurs});
