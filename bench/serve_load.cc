@@ -136,7 +136,7 @@ class Serving {
     const Clock::time_point start = Clock::now();
     serve_ = std::make_unique<testing::Running>(
         std::vector<std::string>{"serve", "--listen", "127.0.0.1:0", "--answers", "127.0.0.1:0",
-                                 "--kubeconfig", folder_.file("config")},
+                                 "--manage-webhook", "false", "--kubeconfig", folder_.file("config")},
         "Ctrl-C");
     port_ = portOf(serve_->greeting(), "https");
     waitUntilKnown(count);

@@ -56,8 +56,8 @@ class PutOffCarrier {
   // Something may have changed. Costs next to nothing while nothing is put off. To be called each second,
   // too, with `always`.
   void reconsider(bool always = false);
-  // Uids of what it may delete by its own verdict, and has failed to several times in a row, as it is
-  // refused, may not even be read, or is held back by an owner; and of what is remembered, and it leaves
+  // Uids of what it may delete by its own verdict, and has failed to several times since that turned, as it
+  // is refused, may not even be read, or is held back by an owner; and of what is remembered, and it leaves
   // alone.
   std::set<std::string> refused();
 

@@ -24,8 +24,8 @@ constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
 // What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What
 // its provider may have needed, although nothing tells so any more (the binding that named a role is gone),
-// waits until the provider is gone. Of users that are no
-// controllers to this lastout they may be to the next: what they asked for is kept, and left alone.
+// waits until the provider is gone. Of users that are no controllers to this lastout they may be to the next:
+// what they asked for is kept, and left alone.
 std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Controllers& controllers) {
   const admission::ClusterView& view = works.view;
   std::map<std::string, PutOffEntry> byUid;

@@ -102,16 +102,27 @@ void PutOffStore::add(Deletions& deletions, const PutOff& deletion) const {
   if (!isNew && (isOfController(known->second) || !isOfController(deletion))) known->second = deletion;
 }
 
-// The CriticalServices that are to remember it, and do not yet.
-std::set<std::string> PutOffStore::placesFor(const PutOff& deletion) const {
-  std::set<std::string> services;
+PutOffStore::Places PutOffStore::placesFor(const PutOff& deletion) const {
+  Places places;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     for (const uint32_t number : view.remembering(deletion.object)) {
       const criticalservice::CriticalService& service = view.guards().service(number);
-      if (!admission::isPutOff(service.replay, isOfController(deletion))) continue;
-      if (!remembers(service.replay, service.putOff, deletion)) services.insert(service.meta.name);
+      if (admission::isPutOff(service.replay, isOfController(deletion)))
+        places[service.meta.name] = remembers(service.replay, service.putOff, deletion);
     }
   });
+  return places;
+}
+
+// With the lock held. What is about to be forgotten is to be remembered anew.
+std::set<std::string> PutOffStore::missing(const Places& places, const std::string& uid) const {
+  std::set<std::string> services;
+  for (const auto& [service, isThere] : places) {
+    const auto found = waiting_.find(service);
+    const bool isForgotten = (found != waiting_.end() && found->second.forgotten.contains(uid)) ||
+                             (writing_ == service && underWay_.forgotten.contains(uid));
+    if (!isThere || isForgotten) services.insert(service);
+  }
   return services;
 }
 
@@ -146,11 +157,13 @@ void PutOffStore::remember(const admission::Review& review, TimePoint deadline) 
                   options_.clock().time_since_epoch().count(),
                   asked.owners};
   const bool isHeld = criticalservice::fitIn(deletion);
-  const std::set<std::string> services = placesFor(deletion);
-  const bool comesLater = services.empty() && isUntold(deletion.object);
-  if ((services.empty() && !comesLater) || isAnother(deletion)) return;
-  if (!isHeld) return tellDropped(deletion, services.empty() ? "" : *services.begin());
+  const Places places = placesFor(deletion);
+  const bool comesLater = places.empty() && isUntold(deletion.object);
+  if ((places.empty() && !comesLater) || isAnother(deletion)) return;
+  if (!isHeld) return tellDropped(deletion, places.empty() ? "" : places.begin()->first);
   std::unique_lock lock(mutex_);
+  const std::set<std::string> services = missing(places, deletion.uid);
+  if (services.empty() && !comesLater) return;
   if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellDropped(deletion, {});
   if (comesLater) unplaced_.push_back({deletion, steady_clock::now() + options_.untoldFor});
   place(deletion, services);
@@ -213,7 +226,7 @@ void PutOffStore::placeUntold(std::unique_lock<std::mutex>& lock) {
   if (all.empty()) return;
   lock.unlock();
   const TimePoint now = steady_clock::now();
-  std::vector<std::set<std::string>> places;
+  std::vector<Places> places;
   std::vector<Unplaced> left;
   for (const Unplaced& one : all) {
     places.push_back(placesFor(one.deletion));
@@ -224,7 +237,7 @@ void PutOffStore::placeUntold(std::unique_lock<std::mutex>& lock) {
       tellDropped(one.deletion, {});
   }
   lock.lock();
-  for (size_t i = 0; i < all.size(); ++i) place(all[i].deletion, places[i]);
+  for (size_t i = 0; i < all.size(); ++i) place(all[i].deletion, missing(places[i], all[i].deletion.uid));
   unplaced_.insert(unplaced_.end(), left.begin(), left.end());
 }
 

@@ -92,7 +92,10 @@ class PutOffStore {
   bool remembers(criticalservice::Replay replay, const criticalservice::PutOffs& putOffs,
                  const criticalservice::PutOff& deletion) const;
   void add(Deletions& deletions, const criticalservice::PutOff& deletion) const;
-  std::set<std::string> placesFor(const criticalservice::PutOff& deletion) const;
+  // The CriticalServices that are to remember a deletion; true: that one does already.
+  using Places = std::map<std::string, bool>;
+  Places placesFor(const criticalservice::PutOff& deletion) const;
+  std::set<std::string> missing(const Places& places, const std::string& uid) const;
   bool isUntold(const kube::ObjectKey& object) const;
   bool isAnother(const criticalservice::PutOff& deletion) const;
   Changes& changesOf(const std::string& service);

@@ -86,8 +86,9 @@ kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Acces
 
 kube::Result<void> Server::listen() {
   std::vector<admission::HttpRoute> routes;
-  routes.push_back({"POST", std::string(kWebhookPath), "application/json",
-                    [this](const admission::HttpRequest& request) { return reviews_.answer(request); }});
+  for (const char* below : {"", "/"})
+    routes.push_back({"POST", std::string(kReviewPath) + below, "application/json",
+                      [this](const admission::HttpRequest& request) { return answerReview(request); }});
   routes.push_back({"POST", std::string(kProbePath), "application/json", answerProbe});
   for (admission::HttpRoute& route : healthRoutes([this] { return health(); }))
     routes.push_back(std::move(route));
@@ -98,6 +99,15 @@ kube::Result<void> Server::listen() {
   http_ = std::move(*http);
   noteValidity(options_.http.identity.certificate);
   return {};
+}
+
+// Whoever does not know the path is no API server.
+admission::HttpResponse Server::answerReview(const admission::HttpRequest& request) const {
+  const WebhookKeeper* keeper = startedKeeper_;
+  const bool isKnown =
+      options_.webhook ? keeper != nullptr && keeper->asksAt(request.path) : request.path == kReviewPath;
+  if (!isKnown) return {404, "text/plain", "no webhook configuration of lastout's has this path\n", {}};
+  return reviews_.answer(request);
 }
 
 kube::Result<void> Server::listenForQuestions() {
@@ -117,6 +127,7 @@ void Server::keepWebhook() {
   if (configuration.address.url.empty() && configuration.address.serviceName.empty())
     configuration.address.url =
         toString(client::ServerAddress{true, options_.http.address, static_cast<uint16_t>(port()), ""});
+  configuration.address.reviewPath = reviewPathOf(identity_.privateKey);
   configuration.ownNamespace = view_.ownNamespace();
   configuration.auditOnly = options_.reviews.auditOnly;
   WebhookKeeperOptions keeping;
@@ -393,6 +404,7 @@ kube::Result<void> Server::replaceIdentity(const admission::TlsIdentity& identit
   if (auto used = http_->use(identity); !used) return used;
   noteValidity(identity.certificate);
   identity_ = identity;
+  if (keeper_) keeper_->setReviewPath(reviewPathOf(identity.privateKey));
   return answers_ ? answers_->use(identity) : kube::Result<void>();
 }
 

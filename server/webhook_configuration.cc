@@ -20,6 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr size_t kPathBytes = 16;
 constexpr int kReviewTimeout = 5;                                        // seconds
 constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
 
@@ -49,8 +51,8 @@ Json clientConfig(const WebhookAddress& address, const std::string& path) {
   return config;
 }
 
-Json webhook(const WebhookConfiguration& configuration, const char* name, Json rules, Json namespaceSelector,
-             const std::string& path = std::string(kWebhookPath)) {
+Json webhookAt(const std::string& path, const WebhookConfiguration& configuration, const char* name,
+               Json rules, Json namespaceSelector) {
   return {{"name", name},
           {"admissionReviewVersions", {"v1"}},
           {"clientConfig", clientConfig(configuration.address, path)},
@@ -61,6 +63,12 @@ Json webhook(const WebhookConfiguration& configuration, const char* name, Json r
           {"rules", std::move(rules)},
           {"sideEffects", "NoneOnDryRun"},
           {"timeoutSeconds", kReviewTimeout}};
+}
+
+Json webhook(const WebhookConfiguration& configuration, const char* name, Json rules,
+             Json namespaceSelector) {
+  return webhookAt(configuration.address.reviewPath, configuration, name, std::move(rules),
+                   std::move(namespaceSelector));
 }
 
 Json outside(const std::vector<std::string>& namespaces) {
@@ -111,21 +119,23 @@ Json reviewingWebhooks(const WebhookConfiguration& configuration) {
 
 Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::string& fingerprint) {
   SentinelWebhook sentinel = sentinelWebhook();
-  Json made = webhook(configuration, kSentinelWebhookName, Json::array({std::move(sentinel.rule)}),
-                      std::move(sentinel.namespaceSelector), std::string(kProbePath) + fingerprint);
+  Json made = webhookAt(std::string(kProbePath) + fingerprint, configuration, kSentinelWebhookName,
+                        Json::array({std::move(sentinel.rule)}), std::move(sentinel.namespaceSelector));
   made["objectSelector"] = std::move(sentinel.objectSelector);
   return made;
 }
 
-std::string fingerprintOfAll(const WebhookConfiguration& configuration, const Json& reviewing) {
-  const std::string text = (reviewing.dump() + webhookOfSentinel(configuration, "").dump());
+// The first so many bytes of its digest, in hexadecimal.
+std::string digestOf(std::string_view text, size_t bytes) {
   std::array<unsigned char, 32> digest{};
   EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  constexpr size_t kBytes = 8;
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string fingerprint;
-  for (size_t i = 0; i < kBytes; ++i) (fingerprint += kDigits[digest[i] >> 4U]) += kDigits[digest[i] & 15U];
-  return fingerprint;
+  std::string digits;
+  for (size_t i = 0; i < bytes; ++i) (digits += kHexDigits[digest[i] >> 4U]) += kHexDigits[digest[i] & 15U];
+  return digits;
+}
+
+std::string fingerprintOfAll(const WebhookConfiguration& configuration, const Json& reviewing) {
+  return digestOf(reviewing.dump() + webhookOfSentinel(configuration, "").dump(), 8);
 }
 
 Json webhooksOf(const WebhookConfiguration& configuration) {
@@ -149,7 +159,29 @@ Json valueAt(const kube::Value& object, std::initializer_list<std::string_view> 
   return value == nullptr ? Json::array() : Json::parse(kube::toJson(*value).dump(), nullptr, false);
 }
 
+// Of a webhook: of its Service, or in its URL.
+std::string pathOf(const kube::Value& webhook) {
+  const std::string& path = kube::textAt(webhook, {"clientConfig", "service", "path"});
+  if (!path.empty()) return path;
+  const std::string& url = kube::textAt(webhook, {"clientConfig", "url"});
+  const size_t host = url.find("://");
+  const size_t begin = host == std::string::npos ? host : url.find('/', host + 3);
+  return begin == std::string::npos ? "" : url.substr(begin);
+}
+
 }  // namespace
+
+std::string reviewPathOf(std::string_view privateKey) {
+  return std::string(kReviewPath) + "/" +
+         digestOf("lastout, the path of reviews\n" + std::string(privateKey), kPathBytes);
+}
+
+bool isSecretPath(std::string_view path) {
+  if (!path.starts_with(kReviewPath)) return false;
+  path.remove_prefix(kReviewPath.size());
+  return path.size() == 1 + 2 * kPathBytes && path.starts_with('/') &&
+         path.find_first_not_of(kHexDigits, 1) == std::string_view::npos;
+}
 
 Json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion) {
   Json object = {{"apiVersion", "admissionregistration.k8s.io/v1"},
@@ -169,6 +201,16 @@ std::string fingerprintOf(const WebhookConfiguration& configuration) {
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration) {
   return valueAt(object, {"webhooks"}) == webhooksOf(configuration) &&
          valueAt(object, {"metadata", "ownerReferences"}) == ownersOf(configuration);
+}
+
+std::string reviewPathIn(const kube::Value& object) {
+  const kube::Value* webhooks = object.find("webhooks");
+  if (webhooks == nullptr || webhooks->asList() == nullptr) return "";
+  for (const kube::Value& webhook : *webhooks->asList()) {
+    const std::string path = pathOf(webhook);  // of a URL a proxy may take a part off
+    if (const size_t begin = path.rfind(kReviewPath); begin != std::string::npos) return path.substr(begin);
+  }
+  return "";
 }
 
 bool namesAuthorities(const kube::Value& object, const std::string& authorities) {

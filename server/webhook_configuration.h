@@ -11,7 +11,11 @@
 
 namespace lastout::server {
 
-inline constexpr std::string_view kWebhookPath = "/review";
+// Reviews come here where others keep the webhook configuration; otherwise to a path below it.
+inline constexpr std::string_view kReviewPath = "/review";
+// Whoever reaches lastout could ask there as the API server does: this one is told to nobody but those who
+// may read the webhook configuration. Of a private key in PEM, which replicas share, and which is renewed.
+std::string reviewPathOf(std::string_view privateKey);
 
 // Where the API server finds lastout: a URL, or (url empty) a Service of the cluster.
 struct WebhookAddress {
@@ -20,6 +24,7 @@ struct WebhookAddress {
   std::string serviceName;
   int servicePort = 443;
   std::string authorities;  // PEM: who vouches for lastout's certificate
+  std::string reviewPath = std::string(kReviewPath);
 };
 
 struct WebhookConfiguration {
@@ -43,6 +48,11 @@ std::string fingerprintOf(const WebhookConfiguration& configuration);
 
 // Whether the object that stands there asks for the same: its webhooks and its owner, field by field.
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration);
+
+// The path at which the object has reviews asked for; empty: it has none.
+std::string reviewPathIn(const kube::Value& object);
+// It is one that reviewPathOf() can make.
+bool isSecretPath(std::string_view path);
 
 // Whether each webhook of the object trusts these certificates (PEM), and maybe others.
 bool namesAuthorities(const kube::Value& object, const std::string& authorities);

@@ -20,6 +20,8 @@ constexpr const char* kConfigurations =
 constexpr milliseconds kPatience{1'000};
 // A watch that resumes tells first of what it missed.
 constexpr milliseconds kCatchingUp{1'000};
+// Until every API server goes by what was written, and has its answers.
+constexpr milliseconds kLongestLag{60'000};
 
 const std::string& resourceVersionOf(const kube::Value& object) {
   return kube::textAt(object, {"metadata", "resourceVersion"});
@@ -73,6 +75,39 @@ void WebhookKeeper::setAuthorities(const std::string& authorities) {
     compare();
   }
   changed_.notify_all();
+}
+
+void WebhookKeeper::setReviewPath(const std::string& path) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (path == configuration_.address.reviewPath) return;
+    replace(configuration_.address.reviewPath, path);
+    renewsPath_ = true;
+    compare();
+  }
+  changed_.notify_all();
+}
+
+bool WebhookKeeper::asksAt(std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  if (path == configuration_.address.reviewPath || path == askedAt_) return true;
+  const auto former = formerPaths_.find(path);
+  return former != formerPaths_.end() && steady_clock::now() < former->second;
+}
+
+void WebhookKeeper::replace(std::string& path, const std::string& by) {
+  const TimePoint now = steady_clock::now();
+  std::erase_if(formerPaths_, [now](const auto& former) { return former.second <= now; });
+  const std::string former = std::exchange(path, by);
+  if (isSecretPath(former)) formerPaths_[former] = now + kLongestLag;
+}
+
+// What was set waits for who writes to write it.
+void WebhookKeeper::adoptPath() {
+  if (!isSecretPath(askedAt_)) return;
+  std::string& wanted = configuration_.address.reviewPath;
+  if (wanted != askedAt_ && !(renewsPath_ && mayWrite())) replace(wanted, askedAt_);
+  if (wanted == askedAt_) renewsPath_ = false;
 }
 
 bool WebhookKeeper::names(const std::string& authorities) const {
@@ -148,6 +183,8 @@ void WebhookKeeper::told(std::optional<kube::Value> object) {
   {
     const std::lock_guard lock(mutex_);
     standing_ = std::move(object);
+    if (const std::string path = standing_ ? reviewPathIn(*standing_) : ""; path != askedAt_)
+      replace(askedAt_, path);
     compare();
   }
   changed_.notify_all();
@@ -185,6 +222,7 @@ bool WebhookKeeper::isAsItShould() const {
 // After any change. Unguarded is what asks neither for what it should nor for what it should before.
 void WebhookKeeper::compare() {
   ++changes_;
+  adoptPath();
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
   const bool asksForFormer = isSettled() && standing_ && stood_ && asksFor(*standing_, *stood_);

@@ -7,10 +7,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "client/access.h"
@@ -52,6 +54,12 @@ class WebhookKeeper {
   void setTypes(ReviewedTypes types);
   // Who vouches for lastout's certificate from now on, in PEM.
   void setAuthorities(const std::string& authorities);
+  // Where reviews are to be asked for from now on, if this one writes: of several that one asks for reviews
+  // where what stands does, so that none undoes what another has written.
+  void setReviewPath(const std::string& path);
+  // Whether API servers may ask for reviews at this path: it is the one that was set, or in the configuration
+  // that stands, which another replica may have written, or was either until a minute ago.
+  bool asksAt(std::string_view path) const;
   // Whether the configuration that stands names them; false while that is not known.
   bool names(const std::string& authorities) const;
   // There can be no CriticalService, so that nothing is guarded: the configuration goes, and stays away until
@@ -75,11 +83,13 @@ class WebhookKeeper {
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
-  bool isBelieved() const;  // this and the next seven with the lock held
+  bool isBelieved() const;  // this and the next nine with the lock held
   bool isSettled() const;
   bool isAsItShould() const;
   void compare();
   void noteAsked(bool asksForFormer);
+  void adoptPath();
+  void replace(std::string& path, const std::string& by);
   void countLoss();
   bool mayRestore(TimePoint now);
   TimePoint changedSince(TimePoint now) const;
@@ -99,12 +109,15 @@ class WebhookKeeper {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   WebhookConfiguration configuration_;
-  Wish wish_ = Wish::Unknown;                  // what should become of the configuration
-  uint64_t changes_ = 0;                       // of all that a write depends on
-  client::Knowledge knowledge_;                // of the watch
-  TimePoint awaySince_;                        // when it began not to follow, last
-  TimePoint followsSince_;                     // and when it did
-  std::optional<kube::Value> standing_;        // the one that does
+  Wish wish_ = Wish::Unknown;                                  // what should become of the configuration
+  uint64_t changes_ = 0;                                       // of all that a write depends on
+  client::Knowledge knowledge_;                                // of the watch
+  TimePoint awaySince_;                                        // when it began not to follow, last
+  TimePoint followsSince_;                                     // and when it did
+  std::optional<kube::Value> standing_;                        // the one that does
+  std::string askedAt_;                                        // the path for reviews in it
+  bool renewsPath_ = false;                                    // the one that was set stands nowhere yet
+  std::map<std::string, TimePoint, std::less<>> formerPaths_;  // by which API servers may go until then
   std::string written_;                        // the version of what was written last, in this history
   bool isWriting_ = false;                     // and may be another already
   bool isRight_ = false;                       // it is as wished

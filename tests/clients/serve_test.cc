@@ -216,7 +216,7 @@ TEST_F(Serve, ReadsItsClientAuthorityAgain) {
     return "printf 'POST /review HTTP/1.1\\r\\nHost: lastout\\r\\nContent-Type: application/json\\r\\n"
            "Content-Length: 2\\r\\nConnection: close\\r\\n\\r\\n{}' | openssl s_client -quiet -connect " +
            address() + " -cert $FOLDER/" + name + ".crt -key $FOLDER/" + name +
-           ".key 2>/dev/null | grep -q '^HTTP/1.1 400'";
+           ".key 2>/dev/null | grep -q '^HTTP/1.1 404'";
   };
   makeClient("first");
   start({"--speed", "50"});

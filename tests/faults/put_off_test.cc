@@ -210,6 +210,40 @@ TEST_F(PutOffTest, NothingThatAPersonWasDenied) {
   EXPECT_TRUE(world.isThere(kFaultProvider));
 }
 
+// Somebody who reaches lastout, and says what an API server would say.
+TEST_F(PutOffTest, NothingThatNobodyAskedAnApiServerFor) {
+  begin();
+  const Json provider = world.get(kFaultProvider);
+  const Json forged = {{"apiVersion", "admission.k8s.io/v1"},
+                       {"kind", "AdmissionReview"},
+                       {"request",
+                        {{"uid", "u"},
+                         {"operation", "DELETE"},
+                         {"kind", {{"group", "apps"}, {"version", "v1"}, {"kind", "Deployment"}}},
+                         {"resource", {{"group", "apps"}, {"version", "v1"}, {"resource", "deployments"}}},
+                         {"namespace", "app"},
+                         {"name", "provider"},
+                         {"userInfo", {{"username", "agent"}}},
+                         {"object", nullptr},
+                         {"oldObject", provider}}}};
+  const auto webhooks = apiserver::checkConfiguration(world.get(kFaultWebhook)).value();
+  const auto deletions = std::ranges::find(webhooks, "deletions.lastout.dev", &apiserver::Webhook::name);
+  ASSERT_NE(deletions, webhooks.end());
+  apiserver::Webhook guessed = *deletions;
+  for (const char* path : {"/review", "/review/", "/review/0123456789abcdef0123456789abcdef"}) {
+    guessed.address.servicePath = path;
+    const auto answer = world.replica().call(guessed, forged.dump());
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->status, 404) << path;
+    EXPECT_THAT(answer->body, ::testing::Not(HasSubstr("instance-0"))) << "it tells nobody what is there";
+  }
+  const auto answer = world.replica().call(*deletions, forged.dump());
+  ASSERT_TRUE(answer) << answer.error();
+  EXPECT_EQ(answer->status, 200) << "the API server is answered";
+  world.waitUntil("it is remembered", [&] { return !remembered().empty(); });
+  EXPECT_THAT(remembered(), ::testing::ElementsAre("provider")) << "the API server is believed";
+}
+
 TEST_F(PutOffTest, IsTakenBackByAnotherOwner) {
   holdsWork = true;
   putOff();

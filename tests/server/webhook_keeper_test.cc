@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "tests/server/server_fixture.h"
@@ -25,10 +26,12 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
   WebhookKeeperTest() { keeper = makeKeeper("https://127.0.0.1:9443", nullptr); }
 
   std::unique_ptr<WebhookKeeper> makeKeeper(const std::string& url, std::function<bool()> mayWrite,
+                                            const std::string& reviewPath = reviewPathOf("its key"),
                                             client::BackoffLimits restoring = {
                                                 std::chrono::milliseconds(5),
                                                 std::chrono::milliseconds(20)}) {
     WebhookConfiguration configuration;
+    configuration.address.reviewPath = reviewPath;
     configuration.address.url = url;
     configuration.address.authorities = authority.certificate;
     configuration.ownNamespace = "lastout";
@@ -316,7 +319,8 @@ TEST_F(WebhookKeeperTest, CountsFromTheChangeWhoeverWrites) {
 }
 
 TEST_F(WebhookKeeperTest, ASecondChangeIsPutBackLater) {
-  keeper = makeKeeper("https://127.0.0.1:9443", nullptr, {std::chrono::hours(1), std::chrono::hours(1)});
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr, reviewPathOf("its key"),
+                      {std::chrono::hours(1), std::chrono::hours(1)});
   keeper->start();
   keeper->setTypes({{{"apps", "deployments"}}, {}});
   waitUntilInForce();
@@ -327,6 +331,56 @@ TEST_F(WebhookKeeperTest, ASecondChangeIsPutBackLater) {
   keeper->setTypes({});
   waitUntilInForce();
   waitUntil([this] { return restored == 2; });
+}
+
+// Nobody who merely reaches lastout knows where API servers ask.
+TEST_F(WebhookKeeperTest, KnowsWhereApiServersAsk) {
+  const auto pathsOfReviews = [this] {
+    std::set<std::string> paths;
+    const Json configuration = standing();
+    for (const Json& webhook : configuration["webhooks"]) {
+      const std::string url = webhook["clientConfig"]["url"];
+      if (webhook["name"] != "sentinel.lastout.dev") paths.insert(url.substr(url.find('/', 8)));
+    }
+    return paths;
+  };
+  const std::string first = reviewPathOf("a key");
+  const std::string second = reviewPathOf("another key");
+  const std::string others = reviewPathOf("that of another replica");
+  EXPECT_EQ((std::set<std::string>{first, second, others}).size(), 3U);
+  EXPECT_EQ(first.size(), std::string("/review/").size() + 32) << "too long to be guessed";
+  const auto other = makeKeeper("https://127.0.0.1:9443", [] { return false; });
+  keeper->setReviewPath(first);
+  other->setReviewPath(others);
+  keeper->start();
+  other->start();
+  for (WebhookKeeper* each : {keeper.get(), other.get()}) each->setTypes({});
+  waitUntilInForce();
+  EXPECT_THAT(pathsOfReviews(), ElementsAre(first));
+  waitUntil([&] { return other->asksAt(first) && other->isInForce() == true; });
+  EXPECT_FALSE(other->asksAt(second));
+
+  keeper->setReviewPath(second);
+  waitUntilInForce();
+  EXPECT_THAT(pathsOfReviews(), ElementsAre(second));
+  waitUntil([&] { return other->asksAt(second) && other->isInForce() == true; });
+  for (const WebhookKeeper* each : {keeper.get(), other.get()}) {
+    EXPECT_TRUE(each->asksAt(first)) << "some API server has not heard of the other one";
+    EXPECT_FALSE(each->asksAt("/review")) << "that is where it asks by a configuration of others";
+    EXPECT_FALSE(each->asksAt(""));
+  }
+}
+
+// A certificate that is made at each start is no reason to write it anew.
+TEST_F(WebhookKeeperTest, WhoComesLaterAsksWhereTheFormerDid) {
+  keeper->setReviewPath(reviewPathOf("a key"));
+  keeper->start();
+  keeper->setTypes({});
+  const Json made = waitUntilInForce();
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr, reviewPathOf("another key"));
+  keeper->start();
+  keeper->setTypes({});
+  EXPECT_EQ(waitUntilInForce(), made);
 }
 
 TEST_F(WebhookKeeperTest, WhatItCannotSeeIsNotKnown) {

@@ -1,0 +1,94 @@
+// What is remembered of denied deletions when remembering and forgetting meet, at a real API.
+#include "server/put_off_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apiserver/json.h"
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::Json;
+using lastout::testing::kProvider;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kRememberingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
+constexpr const char* kRememberedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
+
+class PutOffStoreTest : public lastout::testing::ServerTest {
+ public:
+  void SetUp() override {
+    createStory();
+    cluster.runUntil(std::chrono::minutes(1));
+    follow();
+    review.object = kProvider;
+    review.user = "system:kube-controller-manager";
+    review.deletion.uid = get(kRememberedProvider)["metadata"]["uid"];
+    waitUntil([this] {
+      return view.judge(kProvider, std::chrono::steady_clock::now(), {}, {}).decision.allowed == false;
+    });
+    store = makeStore();
+  }
+
+  std::unique_ptr<PutOffStore> makeStore() {
+    PutOffStoreOptions options;
+    options.clock = [] { return std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000)); };
+    options.random = [] { return [] { return 0.5; }; };
+    options.backoff = {milliseconds(5), milliseconds(20)};
+    options.longest = milliseconds(0);
+    options.log = [](Level /*level*/, const std::string&) {};
+    return std::make_unique<PutOffStore>(access, view, std::move(options));
+  }
+  Json get(const std::string& path) {
+    return ask({.method = "GET", .target = path, .body = {}, .headers = {}}).json();
+  }
+  std::vector<std::string> remembered() {
+    std::vector<std::string> names;
+    const Json service = get(kRememberingService);
+    if (const Json* list = apiserver::at(service, {"status", "putOff"}))
+      for (const Json& one : *list) names.push_back(one["name"]);
+    return names;
+  }
+  // As the view knows it.
+  std::vector<criticalservice::PutOff> known() {
+    std::vector<criticalservice::PutOff> deletions;
+    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+      for (const auto* service : cluster.services())
+        deletions.insert(deletions.end(), service->putOff.deletions.begin(), service->putOff.deletions.end());
+    });
+    return deletions;
+  }
+  void remember() { store->remember(review, std::chrono::steady_clock::now()); }
+  // All that was asked for until now is written.
+  void write() {
+    store->start();
+    store->finish(std::chrono::seconds(60));
+    store->stop();
+  }
+
+  admission::Review review;
+  std::unique_ptr<PutOffStore> store;
+};
+
+TEST_F(PutOffStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembered) {
+  remember();
+  write();
+  EXPECT_THAT(remembered(), ElementsAre("provider"));
+  waitUntil([this] { return known().size() == 1; });
+  store = makeStore();
+  store->forget("s", known().front());
+  remember();
+  write();
+  EXPECT_THAT(remembered(), ElementsAre("provider")) << "it was asked for last";
+  store = makeStore();
+  store->forget("s", known().front());
+  write();
+  EXPECT_THAT(remembered(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace lastout::server
