@@ -238,7 +238,8 @@ Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen
 std::vector<uint32_t> ClusterView::remembering(const kube::ObjectKey& key) const {
   std::vector<uint32_t> numbers;
   for (const Stake& stake : index_.stakes(key)) {
-    const bool isItself = criticalservice::keyOf(index_.service(stake.service)) == key;
+    const bool isItself =
+        stake.role == Role::Service && criticalservice::keyOf(index_.service(stake.service)) == key;
     if (remembers(stake.role, isItself)) numbers.push_back(stake.service);
   }
   std::ranges::sort(numbers);

@@ -38,6 +38,7 @@ inline size_t plainLength(std::string_view text) {
 
 class JsonWriter {
  public:
+  void reserve(size_t bytes) { json_.reserve(bytes); }
   void raw(std::string_view json) { json_.append(json); }
   void number(int64_t value) { json_.append(std::to_string(value)); }
   void flag(bool value) { json_.append(value ? "true" : "false"); }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMostAnswerWarnings = 16;
 constexpr size_t kLongestWarning = 256;  // bytes; longer ones are cut when there are many
+constexpr size_t kUsualAnswer = 2'048;   // bytes
 constexpr std::string_view kNoMessage = "it is not allowed now";
 
 std::string_view reasonOf(int code) {
@@ -107,6 +108,7 @@ void writeWarnings(JsonWriter& json, const std::vector<std::string>& warnings) {
 
 std::string answerText(std::string_view uid, const ReviewAnswer& answer) {
   JsonWriter json;
+  json.reserve(kUsualAnswer);
   json.raw(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":)");
   json.text(uid);
   json.raw(answer.refusal ? ",\"allowed\":false" : ",\"allowed\":true");

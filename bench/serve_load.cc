@@ -138,6 +138,7 @@ class Serving {
         std::vector<std::string>{"serve", "--listen", "127.0.0.1:0", "--answers", "127.0.0.1:0",
                                  "--manage-webhook", "false", "--kubeconfig", folder_.file("config")},
         "Ctrl-C");
+    serve_->discard();
     port_ = portOf(serve_->greeting(), "https");
     waitUntilKnown(count);
     syncSeconds_ = std::chrono::duration<double>(Clock::now() - start).count();

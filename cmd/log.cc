@@ -23,13 +23,18 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLook{100};                // whether the program is to end
 constexpr milliseconds kGathering{5};             // from a first line on
 constexpr size_t kMostWaiting = size_t{4} << 20;  // bytes
+constexpr size_t kUsualLine = 1'024;              // likewise
 
-std::string nowText() {
+// It is made once a second.
+std::string_view nowText() {
+  thread_local std::time_t made = 0;
+  thread_local char text[32];
   const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (std::exchange(made, now) != now) {
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  }
   return text;
 }
 
@@ -37,6 +42,7 @@ std::string nowText() {
 
 LogLine::LogLine(spdlog::level::level_enum level, std::string_view msg) : level_(level) {
   const auto name = spdlog::level::to_string_view(level);
+  json_.reserve(kUsualLine);
   json_.raw("{");
   add("time", nowText());
   add("level", std::string_view(name.data(), name.size()));

@@ -126,13 +126,19 @@ std::set<std::string> PutOffStore::missing(const Places& places, const std::stri
   return services;
 }
 
-// It was denied, and yet nobody is known who guards it.
-bool PutOffStore::isUntold(const kube::ObjectKey& object) const {
-  bool isUntold = false;
+// Most denials are a person's, which nobody remembers.
+PutOffStore::Takers PutOffStore::takersOf(const kube::ObjectKey& object, bool byController) const {
+  Takers takers = Takers::None;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    isUntold = view.guards().stakes(object).empty();
+    const bool isTaken = std::ranges::any_of(view.remembering(object), [&](uint32_t number) {
+      return admission::isPutOff(view.guards().service(number).replay, byController);
+    });
+    if (isTaken)
+      takers = Takers::Some;
+    else if (view.guards().stakes(object).empty())
+      takers = Takers::Unknown;
   });
-  return isUntold;
+  return takers;
 }
 
 // The watch shows another object of that name, whose deletion is not to be forgotten for this.
@@ -149,7 +155,10 @@ bool PutOffStore::isAnother(const PutOff& deletion) const {
 void PutOffStore::remember(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
   if (review.dryRun || asked.isTerminating || asked.uid.empty()) return;
-  if (asked.insistsOnVersion && !options_.controllers.contains(review.user)) return;
+  const bool byController = options_.controllers.contains(review.user);
+  if (asked.insistsOnVersion && !byController) return;
+  const Takers takers = takersOf(review.object, byController);
+  if (takers == Takers::None) return;
   PutOff deletion{review.object,
                   asked.uid,
                   asked.policy,
@@ -158,7 +167,7 @@ void PutOffStore::remember(const admission::Review& review, TimePoint deadline) 
                   asked.owners};
   const bool isHeld = criticalservice::fitIn(deletion);
   const Places places = placesFor(deletion);
-  const bool comesLater = places.empty() && isUntold(deletion.object);
+  const bool comesLater = places.empty() && takers == Takers::Unknown;
   if ((places.empty() && !comesLater) || isAnother(deletion)) return;
   if (!isHeld) return tellDropped(deletion, places.empty() ? "" : places.begin()->first);
   std::unique_lock lock(mutex_);
@@ -230,7 +239,8 @@ void PutOffStore::placeUntold(std::unique_lock<std::mutex>& lock) {
   std::vector<Unplaced> left;
   for (const Unplaced& one : all) {
     places.push_back(placesFor(one.deletion));
-    if (!places.back().empty() || !isUntold(one.deletion.object)) continue;
+    const bool isUnknown = takersOf(one.deletion.object, isOfController(one.deletion)) == Takers::Unknown;
+    if (!places.back().empty() || !isUnknown) continue;
     if (now < one.until)
       left.push_back(one);
     else

@@ -81,6 +81,9 @@ class PutOffStore {
     criticalservice::PutOff deletion;
     TimePoint until;
   };
+  // Who is to remember the deletion of an object: Unknown, when it was denied and yet nobody is known who
+  // guards it.
+  enum class Takers : uint8_t { None, Some, Unknown };
   enum class Written : uint8_t { Done, Conflict, TooLarge, Later };
   // What a CriticalService is to remember, and what is to be told once it does.
   struct Outcome {
@@ -96,7 +99,7 @@ class PutOffStore {
   using Places = std::map<std::string, bool>;
   Places placesFor(const criticalservice::PutOff& deletion) const;
   std::set<std::string> missing(const Places& places, const std::string& uid) const;
-  bool isUntold(const kube::ObjectKey& object) const;
+  Takers takersOf(const kube::ObjectKey& object, bool byController) const;
   bool isAnother(const criticalservice::PutOff& deletion) const;
   Changes& changesOf(const std::string& service);
   void place(const criticalservice::PutOff& deletion, const std::set<std::string>& services);

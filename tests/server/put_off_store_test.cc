@@ -83,7 +83,7 @@ TEST_F(PutOffStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembered) {
   store->forget("s", known().front());
   remember();
   write();
-  EXPECT_THAT(remembered(), ElementsAre("provider")) << "it was asked for last";
+  ASSERT_THAT(remembered(), ElementsAre("provider")) << "it was asked for last";
   store = makeStore();
   store->forget("s", known().front());
   write();

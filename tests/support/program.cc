@@ -155,9 +155,10 @@ Running::Running(std::vector<std::string> arguments, const std::string& greeting
 }
 
 void Running::readToTheEnd() {
-  std::array<char, 4096> more{};
+  std::array<char, 65536> more{};
   for (ssize_t count = 1; count > 0;) {
     count = read(output_, more.data(), more.size());
+    if (count > 0 && discards_) continue;
     {
       const std::lock_guard lock(mutex_);
       if (count > 0) printed_.append(more.data(), static_cast<size_t>(count));

@@ -1,6 +1,7 @@
 // Runs the real program, as a shell would, and gives back what it printed.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -48,6 +49,8 @@ class Running {
   int process() const { return process_; }
   // Waits until it has printed that, ever; false: it has ended, and has not.
   bool waitFor(const std::string& text);
+  // From now on what it prints is read, and not kept.
+  void discard() { discards_ = true; }
   // Sends SIGINT, as Ctrl-C does, and waits for its end. Once only.
   Ran interrupt();
 
@@ -57,6 +60,7 @@ class Running {
   int process_ = -1;
   int output_ = -1;
   std::string greeting_;
+  std::atomic<bool> discards_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string printed_;  // guarded by the mutex, once there is a reader, as what follows
