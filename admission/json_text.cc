@@ -1,42 +1,47 @@
 #include "admission/json_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 
 #include "kube/source_text.h"
 
 namespace lastout::admission {
 
+void JsonWriter::number(int64_t value) {
+  char digits[20];
+  const char* const end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+  raw(std::string_view(std::begin(digits), static_cast<size_t>(end - std::begin(digits))));
+}
+
 void JsonWriter::text(std::string_view words) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  json_ += '"';
+  raw("\"");
   while (true) {
     const size_t plain = plainLength(words);
-    json_.append(words.substr(0, plain));
+    raw(words.substr(0, plain));
     words.remove_prefix(plain);
     if (words.empty()) break;
-    const auto byte = static_cast<unsigned char>(words.front());
     const size_t length = kube::utf8Length(words);
-    if (byte == '"' || byte == '\\') {
-      json_ += {'\\', words.front()};
-    } else if (byte < ' ') {
-      json_.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 0xF]});
-    } else {
-      json_ += length == 0 ? "\xEF\xBF\xBD" : words.substr(0, length);
-    }
+    special(words.substr(0, std::max<size_t>(length, 1)), length > 0);
     words.remove_prefix(std::max<size_t>(length, 1));
   }
-  json_ += '"';
+  raw("\"");
 }
 
-void JsonWriter::key(std::string_view key) {
-  if (!json_.ends_with('{')) json_ += ',';
-  json_.append("\"").append(key).append("\":");
-}
-
-void JsonWriter::member(std::string_view key, std::string_view words) {
-  if (words.empty()) return;
-  this->key(key);
-  text(words);
+// A character that does not stand for itself, or is no ASCII.
+void JsonWriter::special(std::string_view character, bool isUtf8) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(character.front());
+  if (byte == '"' || byte == '\\') {
+    raw("\\");
+    raw(character);
+  } else if (byte < ' ') {
+    raw("\\u00");
+    raw(kDigits.substr(byte >> 4, 1));
+    raw(kDigits.substr(byte & 0xF, 1));
+  } else {
+    raw(isUtf8 ? character : "\xEF\xBF\xBD");
+  }
 }
 
 }  // namespace lastout::admission

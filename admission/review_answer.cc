@@ -107,8 +107,7 @@ void writeWarnings(JsonWriter& json, const std::vector<std::string>& warnings) {
 }  // namespace
 
 std::string answerText(std::string_view uid, const ReviewAnswer& answer) {
-  JsonWriter json;
-  json.reserve(kUsualAnswer);
+  JsonWriter json(kUsualAnswer);
   json.raw(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":)");
   json.text(uid);
   json.raw(answer.refusal ? ",\"allowed\":false" : ",\"allowed\":true");

@@ -40,9 +40,8 @@ std::string_view nowText() {
 
 }  // namespace
 
-LogLine::LogLine(spdlog::level::level_enum level, std::string_view msg) : level_(level) {
+LogLine::LogLine(spdlog::level::level_enum level, std::string_view msg) : level_(level), json_(kUsualLine) {
   const auto name = spdlog::level::to_string_view(level);
-  json_.reserve(kUsualLine);
   json_.raw("{");
   add("time", nowText());
   add("level", std::string_view(name.data(), name.size()));

@@ -61,7 +61,7 @@ admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) c
   admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
   if (!judgement.allowed) {
     const int code = statusFor(*review);
-    answer.refusal = {code, judgement.explanation.message, judgement.explanation.causes,
+    answer.refusal = {code, judgement.explanation.message, std::move(judgement.explanation.causes),
                       code == 429 ? std::optional(kRetryAfter) : std::nullopt};
   }
   if (options_.auditOnly && answer.refusal) {

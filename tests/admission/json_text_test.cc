@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace lastout::admission {
 namespace {
@@ -20,6 +23,42 @@ TEST(PlainLength, EndsAtTheFirstByteThatNeedsALook) {
     }
   }
   EXPECT_EQ(plainLength(""), 0U);
+}
+
+// What nlohmann/json reads in it is what was written, however little room was made at first.
+TEST(JsonWriter, WritesWhatAReaderReads) {
+  const std::string every = [] {
+    std::string bytes;
+    for (char byte = 1; byte < 0x7F; ++byte) bytes += byte;
+    return bytes + "\xC3\xA9 \xF0\x9F\x9A\xAA";
+  }();
+  for (const size_t room : {0, 1, 7, 64, 4'096}) {
+    JsonWriter json(room);
+    json.raw("{");
+    json.key("every");
+    json.text(every);
+    json.member("none", "");
+    json.member("long", std::string(1'000, '"'));
+    json.key("least");
+    json.number(INT64_MIN);
+    json.key("flag");
+    json.flag(false);
+    json.raw(std::string_view("}"));
+    const auto read = nlohmann::json::parse(json.take());
+    const nlohmann::json expected = {
+        {"every", every}, {"long", std::string(1'000, '"')}, {"least", INT64_MIN}, {"flag", false}};
+    EXPECT_EQ(read, expected) << room;
+  }
+}
+
+TEST(JsonWriter, ReplacesWhatIsNotUtf8) {
+  JsonWriter json(8);
+  json.text(
+      "a\xFF"
+      "b\xC3");
+  EXPECT_EQ(json.take(),
+            "\"a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD\"");
 }
 
 }  // namespace
