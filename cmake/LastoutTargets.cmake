@@ -62,10 +62,13 @@ function(lastout_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()
 
-# lastout_test(<name> SOURCES <file>... [DEPENDS <target>...] [TIMEOUT <seconds>]): a GoogleTest program (main and gmock
-# come with it); each of its tests is one of ctest's, run in the repository's top folder, in parallel with all others.
+# lastout_test(<name> SOURCES <file>... [DEPENDS <target>...] [TIMEOUT <seconds>] [PARTS <count>]): a GoogleTest program
+# (main and gmock come with it), run in the repository's top folder, in parallel with all others. Each of its tests is one of
+# ctest's; with PARTS, of a program of many that take no time, so many equal parts are: starting a sanitized program takes
+# longer than such a test. Those that may take longest (TIMEOUT, 300 where nothing is said) start first, so that none is left
+# alone at the end.
 function(lastout_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PARTS" "SOURCES;DEPENDS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -78,8 +81,19 @@ function(lastout_test name)
   else()
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                       TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  set(limits TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})
+  if(NOT arg_PARTS)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                         TEST_PREFIX "${name}: " PROPERTIES ${limits})
+    return()
+  endif()
+  foreach(part RANGE 1 ${arg_PARTS})
+    math(EXPR index "${part} - 1")
+    set(test "${name}: part ${part} of ${arg_PARTS}")
+    add_test(NAME ${test} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${test} PROPERTIES ${limits}
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_PARTS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # lastout_bench(<name> SOURCES <file>... [DEPENDS <target>...]): a Google Benchmark program (main comes with it) at
