@@ -214,6 +214,12 @@ std::string Metrics::text(const Standing& standing) const {
                                 "1: it holds the Lease, and writes the status of CriticalServices.",
                                 *standing.leads ? 1 : 0));
   }
+  if (standing.keptWorks) {
+    families.push_back(oneGauge("lastout_kept_works",
+                                "AppliedManifestWorks that are being deleted, and kept until what they have "
+                                "applied is gone.",
+                                static_cast<double>(*standing.keptWorks)));
+  }
   if (standing.certificateUntil) {
     families.push_back(oneGauge("lastout_certificate_expiry_timestamp_seconds",
                                 "When the certificate that it listens with expires.",

@@ -38,6 +38,7 @@ struct Standing {
   Health health;
   std::optional<bool> webhookInForce;  // nothing: others keep the webhook configuration
   std::optional<bool> leads;           // holds the Lease; nothing: it writes no status
+  std::optional<size_t> keptWorks;     // nothing: it keeps none, ever
   std::optional<int64_t>
       certificateUntil;  // of the listener, seconds since the epoch; nothing: it cannot be told
   std::vector<TypeStanding> types;

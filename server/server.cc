@@ -380,6 +380,7 @@ Standing Server::standing() const {
   now.health = health();
   if (const WebhookKeeper* keeper = startedKeeper_) now.webhookInForce = keeper->isInForce().value_or(false);
   if (const LeaseHolder* lease = startedLease_) now.leads = lease->holds();
+  if (const WorkKeeper* works = startedWorks_) now.keptWorks = works->kept();
   if (const int64_t until = certificateUntil_; until != 0) now.certificateUntil = until;
   if (const WebhookProbe* probe = startedProbe_) now.probes = probe->standings();
   return now;

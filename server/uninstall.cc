@@ -58,7 +58,7 @@ class Uninstall {
     remove({{"coordination.k8s.io", "leases"}, "default", "lastout-sentinel"}, sentinelPath());
     for (const LeaseName& name : options_.leases) lookOnceMore(name);
     lookForWebhook();
-    tellWhatIsLeft(services ? services->count : 0);
+    tellWhatIsLeft(services ? std::optional(services->count) : std::nullopt);
     return !report_.hasProblems();
   }
 
@@ -92,7 +92,7 @@ class Uninstall {
   bool isTaken(const LeaseName& name, const Lease& lease) const;
   void tellTaken(const LeaseName& name, const std::string& holder);
   bool hasDefinition() const;
-  void tellWhatIsLeft(size_t services);
+  void tellWhatIsLeft(std::optional<size_t> services);
 
   const UninstallOptions& options_;
   const client::Discovery served_;
@@ -350,15 +350,17 @@ bool Uninstall::hasDefinition() const {
   return !definition || *definition;
 }
 
-void Uninstall::tellWhatIsLeft(size_t services) {
+// Nothing: they could not be read.
+void Uninstall::tellWhatIsLeft(std::optional<size_t> services) {
   const auto space =
       requests_.readMetadata("/api/v1/namespaces/" + client::percentEncoded(options_.namespaceName));
   const bool isInstalled = !space || *space;
   const bool isDefined = hasDefinition();
   if (services == 0 && !isDefined && !isInstalled) return report_.note("Nothing of lastout is left.");
   report_.note("It leaves:");
+  if (!services) report_.note("  CriticalServices, if there are any: they could not be read");
   if (services > 0)
-    report_.note("  " + std::to_string(services) +
+    report_.note("  " + std::to_string(*services) +
                  (services == 1 ? " CriticalService" : " CriticalServices") +
                  ", whose providers nobody guards now, whatever the status says");
   if (isDefined) report_.note("  the CustomResourceDefinition of CriticalServices");

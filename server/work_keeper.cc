@@ -58,6 +58,7 @@ std::vector<FinalizerChange> WorkKeeper::changes() {
     works =
         mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_) : keptWorksToLetGo(all);
   });
+  kept_ = mayKeep ? awaited_.size() : 0;
   doubts_.note(given);
   std::vector<FinalizerChange> changes;
   changes.reserve(works.size());
@@ -74,6 +75,7 @@ void WorkKeeper::lookOn() {
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     keptWorksToChange({view, types, view_.ownNamespace(), view_.recorded()}, {}, true, awaited_);
   });
+  kept_ = awaited_.size();
 }
 
 FinalizerChange WorkKeeper::asFinalizer(const KeptWorkChange& change) {

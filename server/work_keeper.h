@@ -2,6 +2,7 @@
 // until it is gone (admission/kept_work.h).
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,6 +46,8 @@ class WorkKeeper {
   void stop() { loop_.stop(); }  // for good
   // Something may have changed. To be called each second, too.
   void reconsider() { loop_.reconsider(); }
+  // Works that are being deleted and that lastout keeps, as this replica saw when it looked last.
+  size_t kept() const { return kept_; }
 
  private:
   bool isDoubtTooOld(bool isInDoubt);
@@ -61,6 +64,7 @@ class WorkKeeper {
   AwaitedObjects awaited_;                 // of the loop's thread, as the next
   std::optional<TimePoint> inDoubtSince_;  // a provider's type
   TimePoint lookOnAgain_;
+  std::atomic<size_t> kept_{0};
   ProblemLog doubts_;
   FinalizerLoop loop_;
 };

@@ -137,7 +137,8 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
   metrics.count(PutOffNews::Kind::Remembered);
-  Standing standing{{true, true}, true, true, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
+  Standing standing{
+      {true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});
   std::set<std::string> told;
   std::istringstream text(metrics.text(standing));

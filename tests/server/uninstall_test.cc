@@ -352,6 +352,16 @@ TEST_F(UninstallTest, WhetherDeletionsArePutOffHasToBeKnown) {
   EXPECT_THAT(complaints, Contains(AllOf(HasSubstr("a right is missing"), HasSubstr("put off"))));
 }
 
+TEST_F(UninstallTest, WhatCannotBeReadIsNotSaidToBeGone) {
+  options.dropsPutOff = true;
+  server.refuse = [](const client::ApiRequest& request) {
+    return request.target.find("/criticalservices") != std::string::npos ? std::optional(403) : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(told, Contains("  CriticalServices, if there are any: they could not be read"));
+  EXPECT_THAT(told, Not(Contains("Nothing of lastout is left.")));
+}
+
 // A lastout outside of the cluster would put everything back.
 TEST_F(UninstallTest, NothingIsDoneWhileSomebodyRenewsTheLease) {
   install();
