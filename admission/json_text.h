@@ -43,14 +43,15 @@ inline size_t plainLength(std::string_view text) {
   return at;
 }
 
-// What is written by it was made room for before, in one piece; a literal's length is known to the compiler.
+// Room is made for all of it at once, as far as `usualBytes` reach; the length of a literal is known to the
+// compiler. Not to be written to once it was moved from.
 class JsonWriter {
  public:
   explicit JsonWriter(size_t usualBytes) : json_(usualBytes, '\0') {}
 
-  void raw(std::string_view json) { std::memcpy(more(json.size()), json.data(), json.size()); }
+  void raw(std::string_view json) { json.copy(more(json.size()), json.size()); }
   template <size_t kSize>
-  void raw(const char (&json)[kSize]) {
+  void raw(const char (&json)[kSize]) {  // literals alone
     std::memcpy(more(kSize - 1), json, kSize - 1);
   }
   void number(int64_t value);
@@ -58,10 +59,10 @@ class JsonWriter {
   void text(std::string_view words);  // what is not UTF-8 becomes the replacement character
   // `"key":`, behind a comma unless it is the first of its map. The key is written as it is.
   void key(std::string_view key) {
-    if (json_[size_ - 1] != '{') raw(",");
+    if (size_ > 0 && json_[size_ - 1] != '{') raw(",");
     char* const to = more(key.size() + 3);
     to[0] = '"';
-    std::memcpy(to + 1, key.data(), key.size());
+    key.copy(to + 1, key.size());
     std::memcpy(to + 1 + key.size(), "\":", 2);
   }
   // The member `key` of the map that is being written; none for no words.
@@ -71,8 +72,8 @@ class JsonWriter {
     text(words);
   }
   std::string take() {
-    json_.resize(size_);
-    return std::move(json_);
+    json_.resize(std::exchange(size_, 0));
+    return std::exchange(json_, {});
   }
 
  private:

@@ -29,9 +29,9 @@ constexpr size_t kLargeBytes = size_t{1} << 20;  // of a body; of larger ones on
 
 Refused notThat(std::string message) { return Refused(ReviewError{400, std::move(message)}); }
 
-// Most keys differ in length or at once.
-bool isSame(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && !a.empty() && a.front() == b.front() && a == b;
+// Of a key that is not empty. Most differ in length or at once.
+bool isKey(std::string_view key, std::string_view other) {
+  return key.size() == other.size() && key.front() == other.front() && key == other;
 }
 
 // Those members of a map that are wanted, found in one pass; null counts as absent. The first mistake, here
@@ -50,7 +50,7 @@ class Part {
 
   std::optional<element> any(std::string_view key) const {
     for (size_t i = 0; i < count_; ++i) {
-      if (isSame(members_[i].key, key)) return members_[i].value;
+      if (isKey(members_[i].key, key)) return members_[i].value;
     }
     return std::nullopt;
   }
@@ -95,7 +95,7 @@ class Part {
     const std::span wanted(members_.data(), count_);
     for (const auto [key, value] : object) {
       const auto member =
-          std::ranges::find_if(wanted, [key = key](const Wanted& each) { return isSame(each.key, key); });
+          std::ranges::find_if(wanted, [key = key](const Wanted& each) { return isKey(each.key, key); });
       if (member == wanted.end()) continue;
       if (std::exchange(member->seen, true)) fail(key, " is there twice");
       if (!value.is_null()) member->value = value;

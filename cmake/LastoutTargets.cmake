@@ -64,13 +64,14 @@ endfunction()
 
 # lastout_test(<name> SOURCES <file>... [DEPENDS <target>...] [TIMEOUT <seconds>] [PARTS <count>]): a GoogleTest program
 # (main and gmock come with it), run in the repository's top folder, in parallel with all others. Each of its tests is one of
-# ctest's; with PARTS, of a program of many that take no time, so many equal parts are: starting a sanitized program takes
-# longer than such a test. Those that may take longest (TIMEOUT, 300 where nothing is said) start first, so that none is left
-# alone at the end.
+# ctest's; with PARTS so many equal parts are, for a program most of whose tests take less than starting it takes, under a
+# sanitizer. Tests that may take longer than the 300 seconds which others have (TIMEOUT) start first, so that none is left alone
+# at the end.
 function(lastout_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PARTS" "SOURCES;DEPENDS")
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
+  set(limits TIMEOUT 300)
+  if(arg_TIMEOUT)
+    set(limits TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})
   endif()
   lastout_sources(sources ${name} ${arg_SOURCES})
   add_executable(${name} ${sources})
@@ -81,7 +82,6 @@ function(lastout_test name)
   else()
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
-  set(limits TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT})
   if(NOT arg_PARTS)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
                          TEST_PREFIX "${name}: " PROPERTIES ${limits})

@@ -342,9 +342,8 @@ void Uninstall::lookForWebhook() {
                   "and puts back what was taken away: end it, and run this again, with its --namespace");
 }
 
-// An embedded cluster serves the type without one.
+// An embedded cluster serves the type without one; and there may be one where discovery has a gap.
 bool Uninstall::hasDefinition() const {
-  if (serviceType() == nullptr) return false;
   const auto definition = requests_.readMetadata("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" +
                                                  kube::crdName(criticalservice::criticalServiceType()));
   return !definition || *definition;

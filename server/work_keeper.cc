@@ -70,6 +70,7 @@ std::vector<FinalizerChange> WorkKeeper::changes() {
 void WorkKeeper::lookOn() {
   inDoubtSince_.reset();
   const TimePoint now = steady_clock::now();
+  if (!options_.mayKeep()) kept_ = 0;
   if (!view_.isReady() || !options_.mayKeep() || now < lookOnAgain_) return;
   lookOnAgain_ = now + kLookOnPause;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {

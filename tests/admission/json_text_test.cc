@@ -43,12 +43,25 @@ TEST(JsonWriter, WritesWhatAReaderReads) {
     json.number(INT64_MIN);
     json.key("flag");
     json.flag(false);
+    json.key("nothing");
+    json.text({});
     json.raw(std::string_view("}"));
     const auto read = nlohmann::json::parse(json.take());
-    const nlohmann::json expected = {
-        {"every", every}, {"long", std::string(1'000, '"')}, {"least", INT64_MIN}, {"flag", false}};
+    const nlohmann::json expected = {{"every", every},
+                                     {"long", std::string(1'000, '"')},
+                                     {"least", INT64_MIN},
+                                     {"flag", false},
+                                     {"nothing", ""}};
     EXPECT_EQ(read, expected) << room;
   }
+}
+
+TEST(JsonWriter, BeginsAgainOnceItWasTaken) {
+  JsonWriter json(8);
+  json.text("first");
+  EXPECT_EQ(json.take(), "\"first\"");
+  json.text("and the second");
+  EXPECT_EQ(json.take(), "\"and the second\"");
 }
 
 TEST(JsonWriter, ReplacesWhatIsNotUtf8) {

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "client/secret.h"
@@ -51,6 +54,11 @@ class Plugins : public ClientFolder {
   }
 };
 
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 const std::string kOpening = "the credential plugin \"~/plugin\" ";
 
 TEST_F(Plugins, AnswerOnTheirStandardOutput) { EXPECT_EQ(run("echo noise >&2; echo answer"), "answer\n"); }
@@ -58,9 +66,14 @@ TEST_F(Plugins, AnswerOnTheirStandardOutput) { EXPECT_EQ(run("echo noise >&2; ec
 TEST_F(Plugins, AreToldWhatTheyNeed) {
   ExecPlugin made = plugin(R"(printf '%s|%s|%s|%s' "$KUBERNETES_EXEC_INFO" "$FOLDER" "$HOME" "$2")");
   made.arguments = {"one", "t w\no"};
+  const std::optional<std::string> home = variable("HOME");
   ::setenv("HOME", "/home/me", 1);
   EXPECT_EQ(shortened(run(made)), R"({"kind":"ExecCredential"}|~|/home/me|t w)"
                                   "\no");
+  if (home)
+    ::setenv("HOME", home->c_str(), 1);
+  else
+    ::unsetenv("HOME");
 }
 
 TEST_F(Plugins, AreFoundInThePath) {
@@ -81,6 +94,7 @@ TEST_F(Plugins, HaveNothingOfThisProcess) {
   sigaddset(&blocked, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   EXPECT_EQ(run("kill -TERM $$; echo survived"), kOpening + "was ended by signal 15");
+  pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
 }
 
 TEST_F(Plugins, SayWhyTheyFail) {

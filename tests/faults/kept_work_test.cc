@@ -161,7 +161,18 @@ class KeptWorkOfTheClaim : public KeptWorkTest {
       return !applied.is_null() &&
              applied["metadata"].value("finalizers", Json()).dump().find(kKept) != std::string::npos;
     });
+    world.waitUntil("all know the claim", [this] {
+      bool isKnown = true;
+      for (size_t i = 0; i < world.replicas(); ++i) isKnown = isKnown && knowsTheClaim(world.replica(i));
+      return isKnown;
+    });
     for (const char* work : {"storage", "provider"}) deleteWork(work);
+  }
+  static bool knowsTheClaim(Replica& replica) {
+    return std::ranges::any_of(replica.server().standing().types, [](const server::TypeStanding& standing) {
+      return standing.type.resource == "persistentvolumeclaims" && standing.objects == 1 &&
+             standing.knowledge == graph::Knowledge::Synced;
+    });
   }
   void endAllButTheClaim() {
     clearTheWay();

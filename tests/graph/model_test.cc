@@ -144,7 +144,7 @@ void compare(const Graph& graph, const Model& model) {
 
 class ModelTest : public testing::TestWithParam<uint32_t> {};
 
-// For each of the parameters, which ctest runs side by side.
+// For each of the parameters.
 #ifdef LASTOUT_SANITIZED
 constexpr uint32_t kHistories = 10;
 #else

@@ -355,7 +355,7 @@ TEST_F(UninstallTest, WhetherDeletionsArePutOffHasToBeKnown) {
 TEST_F(UninstallTest, WhatCannotBeReadIsNotSaidToBeGone) {
   options.dropsPutOff = true;
   server.refuse = [](const client::ApiRequest& request) {
-    return request.target.find("/criticalservices") != std::string::npos ? std::optional(403) : std::nullopt;
+    return request.target.starts_with("/apis/lastout.dev/") ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
   EXPECT_THAT(told, Contains("  CriticalServices, if there are any: they could not be read"));
