@@ -223,10 +223,12 @@ struct HttpApiServer::Exchange {
 struct HttpApiServer::State {
   HttpOptions options;
   std::string serverName;
-  std::string address;  // host:port
+  std::string address;           // host:port
+  std::optional<ClientTls> tls;  // of a server with TLS
   Cutter cutter;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Connection>> idle;  // guarded by the mutex
+  std::mutex mutex;  // over the next two
+  std::vector<std::unique_ptr<Connection>> idle;
+  std::unique_ptr<Connection> unused;  // it was made to see whether one can be
 
   // What is sent; fails when a part of it cannot be.
   kube::Result<httplib::Request> write(const ApiRequest& asked) const;
@@ -237,6 +239,10 @@ struct HttpApiServer::State {
     auto connection = std::move(idle.back());
     idle.pop_back();
     return connection;
+  }
+  std::unique_ptr<Connection> takeUnused() {
+    const std::lock_guard lock(mutex);
+    return std::move(unused);
   }
   void keep(std::unique_ptr<Connection> connection) {
     const std::lock_guard lock(mutex);
@@ -268,20 +274,35 @@ kube::Result<std::unique_ptr<HttpApiServer>> HttpApiServer::open(HttpOptions opt
   state->address = hostAndPort(options);
   state->options = std::move(options);
   std::unique_ptr<HttpApiServer> server(new HttpApiServer(std::move(state)));
-  if (auto tried = server->newConnection(); !tried) return tl::unexpected(std::move(tried.error()));
+  if (auto usable = server->prepare(); !usable) {
+    const State& made = *server->state_;
+    return tl::unexpected(httpError(schemeOf(made.options) + made.address + ": " + usable.error().message));
+  }
   return server;
 }
 
-kube::Result<std::unique_ptr<HttpApiServer::Connection>> HttpApiServer::newConnection() const {
+// What is wrong with the options is found before anything is asked.
+kube::Result<void> HttpApiServer::prepare() {
   const HttpOptions& options = state_->options;
-  auto connection = std::make_unique<Connection>(options, state_->serverName);
-  if (!options.tls) return connection;
+  if (options.tls) {
+    auto tls = ClientTls::read({options.authorities, state_->serverName, options.verify,
+                                options.clientCertificate, options.clientKey});
+    if (!tls) return tl::unexpected(std::move(tls.error()));
+    state_->tls = std::move(*tls);
+  }
+  auto first = newConnection();
+  if (!first) return tl::unexpected(std::move(first.error()));
+  state_->unused = std::move(*first);
+  return {};
+}
+
+kube::Result<std::unique_ptr<HttpApiServer::Connection>> HttpApiServer::newConnection() {
+  if (auto unused = state_->takeUnused()) return unused;
+  auto connection = std::make_unique<Connection>(state_->options, state_->serverName);
+  if (!state_->tls) return connection;
   if (!connection->is_valid()) return tl::unexpected(httpError("no TLS client can be made"));
-  auto configured =
-      configureClient(*connection->ssl_context(), {options.authorities, state_->serverName, options.verify,
-                                                   options.clientCertificate, options.clientKey});
-  if (!configured)
-    return tl::unexpected(httpError(schemeOf(options) + state_->address + ": " + configured.error().message));
+  if (auto configured = state_->tls->configure(*connection->ssl_context()); !configured)
+    return tl::unexpected(std::move(configured.error()));
   return connection;
 }
 

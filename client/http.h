@@ -64,7 +64,8 @@ class HttpApiServer : public ApiServer {
   kube::Result<void> once(Connection& connection, Exchange& exchange);
   // Again over a new connection, when a kept one may have been closed meanwhile.
   kube::Result<ApiAnswer> onceOrTwice(Exchange& exchange);
-  kube::Result<std::unique_ptr<Connection>> newConnection() const;
+  kube::Result<void> prepare();
+  kube::Result<std::unique_ptr<Connection>> newConnection();
 
   std::unique_ptr<State> state_;
 };

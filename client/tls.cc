@@ -31,13 +31,8 @@ std::vector<tls::Owned<X509>> certificatesOf(const std::string& pem) {
   return std::move(certificates.read);
 }
 
-kube::Result<void> trust(SSL_CTX& context, const std::string& authorities) {
-  if (authorities.empty()) {
-    if (SSL_CTX_set_default_verify_paths(&context) != 1)
-      return tlsError("the system's authorities cannot be read");
-    return {};
-  }
-  const tls::Owned<X509_STORE> store(X509_STORE_new());
+kube::Result<tls::Owned<X509_STORE>> storeOf(const std::string& authorities) {
+  tls::Owned<X509_STORE> store(X509_STORE_new());
   const auto certificates = certificatesOf(authorities);
   if (certificates.empty()) return tlsError("the certificate authority is no PEM certificate");
   for (const auto& certificate : certificates) {
@@ -46,44 +41,63 @@ kube::Result<void> trust(SSL_CTX& context, const std::string& authorities) {
   }
   // An authority need not be signed by itself to be believed.
   X509_STORE_set_flags(store.get(), X509_V_FLAG_PARTIAL_CHAIN);
-  if (SSL_CTX_set1_verify_cert_store(&context, store.get()) != 1)
-    return tlsError("the certificate authority cannot be used");
-  return {};
-}
-
-kube::Result<void> expectName(SSL_CTX& context, const std::string& name) {
-  if (!tls::expectServerName(context, name))
-    return tlsError(kube::inQuotes(name) + " is no name of a server");
-  return {};
-}
-
-kube::Result<void> show(SSL_CTX& context, const TlsOptions& options) {
-  if (options.certificate.empty() && options.privateKey.empty()) return {};
-  const auto chain = certificatesOf(options.certificate);
-  if (chain.empty()) return tlsError("the client certificate is no PEM certificate");
-  if (SSL_CTX_use_certificate(&context, chain.front().get()) != 1)
-    return tlsError("the client certificate cannot be used");
-  for (size_t i = 1; i < chain.size(); ++i) {
-    if (SSL_CTX_add1_chain_cert(&context, chain[i].get()) != 1)
-      return tlsError("the client certificate's chain cannot be used");
-  }
-  const auto key = tls::privateKeyIn(options.privateKey);
-  if (key == nullptr) return tlsError("the client certificate's key is no PEM key without a password");
-  if (SSL_CTX_use_PrivateKey(&context, key.get()) != 1 || SSL_CTX_check_private_key(&context) != 1)
-    return tlsError("the key does not belong to the client certificate");
-  return {};
+  return store;
 }
 
 }  // namespace
 
-kube::Result<void> configureClient(SSL_CTX& context, const TlsOptions& options) {
+kube::Result<ClientTls> ClientTls::read(const TlsOptions& options) {
+  ERR_clear_error();
+  ClientTls client;
+  client.verify_ = options.verify;
+  client.serverName_ = options.serverName;
+  if (options.verify && !options.authorities.empty()) {
+    auto store = storeOf(options.authorities);
+    if (!store) return tl::unexpected(std::move(store.error()));
+    client.authorities_ = std::move(*store);
+  }
+  if (options.certificate.empty() && options.privateKey.empty()) return client;
+  client.certificates_ = certificatesOf(options.certificate);
+  if (client.certificates_.empty()) return tlsError("the client certificate is no PEM certificate");
+  client.key_ = tls::privateKeyIn(options.privateKey);
+  if (client.key_ == nullptr)
+    return tlsError("the client certificate's key is no PEM key without a password");
+  return client;
+}
+
+kube::Result<void> ClientTls::configure(SSL_CTX& context) const {
   ERR_clear_error();
   SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
-  if (options.verify) {
-    if (auto done = trust(context, options.authorities); !done) return done;
-    if (auto done = expectName(context, options.serverName); !done) return done;
+  if (verify_) {
+    if (auto done = trust(context); !done) return done;
+    if (!tls::expectServerName(context, serverName_))
+      return tlsError(kube::inQuotes(serverName_) + " is no name of a server");
   }
-  return show(context, options);
+  return show(context);
+}
+
+kube::Result<void> ClientTls::trust(SSL_CTX& context) const {
+  if (authorities_ == nullptr) {
+    if (SSL_CTX_set_default_verify_paths(&context) != 1)
+      return tlsError("the system's authorities cannot be read");
+    return {};
+  }
+  if (SSL_CTX_set1_verify_cert_store(&context, authorities_.get()) != 1)
+    return tlsError("the certificate authority cannot be used");
+  return {};
+}
+
+kube::Result<void> ClientTls::show(SSL_CTX& context) const {
+  if (certificates_.empty()) return {};
+  if (SSL_CTX_use_certificate(&context, certificates_.front().get()) != 1)
+    return tlsError("the client certificate cannot be used");
+  for (size_t i = 1; i < certificates_.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(&context, certificates_[i].get()) != 1)
+      return tlsError("the client certificate's chain cannot be used");
+  }
+  if (SSL_CTX_use_PrivateKey(&context, key_.get()) != 1 || SSL_CTX_check_private_key(&context) != 1)
+    return tlsError("the key does not belong to the client certificate");
+  return {};
 }
 
 }  // namespace lastout::client
