@@ -38,7 +38,17 @@ class PutOffTest : public WorksTest {
 
 TEST_F(PutOffTest, TheRecordedDeadlockEndsEmpty) {
   begin();
+  // However late the agent asks, its first answer is no.
+  const std::string instance = kFaultInstances + std::string("/instance-0");
+  world.patch(instance, {{"metadata", {{"finalizers", {"my.crd.group/super-important", "f.x/held"}}}}});
   for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+  world.waitUntil("the agent was denied the provider", [this] {
+    const std::vector<std::string> names = remembered();
+    return std::ranges::find(names, "provider") != names.end();
+  });
+  world.waitUntil("the instance is finalized",
+                  [&] { return world.get(instance)["metadata"]["finalizers"] == Json({"f.x/held"}); });
+  world.patch(instance, {{"metadata", {{"finalizers", nullptr}}}});
   expectAllGone();
   EXPECT_THAT(world.deletedByLastout(), Contains(::testing::Pair(::testing::_, kFaultProvider)))
       << "nobody else asked again\n"
