@@ -43,7 +43,7 @@ class ControlPlane {
   ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings);
 
   std::mutex mutex;
-  std::condition_variable changed;  // notified after writes
+  std::condition_variable changed;  // notified after writes, and when the clock is set or a watch is ended
 
   Storage storage;
   TypeRegistry types;

@@ -25,13 +25,16 @@ struct HttpRequest {
   Impersonation impersonation;
 };
 
-// What a watch sends, piece by piece. For the one thread that answers the request.
+// What a watch sends, piece by piece. For the one thread that answers the request, but for end().
 class WatchStream {
  public:
   virtual ~WatchStream() = default;
   // The next piece, a few events and no more memory than they take. It may be empty when nothing came for
   // `patience`; nothing: the watch is over.
   virtual std::optional<std::string> next(std::chrono::milliseconds patience) = 0;
+  // The watch is over, also for who waits in next(): what it has begun to tell comes still, and then nothing.
+  // From any thread.
+  virtual void end() = 0;
 };
 
 struct HttpResponse {

@@ -11,8 +11,11 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -89,7 +92,16 @@ ApiResult<HttpRequest> toRequest(const httplib::Request& request, std::string bo
   return result;
 }
 
-void answer(httplib::Response& response, HttpResponse answer, const std::atomic<bool>& stopping) {
+// A watch, which is over when the listener stops.
+struct StoppableWatch {
+  StoppableWatch(std::unique_ptr<WatchStream> watch, const std::stop_token& stopping)
+      : stream(std::move(watch)), atStop(stopping, [this] { stream->end(); }) {}
+
+  const std::unique_ptr<WatchStream> stream;
+  std::stop_callback<std::function<void()>> atStop;
+};
+
+void answer(httplib::Response& response, HttpResponse answer, const std::stop_token& stopping) {
   response.status = answer.status;
   response.set_header("Cache-Control", "no-cache, private");
   for (const std::string& warning : answer.warnings) response.set_header("Warning", warningHeader(warning));
@@ -98,11 +110,11 @@ void answer(httplib::Response& response, HttpResponse answer, const std::atomic<
     response.set_content(answer.body, answer.contentType.c_str());
     return;
   }
-  const std::shared_ptr<WatchStream> stream(std::move(answer.stream));
+  const auto watch = std::make_shared<StoppableWatch>(std::move(answer.stream), stopping);
   // The parameter is as in Kubernetes' OpenAPI.
   response.set_chunked_content_provider(
-      answer.contentType + ";stream=watch", [stream, &stopping](size_t, httplib::DataSink& sink) {
-        const std::optional<std::string> piece = stopping ? std::nullopt : stream->next(kPatience);
+      answer.contentType + ";stream=watch", [watch](size_t, httplib::DataSink& sink) {
+        const std::optional<std::string> piece = watch->stream->next(kPatience);
         if (!piece) {
           sink.done();
           return true;
@@ -173,7 +185,7 @@ struct Listener::Server : httplib::Server {
   Authenticate authenticate;
   lastout::tls::Owned<SSL_CTX> tls;  // null: plain HTTP
   std::thread thread;
-  std::atomic<bool> stopping{false};
+  std::stop_source stopping;
   std::atomic<bool> ended{false};  // it listens no more
   int port = 0;
   std::mutex mutex;
@@ -203,7 +215,7 @@ bool Listener::Server::process_and_close_socket(socket_t socket) {
   bool served = false;
   {
     const std::scoped_lock lock(mutex);
-    served = !stopping && sockets.insert(socket).second;
+    served = !stopping.stop_requested() && sockets.insert(socket).second;
   }
   if (served) serve(socket);
   const std::scoped_lock lock(mutex);
@@ -217,7 +229,7 @@ void Listener::Server::serve(int socket) {
   Connection connection(socket, tls.get());
   if (!connection.shakeHands(std::chrono::steady_clock::now() + slowest)) return;
   ClientStream stream(connection, {slowest, options.mostBody});
-  while (!stopping) {
+  while (!stopping.stop_requested()) {
     const auto head = stream.nextHead();
     if (!head) break;
     if (!*head) {
@@ -237,8 +249,8 @@ void Listener::Server::serve(int socket) {
 
 void Listener::Server::endConnections() {
   const std::scoped_lock lock(mutex);
-  stopping = true;
   for (const int socket : sockets) ::shutdown(socket, SHUT_RDWR);
+  stopping.request_stop();
 }
 
 void Listener::Server::handle(const httplib::Request& request, httplib::Response& response,
@@ -252,7 +264,7 @@ void Listener::Server::handle(const httplib::Request& request, httplib::Response
   if (!user) return answerError(response, unauthorized());
   if (!plain) return answerError(response, plain.error());
   plain->user = std::move(*user);
-  answer(response, handler(*plain), stopping);
+  answer(response, handler(*plain), stopping.get_token());
 }
 
 // The library bounds only bodies that say their length; one in chunks, or packed, is bounded here.

@@ -41,7 +41,7 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
 
   void start();
-  // No new requests; those under way are ended, and watches with them.
+  // No new requests; those under way are cut off, and watches with them.
   void stop();
   std::string url() const;  // "https://127.0.0.1:6443"
 

@@ -1,6 +1,7 @@
 #include "apiserver/watch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <iterator>
 #include <mutex>
@@ -19,6 +20,7 @@ class Watch : public WatchStream {
  public:
   Watch(ControlPlane& plane, WatchOptions options);
   std::optional<std::string> next(std::chrono::milliseconds patience) override;
+  void end() override;
 
  private:
   std::string tellThere();
@@ -30,12 +32,13 @@ class Watch : public WatchStream {
 
   ControlPlane& plane_;
   WatchOptions options_;
-  Clock::time_point end_;
+  Clock::time_point endsAt_;
   Clock::time_point nextBookmark_;
   std::shared_ptr<const History> history_;
   std::deque<RecordRef> there_;      // when it began, selected, and not told yet
   std::optional<ApiError> refusal_;  // when it began
   bool over_ = false;
+  std::atomic<bool> isEnded_{false};  // written with the plane's mutex held, so that no wait misses it
   bool toldAny_ = false;
   uint64_t seen_ = 0;  // writes up to this version were told
   std::vector<Write> writes_;
@@ -44,7 +47,7 @@ class Watch : public WatchStream {
 Watch::Watch(ControlPlane& plane, WatchOptions options)
     : plane_(plane),
       options_(std::move(options)),
-      end_(plane.stopwatch() + options_.timeout),
+      endsAt_(plane.stopwatch() + options_.timeout),
       nextBookmark_(plane.stopwatch() + kBookmarkEvery) {
   std::vector<RecordRef> all;
   {
@@ -77,11 +80,11 @@ bool Watch::isServed() const {
 bool Watch::collect(std::chrono::milliseconds patience) {
   writes_.clear();
   std::unique_lock lock(plane_.mutex);
-  const Clock::time_point until = std::min(end_, plane_.stopwatch() + patience);
+  const Clock::time_point until = std::min(endsAt_, plane_.stopwatch() + patience);
   for (bool isLast = false;;) {
     if (!history_->after(seen_, kPieceBytes, writes_)) return false;
     const bool isAll = writes_.empty() || writes_.back().version() == history_->writes.back().version();
-    over_ = isAll && !isServed();
+    over_ = isEnded_ || (isAll && !isServed());
     if (over_ || isLast || !writes_.empty()) return true;
     const Clock::time_point now = plane_.stopwatch();
     isLast = now >= until || plane_.changed.wait_for(lock, until - now) == std::cv_status::timeout;
@@ -89,7 +92,7 @@ bool Watch::collect(std::chrono::milliseconds patience) {
 }
 
 std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
-  if (over_) return std::nullopt;
+  if (over_ || isEnded_) return std::nullopt;
   if (refusal_) return finish(*refusal_);
   if (there_.empty() && !collect(patience)) {
     const std::scoped_lock lock(plane_.mutex);
@@ -101,12 +104,20 @@ std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
   std::string text;
   for (const Write& write : writes_) tell(write, text);
   const Clock::time_point now = plane_.stopwatch();
-  over_ = over_ || now >= end_;
-  if (options_.bookmarks && now >= std::min(end_, nextBookmark_)) {
+  over_ = over_ || now >= endsAt_;
+  if (options_.bookmarks && now >= std::min(endsAt_, nextBookmark_)) {
     text += bookmarkLine(*options_.type, seen_, options_.view);
     nextBookmark_ = now + kBookmarkEvery;
   }
   return text;
+}
+
+void Watch::end() {
+  {
+    const std::scoped_lock lock(plane_.mutex);
+    isEnded_ = true;
+  }
+  plane_.changed.notify_all();
 }
 
 // An object that comes into the selection is told as added, one that leaves it as deleted: as it was when it

@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
 #include "tests/apiserver/wire.h"
 
 namespace lastout::apiserver {
@@ -271,6 +276,37 @@ TEST_F(ListenerTest, EndsWithItsWatches) {
   listener->stop();
   EXPECT_EQ(openWatches, 0);
   for (const auto& watch : watches) watch->readToEnd();
+}
+
+// Tells a line, and nothing more until it is ended, however long that takes.
+class SilentWatch : public WatchStream {
+ public:
+  std::optional<std::string> next(std::chrono::milliseconds /*patience*/) override {
+    if (!std::exchange(hasTold_, true)) return "told\n";
+    isEnded_.wait(false);
+    return std::nullopt;
+  }
+  void end() override {
+    isEnded_ = true;
+    isEnded_.notify_all();
+  }
+
+ private:
+  bool hasTold_ = false;
+  std::atomic<bool> isEnded_{false};
+};
+
+TEST_F(ListenerTest, EndsAWatchThatWaits) {
+  handle = [](const HttpRequest&) {
+    HttpResponse response;
+    response.stream = std::make_unique<SilentWatch>();
+    return response;
+  };
+  WireConnection watch(port, &admin);
+  watch.send(toText(WireRequest{"GET", kMaps, "", {}}));
+  EXPECT_THAT(watch.readUntil("told\n\r\n"), HasSubstr("told"));
+  listener->stop();
+  EXPECT_EQ(watch.readToEnd().status, 0) << "it is cut off";
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <sstream>
+#include <thread>
 
 #include "tests/apiserver/cluster_fixture.h"
 
@@ -146,6 +148,22 @@ std::vector<std::string> agesIn(WatchStream& watch) {
   for (std::string line; std::getline(lines, line);)
     ages.push_back(Json::parse(line)["object"]["rows"][0]["cells"].back());
   return ages;
+}
+
+TEST_F(WatchTest, IsOverWhenSomebodyEndsItWhileItWaits) {
+  const auto stream = watch("&timeoutSeconds=36000");
+  std::atomic<int> pieces{0};
+  std::thread telling([&] {
+    while (stream->next(std::chrono::hours(1))) {
+      ++pieces;
+      pieces.notify_one();
+    }
+  });
+  createMaps(1);
+  pieces.wait(0);  // it waits for the next one then, or is about to
+  stream->end();
+  telling.join();
+  EXPECT_EQ(stream->next(std::chrono::hours(1)), std::nullopt);
 }
 
 TEST_F(WatchTest, AgesAreOfTheMomentInWhichTheyAreTold) {

@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <string_view>
 #include <thread>
 #include <utility>
 
+#include "kube/query.h"
 #include "tls/pem.h"
 
 namespace lastout::testing {
@@ -19,6 +21,8 @@ using apiserver::Json;
 using apiserver::UserInfo;
 
 constexpr apiserver::Validity kWireValidity{0, 4'102'444'800};  // until 2100
+constexpr std::string_view kContentTypeHeader = "Content-Type: ";
+constexpr std::string_view kAcceptHeader = "Accept: ";
 
 constexpr const char* kWireUsers = R"(users:
 - username: admin
@@ -37,9 +41,14 @@ constexpr const char* kWireUsers = R"(users:
   - { verbs: [get], groups: [apps], resources: [deployments], namespaces: [default] }
 )";
 
+const apiserver::Users& wireUsers() {
+  static const apiserver::Users kUsers = apiserver::parseUsers(kWireUsers, "users.yaml").value();
+  return kUsers;
+}
+
 apiserver::EmbeddedOptions wireCluster(const apiserver::CallWebhook& call) {
   apiserver::EmbeddedOptions options;
-  options.users = apiserver::parseUsers(kWireUsers, "users.yaml").value();
+  options.users = wireUsers();
   options.callWebhook =
       [&call](const apiserver::Webhook& webhook,
               const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
@@ -70,6 +79,7 @@ class CountedWatch : public apiserver::WatchStream {
   std::optional<std::string> next(std::chrono::milliseconds patience) override {
     return watch_->next(patience);
   }
+  void end() override { watch_->end(); }
 
  private:
   std::unique_ptr<WatchStream> watch_;
@@ -144,7 +154,7 @@ WireTest::WireTest(apiserver::ListenerOptions options)
   options.certificate = server.certificate;
   options.privateKey = server.key;
   options.clientCa = authority.certificate;
-  const auto handle = [this](const HttpRequest& request) {
+  handle = [this](const HttpRequest& request) {
     if (request.method == "PATCH") ++patches;
     HttpResponse response = cluster.handle(request);
     if (response.stream != nullptr)
@@ -153,11 +163,12 @@ WireTest::WireTest(apiserver::ListenerOptions options)
   };
   const auto authenticate = [](std::string_view token,
                                const UserInfo* certificate) -> std::optional<UserInfo> {
-    if (!token.empty())
-      return apiserver::userWithToken(apiserver::parseUsers(kWireUsers, "users.yaml").value(), token);
+    if (!token.empty()) return apiserver::userWithToken(wireUsers(), token);
     return certificate == nullptr ? std::nullopt : std::optional(*certificate);
   };
-  listener = apiserver::Listener::open(options, handle, authenticate).value();
+  listener = apiserver::Listener::open(
+                 options, [this](const HttpRequest& request) { return handle(request); }, authenticate)
+                 .value();
   listener->start();
   const std::string url = listener->url();
   port = std::stoi(url.substr(url.rfind(':') + 1));
@@ -169,6 +180,28 @@ WireAnswer WireTest::ask(const WireRequest& request) {
   WireConnection connection(port, &admin);
   connection.send(toText(request));
   return connection.readToEnd();
+}
+
+WireAnswer WireTest::askInside(const WireRequest& asked) {
+  HttpRequest request;
+  request.method = asked.method;
+  const size_t question = asked.target.find('?');
+  request.path = asked.target.substr(0, question);
+  if (question != std::string::npos)
+    request.query = kube::parseQuery(asked.target.substr(question + 1)).value();
+  for (const std::string& header : asked.headers) {
+    if (header.starts_with(kContentTypeHeader))
+      request.contentType = header.substr(kContentTypeHeader.size());
+    else if (header.starts_with(kAcceptHeader))
+      request.accept = header.substr(kAcceptHeader.size());
+    else
+      ADD_FAILURE() << "this header is for the wire: " << header;
+  }
+  request.body = asked.body;
+  request.user = apiserver::adminUser();
+  const HttpResponse response = handle(request);
+  EXPECT_EQ(response.stream, nullptr) << "a watch is for the wire";
+  return {response.status, "", response.body};
 }
 
 Json WireTest::expectStatus(int code, const WireRequest& request) {
@@ -183,7 +216,8 @@ Json WireTest::expectStatus(int code, const WireRequest& request) {
 }
 
 void WireTest::create(const std::string& path, const Json& object) {
-  expectStatus(201, {"POST", path, object.dump(), {"Content-Type: application/json"}});
+  const WireAnswer answer = askInside({"POST", path, object.dump(), {"Content-Type: application/json"}});
+  EXPECT_EQ(answer.status, 201) << path << "\n" << answer.body.substr(0, 1000);
 }
 
 void WireTest::waitUntilNoWatchIsOpen() {

@@ -63,11 +63,14 @@ class WireTest : public ::testing::Test {
   explicit WireTest(apiserver::ListenerOptions options = {});
   ~WireTest() override;
 
-  // By the admin, over a connection of its own.
-  WireAnswer ask(const WireRequest& request);
+  // By the admin; over a connection of its own, where nobody says otherwise.
+  virtual WireAnswer ask(const WireRequest& request);
+  // The same without a connection, for who has no interest in the wire: no watches, of headers Content-Type
+  // and Accept alone, and none in the answer.
+  WireAnswer askInside(const WireRequest& request);
   // The answer must have that status, and its body say so.
   apiserver::Json expectStatus(int code, const WireRequest& request);
-  void create(const std::string& path, const apiserver::Json& object);
+  void create(const std::string& path, const apiserver::Json& object);  // inside
   void waitUntilNoWatchIsOpen();
 
   apiserver::CertifiedKey authority;
@@ -77,6 +80,7 @@ class WireTest : public ::testing::Test {
   apiserver::EmbeddedCluster cluster;
   std::atomic<int> openWatches{0};
   std::atomic<int> patches{0};  // requests so far
+  apiserver::Handler handle;    // what the listener asks: the cluster, with what is counted here
   std::unique_ptr<apiserver::Listener> listener;
   int port = 0;
 };

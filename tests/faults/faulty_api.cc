@@ -24,7 +24,7 @@ std::string resourceOf(const HttpRequest& request) {
 
 }  // namespace
 
-// Its members are guarded by the mutex of the FaultyApi.
+// What FaultyApi knows of it is guarded by its mutex.
 class FaultyApi::Watch : public apiserver::WatchStream {
  public:
   Watch(FaultyApi& api, std::unique_ptr<WatchStream> real, std::string resource, uint64_t generation)
@@ -32,13 +32,14 @@ class FaultyApi::Watch : public apiserver::WatchStream {
 
   std::optional<std::string> next(milliseconds patience) override {
     if (over_) return std::nullopt;
-    auto piece = real_ == nullptr ? std::nullopt : real_->next(std::min(patience, kWatchPatience));
-    if (!piece) real_.reset();
+    auto piece = exhausted_ ? std::nullopt : real_->next(std::min(patience, kWatchPatience));
+    exhausted_ = !piece;
     Told told = api_.tell(*this, piece.value_or(""));
     over_ = told.isLast;
     return std::move(told.text);
   }
-  bool isExhausted() const { return real_ == nullptr; }
+  void end() override { real_->end(); }
+  bool isExhausted() const { return exhausted_; }
 
   const std::string resource;
   const uint64_t generation;
@@ -47,7 +48,8 @@ class FaultyApi::Watch : public apiserver::WatchStream {
 
  private:
   FaultyApi& api_;
-  std::unique_ptr<WatchStream> real_;
+  const std::unique_ptr<WatchStream> real_;
+  bool exhausted_ = false;
   bool over_ = false;
 };
 

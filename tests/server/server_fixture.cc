@@ -141,7 +141,7 @@ void ServerTest::follow() {
 void ServerTest::waitUntil(const std::function<bool()>& holds) {
   constexpr milliseconds kLongestPause{32};
   const auto deadline = steady_clock::now() + std::chrono::seconds(60);
-  // A look may be a TLS handshake, and what is waited for needs the processors, too.
+  // What is waited for needs the processors, too.
   for (milliseconds pause{2}; !holds(); pause = std::min(2 * pause, kLongestPause)) {
     ASSERT_LT(steady_clock::now(), deadline) << "it does not come true";
     std::this_thread::sleep_for(pause);

@@ -1,4 +1,4 @@
-// Probes of API servers that ask lastout, or do not: all of it over TLS, with the webhook really called.
+// Probes of API servers that ask lastout, or do not: over TLS, with the webhook really called.
 #include "server/webhook_probe.h"
 
 #include <gmock/gmock.h>
