@@ -49,7 +49,7 @@ std::string Cluster::kubectl(const std::string& line, int expected) const {
 void Cluster::waitUntil(const std::string& line) const {
   const testing::Ran ran =
       run("timeout 300 sh -s <<'UNTIL'\ntrap 'echo \"$last\"; exit 1' TERM\nuntil said=$(" + line +
-          " 2>&1); do last=$said; done\nUNTIL");
+          " 2>&1); do last=$said; sleep 0.2; done\nUNTIL");
   EXPECT_EQ(ran.exitCode, 0) << line << "\n" << ran.out;
 }
 

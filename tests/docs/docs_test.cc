@@ -61,7 +61,8 @@ class Console {
 std::string inScript(const std::string& command) {
   if (!command.ends_with("&")) return command + "\n";
   return command.substr(0, command.size() - 1) +
-         " >greeting 2>&1 & until grep -q Ctrl-C greeting; do kill -0 $! || break; done; cat greeting\n"
+         " >greeting 2>&1 & until grep -q Ctrl-C greeting; do sleep 0.05; kill -0 $! || break; done; cat "
+         "greeting\n"
          "running=\"$! $running\"; trap \"kill $running; wait; rm -r '$PWD'\" EXIT\n";
 }
 

@@ -24,7 +24,8 @@ constexpr int kSlower = 4;
 constexpr int kSlower = 1;
 #endif
 constexpr std::chrono::seconds kPatience{60 * kSlower};
-constexpr milliseconds kPause{3};
+constexpr milliseconds kPause{3};    // between two looks at what is waited for, at first
+constexpr milliseconds kSeldom{24};  // and in the end, so that looking leaves the processors to who works
 constexpr milliseconds kLongestPause{50};  // of a client that asks again and again
 constexpr size_t kMostLines = 200;
 constexpr size_t kRecentLines = 12;
@@ -540,10 +541,13 @@ void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::fun
       --left;
     });
   }
-  waitUntil("all is gone", [&] {
-    if (left > 0) trouble();
-    return left == 0;
-  });
+  waitUntil(  // trouble comes often
+      "all is gone",
+      [&] {
+        if (left > 0) trouble();
+        return left == 0;
+      },
+      kPause);
   for (std::thread& client : clients) client.join();
 }
 
@@ -576,7 +580,7 @@ void FaultWorld::denyToAll(const std::string& operation, const kube::GroupResour
 }
 
 void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds) {
-  waitUntil(what, holds, kPause);
+  waitUntil(what, holds, kSeldom);
 }
 
 void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds,

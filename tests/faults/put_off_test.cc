@@ -24,6 +24,18 @@ class PutOffTest : public WorksTest {
  public:
   using WorksTest::WorksTest;
 
+  // However late the agent asks for the provider, its first answer is no.
+  void deleteAllWorks() {
+    const std::string instance = kFaultInstances + std::string("/instance-0");
+    world.patch(instance, {{"metadata", {{"finalizers", {"my.crd.group/super-important", "f.x/held"}}}}});
+    const Json provider = world.get(kFaultProvider);
+    for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+    world.waitUntil("the agent was denied the provider",
+                    [&] { return world.putOff().contains(provider["metadata"]["uid"].get<std::string>()); });
+    world.waitUntil("the instance is finalized",
+                    [&] { return world.get(instance)["metadata"]["finalizers"] == Json({"f.x/held"}); });
+    world.patch(instance, {{"metadata", {{"finalizers", nullptr}}}});
+  }
   // The provider may go, and somebody else does not let it.
   void expectRefused() {
     clearTheWay();
@@ -38,17 +50,7 @@ class PutOffTest : public WorksTest {
 
 TEST_F(PutOffTest, TheRecordedDeadlockEndsEmpty) {
   begin();
-  // However late the agent asks, its first answer is no.
-  const std::string instance = kFaultInstances + std::string("/instance-0");
-  world.patch(instance, {{"metadata", {{"finalizers", {"my.crd.group/super-important", "f.x/held"}}}}});
-  for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
-  world.waitUntil("the agent was denied the provider", [this] {
-    const std::vector<std::string> names = remembered();
-    return std::ranges::find(names, "provider") != names.end();
-  });
-  world.waitUntil("the instance is finalized",
-                  [&] { return world.get(instance)["metadata"]["finalizers"] == Json({"f.x/held"}); });
-  world.patch(instance, {{"metadata", {{"finalizers", nullptr}}}});
+  deleteAllWorks();
   expectAllGone();
   EXPECT_THAT(world.deletedByLastout(), Contains(::testing::Pair(::testing::_, kFaultProvider)))
       << "nobody else asked again\n"
@@ -382,7 +384,7 @@ class PutOffForNobody : public PutOffTest {
 
 TEST_F(PutOffForNobody, StaysADeadlock) {
   begin();
-  for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
+  deleteAllWorks();
   world.waitUntil("the way is clear", [&] { return !world.isThere(kFaultCrd); });
   world.waitUntilCollected();
   EXPECT_TRUE(world.isThere(kFaultProvider));
