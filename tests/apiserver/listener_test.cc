@@ -281,8 +281,12 @@ TEST_F(ListenerTest, EndsWithItsWatches) {
 // Tells a line, and nothing more until it is ended, however long that takes.
 class SilentWatch : public WatchStream {
  public:
+  explicit SilentWatch(std::atomic<bool>& waits) : waits_(waits) {}
+
   std::optional<std::string> next(std::chrono::milliseconds /*patience*/) override {
     if (!std::exchange(hasTold_, true)) return "told\n";
+    waits_ = true;
+    waits_.notify_all();
     isEnded_.wait(false);
     return std::nullopt;
   }
@@ -292,19 +296,22 @@ class SilentWatch : public WatchStream {
   }
 
  private:
+  std::atomic<bool>& waits_;
   bool hasTold_ = false;
   std::atomic<bool> isEnded_{false};
 };
 
 TEST_F(ListenerTest, EndsAWatchThatWaits) {
-  handle = [](const HttpRequest&) {
+  std::atomic<bool> waits{false};
+  handle = [&waits](const HttpRequest&) {
     HttpResponse response;
-    response.stream = std::make_unique<SilentWatch>();
+    response.stream = std::make_unique<SilentWatch>(waits);
     return response;
   };
   WireConnection watch(port, &admin);
   watch.send(toText(WireRequest{"GET", kMaps, "", {}}));
   EXPECT_THAT(watch.readUntil("told\n\r\n"), HasSubstr("told"));
+  waits.wait(false);
   listener->stop();
   EXPECT_EQ(watch.readToEnd().status, 0) << "it is cut off";
 }
