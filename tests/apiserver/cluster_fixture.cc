@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kube/names.h"
+#include "tests/apiserver/admin_request.h"
 
 namespace lastout::testing {
 namespace {
@@ -45,22 +46,9 @@ ClusterTest::ClusterTest(apiserver::EmbeddedOptions options) : cluster(complete(
 
 HttpResponse ClusterTest::send(const std::string& method, const std::string& path, const Json& body,
                                const std::string& contentType) {
-  HttpRequest request;
-  request.method = method;
-  const size_t query = path.find('?');
-  request.path = path.substr(0, query);
-  std::string_view rest =
-      query == std::string::npos ? std::string_view() : std::string_view(path).substr(query + 1);
-  while (!rest.empty()) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-    const size_t equals = pair.find('=');
-    request.query.emplace(pair.substr(0, equals),
-                          equals == std::string_view::npos ? "" : pair.substr(equals + 1));
-  }
+  HttpRequest request = adminRequest(method, path);
   request.contentType = contentType;
   if (!body.is_null()) request.body = apiserver::toText(body);
-  request.user = apiserver::adminUser();
   return cluster.handle(request);
 }
 

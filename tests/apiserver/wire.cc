@@ -5,11 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <string_view>
 #include <thread>
 #include <utility>
 
-#include "kube/query.h"
 #include "tls/pem.h"
 
 namespace lastout::testing {
@@ -21,8 +19,6 @@ using apiserver::Json;
 using apiserver::UserInfo;
 
 constexpr apiserver::Validity kWireValidity{0, 4'102'444'800};  // until 2100
-constexpr std::string_view kContentTypeHeader = "Content-Type: ";
-constexpr std::string_view kAcceptHeader = "Accept: ";
 
 constexpr const char* kWireUsers = R"(users:
 - username: admin
@@ -182,28 +178,6 @@ WireAnswer WireTest::ask(const WireRequest& request) {
   return connection.readToEnd();
 }
 
-WireAnswer WireTest::askInside(const WireRequest& asked) {
-  HttpRequest request;
-  request.method = asked.method;
-  const size_t question = asked.target.find('?');
-  request.path = asked.target.substr(0, question);
-  if (question != std::string::npos)
-    request.query = kube::parseQuery(asked.target.substr(question + 1)).value();
-  for (const std::string& header : asked.headers) {
-    if (header.starts_with(kContentTypeHeader))
-      request.contentType = header.substr(kContentTypeHeader.size());
-    else if (header.starts_with(kAcceptHeader))
-      request.accept = header.substr(kAcceptHeader.size());
-    else
-      ADD_FAILURE() << "this header is for the wire: " << header;
-  }
-  request.body = asked.body;
-  request.user = apiserver::adminUser();
-  const HttpResponse response = handle(request);
-  EXPECT_EQ(response.stream, nullptr) << "a watch is for the wire";
-  return {response.status, "", response.body};
-}
-
 Json WireTest::expectStatus(int code, const WireRequest& request) {
   const WireAnswer answer = ask(request);
   EXPECT_EQ(answer.status, code) << request.method << " " << request.target.substr(0, 200) << "\n"
@@ -216,8 +190,7 @@ Json WireTest::expectStatus(int code, const WireRequest& request) {
 }
 
 void WireTest::create(const std::string& path, const Json& object) {
-  const WireAnswer answer = askInside({"POST", path, object.dump(), {"Content-Type: application/json"}});
-  EXPECT_EQ(answer.status, 201) << path << "\n" << answer.body.substr(0, 1000);
+  expectStatus(201, {"POST", path, object.dump(), {"Content-Type: application/json"}});
 }
 
 void WireTest::waitUntilNoWatchIsOpen() {

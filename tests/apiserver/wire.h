@@ -65,12 +65,9 @@ class WireTest : public ::testing::Test {
 
   // By the admin; over a connection of its own, where nobody says otherwise.
   virtual WireAnswer ask(const WireRequest& request);
-  // The same without a connection, for who has no interest in the wire: no watches, of headers Content-Type
-  // and Accept alone, and none in the answer.
-  WireAnswer askInside(const WireRequest& request);
   // The answer must have that status, and its body say so.
   apiserver::Json expectStatus(int code, const WireRequest& request);
-  void create(const std::string& path, const apiserver::Json& object);  // inside
+  void create(const std::string& path, const apiserver::Json& object);
   void waitUntilNoWatchIsOpen();
 
   apiserver::CertifiedKey authority;

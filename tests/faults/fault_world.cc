@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "kube/query.h"
+#include "tests/apiserver/admin_request.h"
 
 namespace lastout::testing {
 namespace {
@@ -392,14 +392,9 @@ void FaultWorld::waitUntilCollected() {
 }
 
 HttpResponse FaultWorld::ask(const std::string& method, const std::string& path, const Json& body) {
-  HttpRequest request;
-  request.method = method;
-  request.path = path.substr(0, path.find('?'));
-  if (const size_t query = path.find('?'); query != std::string::npos)
-    request.query = kube::parseQuery(path.substr(query + 1)).value();
+  HttpRequest request = adminRequest(method, path);
   request.contentType = method == "PATCH" ? "application/merge-patch+json" : "application/json";
   if (!body.is_null()) request.body = body.dump();
-  request.user = apiserver::adminUser();
   return judge.asked([&] { return cluster().handle(request); });
 }
 

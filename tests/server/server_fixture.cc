@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <thread>
 #include <utility>
+
+#include "tests/apiserver/admin_request.h"
 
 namespace lastout::testing {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+constexpr std::string_view kContentTypeHeader = "Content-Type: ";
+constexpr std::string_view kAcceptHeader = "Accept: ";
 constexpr const char* kInstances = "/apis/my.crd.group/v1/coolresources";
 constexpr const char* kServices = "/apis/lastout.dev/v1alpha1/criticalservices";
 constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -63,6 +68,22 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
 ServerTest::~ServerTest() {
   if (watches) watches->stop();
   cluster.stop();
+}
+
+WireAnswer ServerTest::ask(const WireRequest& asked) {
+  apiserver::HttpRequest request = adminRequest(asked.method, asked.target);
+  for (const std::string& header : asked.headers) {
+    if (header.starts_with(kContentTypeHeader))
+      request.contentType = header.substr(kContentTypeHeader.size());
+    else if (header.starts_with(kAcceptHeader))
+      request.accept = header.substr(kAcceptHeader.size());
+    else
+      ADD_FAILURE() << "this header is for the wire: " << header;
+  }
+  request.body = asked.body;
+  const apiserver::HttpResponse response = handle(request);
+  EXPECT_EQ(response.stream, nullptr) << "a watch is for the wire";
+  return {response.status, "", response.body};
 }
 
 Json ServerTest::criticalService() {

@@ -23,8 +23,9 @@ class ServerTest : public WireTest {
   explicit ServerTest(server::ReviewsOptions options = {});
   ~ServerTest() override;
 
-  // Inside: the wire is for lastout's own requests.
-  WireAnswer ask(const WireRequest& request) override { return askInside(request); }
+  // Without a connection, as the wire is for lastout's own requests: no watches, of headers Content-Type and
+  // Accept alone, and none in the answer.
+  WireAnswer ask(const WireRequest& request) override;
 
   // The story: a Deployment, the CRD of its CoolResources, an instance with its finalizer, and the
   // CriticalService.
