@@ -303,11 +303,11 @@ class SilentWatch : public WatchStream {
 
 TEST_F(ListenerTest, EndsAWatchThatWaits) {
   std::atomic<bool> waits{false};
-  handle = [&waits](const HttpRequest&) {
+  serve([&waits](const HttpRequest&) {
     HttpResponse response;
     response.stream = std::make_unique<SilentWatch>(waits);
     return response;
-  };
+  });
   WireConnection watch(port, &admin);
   watch.send(toText(WireRequest{"GET", kMaps, "", {}}));
   EXPECT_THAT(watch.readUntil("told\n\r\n"), HasSubstr("told"));

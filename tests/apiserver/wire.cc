@@ -144,33 +144,38 @@ std::string toText(const WireRequest& request) {
 WireTest::WireTest(apiserver::ListenerOptions options)
     : authority(apiserver::makeAuthority("a test", kWireValidity).value()),
       admin(apiserver::makeClientCertificate(authority, apiserver::adminUser(), kWireValidity).value()),
-      cluster(wireCluster(callWebhook)) {
+      cluster(wireCluster(callWebhook)),
+      options_(std::move(options)) {
   cluster.clock().pause();
   const auto server = apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kWireValidity).value();
-  options.certificate = server.certificate;
-  options.privateKey = server.key;
-  options.clientCa = authority.certificate;
-  handle = [this](const HttpRequest& request) {
-    if (request.method == "PATCH") ++patches;
-    HttpResponse response = cluster.handle(request);
-    if (response.stream != nullptr)
-      response.stream = std::make_unique<CountedWatch>(std::move(response.stream), openWatches);
-    return response;
-  };
+  options_.certificate = server.certificate;
+  options_.privateKey = server.key;
+  options_.clientCa = authority.certificate;
+  serve([this](const HttpRequest& request) { return handle(request); });
+}
+
+WireTest::~WireTest() { listener.reset(); }
+
+void WireTest::serve(apiserver::Handler handler) {
   const auto authenticate = [](std::string_view token,
                                const UserInfo* certificate) -> std::optional<UserInfo> {
     if (!token.empty()) return apiserver::userWithToken(wireUsers(), token);
     return certificate == nullptr ? std::nullopt : std::optional(*certificate);
   };
-  listener = apiserver::Listener::open(
-                 options, [this](const HttpRequest& request) { return handle(request); }, authenticate)
-                 .value();
+  listener.reset();
+  listener = apiserver::Listener::open(options_, std::move(handler), authenticate).value();
   listener->start();
   const std::string url = listener->url();
   port = std::stoi(url.substr(url.rfind(':') + 1));
 }
 
-WireTest::~WireTest() { listener.reset(); }
+HttpResponse WireTest::handle(const HttpRequest& request) {
+  if (request.method == "PATCH") ++patches;
+  HttpResponse response = cluster.handle(request);
+  if (response.stream != nullptr)
+    response.stream = std::make_unique<CountedWatch>(std::move(response.stream), openWatches);
+  return response;
+}
 
 WireAnswer WireTest::ask(const WireRequest& request) {
   WireConnection connection(port, &admin);

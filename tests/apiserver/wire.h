@@ -63,6 +63,12 @@ class WireTest : public ::testing::Test {
   explicit WireTest(apiserver::ListenerOptions options = {});
   ~WireTest() override;
 
+  // Opens the listener anew, at another port, with `handler` for what it asks; the one before has ended by
+  // then.
+  void serve(apiserver::Handler handler);
+  // Asks the cluster, and counts; what the listener asks unless a test serves something else.
+  apiserver::HttpResponse handle(const apiserver::HttpRequest& request);
+
   // By the admin; over a connection of its own, where nobody says otherwise.
   virtual WireAnswer ask(const WireRequest& request);
   // The answer must have that status, and its body say so.
@@ -77,9 +83,11 @@ class WireTest : public ::testing::Test {
   apiserver::EmbeddedCluster cluster;
   std::atomic<int> openWatches{0};
   std::atomic<int> patches{0};  // requests so far
-  apiserver::Handler handle;    // what the listener asks: the cluster, with what is counted here
   std::unique_ptr<apiserver::Listener> listener;
   int port = 0;
+
+ private:
+  apiserver::ListenerOptions options_;
 };
 
 }  // namespace lastout::testing
