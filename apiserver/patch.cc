@@ -1,6 +1,8 @@
 #include "apiserver/patch.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,10 +15,39 @@
 namespace lastout::apiserver {
 namespace {
 
+constexpr size_t kLongestNumber = 24;  // bytes: of a double such as -2.2250738585072014e-308
+
+// Besides the character itself.
+size_t escapeBytes(char character) {
+  if (character == '"' || character == '\\') return 1;
+  if (static_cast<unsigned char>(character) >= ' ') return 0;
+  const bool hasLetter = std::string_view("\b\f\n\r\t").find(character) != std::string_view::npos;
+  return hasLetter ? 1 : std::string_view("u001f").size();
+}
+
+size_t writtenBytes(std::string_view text) {
+  size_t bytes = text.size() + 2;
+  for (const char character : text) bytes += escapeBytes(character);
+  return bytes;
+}
+
+size_t digitsOf(const Json& whole) {
+  char digits[kLongestNumber];
+  const auto end = whole.is_number_unsigned()
+                       ? std::to_chars(std::begin(digits), std::end(digits), whole.get<uint64_t>())
+                       : std::to_chars(std::begin(digits), std::end(digits), whole.get<int64_t>());
+  return static_cast<size_t>(end.ptr - std::begin(digits));
+}
+
+size_t bytesOfScalar(const Json& json) {
+  if (json.is_string()) return writtenBytes(json.get_ref<const std::string&>());
+  if (json.is_number_integer()) return digitsOf(json);
+  return json.is_number() ? kLongestNumber : std::string_view("false").size();
+}
+
 void addExtent(const Json& json, size_t depth, Extent& extent) {
-  extent.bytes += 2;
   extent.depth = std::max(extent.depth, depth);
-  if (json.is_string()) extent.bytes += json.get_ref<const std::string&>().size();
+  extent.bytes += json.is_structured() ? 2 + json.size() : bytesOfScalar(json);  // commas
   if (!json.is_structured() || extent.depth > kDeepestJson || extent.bytes > kMostBodyBytes) return;
   extent.depth = std::max(extent.depth, depth + 1);
   if (json.is_array()) {
@@ -24,7 +55,7 @@ void addExtent(const Json& json, size_t depth, Extent& extent) {
     return;
   }
   for (const auto& [key, member] : json.get_ref<const Json::object_t&>()) {
-    extent.bytes += key.size() + 2;
+    extent.bytes += writtenBytes(key) + 1;
     addExtent(member, depth + 1, extent);
   }
 }

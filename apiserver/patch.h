@@ -35,7 +35,7 @@ ApiResult<Json> applyPatch(const Json& object, const Json& patch, const ApplyReq
 
 // How large a value is. Both stop counting soon after what may be stored (apiserver/decode.h).
 struct Extent {
-  size_t bytes = 0;  // about what its text takes
+  size_t bytes = 0;  // what its text takes at most
   size_t depth = 0;  // 0 for a scalar, 1 for a list or map of scalars
 };
 Extent extentOf(const Json& json);

@@ -105,8 +105,23 @@ TEST(JsonPatch, CannotGrowWithoutBound) {
   EXPECT_EQ(jsonPatch(object, deepening).error().code, 422);
 }
 
+// Quotes, escapes, colons and commas count, so that what is stored can be read again.
+TEST(WithinLimits, CountsWhatIsWritten) {
+  for (const char* text : {R"({"x":{}})", R"({"":[]})", R"("\n\"")", R"({"\u0001":false})", "[null]"}) {
+    const Json item = Json::parse(text);
+    const size_t most = kMostBodyBytes / (item.dump().size() + 1);
+    const auto listOf = [&](size_t items) { return Json{{"a", Json(Json::array_t(items, item))}}; };
+    EXPECT_EQ(withinLimits(listOf(most + 1)).error().code, 413) << text;
+    EXPECT_TRUE(withinLimits(listOf(most - most / 4))) << text;
+  }
+  const Json number = -2.2250738585072014e-308;
+  EXPECT_EQ(
+      withinLimits({{"a", Json(Json::array_t(kMostBodyBytes / number.dump().size(), number))}}).error().code,
+      413);
+}
+
 TEST(JsonPatch, CannotBeMadeCostly) {
-  const Json object = {{"a", Json(Json::array_t(900'000))}};
+  const Json object = {{"a", Json(Json::array_t(400'000))}};
   Json shifting = Json::array();
   for (size_t i = 0; i < kMostJsonPatchOperations; ++i)
     shifting.push_back({{"op", "add"}, {"path", "/a/0"}, {"value", 1}});
