@@ -142,9 +142,15 @@ std::string_view otherService(Builder& builder, const kube::Object& first, const
   return known->enforcement == parsed->enforcement ? kNothing : "spec.enforcement";
 }
 
+// A work that names an object of the scenario's file, say.
+bool isSameDocument(const kube::Object& first, const kube::Object& again) {
+  return !first.file.empty() && first.file == again.file && first.content.position == again.content.position;
+}
+
 }  // namespace
 
 void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated) {
+  if (isSameDocument(first, again)) return;
   const Role role = roleOf(again.key.type);
   std::string_view what = role == Role::CriticalService ? otherService(builder, first, again)
                                                         : otherSpecification(first, again, role, isCreated);

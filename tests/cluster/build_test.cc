@@ -99,6 +99,20 @@ TEST(Repeated, ACriticalServiceIsReadWhereverItStands) {
   EXPECT_THAT(errorOfTwo(service("a"), service("\"\""), Second::InAStep), HasSubstr("two.yaml"));
 }
 
+TEST(Repeated, WhatAWorkNamesInTheFileIsNotASecondManifest) {
+  BuildInput input;
+  input.types = kube::ResourceMap::builtIn();
+  const char* withoutSpec =
+      "{apiVersion: lastout.dev/v1alpha1, kind: CriticalService, metadata: {name: guard}}";
+  input.objects = *kube::parseObjects(*kube::parseYaml(withoutSpec, "one.yaml"), "one.yaml", input.types);
+  WorkSpec work;
+  work.manifestWork.key = {{"work.open-cluster-management.io", "manifestworks"}, "hub", "w"};
+  work.appliedName = "applied-w";
+  work.manifests = input.objects;
+  input.works.push_back(std::move(work));
+  EXPECT_THAT(build(input).error(), testing::SizeIs(1)) << "that it has no spec, said once";
+}
+
 TEST(Build, SaysWhichWorkloadHasTooManyReplicas) {
   EXPECT_THAT(
       firstError(
