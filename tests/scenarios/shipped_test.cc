@@ -15,6 +15,7 @@
 namespace lastout::scenarios {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
@@ -25,10 +26,14 @@ constexpr uint64_t kMaxStates = 20'000;  // two of the files have more
 constexpr uint64_t kMaxStates = Bounds{}.states;
 #endif
 
+std::string textOf(const std::string& file) {
+  std::ifstream input(file);
+  return {std::istreambuf_iterator<char>(input), {}};
+}
+
 // One of these files, with the first `from` in it replaced.
 std::string changed(const std::string& file, const std::string& from, const std::string& to) {
-  std::ifstream input(file);
-  std::string text{std::istreambuf_iterator<char>(input), {}};
+  std::string text = textOf(file);
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from << " in " << file;
   if (at != std::string::npos) text.replace(at, from.size(), to);
@@ -81,12 +86,20 @@ TEST_P(Shipped, FailsWithoutLastoutUnlessItIsAControl) {
   EXPECT_THAT(failures(replay(*unguarded, {})), Not(IsEmpty()));
 }
 
+// As a row of the page that lists them all.
+std::string rowOf(const Scenario& scenario) {
+  const bool isStuck = scenario.expect.ends == Ending::Stuck;
+  return "| [" + scenario.name + "](" + scenario.name + ".yaml) | " + scenario.description + " | " +
+         (isStuck ? "stuck" : "everything goes") + (scenario.guard ? "" : ", without lastout") + " |\n";
+}
+
 TEST_P(Shipped, SaysWhatItTeachesAndHowItEnds) {
   const auto loaded = load();
   ASSERT_NE(loaded, nullptr);
   EXPECT_GT(loaded->scenario.description.size(), 40u);
   EXPECT_TRUE(loaded->scenario.expect.ends.has_value());
   EXPECT_EQ(loaded->scenario.name, std::filesystem::path(GetParam()).stem().string());
+  EXPECT_THAT(textOf("scenarios/README.md"), HasSubstr(rowOf(loaded->scenario)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Shipped, ::testing::ValuesIn(shippedFiles()), [](const auto& file) {
