@@ -32,8 +32,8 @@ class WatchStream {
   // The next piece, a few events and no more memory than they take. It may be empty when nothing came for
   // `patience`; nothing: the watch is over.
   virtual std::optional<std::string> next(std::chrono::milliseconds patience) = 0;
-  // The watch is over, also for who waits in next(): what it has begun to tell comes still, and then nothing.
-  // From any thread.
+  // The watch is over, also for who waits in next(): the piece under way comes still, and then nothing. From
+  // any thread.
   virtual void end() = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/apiserver/admin_request.h"
 #include "tests/apiserver/cluster_fixture.h"
 
 namespace lastout::apiserver {
@@ -168,12 +169,8 @@ TEST_F(WatchTest, IsOverWhenSomebodyEndsItWhileItWaits) {
 
 TEST_F(WatchTest, AgesAreOfTheMomentInWhichTheyAreTold) {
   createMaps(1);
-  HttpRequest request;
-  request.method = "GET";
-  request.path = kMaps;
-  request.query = {{"watch", "1"}};
+  HttpRequest request = testing::adminRequest("GET", kMaps + "?watch=1");
   request.accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  request.user = adminUser();
   const HttpResponse response = cluster.handle(request);
   *time += seconds(30);
   EXPECT_THAT(agesIn(*response.stream), ElementsAre("30s"));

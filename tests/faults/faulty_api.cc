@@ -1,5 +1,6 @@
 #include "tests/faults/faulty_api.h"
 
+#include <atomic>
 #include <utility>
 
 #include "apiserver/answer.h"
@@ -31,14 +32,17 @@ class FaultyApi::Watch : public apiserver::WatchStream {
       : resource(std::move(resource)), generation(generation), api_(api), real_(std::move(real)) {}
 
   std::optional<std::string> next(milliseconds patience) override {
-    if (over_) return std::nullopt;
+    if (over_ || ended_) return std::nullopt;
     auto piece = exhausted_ ? std::nullopt : real_->next(std::min(patience, kWatchPatience));
     exhausted_ = !piece;
     Told told = api_.tell(*this, piece.value_or(""));
     over_ = told.isLast;
     return std::move(told.text);
   }
-  void end() override { real_->end(); }
+  void end() override {
+    ended_ = true;
+    real_->end();
+  }
   bool isExhausted() const { return exhausted_; }
 
   const std::string resource;
@@ -51,6 +55,7 @@ class FaultyApi::Watch : public apiserver::WatchStream {
   const std::unique_ptr<WatchStream> real_;
   bool exhausted_ = false;
   bool over_ = false;
+  std::atomic<bool> ended_{false};
 };
 
 HttpResponse FaultyApi::handle(const HttpRequest& request) {

@@ -24,7 +24,8 @@ class PutOffTest : public WorksTest {
  public:
   using WorksTest::WorksTest;
 
-  // However late the agent asks for the provider, its first answer is no.
+  // However late the agent asks for the provider, its first answer is no: what it waits for is held until
+  // then.
   void deleteAllWorks() {
     const std::string instance = kFaultInstances + std::string("/instance-0");
     world.patch(instance, {{"metadata", {{"finalizers", {"my.crd.group/super-important", "f.x/held"}}}}});
