@@ -33,6 +33,7 @@ constexpr int kSomeInstances = 10'000;
 constexpr int kInstancesInAFile = 20'000;
 constexpr int64_t kFewReviews = 10'000;
 constexpr int64_t kManyReviews = 1'000'000;
+constexpr int kIdleConnections = 1'000;
 constexpr int kTurns = 5;
 constexpr int kTurnSeconds = 2;
 constexpr std::chrono::seconds kRest{3};               // while nothing is asked
@@ -197,35 +198,67 @@ void syncManyInstances(benchmark::State& state) {
   for (auto _ : state) state.SetIterationTime(Serving(kManyInstances, kHeld).syncSeconds());
 }
 
-void denyWhileIdleConnectionsStay(benchmark::State& state) {
-  std::signal(SIGPIPE, SIG_IGN);
+// Two loads in turns, so that what the machine does besides it does to both.
+struct Compared {
+  std::vector<Load> first;
+  std::vector<Load> second;
+  std::vector<double> ratios;  // of answers a second, of each turn
+};
+
+Compared inTurns(const std::function<Load()>& first, const std::function<Load()>& second) {
+  Compared compared;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    compared.first.push_back(first());
+    compared.second.push_back(second());
+    compared.ratios.push_back(compared.first.back().perSecond / compared.second.back().perSecond);
+  }
+  return compared;
+}
+
+void count(benchmark::State& state, const Compared& compared) {
+  state.counters["reviews/s"] = median(compared.first, &Load::perSecond);
+  state.counters["ratio"] = median(compared.ratios, std::identity());
+  state.counters["p50ms"] = median(compared.first, &Load::p50);
+  state.counters["p99ms"] = median(compared.first, &Load::p99);
+  state.counters["other p99ms"] = median(compared.second, &Load::p99);
+}
+
+void denyOrAnswerAConstant(benchmark::State& state) {
   const std::string denial = many().answer();
   if (allows(denial)) stopBench("the provider may go, which it must not");
   for (auto _ : state) {
     const ServerProcess constant([&](int pipe) { serveConstant(pipe, "/review", denial); });
-    std::vector<std::unique_ptr<LoadClient>> idle;
-    for (int64_t i = 0; i < state.range(0); ++i) {
-      idle.push_back(std::make_unique<LoadClient>(many().port()));
-      if (!idle.back()->connected) stopBench("an idle connection is refused");
-    }
-    const double used = processorSeconds(many().process());
-    std::this_thread::sleep_for(kRest);
-    state.counters["idle%core"] =
-        100 * (processorSeconds(many().process()) - used) / static_cast<double>(kRest.count());
-    // In turns: what the machine does besides it does to both.
-    std::vector<Load> denied;
-    std::vector<Load> same;
-    std::vector<double> ratios;
-    for (int turn = 0; turn < kTurns; ++turn) {
-      denied.push_back(many().review(kTurnSeconds));
-      same.push_back(ask(many().folder(), constant.port, "/review", kTurnSeconds));
-      ratios.push_back(denied.back().perSecond / same.back().perSecond);
-    }
-    state.counters["reviews/s"] = median(denied, &Load::perSecond);
-    state.counters["of constant"] = median(ratios, std::identity());
-    state.counters["p50ms"] = median(denied, &Load::p50);
-    state.counters["p99ms"] = median(denied, &Load::p99);
-    state.counters["constant p99ms"] = median(same, &Load::p99);
+    count(state, inTurns([] { return many().review(kTurnSeconds); },
+                         [&] { return ask(many().folder(), constant.port, "/review", kTurnSeconds); }));
+  }
+}
+
+std::vector<std::unique_ptr<LoadClient>> idleConnections() {
+  std::vector<std::unique_ptr<LoadClient>> idle;
+  for (int i = 0; i < kIdleConnections; ++i) {
+    idle.push_back(std::make_unique<LoadClient>(many().port()));
+    if (!idle.back()->connected) stopBench("an idle connection is refused");
+  }
+  return idle;
+}
+
+// As a share of a core, in hundredths.
+double costOfIdleConnections() {
+  const auto idle = idleConnections();
+  const double used = processorSeconds(many().process());
+  std::this_thread::sleep_for(kRest);
+  return 100 * (processorSeconds(many().process()) - used) / static_cast<double>(kRest.count());
+}
+
+void denyBesideIdleConnections(benchmark::State& state) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto besideIdleOnes = [] {
+    const auto idle = idleConnections();
+    return many().review(kTurnSeconds);
+  };
+  for (auto _ : state) {
+    state.counters["idle%core"] = costOfIdleConnections();
+    count(state, inTurns(besideIdleOnes, [] { return many().review(kTurnSeconds); }));
   }
 }
 
@@ -256,11 +289,13 @@ BENCHMARK(syncManyInstances)
     ->Iterations(1)
     ->UseManualTime()
     ->Unit(benchmark::kSecond);
-BENCHMARK(denyWhileIdleConnectionsStay)
+BENCHMARK(denyOrAnswerAConstant)
     ->Name("serve_load/deny")
-    ->ArgName("idle")
-    ->Arg(0)
-    ->Arg(1000)
+    ->Iterations(1)
+    ->UseRealTime()
+    ->Unit(benchmark::kSecond);
+BENCHMARK(denyBesideIdleConnections)
+    ->Name("serve_load/idle")
     ->Iterations(1)
     ->UseRealTime()
     ->Unit(benchmark::kSecond);
