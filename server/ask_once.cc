@@ -96,16 +96,10 @@ kube::Result<void> lookUp(client::ApiServer& server, const std::string& referenc
   const auto named = graph::findObject(cluster.graph, reference, cluster.types);
   if (!key && named && named->key) key = *named->key;
   if (!key) return {};
-  client::ApiRequest request;
-  request.target = client::objectPath(*cluster.types.find(key->type), key->namespaceName, key->name);
-  request.accept = client::kAcceptMetadata;
-  const auto whole = client::fetch(server, request);
-  if (!whole) return tl::unexpected(whole.error());
-  if (whole->answer.status != 200)
-    return tl::unexpected(notTold(toString(*key) + ": " + toString(client::statusOfAnswer(*whole))));
-  const auto object = client::decodeObject(whole->body, client::Content::Metadata);
-  if (!object) return tl::unexpected(object.error());
-  cluster.graph.upsert(cluster.graph.internType(key->type), object->meta);
+  const auto read = readMetadata(server, *cluster.types.find(key->type), *key);
+  if (!read)
+    return tl::unexpected(notTold((read.error().code == 0 ? "" : toString(*key) + ": ") + read.error().why));
+  cluster.graph.upsert(cluster.graph.internType(key->type), *read);
   return {};
 }
 

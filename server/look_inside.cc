@@ -1,5 +1,6 @@
 #include "server/look_inside.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,12 +25,13 @@ class Inside {
       for (const kube::ResourceType& type : cluster_.types.types()) {
         if (type.namespaced) addAll(type, object_.name);
       }
-    } else if (object_.type == manifestwork::manifestWorkType()) {
+    } else if (object_.type == manifestwork::manifestWorkType() ||
+               object_.type == manifestwork::appliedManifestWorkType()) {
       addNotes();
     }
     if (unread_.empty()) return {};
     return "not all that " + toString(object_) +
-           " waits for is known here, as these cannot be read: " + unread_ + " (" + why_ + ")";
+           " waits for is known here, as these cannot be read: " + types_ + " (" + why_ + ")";
   }
 
  private:
@@ -40,7 +42,7 @@ class Inside {
     });
   }
 
-  // The work on the hub goes after them.
+  // A work on the hub goes after the notes of what was applied for it, and these after all that they note.
   void addNotes() {
     const auto* type = cluster_.types.find(manifestwork::appliedManifestWorkType());
     if (type == nullptr) return;
@@ -52,15 +54,45 @@ class Inside {
     manifestwork::ManifestWork work;
     work.object.key = object_;
     work.object.meta.name = object_.name;
+    const bool isWork = object_.type == manifestwork::manifestWorkType();
     for (const manifestwork::AppliedManifestWork& note : notes) {
-      if (!manifestwork::carriesOut(note, work)) continue;
+      const bool carriesOut = isWork && manifestwork::carriesOut(note, work);
+      if (!carriesOut && note.object.key != object_) continue;
       cluster_.graph.upsert(cluster_.graph.internType(type->type), note.object.meta);
-      for (const manifestwork::Requirement& one : manifestwork::requirementsOf(work, std::span(&note, 1))) {
-        const graph::ConditionId condition = cluster_.graph.addCondition(one.condition);
-        cluster_.graph.require(one.subject, condition, one.origin);
-        cluster_.graph.releaseCondition(condition);
+      if (carriesOut) {
+        for (const auto& one : manifestwork::requirementsOf(work, std::span(&note, 1))) require(one);
       }
+      addApplied(note);
     }
+  }
+
+  // What the agent has applied, it deletes before its note goes. What is gone holds nothing up.
+  void addApplied(const manifestwork::AppliedManifestWork& note) {
+    const std::vector<manifestwork::Requirement> all = manifestwork::requirementsOf(note);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const kube::ResourceType* type = cluster_.types.find(note.resources[i].key.type);
+      if (type != nullptr && isThere(*type, note.resources[i].key)) require(all[i]);
+    }
+  }
+
+  void require(const manifestwork::Requirement& one) {
+    const graph::ConditionId condition = cluster_.graph.addCondition(one.condition);
+    cluster_.graph.require(one.subject, condition, one.origin);
+    cluster_.graph.releaseCondition(condition);
+  }
+
+  // In the graph, then, too.
+  bool isThere(const kube::ResourceType& type, const kube::ObjectKey& key) {
+    if (admission::believable(knowledgeOf(cluster_.graph, type.type)))
+      return cluster_.graph.find(key).has_value();
+    if (++read_ > kMostInside) {
+      if (read_ == kMostInside + 1) note(type, "there are more than " + std::to_string(kMostInside));
+      return false;
+    }
+    const auto read = readMetadata(server_, type, key);
+    if (read) cluster_.graph.upsert(cluster_.graph.internType(type.type), *read);
+    if (!read && read.error().code != 404) note(type, read.error().why);
+    return read.has_value();
   }
 
   // What is not served is not there, and what cannot be listed holds nothing up.
@@ -82,18 +114,35 @@ class Inside {
   }
 
   void note(const kube::ResourceType& type, std::string why) {
-    unread_ += (unread_.empty() ? "" : ", ") + toString(type.type);
+    if (!unread_.insert(type.type).second) return;
+    types_ += (types_.empty() ? "" : ", ") + toString(type.type);
     if (why_.empty()) why_ = std::move(why);
   }
 
   client::ApiServer& server_;
   const kube::ObjectKey& object_;
   admission::KnownCluster& cluster_;
-  std::string unread_;  // types
-  std::string why_;     // of the first of them
+  int read_ = 0;  // objects, one by one
+  std::set<kube::GroupResource> unread_;
+  std::string types_;  // these, in words
+  std::string why_;    // of the first of them
 };
 
 }  // namespace
+
+Answered<kube::ObjectMeta> readMetadata(client::ApiServer& server, const kube::ResourceType& type,
+                                        const kube::ObjectKey& key) {
+  client::ApiRequest request;
+  request.target = client::objectPath(type, key.namespaceName, key.name);
+  request.accept = client::kAcceptMetadata;
+  const auto whole = client::fetch(server, request);
+  if (!whole) return tl::unexpected(NotDone{0, whole.error().message});
+  const int status = whole->answer.status;
+  if (status != 200) return tl::unexpected(NotDone{status, toString(client::statusOfAnswer(*whole))});
+  auto object = client::decodeObject(whole->body, client::Content::Metadata);
+  if (!object) return tl::unexpected(NotDone{0, object.error().message});
+  return std::move(object->meta);
+}
 
 std::string lookInside(client::ApiServer& server, const kube::ObjectKey& object,
                        admission::KnownCluster& cluster) {

@@ -42,7 +42,7 @@ class Uninstall {
         report_(options.dryRun, options.tell, options.complain) {}
 
   bool run() {
-    if (!mayGoOn() || !knowsWhoRuns() || !nobodyRuns()) return false;
+    if (!isOfThisNamespace() || !mayGoOn() || !knowsWhoRuns() || !nobodyRuns()) return false;
     // One may have begun while the last lastout still ran; from here on nothing holds it up.
     if (!report_.isDryRun() && !options_.dropsPutOff && !mayGoOn()) {
       tellWayOut();
@@ -77,6 +77,7 @@ class Uninstall {
   std::optional<StandingServices> readNow();
   void tellUnderWay(const StandingServices& services, const std::set<std::string>& works,
                     const std::set<std::string>& providers);
+  bool isOfThisNamespace();
   bool mayGoOn();
   bool knowsWhoRuns();
   bool nobodyRuns();
@@ -88,7 +89,7 @@ class Uninstall {
   void removeLease(const LeaseName& name);
   void lookOnceMore(const LeaseName& name);
   void lookForWebhook();
-  void tellHolders();
+  void tellHolders(Deployed deployed);
   bool isTaken(const LeaseName& name, const Lease& lease) const;
   void tellTaken(const LeaseName& name, const std::string& holder);
   bool hasDefinition() const;
@@ -162,6 +163,17 @@ void Uninstall::tellUnderWay(const StandingServices& services, const std::set<st
   }
 }
 
+// What another lastout put there is not to be taken from it. Where it cannot be read, it is not deleted
+// either.
+bool Uninstall::isOfThisNamespace() {
+  const auto standing = requests_.read(kWebhooksPath + webhook_);
+  const std::string home = standing && *standing ? homeOf(**standing) : "";
+  if (home.empty() || home == options_.namespaceName) return true;
+  report_.problem(toString(webhookKey()) + ": is of the lastout in namespace " + kube::inQuotes(home) +
+                  ", not in " + kube::inQuotes(options_.namespaceName) + ": say which one with --namespace");
+  return false;
+}
+
 // No teardown is under way, or it was said that nobody has to order what is left of it.
 bool Uninstall::mayGoOn() {
   const auto services = readServicesNow();
@@ -209,10 +221,9 @@ bool Uninstall::knowsWhoRuns() {
 bool Uninstall::nobodyRuns() {
   const Deployed deployed =
       removeDeployment(requests_, options_.patience, options_.namespaceName, options_.timeout, report_);
-  if (deployed == Deployed::WouldGo) return true;  // its Pods may hold the Lease
   if (deployed == Deployed::Refused) return false;
-  if (deployed == Deployed::Gone && report_.isDryRun()) {
-    tellHolders();
+  if (report_.isDryRun()) {
+    tellHolders(deployed);
     return true;
   }
   auto leases = deployed == Deployed::Gone
@@ -230,12 +241,13 @@ bool Uninstall::nobodyRuns() {
 }
 
 // Who holds it may have been killed: only time tells, which a dry run does not wait for.
-void Uninstall::tellHolders() {
+void Uninstall::tellHolders(Deployed deployed) {
   for (const LeaseName& name : options_.leases) {
     const auto lease = readLeaseNow(requests_, name);
     if (!lease || !*lease || (*lease)->holder.empty()) continue;
-    report_.note(toString(name) + ": " + kube::inQuotes((*lease)->holder) +
-                 " holds it; while that renews it, nothing is done");
+    report_.note(toString(name) + ": " + kube::inQuotes((*lease)->holder) + " holds it; " +
+                 (deployed == Deployed::WouldGo ? "unless its Pod goes with the Deployment, " : "") +
+                 "while that renews it, nothing is done");
   }
 }
 
@@ -355,7 +367,9 @@ void Uninstall::tellWhatIsLeft(std::optional<size_t> services) {
       requests_.readMetadata("/api/v1/namespaces/" + client::percentEncoded(options_.namespaceName));
   const bool isInstalled = !space || *space;
   const bool isDefined = hasDefinition();
-  if (services == 0 && !isDefined && !isInstalled) return report_.note("Nothing of lastout is left.");
+  if (services == 0 && !isDefined && !isInstalled)
+    return report_.note(report_.isDryRun() ? "It would leave nothing of lastout."
+                                           : "Nothing of lastout is left.");
   report_.note("It leaves:");
   if (!services) report_.note("  CriticalServices, if there are any: they could not be read");
   if (services > 0)

@@ -27,7 +27,8 @@ struct UninstallOptions {
   TellLine complain;  // what is not, and why
 };
 
-// First it reads whatever has to be known: deletions that are put off, AppliedManifestWorks that wait for
+// First it reads whatever has to be known: whether the webhook configuration is of a lastout in another
+// namespace, which ends it; deletions that are put off, AppliedManifestWorks that wait for
 // lastout and providers that do (without dropsPutOff each ends it), and whether it may look at Pods and
 // Leases. Then, in this order, each step as often as one likes: no lastout runs any more (its Deployment is
 // deleted; where another holds a Lease nothing else is done); the webhook configuration goes, for nobody

@@ -159,6 +159,12 @@ Json valueAt(const kube::Value& object, std::initializer_list<std::string_view> 
   return value == nullptr ? Json::array() : Json::parse(kube::toJson(*value).dump(), nullptr, false);
 }
 
+// Empty where there is no list.
+kube::Value::List listAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
+  const kube::Value* value = object.at(path);
+  return value == nullptr || value->asList() == nullptr ? kube::Value::List() : *value->asList();
+}
+
 // Of a webhook: of its Service, or in its URL.
 std::string pathOf(const kube::Value& webhook) {
   const std::string& path = kube::textAt(webhook, {"clientConfig", "service", "path"});
@@ -201,6 +207,17 @@ std::string fingerprintOf(const WebhookConfiguration& configuration) {
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration) {
   return valueAt(object, {"webhooks"}) == webhooksOf(configuration) &&
          valueAt(object, {"metadata", "ownerReferences"}) == ownersOf(configuration);
+}
+
+std::string homeOf(const kube::Value& object) {
+  for (const kube::Value& owner : listAt(object, {"metadata", "ownerReferences"})) {
+    if (kube::textAt(owner, {"kind"}) == "Namespace") return kube::textAt(owner, {"name"});
+  }
+  for (const kube::Value& webhook : listAt(object, {"webhooks"})) {
+    const std::string& home = kube::textAt(webhook, {"clientConfig", "service", "namespace"});
+    if (!home.empty()) return home;
+  }
+  return "";
 }
 
 std::string reviewPathIn(const kube::Value& object) {

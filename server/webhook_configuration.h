@@ -49,6 +49,10 @@ std::string fingerprintOf(const WebhookConfiguration& configuration);
 // Whether the object that stands there asks for the same: its webhooks and its owner, field by field.
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration);
 
+// The namespace of the lastout that the object is of: its owner's, or else that of the Service that it names.
+// Empty: it says neither.
+std::string homeOf(const kube::Value& object);
+
 // The path at which the object has reviews asked for; empty: it has none.
 std::string reviewPathIn(const kube::Value& object);
 // It is one that reviewPathOf() can make.

@@ -118,10 +118,35 @@ TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
   EXPECT_THAT(roots("crd/coolresources.my.crd.group"), HasSubstr("stays"));
   EXPECT_THAT(roots("ns/tenant"), HasSubstr("configmaps/tenant/kept"));
   EXPECT_THAT(roots("manifestwork/w -n tenant"), HasSubstr("hub-w"));
+  EXPECT_EQ(roots("manifestwork/w -n tenant").find("stays"), std::string::npos) << "it was not applied";
   const auto work =
       admission::whyOf(askAs("the-token", "manifestwork/w -n tenant")->cluster, "manifestwork/w -n tenant");
   ASSERT_EQ(work->blockers.size(), 1U);
   EXPECT_EQ(work->blockers[0].message, "appliedmanifestworks.work.open-cluster-management.io/hub-w");
+}
+
+// The agent's note goes after all that it notes; what is gone is passed over.
+TEST_F(AskOnceTest, WhatAWorkHasAppliedIsLookedUp) {
+  createStoryWithoutService();
+  createInstance("stays", {"f.x/nobody"});
+  using apiserver::Json;
+  const std::string works = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
+  create(works, Json{{"apiVersion", "work.open-cluster-management.io/v1"},
+                     {"kind", "AppliedManifestWork"},
+                     {"metadata", {{"name", "hub-w"}, {"finalizers", {"f.x/nobody"}}}},
+                     {"spec", {{"hubHash", "hub"}, {"manifestWorkName", "w"}}}});
+  const auto noted = [](const char* name) {
+    return Json{{"group", "my.crd.group"}, {"version", "v1"}, {"resource", "coolresources"}, {"name", name}};
+  };
+  patch(works + "/hub-w/status", Json{{"status", {{"appliedResources", {noted("stays"), noted("gone")}}}}});
+  remove(works + "/hub-w");
+  remove("/apis/my.crd.group/v1/coolresources/stays");
+  const auto asked = askAs("the-token", "appliedmanifestwork/hub-w");
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_THAT(asked->warnings, IsEmpty());
+  const auto why = admission::whyOf(asked->cluster, "appliedmanifestwork/hub-w");
+  ASSERT_EQ(why->blockers.size(), 1U);
+  EXPECT_THAT(why->blockers[0].message, HasSubstr("coolresources.my.crd.group/stays"));
 }
 
 TEST_F(AskOnceTest, NobodyThereIsSaidAtOnce) {

@@ -444,6 +444,34 @@ TEST_F(UninstallTest, AWebhookThatIsThereAgainIsTold) {
                                             HasSubstr("is there again: a lastout serve runs"))));
 }
 
+TEST_F(UninstallTest, AnotherLastoutIsLeftAlone) {
+  install();
+  options.namespaceName = "lastuot";
+  options.leases = {{"lastuot", "lastout"}};
+  for (const bool ownedByTheNamespace : {true, false}) {
+    Json found = get(kOwnWebhook);
+    found["webhooks"][0]["clientConfig"] = {{"service", {{"namespace", "lastout"}, {"name", "lastout"}}}};
+    found["metadata"]["ownerReferences"] =
+        ownedByTheNamespace
+            ? Json::array({{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"name", "lastout"}, {"uid", "u"}}})
+            : Json();
+    patch(kOwnWebhook, found);
+    EXPECT_FALSE(run());
+    EXPECT_THAT(server.writes, IsEmpty());
+    EXPECT_THAT(complaints, ElementsAre(HasSubstr("is of the lastout in namespace \"lastout\", not in "
+                                                  "\"lastuot\": say which one with --namespace")));
+  }
+}
+
+TEST_F(UninstallTest, ADryRunNamesWhoMayHoldTheLeaseWhenTheDeploymentIsGone) {
+  install();
+  renew("somebody_1");
+  options.dryRun = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told, Contains("leases.coordination.k8s.io/lastout/lastout: \"somebody_1\" holds it; unless "
+                             "its Pod goes with the Deployment, while that renews it, nothing is done"));
+}
+
 TEST_F(UninstallTest, ADryRunNamesWhoHoldsTheLease) {
   install();
   remove(kOwnDeployment);
