@@ -8,8 +8,25 @@
 #include "scenarios/manifest_graph.h"
 
 namespace lastout::cmd {
+namespace {
+
+// What other commands read, or other options of these.
+kube::Errors refused(const std::vector<std::string>& paths) {
+  kube::Errors errors;
+  for (const std::string& path : paths) {
+    if (path == kStandardInput)
+      errors.push_back({"scenarios are not read from the standard input: name files or folders", path, {}});
+    if (path.ends_with(".jsonl"))
+      errors.push_back(
+          {"this is a recording by its name: lastout replay --from-recording reads it", path, {}});
+  }
+  return errors;
+}
+
+}  // namespace
 
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths) {
+  if (kube::Errors errors = refused(paths); !errors.empty()) return tl::unexpected(std::move(errors));
   const auto files = expandPaths(paths);
   if (!files) return tl::unexpected(kube::Errors{files.error()});
   std::vector<scenarios::File> inputs;

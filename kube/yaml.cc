@@ -260,7 +260,9 @@ std::string inWords(const std::string& message) {
   };
   static constexpr std::array<Words, 9> kWords = {{
       {"the referenced anchor", kNoAliases},
-      {"illegal map value", "a \":\" may not stand here; put text with \": \" in it in quotes"},
+      {"illegal map value",
+       "a \":\" may not stand here; is the indentation right, by spaces alone? Text with \": \" in it needs "
+       "quotes"},
       {"illegal block entry", "a list item may not stand here; is the indentation right?"},
       {"illegal tab", "a tab may not indent YAML; use spaces"},
       {"illegal EOF in scalar", "a quote is not closed"},

@@ -60,6 +60,8 @@ class BadInput : public ::testing::TestWithParam<std::string> {
   fs::path folder_;
 };
 
+class NoScenario : public BadInput {};
+
 // One good scenario, so that a fault added to it is the only one.
 std::string scenarioWith(const std::string& documents) {
   return "apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nmetadata: {name: a}\nspec:\n"
@@ -161,6 +163,12 @@ TEST_P(BadInput, AMissingFile) {
   expectRefused(run(path("none/at/all.yaml")), "none/at/all.yaml: ", "there is no such file");
 }
 
+// Other commands read these.
+TEST_P(NoScenario, IsRefusedByItsName) {
+  expectRefused(run("-"), "-: ", "name files or folders");
+  expectRefused(run("story.jsonl"), "story.jsonl: ", "--from-recording");
+}
+
 TEST_P(BadInput, AFolderOrFileWithoutPermission) {
   write("closed/a.yaml", "");
   fs::permissions(path("closed"), fs::perms::none);
@@ -182,6 +190,9 @@ TEST_P(BadInput, OneBadFileAmongGoodOnes) {
   write("all/b.yaml", "kind: [\n");
   expectRefused(run(path("all")), "b.yaml:", "this is no valid YAML");
 }
+
+INSTANTIATE_TEST_SUITE_P(Commands, NoScenario, ::testing::Values("prove", "replay"),
+                         [](const auto& command) { return command.param; });
 
 INSTANTIATE_TEST_SUITE_P(Commands, BadInput, ::testing::Values("graph", "prove", "replay"),
                          [](const auto& command) { return command.param; });

@@ -210,7 +210,8 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
       {"a: [b, \"open]\n", "file:1:8: this is no valid YAML: a quote is not closed"},
       {"a: \"open", "file:1:9: this is no valid YAML: a quote is not closed"},
       {"a: b: c\n",
-       "file:1:5: this is no valid YAML: a \":\" may not stand here; put text with \": \" in it in quotes"},
+       "file:1:5: this is no valid YAML: a \":\" may not stand here; is the indentation right, by spaces "
+       "alone? Text with \": \" in it needs quotes"},
       {"a: - b\n",
        "file:1:4: this is no valid YAML: a list item may not stand here; is the indentation right?"},
       {"a:\n\t- b\n",
