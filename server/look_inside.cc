@@ -70,8 +70,9 @@ class Inside {
   void addApplied(const manifestwork::AppliedManifestWork& note) {
     const std::vector<manifestwork::Requirement> all = manifestwork::requirementsOf(note);
     for (size_t i = 0; i < all.size(); ++i) {
-      const kube::ResourceType* type = cluster_.types.find(note.resources[i].key.type);
-      if (type != nullptr && isThere(*type, note.resources[i].key)) require(all[i]);
+      const manifestwork::AppliedResource& resource = note.resources[i];
+      const kube::ResourceType* type = cluster_.types.find(resource.key.type);
+      if (type != nullptr && isThere(*type, resource)) require(all[i]);
     }
   }
 
@@ -81,18 +82,21 @@ class Inside {
     cluster_.graph.releaseCondition(condition);
   }
 
-  // In the graph, then, too.
-  bool isThere(const kube::ResourceType& type, const kube::ObjectKey& key) {
+  // In the graph, then, too. Who made another one of that name later is not waited for.
+  bool isThere(const kube::ResourceType& type, const manifestwork::AppliedResource& resource) {
     if (admission::believable(knowledgeOf(cluster_.graph, type.type)))
-      return cluster_.graph.find(key).has_value();
+      return cluster_.graph.find(resource.key).has_value();
     if (++read_ > kMostInside) {
       if (read_ == kMostInside + 1) note(type, "there are more than " + std::to_string(kMostInside));
       return false;
     }
-    const auto read = readMetadata(server_, type, key);
-    if (read) cluster_.graph.upsert(cluster_.graph.internType(type.type), *read);
-    if (!read && read.error().code != 404) note(type, read.error().why);
-    return read.has_value();
+    const auto read = readMetadata(server_, type, resource.key);
+    if (!read) {
+      if (read.error().code != 404) note(type, read.error().why);
+      return false;
+    }
+    cluster_.graph.upsert(cluster_.graph.internType(type.type), *read);
+    return resource.uid.empty() || resource.uid == read->uid;
   }
 
   // What is not served is not there, and what cannot be listed holds nothing up.

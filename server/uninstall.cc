@@ -163,10 +163,13 @@ void Uninstall::tellUnderWay(const StandingServices& services, const std::set<st
   }
 }
 
-// What another lastout put there is not to be taken from it. Where it cannot be read, it is not deleted
-// either.
+// What another lastout put there is not to be taken from it. Who may not read it cannot delete it either.
 bool Uninstall::isOfThisNamespace() {
   const auto standing = requests_.read(kWebhooksPath + webhook_);
+  if (!standing && standing.error().code != 403) {
+    report_.refused(toString(webhookKey()), "be read", standing.error());
+    return false;
+  }
   const std::string home = standing && *standing ? homeOf(**standing) : "";
   if (home.empty() || home == options_.namespaceName) return true;
   report_.problem(toString(webhookKey()) + ": is of the lastout in namespace " + kube::inQuotes(home) +

@@ -32,15 +32,15 @@ class FaultyApi::Watch : public apiserver::WatchStream {
       : resource(std::move(resource)), generation(generation), api_(api), real_(std::move(real)) {}
 
   std::optional<std::string> next(milliseconds patience) override {
-    if (over_ || ended_) return std::nullopt;
+    if (over_) return std::nullopt;
     auto piece = exhausted_ ? std::nullopt : real_->next(std::min(patience, kWatchPatience));
     exhausted_ = !piece;
     Told told = api_.tell(*this, piece.value_or(""));
-    over_ = told.isLast;
+    if (told.isLast) over_ = true;
     return std::move(told.text);
   }
   void end() override {
-    ended_ = true;
+    over_ = true;
     real_->end();
   }
   bool isExhausted() const { return exhausted_; }
@@ -54,8 +54,7 @@ class FaultyApi::Watch : public apiserver::WatchStream {
   FaultyApi& api_;
   const std::unique_ptr<WatchStream> real_;
   bool exhausted_ = false;
-  bool over_ = false;
-  std::atomic<bool> ended_{false};
+  std::atomic<bool> over_{false};
 };
 
 HttpResponse FaultyApi::handle(const HttpRequest& request) {

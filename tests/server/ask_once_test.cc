@@ -129,16 +129,22 @@ TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
 TEST_F(AskOnceTest, WhatAWorkHasAppliedIsLookedUp) {
   createStoryWithoutService();
   createInstance("stays", {"f.x/nobody"});
+  createInstance("remade", {"f.x/nobody"});
   using apiserver::Json;
   const std::string works = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
   create(works, Json{{"apiVersion", "work.open-cluster-management.io/v1"},
                      {"kind", "AppliedManifestWork"},
                      {"metadata", {{"name", "hub-w"}, {"finalizers", {"f.x/nobody"}}}},
                      {"spec", {{"hubHash", "hub"}, {"manifestWorkName", "w"}}}});
-  const auto noted = [](const char* name) {
-    return Json{{"group", "my.crd.group"}, {"version", "v1"}, {"resource", "coolresources"}, {"name", name}};
+  const auto noted = [](const char* name, const char* uid) {
+    return Json{{"group", "my.crd.group"},
+                {"version", "v1"},
+                {"resource", "coolresources"},
+                {"name", name},
+                {"uid", uid}};
   };
-  patch(works + "/hub-w/status", Json{{"status", {{"appliedResources", {noted("stays"), noted("gone")}}}}});
+  const auto all = {noted("stays", ""), noted("gone", "u1"), noted("remade", "u2")};
+  patch(works + "/hub-w/status", Json{{"status", {{"appliedResources", all}}}});
   remove(works + "/hub-w");
   remove("/apis/my.crd.group/v1/coolresources/stays");
   const auto asked = askAs("the-token", "appliedmanifestwork/hub-w");

@@ -463,6 +463,16 @@ TEST_F(UninstallTest, AnotherLastoutIsLeftAlone) {
   }
 }
 
+TEST_F(UninstallTest, NothingIsDoneWhereItCannotBeSeenWhoseItIs) {
+  install();
+  server.refuse = [](const client::ApiRequest& request) {
+    return request.target == kOwnWebhook ? std::optional(500) : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_THAT(complaints, ElementsAre(AllOf(HasSubstr("lastout: cannot be read"), HasSubstr("500"))));
+}
+
 TEST_F(UninstallTest, ADryRunNamesWhoMayHoldTheLeaseWhenTheDeploymentIsGone) {
   install();
   renew("somebody_1");
