@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
 

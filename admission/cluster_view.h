@@ -79,8 +79,8 @@ class ClusterView {
 
   const graph::Graph& graph() const { return graph_; }
   const GuardIndex& guards() const { return index_; }
-  // The CriticalServices that remember a deletion of the object that was put off (admission/put_off.h): their
-  // numbers in guards(), in order.
+  // The CriticalServices that remember a deletion of the object that was deferred
+  // (admission/deferred_deletion.h): their numbers in guards(), in order.
   std::vector<uint32_t> remembering(const kube::ObjectKey& key) const;
   // Those objects that can be providers and carry lastout's finalizer for them (admission/held_provider.h).
   // Valid until the next change.

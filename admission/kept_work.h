@@ -43,7 +43,7 @@ constexpr Keeping keepingOf(const KeptFacts& facts) {
 }
 
 // Whether what the agent of such a work has left behind is lastout's to delete: what no CriticalService
-// guards any more, and what one guards that wants put-off deletions carried out.
+// guards any more, and what one guards that wants deferred deletions carried out.
 constexpr bool isLeftToLastout(bool isGuarded, bool isWanted) { return !isGuarded || isWanted; }
 
 }  // namespace lastout::admission

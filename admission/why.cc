@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "admission/deferred_deletion.h"
 #include "admission/explain.h"
-#include "admission/put_off.h"
 #include "admission/roots.h"
 #include "admission/words.h"
 #include "graph/blockers.h"
@@ -68,16 +68,17 @@ WhyRoot whyRoot(Reader reader, const graph::Graph& graph, graph::Vertex start,
 }
 
 // What a CriticalService remembers of this very object.
-std::string putOffOf(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key,
-                     graph::ObjectId object) {
+std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key,
+                               graph::ObjectId object) {
   for (const Stake& stake : index.stakes(key)) {
     const criticalservice::CriticalService& service = index.service(stake.service);
     const bool isItself = criticalservice::keyOf(service) == key;
-    if (service.replay == criticalservice::Replay::Never || !remembers(stake.role, isItself)) continue;
-    for (const criticalservice::PutOff& deletion : service.putOff.deletions) {
+    if (service.deferral == criticalservice::DeferralMode::Never || !remembers(stake.role, isItself))
+      continue;
+    for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       if (deletion.object != key || !graph.hasUid(object, deletion.uid)) continue;
       const std::chrono::sys_seconds at{std::chrono::seconds(deletion.requestedAt)};
-      return "its deletion is put off: " + kube::printable(deletion.requestedBy) + " asked for it" +
+      return "its deletion is deferred: " + kube::printable(deletion.requestedBy) + " asked for it" +
              (deletion.requestedAt == 0 ? "" : " at " + kube::timestampText(at)) +
              ", and lastout carries it out once it may";
     }
@@ -104,7 +105,8 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
     result.terminating = graph.isTerminating(*found);
     for (const std::string_view finalizer : graph.finalizers(*found))
       result.finalizers.push_back(kube::printable(finalizer));
-    if (result.present && !result.terminating) result.putOff = putOffOf(graph, index, object, *found);
+    if (result.present && !result.terminating)
+      result.deferredDeletion = deferredDeletionOf(graph, index, object, *found);
   }
   for (const Cause& cause : explanation.causes) {
     if (cause.reason != kRootBlocker)

@@ -34,7 +34,8 @@ struct Why {
   bool present = false;      // false: it is not there, or its type is not followed
   bool terminating = false;  // it is being deleted
   std::vector<std::string> finalizers;
-  std::string putOff;  // a deletion that lastout is to carry out, in a sentence; empty: there is none
+  std::string
+      deferredDeletion;  // a deletion that lastout is to carry out, in a sentence; empty: there is none
 
   // The verdict on a DELETE now, before a confirming read.
   bool allowed = true;

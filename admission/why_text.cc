@@ -112,7 +112,7 @@ std::string toText(const Why& why) {
   std::string text = why.object + ": " + (why.allowed ? "ALLOW" : "DENY") + " (" + why.reason + ")\n";
   text += why.message + "\n";
   if (const std::string standing = standingOf(why); !standing.empty()) text += standing + "\n";
-  if (!why.putOff.empty()) text += why.putOff + "\n";
+  if (!why.deferredDeletion.empty()) text += why.deferredDeletion + "\n";
   if (!why.blockers.empty()) text += "\nBlockers:\n";
   for (const WhyBlocker& blocker : why.blockers) {
     text += "- " + blocker.message + "\n";
@@ -133,7 +133,7 @@ std::string toJson(const Why& why) {
                         {"present", why.present},
                         {"terminating", why.terminating},
                         {"finalizers", why.finalizers},
-                        {"putOff", why.putOff},
+                        {"deferredDeletion", why.deferredDeletion},
                         {"blocked", why.isBlocked()},
                         {"verdict",
                          {{"allowed", why.allowed},
@@ -156,7 +156,7 @@ kube::Result<Why> parseWhy(std::string_view text) {
   why.present = reader.flag("present");
   why.terminating = reader.flag("terminating");
   why.finalizers = reader.texts("finalizers");
-  why.putOff = reader.textIfThere("putOff");
+  why.deferredDeletion = reader.textIfThere("deferredDeletion");
   WhyReader verdict = reader.part("verdict");
   why.allowed = verdict.flag("allowed");
   why.guarded = verdict.flag("guarded");

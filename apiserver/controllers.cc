@@ -68,7 +68,7 @@ bool Controllers::step(Milliseconds now) {
   return tidy(*at) || act(*at);
 }
 
-// The next action of the agenda. What its review does not allow is put off as the machine says.
+// The next action of the agenda. What its review does not allow is deferred as the machine says.
 bool Controllers::act(Milliseconds now) {
   std::optional<cluster::Plan> plan;
   std::vector<Mutation> mutations;

@@ -45,13 +45,14 @@ admission::Keeping keepingOf(const Transition& transition, Slot applied) {
     // Of what nobody follows the work's record says that it is there, and then that its deletion is
     // remembered.
     const bool isListed = (facts.isHeldByOthers || !facts.terminates) &&
-                          isRecorded(transition, applied, slot) && isPutOffForControllers(transition, slot);
-    if (!isSeen && !isListed && !transition.state().object(slot).putOff) continue;
+                          isRecorded(transition, applied, slot) && isDeferredForControllers(transition, slot);
+    if (!isSeen && !isListed && !transition.state().object(slot).deferredDeletion) continue;
     facts.ownsLastout = facts.ownsLastout || isLastoutsOwn(transition, slot);
     facts.ownsAwaited = facts.ownsAwaited || isAwaited(transition, slot);
-    facts.ownsGuarded = facts.ownsGuarded || isListed || (isSeen && isPutOffForControllers(transition, slot));
+    facts.ownsGuarded =
+        facts.ownsGuarded || isListed || (isSeen && isDeferredForControllers(transition, slot));
     facts.ownsForsaken =
-        facts.ownsForsaken || (transition.isLive(slot) && isSeen && !isStillPutOff(transition, slot));
+        facts.ownsForsaken || (transition.isLive(slot) && isSeen && !isStillDeferred(transition, slot));
   }
   return admission::keepingOf(facts);
 }

@@ -200,7 +200,7 @@ struct Model {
   std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order
   std::vector<admission::Dependencies> dependencies;           // what their providers need, the same order
-  std::vector<std::vector<Slot>> remembered;  // whose put-off deletions each remembers, beside its own
+  std::vector<std::vector<Slot>> remembered;  // whose deferred deletions each remembers, beside its own
   std::vector<std::vector<ConditionHolder>> conditions;  // by number, as in rules
   std::vector<graph::Condition> conditionSpecs;          // the same order
   std::optional<kube::ObjectKey> lastoutNamespace;       // lastout's own

@@ -127,7 +127,7 @@ Answer Transition::deny(const DeleteRequest& request, Flight& flight, const admi
         .by = request.by,
         .decision = decision,
         .refused = refused});
-  if (refused == nullptr) putOff(*this, request);
+  if (refused == nullptr) deferDeletion(*this, request);
   return Answer::Denied;
 }
 

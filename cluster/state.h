@@ -37,32 +37,32 @@ struct Flight {
 };
 
 // A DELETE that was denied, and that lastout is to carry out.
-struct PutOffState {
+struct DeferredDeletionState {
   PropagationPolicy policy = PropagationPolicy::Background;
   bool byPerson = false;  // it is wanted whoever owns the object
-  friend bool operator==(const PutOffState&, const PutOffState&) = default;
+  friend bool operator==(const DeferredDeletionState&, const DeferredDeletionState&) = default;
 };
 
 // One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, labels 4, GC flight 5, namespace
-// flight 5, lastout's flight 5, put off 3.
+// flight 5, lastout's flight 5, deferred 3.
 struct ObjectState {
   Presence presence = Presence::Absent;
   uint16_t finalizers = 0;
   uint16_t owners = 0;  // two bits an owner link
   uint8_t value = 0;    // workload: replicas; Pod: the bits above; CriticalService: intent
   uint8_t labels = 0;
-  Flight collector;                   // a DELETE by the garbage collector
-  Flight lifecycle;                   // a DELETE by the namespace controller
-  Flight lastout;                     // a DELETE by lastout, of what was put off; of a provider that
-                                      // terminates, its release
-  std::optional<PutOffState> putOff;  // nobody has taken it back since
+  Flight collector;  // a DELETE by the garbage collector
+  Flight lifecycle;  // a DELETE by the namespace controller
+  Flight lastout;    // a DELETE by lastout, of what was deferred; of a provider that
+                     // terminates, its release
+  std::optional<DeferredDeletionState> deferredDeletion;  // nobody has taken it back since
 
   bool present() const { return presence != Presence::Absent; }
   bool live() const { return presence == Presence::Live; }
   bool terminating() const { return presence == Presence::Terminating; }
   // It has an owner again, or is to stay.
   void takeBack() {
-    if (putOff && !putOff->byPerson) putOff.reset();
+    if (deferredDeletion && !deferredDeletion->byPerson) deferredDeletion.reset();
   }
   OwnerState owner(size_t i) const { return static_cast<OwnerState>((owners >> (2 * i)) & 3); }
   void setOwner(size_t i, OwnerState s) {

@@ -15,7 +15,7 @@ inline constexpr unsigned kLabelsAt = 42;
 inline constexpr unsigned kCollectorAt = 46;
 inline constexpr unsigned kLifecycleAt = 51;
 inline constexpr unsigned kLastoutAt = 56;
-inline constexpr unsigned kPutOffAt = 61;
+inline constexpr unsigned kDeferredDeletionAt = 61;
 inline constexpr unsigned kFlightBits = 5;
 
 constexpr uint64_t mask(unsigned bits) { return (uint64_t{1} << bits) - 1; }
@@ -34,13 +34,15 @@ inline Flight unpackFlight(uint64_t bits) {
   return flight;
 }
 
-inline uint64_t packPutOff(const std::optional<PutOffState>& putOff) {
-  return putOff ? (static_cast<uint64_t>(putOff->policy) + 1) | (uint64_t{putOff->byPerson} << 2) : 0;
+inline uint64_t packDeferredDeletion(const std::optional<DeferredDeletionState>& deferredDeletion) {
+  return deferredDeletion ? (static_cast<uint64_t>(deferredDeletion->policy) + 1) |
+                                (uint64_t{deferredDeletion->byPerson} << 2)
+                          : 0;
 }
 
-inline std::optional<PutOffState> unpackPutOff(uint64_t bits) {
+inline std::optional<DeferredDeletionState> unpackDeferredDeletion(uint64_t bits) {
   if ((bits & 3) == 0) return std::nullopt;
-  return PutOffState{static_cast<PropagationPolicy>((bits & 3) - 1), (bits & 4) != 0};
+  return DeferredDeletionState{static_cast<PropagationPolicy>((bits & 3) - 1), (bits & 4) != 0};
 }
 
 // Item `index` of an array of fields of `bits` bits that starts at a word; no field straddles words.
@@ -69,7 +71,7 @@ inline uint64_t pack(const ObjectState& state) {
          (detail::packFlight(state.collector) << detail::kCollectorAt) |
          (detail::packFlight(state.lifecycle) << detail::kLifecycleAt) |
          (detail::packFlight(state.lastout) << detail::kLastoutAt) |
-         (detail::packPutOff(state.putOff) << detail::kPutOffAt);
+         (detail::packDeferredDeletion(state.deferredDeletion) << detail::kDeferredDeletionAt);
 }
 
 inline ObjectState unpack(uint64_t word) {
@@ -82,7 +84,7 @@ inline ObjectState unpack(uint64_t word) {
   state.collector = detail::unpackFlight((word >> detail::kCollectorAt) & detail::mask(detail::kFlightBits));
   state.lifecycle = detail::unpackFlight((word >> detail::kLifecycleAt) & detail::mask(detail::kFlightBits));
   state.lastout = detail::unpackFlight((word >> detail::kLastoutAt) & detail::mask(detail::kFlightBits));
-  state.putOff = detail::unpackPutOff(word >> detail::kPutOffAt);
+  state.deferredDeletion = detail::unpackDeferredDeletion(word >> detail::kDeferredDeletionAt);
   return state;
 }
 

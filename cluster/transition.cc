@@ -112,7 +112,7 @@ void Transition::commitDelete(const DeleteRequest& request) {
   object.finalizers = withPolicy(object.finalizers, request.policy);
   if (spec.role == Role::Crd && object.live()) object.finalizers |= spec.cleanupBit;
   object.presence = Presence::Terminating;
-  object.putOff.reset();
+  object.deferredDeletion.reset();
   emit({.kind = EventKind::Accepted, .actor = request.actor, .slot = slot, .by = request.by});
   if (mayVanish(spec.role, object)) {
     erase(slot, request.actor, request.by);
@@ -145,7 +145,7 @@ void Transition::update(Slot slot, const ObjectState& object, Actor actor, uint3
 
 void Transition::erase(Slot slot, Actor actor, uint32_t by) {
   state_.setObject(slot, ObjectState{});
-  forgetPutOff(*this, slot);
+  forgetDeferredDeletion(*this, slot);
   emit({.kind = EventKind::Gone, .actor = actor, .slot = slot, .by = by});
 }
 

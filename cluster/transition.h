@@ -124,16 +124,16 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
-// cluster/put_off.cc
-void putOff(Transition& transition, const DeleteRequest& request);  // which was denied
-void forgetPutOff(Transition& transition, Slot service);            // with a CriticalService that is gone
+// cluster/deferred_deletion.cc
+void deferDeletion(Transition& transition, const DeleteRequest& request);  // which was denied
+void forgetDeferredDeletion(Transition& transition, Slot service);  // with a CriticalService that is gone
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
-bool isPutOffForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
+bool isDeferredForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
-bool isFollowed(const Transition& transition, Slot slot);     // lastout knows of the object by its watches
-bool isAwaited(const Transition& transition, Slot slot);      // as of admission::KeptFacts
-bool isStillPutOff(const Transition& transition, Slot slot);  // and nobody has taken it back
+bool isFollowed(const Transition& transition, Slot slot);       // lastout knows of the object by its watches
+bool isAwaited(const Transition& transition, Slot slot);        // as of admission::KeptFacts
+bool isStillDeferred(const Transition& transition, Slot slot);  // and nobody has taken it back
 // cluster/kept_work.cc
 bool isKeptByLastoutAlone(const Transition& transition, Slot owner);    // a work that terminates
 bool isForgotten(const Transition& transition, Slot owner, Slot slot);  // by its agent, of a kept one

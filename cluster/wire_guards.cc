@@ -1,9 +1,9 @@
 // Who guards what: CriticalServices, and other people's webhooks.
 #include <algorithm>
 
+#include "admission/deferred_deletion.h"
 #include "admission/guards.h"
 #include "admission/held_provider.h"
-#include "admission/put_off.h"
 #include "cluster/builder.h"
 #include "criticalservice/provider_types.h"
 #include "kube/selector.h"

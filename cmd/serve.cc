@@ -201,7 +201,7 @@ int runServe(const ServeOptions& options) {
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
   serving.lease = std::move(*lease);
-  serving.controllers.insert(options.putOffFor.begin(), options.putOffFor.end());
+  serving.controllers.insert(options.deferFor.begin(), options.deferFor.end());
   serving.random = randomness();
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
   serving.verdict = [&log](const server::Verdict& verdict) { log.write(lineOf(verdict)); };
@@ -279,7 +279,7 @@ void addServe(CLI::App& app, int& exitCode) {
                       "Who it is in that Lease; without it the host's name and a number made at each start");
   command
       ->add_option(
-          "--put-off-for", options->putOffFor,
+          "--defer-for", options->deferFor,
           "Users, separated by commas, whose denied deletions are carried out later, beside the garbage "
           "collector's, the namespace controller's and klusterlet-work-sa's")
       ->delimiter(',');

@@ -35,7 +35,7 @@ struct ServeOptions {
   std::string leaseNamespace;
   std::string leaseName = "lastout";
   std::string identity;
-  std::vector<std::string> putOffFor;
+  std::vector<std::string> deferFor;
 };
 
 // What is wrong with the options by themselves, each with the option's name: Services and Secrets that cannot

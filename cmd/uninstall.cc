@@ -29,7 +29,7 @@ constexpr const char* kUninstallExamples = R"(Examples:
 In this order: the Deployment lastout, and its Pods; the webhook configuration; lastout's finalizers; the deletions that
 CriticalServices remember; the certificate's Secret; the Leases. It may be interrupted, and run again.
 
-A teardown is under way while deletions are put off, or AppliedManifestWorks or providers that are being deleted wait for
+A teardown is under way while deletions are deferred, or AppliedManifestWorks or providers that are being deleted wait for
 lastout: these providers go next, and what the works have applied the garbage collector deletes, unguarded, in any order.
 Without --yes nothing is done then.
 
@@ -66,7 +66,7 @@ kube::Result<server::UninstallOptions> uninstallOf(const UninstallChoice& choice
   options.secretName = choice.secret;
   options.timeout = *timeout;
   options.dryRun = choice.dryRun;
-  options.dropsPutOff = choice.yes;
+  options.dropsDeferredDeletions = choice.yes;
   if (choice.leaseNamespace.empty())
     options.leases = {{choice.namespaceName, choice.leaseName}, {"default", choice.leaseName}};
   else

@@ -119,7 +119,8 @@ kube::Value toManifest(const CriticalService& service) {
   add(spec, "deletionIntent", text(toString(service.intent)));
   if (service.enforcement != EnforcementMode::Deny)
     add(spec, "enforcement", text(toString(service.enforcement)));
-  if (service.replay != Replay::Controllers) add(spec, "replay", text(toString(service.replay)));
+  if (service.deferral != DeferralMode::Controllers)
+    add(spec, "deferredDeletions", text(toString(service.deferral)));
   kube::Value::Map guard;
   if (service.guardsScaling) add(guard, "scaleToZero", kube::Value{true, {}});
   if (service.dependencies.mode != DependencyMode::Auto)

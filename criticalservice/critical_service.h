@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "graph/condition.h"
 #include "kube/object.h"
 
@@ -72,9 +72,10 @@ struct CriticalService {
   EnforcementMode enforcement = EnforcementMode::Deny;
   DependencySpec dependencies;
   bool guardsScaling = false;  // spec.guard.scaleToZero: scaling the provider to zero is like deleting it
-  Replay replay = Replay::Controllers;
+  DeferralMode deferral = DeferralMode::Controllers;
+  bool hasFormerReplay = false;  // spec.replay is written, the former name of spec.deferredDeletions
   std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
-  PutOffs putOff;           // status.putOff
+  DeferredDeletions deferredDeletions;  // status.deferredDeletions
 };
 
 // The type's own names.
@@ -98,7 +99,7 @@ inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies"
 // unknown field has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the
 // document writes it. A type that is not installed is no error
 // (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid
-// and putOff are read; what else stands there is left to whoever wrote it.
+// and deferredDeletions are read; what else stands there is left to whoever wrote it.
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, const kube::ResourceMap& types);
 // Likewise, of one that was accepted once, and guards: what only a writer could mend is no error, such as a
 // criterion whose type turned out to be namespaced, or is called otherwise. So it means the same whatever

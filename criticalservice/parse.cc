@@ -33,6 +33,7 @@ class Reader {
   void readSpec(Fields spec);
   void readProvider(Fields provider);
   void readEnforcement(Fields& spec);
+  void readDeferral(Fields& spec);
   void readGuard(Fields guard);
   void readListed(Fields& guard, size_t count);
   void refuseDependency(Fields& fields, const kube::ObjectKey& named);
@@ -72,7 +73,7 @@ tl::expected<CriticalService, kube::Errors> Reader::read() {
     if (std::optional<Fields> provider = status->fields("provider")) {
       service_.providerUid = provider->string("uid").value_or("");
     }
-    service_.putOff = readPutOffs(object_.content);
+    service_.deferredDeletions = readDeferredDeletions(object_.content);
   }
   document.finish();
   if (!errors_.empty()) return tl::unexpected(std::move(errors_));
@@ -106,13 +107,19 @@ void Reader::readSpec(Fields spec) {
     }
   }
   readEnforcement(spec);
-  if (const auto word = spec.oneOf("replay", {"Controllers", "Always", "Never"})) {
-    for (const Replay replay : {Replay::Controllers, Replay::Always, Replay::Never}) {
-      if (*word == toString(replay)) service_.replay = replay;
-    }
-  }
+  readDeferral(spec);
   if (std::optional<Fields> guard = spec.fields("guard")) readGuard(std::move(*guard));
   spec.finish();
+}
+
+// The former name counts where the field itself is not given.
+void Reader::readDeferral(Fields& spec) {
+  const auto former = spec.oneOf("replay", {"Controllers", "Always", "Never"});
+  const auto word = spec.oneOf("deferredDeletions", {"Controllers", "Always", "Never"});
+  service_.hasFormerReplay = spec.has("replay");
+  for (const DeferralMode deferral : {DeferralMode::Controllers, DeferralMode::Always, DeferralMode::Never}) {
+    if ((word ? word : former) == toString(deferral)) service_.deferral = deferral;
+  }
 }
 
 // A finalizer is no help where what runs ends with the termination, or where nobody knows: there one that

@@ -140,6 +140,10 @@ kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& t
                       const Surroundings& surroundings) {
   kube::Errors found;
   if (service.intent == DeletionIntent::OrphanResources) return found;  // it guards nothing any longer
+  if (service.hasFormerReplay)
+    report(found,
+           "spec.replay is the former name of spec.deferredDeletions: write that; the next version does not "
+           "read it");
   warnExcludedNamespace(found, service);
   warnNotInstalled(found, "spec.provider", service.provider.type, types);
   warnMissingProvider(found, service, surroundings);

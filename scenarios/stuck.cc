@@ -212,7 +212,7 @@ class Explainer {
 
   // Somebody asks again and again, in vain, or lastout will.
   bool isAskedFor(Slot slot) const {
-    if (state_.object(slot).putOff) return true;
+    if (state_.object(slot).deferredDeletion) return true;
     return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
       if (action.kind == Action::Kind::Send)
         return model_.steps[action.a].object == slot &&

@@ -5,10 +5,10 @@
 #include <chrono>
 
 #include "admission/cluster_view.h"
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "client/api_server.h"
 #include "criticalservice/critical_service.h"
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "server/live_view.h"
 
 namespace lastout::server {

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "admission/deferred_deletion.h"
 #include "admission/guards.h"
-#include "admission/put_off.h"
 #include "graph/edges.h"
 #include "manifestwork/manifest_work.h"
 #include "server/ignorance.h"
@@ -40,7 +40,7 @@ std::vector<ObjectId> worksIn(const graph::Graph& graph) {
   return type ? graph.objectsOf(*type) : std::vector<ObjectId>();
 }
 
-bool wantsReplay(const CriticalService& service) { return admission::isPutOff(service.replay, true); }
+bool wantsDeferral(const CriticalService& service) { return admission::isDeferred(service.deferral, true); }
 
 class Reading {
  public:
@@ -51,7 +51,7 @@ class Reading {
         home_(works.ownNamespace),
         recorded_(works.recorded) {
     for (const CriticalService* service : view_.services()) {
-      if (wantsReplay(*service)) addRemembered(service->putOff);
+      if (wantsDeferral(*service)) addRemembered(service->deferredDeletions);
       reviewed_.insert(service->provider.type);
       for (const criticalservice::Dependency& dependency : dependenciesOf(*service))
         reviewed_.insert(dependency.object.type);
@@ -62,7 +62,7 @@ class Reading {
   std::set<ObjectId> owningGuarded(const std::vector<ObjectId>& all) const {
     std::set<ObjectId> works;
     for (const CriticalService* service : view_.services()) {
-      if (!wantsReplay(*service)) continue;
+      if (!wantsDeferral(*service)) continue;
       for (const admission::Guard& guard :
            admission::guardsOf(*service, types_, home_, dependenciesOf(*service))) {
         const bool isItself = guard.object == criticalservice::keyOf(*service);
@@ -148,8 +148,8 @@ class Reading {
 
   // Of a type that nobody follows, or may, it is known that an object is there as long as its deletion is
   // remembered: whoever carries that out asks for it.
-  void addRemembered(const criticalservice::PutOffs& putOffs) {
-    for (const criticalservice::PutOff& deletion : putOffs.deletions) {
+  void addRemembered(const criticalservice::DeferredDeletions& deferredDeletions) {
+    for (const criticalservice::DeferredDeletion& deletion : deferredDeletions.deletions) {
       remembered_.insert(deletion.uid);
       if (isBelieved(deletion.object.type)) continue;
       for (const std::string& owner : deletion.owners) unseen_[owner].insert(deletion.uid);
@@ -164,7 +164,7 @@ class Reading {
   }
   bool isWanted(const std::vector<uint32_t>& services) const {
     return std::ranges::any_of(
-        services, [this](uint32_t number) { return wantsReplay(view_.guards().service(number)); });
+        services, [this](uint32_t number) { return wantsDeferral(view_.guards().service(number)); });
   }
   bool ownsUnseen(const std::string& work, const std::set<std::string>& refused) const {
     const auto found = unseen_.find(work);

@@ -9,7 +9,7 @@
 
 #include "admission/cluster_view.h"
 #include "admission/kept_work.h"
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
 
 namespace lastout::server {
@@ -65,7 +65,7 @@ std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);
 struct LeftBehind {
   std::string work;  // the AppliedManifestWork's name
   std::string workUid;
-  criticalservice::PutOff deletion;
+  criticalservice::DeferredDeletion deletion;
 };
 
 inline constexpr size_t kMostLeftBehind = 1'000;  // more are found when these are gone

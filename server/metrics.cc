@@ -132,16 +132,18 @@ Metrics::Metrics(const std::string& version)
       probes_(counters(registry_, "lastout_probes_total",
                        "Dry runs of a deletion that lastout denies. allowed: the API server did not ask it; "
                        "outdated: not yet by the webhook configuration that stands.")),
-      putOff_(counters(registry_, "lastout_put_off_deletions_total",
-                       "Deletions that were denied to be carried out later. refused: they could not be, and "
-                       "are tried again.")) {
+      deferredDeletions_(
+          counters(registry_, "lastout_deferred_deletions_total",
+                   "Deletions that were denied to be carried out later. refused: they could not be, and "
+                   "are tried again.")) {
   // From zero on, so that the first one is an increase.
   for (const ProbeResult probe :
        {ProbeResult::Denied, ProbeResult::Outdated, ProbeResult::Allowed, ProbeResult::Failed})
     probes_.Add({{"result", std::string(toString(probe))}});
-  using Kind = PutOffNews::Kind;
-  for (const Kind putOff : {Kind::Remembered, Kind::Dropped, Kind::Deleted, Kind::TakenBack, Kind::Refused})
-    putOff_.Add({{"result", std::string(toString(putOff))}});
+  using Kind = DeferredDeletionEvent::Kind;
+  for (const Kind deferredDeletions :
+       {Kind::Remembered, Kind::Dropped, Kind::Deleted, Kind::TakenBack, Kind::Refused})
+    deferredDeletions_.Add({{"result", std::string(toString(deferredDeletions))}});
   prometheus::BuildGauge()
       .Name("lastout_build_info")
       .Help("1, with the version as a label.")
@@ -195,8 +197,8 @@ void Metrics::count(ProbeResult probe) {
   probes_.Add({{"result", std::string(toString(probe))}}).Increment();
 }
 
-void Metrics::count(PutOffNews::Kind putOff) {
-  putOff_.Add({{"result", std::string(toString(putOff))}}).Increment();
+void Metrics::count(DeferredDeletionEvent::Kind deferredDeletions) {
+  deferredDeletions_.Add({{"result", std::string(toString(deferredDeletions))}}).Increment();
 }
 
 std::string Metrics::text(const Standing& standing) const {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "server/confirming_reads.h"
+#include "server/deferred_deletion_event.h"
 #include "server/live_view.h"
 #include "server/probe_record.h"
-#include "server/put_off_news.h"
 #include "server/reviews.h"
 
 namespace lastout::server {
@@ -61,7 +61,7 @@ class Metrics {
   // A status could not be written.
   void countStatusFailure() { statusFailures_.Increment(); }
   void count(ProbeResult probe);
-  void count(PutOffNews::Kind putOff);
+  void count(DeferredDeletionEvent::Kind deferredDeletions);
 
   std::string text(const Standing& standing) const;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
@@ -87,7 +87,7 @@ class Metrics {
   prometheus::Counter& unguarded_;
   prometheus::Counter& statusFailures_;
   prometheus::Family<prometheus::Counter>& probes_;
-  prometheus::Family<prometheus::Counter>& putOff_;
+  prometheus::Family<prometheus::Counter>& deferredDeletions_;
 
   std::mutex mutex_;
   std::set<kube::GroupResource> interrupted_;  // guarded by the mutex: the types with a count of their own

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/read_metadata.h"
-#include "server/put_off_store.h"
+#include "server/deferred_deletion_store.h"
 
 namespace lastout::server {
 namespace {
@@ -34,7 +34,7 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
   return has((*meta)->finalizers, "orphan") ? OwnerNow::Orphaning : OwnerNow::Leaving;
 }
 
-tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice::PutOff& deletion,
+tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice::DeferredDeletion& deletion,
                                                           bool byController) const {
   const kube::ObjectKey& key = deletion.object;
   const auto type = view_.find(key.type);

@@ -6,9 +6,9 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "client/api_server.h"
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "server/live_view.h"
 
 namespace lastout::server {
@@ -29,7 +29,7 @@ class OwnedObjects {
 
   // Of a person's deletion the owners do not matter, and are not read. Fails with why the object, or an
   // owner, cannot be read.
-  tl::expected<OwnedObject, std::string> read(const criticalservice::PutOff& deletion,
+  tl::expected<OwnedObject, std::string> read(const criticalservice::DeferredDeletion& deletion,
                                               bool byController) const;
 
  private:

@@ -49,7 +49,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
                }),
       identity_(options_.http.identity),
       watches_(access_, view_, watchesOptions(options_, metrics_, [this] {
-                 if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider();
+                 if (DeferredDeletionRunner* carrier = startedCarrier_) carrier->reconsider();
                  if (WorkKeeper* works = startedWorks_) works->reconsider();
                  if (ProviderHolder* holder = startedHolder_) holder->reconsider();
                })) {}
@@ -57,7 +57,8 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
 ReviewsOptions Server::reviewsOptions() {
   ReviewsOptions reviews = options_.reviews;
   reviews.denied = [this](const admission::Review& review, TimePoint deadline) {
-    if (PutOffStore* putOffs = startedPutOffs_) putOffs->remember(review, deadline);
+    if (DeferredDeletionStore* deferredDeletions = startedDeferredDeletions_)
+      deferredDeletions->remember(review, deadline);
   };
   return reviews;
 }
@@ -75,7 +76,7 @@ kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Acces
     return tl::unexpected(std::move(listening.error()));
   server->shareCertificate();
   server->writeStatus();
-  server->putOff();
+  server->deferDeletions();
   server->keepWorks();
   server->holdProviders();
   server->watches_.observe([raw = server.get()] { raw->reconsider(); });
@@ -242,7 +243,7 @@ void Server::holdLease() {
   lease.taken = [this] {
     if (keeper_) keeper_->reconsider();
     if (status_) status_->reconsider();
-    if (PutOffCarrier* carrier = startedCarrier_) carrier->reconsider(true);
+    if (DeferredDeletionRunner* carrier = startedCarrier_) carrier->reconsider(true);
     if (WorkKeeper* works = startedWorks_) works->reconsider();
     if (ProviderHolder* holder = startedHolder_) holder->reconsider();
   };
@@ -282,30 +283,30 @@ void Server::writeStatus() {
 }
 
 // Every replica remembers what it denied; the holder of the Lease carries it out.
-void Server::putOff() {
+void Server::deferDeletions() {
   if (!lease_) return;
-  PutOffStoreOptions store;
+  DeferredDeletionStoreOptions store;
   store.controllers = options_.controllers;
   store.clock = [clock = options_.lease->clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
   store.random = options_.random;
   store.backoff = options_.watcher.reflector.backoff;
   store.log = options_.log;
-  store.told = [this](const PutOffNews& news) { tellOf(news); };
-  putOffs_ = std::make_unique<PutOffStore>(access_, view_, std::move(store));
-  putOffs_->start();
-  startedPutOffs_ = putOffs_.get();
-  PutOffCarrierOptions carrier;
+  store.told = [this](const DeferredDeletionEvent& news) { tellOf(news); };
+  deferredDeletions_ = std::make_unique<DeferredDeletionStore>(access_, view_, std::move(store));
+  deferredDeletions_->start();
+  startedDeferredDeletions_ = deferredDeletions_.get();
+  DeferredDeletionRunnerOptions carrier;
   carrier.controllers = options_.controllers;
   carrier.mayAct = [this] {
     const bool isAsked = !keeper_ || keeper_->asksAboutAll().value_or(false);
     return lease_->holds() && isAsked && !options_.reviews.auditOnly;
   };
-  carrier.forget = [this](const std::string& service, const criticalservice::PutOff& deletion) {
-    putOffs_->forget(service, deletion);
+  carrier.forget = [this](const std::string& service, const criticalservice::DeferredDeletion& deletion) {
+    deferredDeletions_->forget(service, deletion);
   };
   carrier.random = options_.random;
-  carrier.told = [this](const PutOffNews& news) { tellOf(news); };
-  carrier_ = std::make_unique<PutOffCarrier>(access_, view_, std::move(carrier));
+  carrier.told = [this](const DeferredDeletionEvent& news) { tellOf(news); };
+  carrier_ = std::make_unique<DeferredDeletionRunner>(access_, view_, std::move(carrier));
   carrier_->start();
   startedCarrier_ = carrier_.get();
 }
@@ -343,7 +344,7 @@ void Server::holdProviders() {
   startedHolder_ = holder_.get();
 }
 
-void Server::tellOf(const PutOffNews& news) {
+void Server::tellOf(const DeferredDeletionEvent& news) {
   metrics_.count(news.kind);
   Event event = eventOf(news);
   options_.log(event.warning ? Level::Warning : Level::Info,
@@ -420,7 +421,7 @@ void Server::trust(const std::string& authorities) {
 void Server::stop(std::chrono::milliseconds grace) {
   if (std::exchange(stopped_, true)) return;
   if (http_) http_->stop(grace);
-  if (putOffs_) putOffs_->finish(grace);
+  if (deferredDeletions_) deferredDeletions_->finish(grace);
   access_->stop();
   if (carrier_) carrier_->stop();
   if (works_) works_->end();
@@ -429,7 +430,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   services_.stop();
   if (works_) works_->stop();
   if (holder_) holder_->stop();
-  if (putOffs_) putOffs_->stop();
+  if (deferredDeletions_) deferredDeletions_->stop();
   if (status_) status_->stop();
   if (events_) events_->stop();
   if (lease_) lease_->stop();

@@ -14,14 +14,14 @@
 #include "server/answers.h"
 #include "server/certificate_secret.h"
 #include "server/confirming_reads.h"
+#include "server/deferred_deletion_runner.h"
+#include "server/deferred_deletion_store.h"
 #include "server/event_writer.h"
 #include "server/lease_holder.h"
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/provider_holder.h"
-#include "server/put_off_carrier.h"
-#include "server/put_off_store.h"
 #include "server/reviews.h"
 #include "server/status_writer.h"
 #include "server/watches.h"
@@ -41,11 +41,11 @@ struct ServerOptions {
   // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. Its
   // members from `watcher` on are filled in here.
   std::optional<CertificateSecretOptions> certificates;
-  // Whose holder writes the status of CriticalServices, and Events, carries out what was put off, keeps
+  // Whose holder writes the status of CriticalServices, and Events, carries out what was deferred, keeps
   // works, and holds providers; nothing: this lastout does not, and puts nothing off. Its random and log are
   // the server's.
   std::optional<LeaseHolderOptions> lease;
-  Controllers controllers = usualControllers();  // whose denied deletions are put off
+  Controllers controllers = usualControllers();  // whose denied deletions are deferred
   std::optional<AnswersOptions> answers;         // nothing: no metrics and no answers are given
   std::string version;                           // of the program, for the metrics
   // Whether API servers ask it is tried where it keeps the webhook configuration, and does not only watch.
@@ -105,11 +105,11 @@ class Server {
   void reconsider();
   void declareWebhook();
   void writeStatus();
-  void putOff();
+  void deferDeletions();
   void keepWorks();
   void holdProviders();
   bool mayHoldAnything() const;
-  void tellOf(const PutOffNews& news);
+  void tellOf(const DeferredDeletionEvent& news);
   Enforcement enforcement(const criticalservice::CriticalService& service,
                           const admission::ClusterView& view) const;
   void noteValidity(const std::string& certificate);
@@ -128,8 +128,8 @@ class Server {
   std::unique_ptr<WebhookProbe> probe_;
   std::unique_ptr<CertificateSecret> certificates_;
   std::unique_ptr<StatusWriter> status_;
-  std::unique_ptr<PutOffStore> putOffs_;
-  std::unique_ptr<PutOffCarrier> carrier_;
+  std::unique_ptr<DeferredDeletionStore> deferredDeletions_;
+  std::unique_ptr<DeferredDeletionRunner> carrier_;
   std::unique_ptr<WorkKeeper> works_;
   std::unique_ptr<ProviderHolder> holder_;
   // The same, for questions while they are made.
@@ -138,8 +138,8 @@ class Server {
   admission::TlsIdentity identity_;  // in use; guarded by the mutex
   std::atomic<const LeaseHolder*> startedLease_{nullptr};
   std::atomic<const WebhookProbe*> startedProbe_{nullptr};
-  std::atomic<PutOffStore*> startedPutOffs_{nullptr};
-  std::atomic<PutOffCarrier*> startedCarrier_{nullptr};
+  std::atomic<DeferredDeletionStore*> startedDeferredDeletions_{nullptr};
+  std::atomic<DeferredDeletionRunner*> startedCarrier_{nullptr};
   std::atomic<WorkKeeper*> startedWorks_{nullptr};
   std::atomic<ProviderHolder*> startedHolder_{nullptr};
   std::atomic<const CertificateSecret*> startedCertificates_{nullptr};

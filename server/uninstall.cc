@@ -12,8 +12,8 @@
 #include "kube/text_at.h"
 #include "manifestwork/manifest_work.h"
 #include "server/certificate_plan.h"
+#include "server/deferred_deletion_sweep.h"
 #include "server/finalizer_sweep.h"
-#include "server/put_off_sweep.h"
 #include "server/sentinel.h"
 #include "server/webhook_configuration.h"
 
@@ -44,13 +44,13 @@ class Uninstall {
   bool run() {
     if (!isOfThisNamespace() || !mayGoOn() || !knowsWhoRuns() || !nobodyRuns()) return false;
     // One may have begun while the last lastout still ran; from here on nothing holds it up.
-    if (!report_.isDryRun() && !options_.dropsPutOff && !mayGoOn()) {
+    if (!report_.isDryRun() && !options_.dropsDeferredDeletions && !mayGoOn()) {
       tellWayOut();
       return false;
     }
     removeWebhook();
     sweep();
-    // What was put off until the end is forgotten, too.
+    // What was deferred until the end is forgotten, too.
     const auto services = readNow();
     if (services && services->count > 0) forgetAll(requests_, *serviceType(), *services, report_);
     removeSecret();
@@ -140,9 +140,10 @@ std::optional<StandingServices> Uninstall::readNow() {
 // What a lastout would do, and nobody does then.
 void Uninstall::tellUnderWay(const StandingServices& services, const std::set<std::string>& works,
                              const std::set<std::string>& providers) {
-  if (const size_t putOff = services.deletions(); putOff > 0) {
-    report_.note(std::to_string(putOff) + (putOff == 1 ? " deletion is" : " deletions are") +
-                 " put off, and lastout will not carry " + (putOff == 1 ? "it" : "them") + " out:");
+  if (const size_t deferredDeletions = services.deletions(); deferredDeletions > 0) {
+    report_.note(
+        std::to_string(deferredDeletions) + (deferredDeletions == 1 ? " deletion is" : " deletions are") +
+        " deferred, and lastout will not carry " + (deferredDeletions == 1 ? "it" : "them") + " out:");
     tellWaiting(services, report_);
   }
   if (!works.empty()) {
@@ -186,8 +187,8 @@ bool Uninstall::mayGoOn() {
   const std::set<std::string> waitingWorks = works.value_or(std::set<std::string>());
   const std::set<std::string> waitingProviders = providers.value_or(std::set<std::string>());
   tellUnderWay(standing, waitingWorks, waitingProviders);
-  if (options_.dropsPutOff) return true;
-  if (!services) report_.refused("whether deletions are put off", "be known", services.error());
+  if (options_.dropsDeferredDeletions) return true;
+  if (!services) report_.refused("whether deletions are deferred", "be known", services.error());
   if (!works) report_.refused("whether AppliedManifestWorks wait", "be known", works.error());
   if (!providers) report_.refused("whether providers wait", "be known", providers.error());
   const bool isUnderWay = standing.deletions() > 0 || !waitingWorks.empty() || !waitingProviders.empty();

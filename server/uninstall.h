@@ -21,21 +21,21 @@ struct UninstallOptions {
   std::string secretName = "lastout-tls";
   std::chrono::milliseconds timeout{120'000};  // for the Pods to be gone
   bool dryRun = false;                         // changes nothing
-  bool dropsPutOff = false;  // go on although a teardown is under way, which nobody orders then
+  bool dropsDeferredDeletions = false;  // go on although a teardown is under way, which nobody orders then
   Patience patience;
   TellLine tell;      // what is done, a line each
   TellLine complain;  // what is not, and why
 };
 
 // First it reads whatever has to be known: whether the webhook configuration is of a lastout in another
-// namespace, which ends it; deletions that are put off, AppliedManifestWorks that wait for
-// lastout and providers that do (without dropsPutOff each ends it), and whether it may look at Pods and
-// Leases. Then, in this order, each step as often as one likes: no lastout runs any more (its Deployment is
-// deleted; where another holds a Lease nothing else is done); the webhook configuration goes, for nobody
-// would answer; finalizers of lastout's, of AppliedManifestWorks and of providers; the deletions that
-// CriticalServices remember; the certificate's Secret, and the Leases. CriticalServices, their CRD and what
-// else deploy/ has are left, which is told in the end. What one of the later steps is refused keeps none of
-// the others from being done.
+// namespace, which ends it; deletions that are deferred, AppliedManifestWorks that wait for
+// lastout and providers that do (without dropsDeferredDeletions each ends it), and whether it may look at
+// Pods and Leases. Then, in this order, each step as often as one likes: no lastout runs any more (its
+// Deployment is deleted; where another holds a Lease nothing else is done); the webhook configuration goes,
+// for nobody would answer; finalizers of lastout's, of AppliedManifestWorks and of providers; the deletions
+// that CriticalServices remember; the certificate's Secret, and the Leases. CriticalServices, their CRD and
+// what else deploy/ has are left, which is told in the end. What one of the later steps is refused keeps none
+// of the others from being done.
 //
 // False: something that should be gone is not, or it was given up since a teardown is under way. Fails when
 // the API server does not answer.

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::server {
@@ -98,20 +98,20 @@ Changed WorkKeeper::mayBeLetGo(const KeptWorkChange& change) {
   return isRemembered(change.uid).map([](bool remembered) { return !remembered; });
 }
 
-// Of what nobody follows, a deletion is put off that the work's agent has asked for: it is remembered before
+// Of what nobody follows, a deletion is deferred that the work's agent has asked for: it is remembered before
 // the agent strikes it from the work's record, but the watch of the CriticalServices may tell so later than
 // that of the works.
 Changed WorkKeeper::isRemembered(const std::string& work) {
   const auto services = options_.services();
   if (!services) return tl::unexpected(services.error().message);
   const std::set<std::string> refused = options_.refused();
-  const auto isOfWork = [&](const criticalservice::PutOff& deletion) {
+  const auto isOfWork = [&](const criticalservice::DeferredDeletion& deletion) {
     return std::ranges::find(deletion.owners, work) != deletion.owners.end() &&
            !refused.contains(deletion.uid) && !admission::believable(view_.knowledge(deletion.object.type));
   };
   return std::ranges::any_of(**services, [&](const kube::Object& service) {
-    return admission::isPutOff(criticalservice::readReplay(service.content), true) &&
-           std::ranges::any_of(criticalservice::readPutOffs(service.content).deletions, isOfWork);
+    return admission::isDeferred(criticalservice::readDeferralMode(service.content), true) &&
+           std::ranges::any_of(criticalservice::readDeferredDeletions(service.content).deletions, isOfWork);
   });
 }
 

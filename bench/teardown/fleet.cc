@@ -80,7 +80,7 @@ Json criticalService(const Operator& one, const FleetOptions& options) {
     criteria.push_back({{"type", "SpecificResource"}, {"specificResource", provider(one.goesAfter)}});
   Json object = manifest("lastout.dev/v1alpha1", "CriticalService", "", one.name);
   object["spec"] = {{"provider", provider(one.name)}, {"criteria", criteria}};
-  if (!options.replay.empty()) object["spec"]["replay"] = options.replay;
+  if (!options.deferral.empty()) object["spec"]["deferredDeletions"] = options.deferral;
   if (!options.dependencies.empty()) object["spec"]["guard"]["dependencies"] = options.dependencies;
   return object;
 }

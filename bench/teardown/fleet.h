@@ -39,8 +39,8 @@ struct Fleet {
 struct FleetOptions {
   int operators = 30;
   uint32_t seed = 1;  // of how long the controllers take
-  // spec.replay and spec.guard.dependencies of every CriticalService; empty: what is usual
-  std::string replay = {};
+  // spec.deferredDeletions and spec.guard.dependencies of every CriticalService; empty: what is usual
+  std::string deferral = {};
   std::string dependencies = {};
 };
 

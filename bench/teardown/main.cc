@@ -1,5 +1,5 @@
 // bench/teardown: fleets of works, each deleted at once in an order of chance, with lastout and without its
-// put-off deletions. scripts/teardown runs it; docs/performance.md has its table.
+// deferred deletions. scripts/teardown runs it; docs/performance.md has its table.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -33,7 +33,7 @@ void add(CLI::App& app, Options& options) {
   app.add_option("--orders", options.orders, "how many orders, each with a fleet of its own")
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
-  app.add_option("--without", options.without, "how many of them also without put-off deletions")
+  app.add_option("--without", options.without, "how many of them also without deferred deletions")
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
   app.add_option("--operators", options.operators, "in a fleet, each with ten works")

@@ -159,7 +159,7 @@ std::string table(const std::vector<Order>& orders) {
   std::vector<Order> with;
   std::vector<Order> without;
   for (const Order& order : orders) (order.carriesOut ? with : without).push_back(order);
-  std::string text = "| | put off, and carried out | `replay: Never` |\n|---|---|---|\n";
+  std::string text = "| | deferred, and carried out | `deferredDeletions: Never` |\n|---|---|---|\n";
   for (const Row& row : rows()) {
     const auto cell = [&row](const std::vector<Order>& some) { return some.empty() ? "" : row.show(some); };
     text += "| " + row.what + " | " + cell(with) + " | " + (row.isOfCarriedOut ? "" : cell(without)) + " |\n";

@@ -10,13 +10,13 @@ namespace lastout::bench {
 
 struct Order {
   uint32_t seed = 1;
-  bool carriesOut = true;  // lastout deletes what it put off
+  bool carriesOut = true;  // lastout deletes what it deferred
   double speed = 1;        // of the controllers' time: so many of its seconds in one of ours
   Milliseconds longestPath{0};
   Figures figures;
 };
 
-// What is not as promised, for a person: with everything that was put off carried out, it ends empty, in
+// What is not as promised, for a person: with everything that was deferred carried out, it ends empty, in
 // order, no work is reported gone too early, and nobody's object goes unasked. Empty: nothing.
 std::vector<std::string> shortfalls(const Order& order);
 

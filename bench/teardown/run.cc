@@ -56,7 +56,7 @@ class Teardown {
                    "--seed", std::to_string(options.seed), "--kubeconfig-out", config, "--record",
                    folder_.file("recording.jsonl")});
     serve_ = started({"serve", "--listen", "127.0.0.1:0", "--answers", "none", "--kubeconfig", config,
-                      "--put-off-for", "agent"});
+                      "--defer-for", "agent"});
     const auto connection = client::findConnection({config, ""}, {});
     if (!connection) stopBench(connection.error().front().message);
     access_ = client::Access::open(*connection, [] { return int64_t{0}; }).value();

@@ -140,22 +140,24 @@ TEST(WhyTest, OfManyItNamesAFew) {
   EXPECT_THAT(toText(told), HasSubstr("- and 11 more\n"));
 }
 
-TEST(WhyTest, SaysThatItsDeletionIsPutOff) {
+TEST(WhyTest, SaysThatItsDeletionIsDeferred) {
   std::string story(kWhyStory);
   story.insert(story.find("metadata: {name: operator") + std::string_view("metadata: {").size(), "uid: u1, ");
   const std::string status = R"(status:
-  putOff:
+  deferredDeletions:
   - {group: apps, resource: deployments, namespace: web, name: operator, uid: u1, requestedBy: agent,
      requestedAt: "2026-11-22T16:00:00Z"}
 )";
   const Why answer = ask(World(story + status), "deployment/operator -n web");
-  EXPECT_EQ(answer.putOff,
-            "its deletion is put off: agent asked for it at 2026-11-22T16:00:00Z, and lastout carries it out "
-            "once it may");
-  EXPECT_THAT(toText(answer), HasSubstr("\n" + answer.putOff + "\n"));
-  EXPECT_EQ(parseWhy(toJson(answer)).value().putOff, answer.putOff);
+  EXPECT_EQ(
+      answer.deferredDeletion,
+      "its deletion is deferred: agent asked for it at 2026-11-22T16:00:00Z, and lastout carries it out "
+      "once it may");
+  EXPECT_THAT(toText(answer), HasSubstr("\n" + answer.deferredDeletion + "\n"));
+  EXPECT_EQ(parseWhy(toJson(answer)).value().deferredDeletion, answer.deferredDeletion);
   story.replace(story.find("uid: u1"), 7, "uid: u2");
-  EXPECT_EQ(ask(World(story + status), "deployment/operator -n web").putOff, "") << "of another one";
+  EXPECT_EQ(ask(World(story + status), "deployment/operator -n web").deferredDeletion, "")
+      << "of another one";
 }
 
 TEST(WhyTest, WhatIsNotThereIsSaidToBe) {

@@ -74,13 +74,14 @@ TEST_F(Serve, TheStoryEndsEmptyInEveryOrder) {
 // Three works are deleted once, as they were when a real control plane never ended; nobody asks again. An
 // instance that somebody else holds as well keeps the criteria from holding before the agent has asked.
 TEST_F(Serve, TheRecordedDeadlockEndsEmpty) {
-  begin({"--put-off-for", "somebody,agent"}, "scenarios/story-deadlock.yaml");
+  begin({"--defer-for", "somebody,agent"}, "scenarios/story-deadlock.yaml");
   const std::string instance = "patch coolresources some-instance --type=json -p ";
   kubectl(instance + R"('[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/held"}]')");
   kubectl("delete manifestworks --all -n cluster1 --wait=false");
   waitUntilAnEventSays(
-      "DeletionPutOff: deployments.apps/finalizer-namespace/finalizer-deployment: its deletion, asked for by "
-      "agent, is put off until it may go");
+      "DeletionDeferred: deployments.apps/finalizer-namespace/finalizer-deployment: its deletion, asked for "
+      "by "
+      "agent, is deferred until it may go");
   waitUntil("kubectl get coolresources some-instance -o jsonpath='{.metadata.finalizers}' | grep -qv super");
   kubectl(instance + R"('[{"op":"remove","path":"/metadata/finalizers/0"}]')");
   waitUntil("test -z \"$(kubectl get manifestworks,appliedmanifestworks -A -o name)\"");
@@ -143,7 +144,7 @@ TEST_F(Serve, PutsItsWebhookBackAndSaysSo) {
   EXPECT_THAT(interrupt(), HasSubstr("the webhook configuration was changed, and is put back"));
 }
 
-// Each time without a word to anybody; what was put off is carried out by clients that try again.
+// Each time without a word to anybody; what was deferred is carried out by clients that try again.
 TEST_F(Serve, EndsEmptyAlthoughItIsKilledAgainAndAgain) {
   begin({"--identity", "the-one"});
   const std::vector<std::string> deletions = {"manifestwork cr -n cluster1",

@@ -21,7 +21,7 @@ constexpr const char* kKept =
     "jsonpath='{range .items[*]}{.metadata.name}{.metadata.finalizers}{\"\\n\"}{end}' | grep "
     "lastout.dev/applied-objects | grep -q ";
 constexpr const char* kWaiting =
-    "kubectl get criticalservice for-finalizer-deployment -o jsonpath={.status.putOff} | grep -q ";
+    "kubectl get criticalservice for-finalizer-deployment -o jsonpath={.status.deferredDeletions} | grep -q ";
 
 class Uninstalled : public Serving {
  protected:
@@ -37,12 +37,12 @@ class Uninstalled : public Serving {
     kubectl("--kubeconfig $FOLDER/hook config set-credentials hook --token=token-of-the-hook");
     kubectl("--kubeconfig $FOLDER/hook config set-context --current --user=hook");
     kubectl("apply -k deploy");
-    serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--put-off-for", "agent"});
+    serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--defer-for", "agent"});
     waitUntilTheProviderIsGuarded();
   }
 
   // The provider's work is deleted while the instance is there: it is
-  // kept, and what its agent was denied is put off.
+  // kept, and what its agent was denied is deferred.
   void deleteTheProvidersWork() const {
     waitUntil(std::string(kKept) + "cluster1-finalizer");
     kubectl("delete manifestwork finalizer -n cluster1 --wait=false");
@@ -70,7 +70,7 @@ TEST_F(Uninstalled, NothingOfItOutlivesIt) {
   interrupt();
   putFinalizers();
 
-  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("put off, and lastout will not carry "),
+  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("deferred, and lastout will not carry "),
                                       HasSubstr("deployments.apps/finalizer-namespace/finalizer-deployment, "
                                                 "asked for by agent"),
                                       HasSubstr("lastout uninstall --yes")));
@@ -80,7 +80,7 @@ TEST_F(Uninstalled, NothingOfItOutlivesIt) {
   EXPECT_THAT(uninstall("--yes", 0), Not(HasSubstr("cannot")));
 
   EXPECT_THAT(kubectl("get deployments,appliedmanifestworks,criticalservices -A -o yaml"),
-              AllOf(Not(HasSubstr("lastout.dev/applied-objects")), Not(HasSubstr("putOff")),
+              AllOf(Not(HasSubstr("lastout.dev/applied-objects")), Not(HasSubstr("deferredDeletions")),
                     HasSubstr("cluster.open-cluster-management.io/applied")));
   EXPECT_THAT(kubectl("get deployments,pods,secrets,leases,validatingwebhookconfigurations -A -o name"),
               Not(HasSubstr("/lastout")));

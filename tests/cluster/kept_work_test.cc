@@ -47,7 +47,8 @@ TEST(KeptWork, NotWhereLastoutOnlyDenies) {
 }
 
 TEST(KeptWork, NotForWhatLastoutDoesNotCarryOut) {
-  World world = worldOf(std::string(kGuard).insert(kGuard.find("  provider:"), "  replay: Never\n"));
+  World world =
+      worldOf(std::string(kGuard).insert(kGuard.find("  provider:"), "  deferredDeletions: Never\n"));
   EXPECT_THAT(world.finalizers(kApplied), Not(Contains(kKept)));
 }
 
@@ -100,7 +101,7 @@ TEST(KeptWork, LeavesToLastoutWhatACriticalServiceWasToRemember) {
   world.deletes(kWork);
   finishAgent(world);
   world.deletes(kService);
-  EXPECT_EQ(world.state().object(world.slot(kNamespace)).putOff, std::nullopt);
+  EXPECT_EQ(world.state().object(world.slot(kNamespace)).deferredDeletion, std::nullopt);
   world.settle();
   EXPECT_FALSE(world.present(kNamespace) || world.present(kApplied));
 }

@@ -33,7 +33,7 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     state.lifecycle = randomFlight(random);
     state.lastout = randomFlight(random);
     if (const auto policy = random() % 4; policy < 3)
-      state.putOff = {static_cast<PropagationPolicy>(policy), random() % 2 == 0};
+      state.deferredDeletion = {static_cast<PropagationPolicy>(policy), random() % 2 == 0};
     const ObjectState back = unpack(pack(state));
     EXPECT_EQ(back.presence, state.presence);
     EXPECT_EQ(back.finalizers, state.finalizers);
@@ -43,7 +43,7 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     EXPECT_TRUE(same(back.collector, state.collector));
     EXPECT_TRUE(same(back.lifecycle, state.lifecycle));
     EXPECT_TRUE(same(back.lastout, state.lastout));
-    EXPECT_EQ(back.putOff, state.putOff);
+    EXPECT_EQ(back.deferredDeletion, state.deferredDeletion);
   }
 }
 

@@ -96,11 +96,12 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f"},
                       SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
   service.guardsScaling = true;
-  service.replay = Replay::Never;
+  service.deferral = DeferralMode::Never;
   service.enforcement = EnforcementMode::Hold;
   service.dependencies.mode = DependencyMode::None;
   std::set<std::string> written;
   fields(*toManifest(service).find("spec"), "", written);
+  written.insert("replay");  // the former name of deferredDeletions, which is read alone
   std::set<std::string> inSchema;
   const kube::Object object = crd();
   properties(specSchema(object), "", inSchema);
@@ -140,12 +141,13 @@ TEST(CriticalServiceCrd, ItsEnumerationsAreTheParsers) {
               ::testing::ElementsAre(toString(EnforcementMode::Deny), toString(EnforcementMode::Hold)));
   EXPECT_EQ(*spec.at({"properties", "enforcement", "default"})->asString(),
             toString(CriticalService{}.enforcement));
-  std::vector<std::string> replays;
-  for (const kube::Value& word : *spec.at({"properties", "replay", "enum"})->asList())
-    replays.push_back(*word.asString());
-  EXPECT_THAT(replays, ::testing::ElementsAre(toString(Replay::Controllers), toString(Replay::Always),
-                                              toString(Replay::Never)));
-  EXPECT_EQ(*spec.at({"properties", "replay", "default"})->asString(), toString(CriticalService{}.replay));
+  std::vector<std::string> words;
+  for (const kube::Value& word : *spec.at({"properties", "deferredDeletions", "enum"})->asList())
+    words.push_back(*word.asString());
+  EXPECT_THAT(words, ::testing::ElementsAre(toString(DeferralMode::Controllers),
+                                            toString(DeferralMode::Always), toString(DeferralMode::Never)));
+  EXPECT_EQ(spec.at({"properties", "deferredDeletions", "default"}), nullptr)
+      << "it would hide what stands under the former name, replay";
 }
 
 TEST(CriticalServiceCrd, StatusIsASubresourceThatKeepsTheProvidersUid) {

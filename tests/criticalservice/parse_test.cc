@@ -271,6 +271,21 @@ TEST(ParseCriticalService, OtherVersionsAndIntentsAreErrors) {
               HasSubstr("spec.deletionIntent must be one of Ordered, BestEffortDeletion, OrphanResources"));
 }
 
+TEST(ParseCriticalService, TheFormerNameOfAFieldCountsWhereTheFieldIsNotGiven) {
+  const auto read = [](const std::string& fields) {
+    return parseText(std::string(kHead) + std::string(kProvider) + fields + "  criteria:\n" +
+                     std::string(kFinalizer));
+  };
+  EXPECT_EQ(read("")->deferral, DeferralMode::Controllers);
+  EXPECT_FALSE(read("  deferredDeletions: Never\n")->hasFormerReplay);
+  EXPECT_EQ(read("  replay: Always\n")->deferral, DeferralMode::Always);
+  EXPECT_TRUE(read("  replay: Always\n")->hasFormerReplay);
+  EXPECT_EQ(read("  replay: Always\n  deferredDeletions: Never\n")->deferral, DeferralMode::Never);
+  EXPECT_THAT(complaints(std::string(kHead) + std::string(kProvider) + "  replay: Sometimes\n  criteria:\n" +
+                         std::string(kFinalizer)),
+              HasSubstr("spec.replay must be one of Controllers, Always, Never"));
+}
+
 TEST(ParseCriticalService, OfTheStatusOnlyTheProvidersUidIsRead) {
   const auto parsed =
       parseText(std::string(kHead) + std::string(kProvider) + "  criteria:\n" + std::string(kFinalizer) +

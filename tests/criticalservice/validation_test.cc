@@ -81,6 +81,13 @@ TEST(Warnings, TheStoryEarnsNone) {
   EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), {})), "");
 }
 
+TEST(Warnings, TheFormerNameOfAField) {
+  CriticalService service = story();
+  service.hasFormerReplay = true;
+  EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), {})),
+              HasSubstr("spec.replay is the former name of spec.deferredDeletions"));
+}
+
 TEST(Warnings, ATypeThatIsNotInstalledIsNamed) {
   EXPECT_EQ(testing::lines(warnings(story(), kube::ResourceMap::builtIn(), {})),
             "spec.criteria[0]: coolresources.my.crd.group is not installed\n");

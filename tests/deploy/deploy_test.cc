@@ -135,7 +135,7 @@ std::vector<std::string> writesOf(const Json& rule) {
 // No wildcard; and whatever it may write stands here.
 TEST(Deploy, AsksForNoMoreThanItNames) {
   std::vector<std::string> anywhere;
-  std::vector<std::string> later;                          // what was put off
+  std::vector<std::string> later;                          // what was deferred
   std::map<std::string, std::vector<std::string>> within;  // by namespace
   for (const Json& object : documentsIn(textOf("deploy/rbac.yaml"))) {
     for (const Json& rule : object.value("rules", Json::array())) {
@@ -342,7 +342,7 @@ TEST(Hook, GivesNoTeardownUpUnasked) {
   };
   Json values = defaultValues();
   EXPECT_EQ(saysYes(values), std::vector<std::string>{"--yes=false"});
-  values["uninstall"]["dropsPutOff"] = true;
+  values["uninstall"]["dropsDeferredDeletions"] = true;
   EXPECT_EQ(saysYes(values), std::vector<std::string>{"--yes=true"});
 }
 

@@ -121,9 +121,9 @@ class WorksOfChance {
 
   void chooseThings() {
     const auto service = [this](Json object) {
-      const std::string replay = dice_.pick<std::string>({"", "Controllers", "Always", "Always", "Never"});
-      if (!replay.empty()) object["spec"]["replay"] = replay;
-      isForgotten_ = isForgotten_ || replay == "Never";
+      const std::string deferral = dice_.pick<std::string>({"", "Controllers", "Always", "Always", "Never"});
+      if (!deferral.empty()) object["spec"]["deferredDeletions"] = deferral;
+      isForgotten_ = isForgotten_ || deferral == "Never";
       return Thing{kServices, std::move(object)};
     };
     isForgotten_ = false;

@@ -60,7 +60,7 @@ class DependenciesTest : public WorksTest {
     return std::ranges::find(names, name) != names.end();
   }
   // The provider's work is being deleted; all that the provider needs is denied, and remembered.
-  void putOffAll() {
+  void deferAll() {
     begin();
     deleteWork("provider");
     world.waitUntil("what it needs is remembered", [&] {
@@ -93,7 +93,7 @@ TEST_F(DependenciesTest, GoAfterTheProvider) {
 }
 
 TEST_F(DependenciesTest, StayWhileTheProviderDoes) {
-  putOffAll();
+  deferAll();
   world.waitUntilCollected();
   expectThere();
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
@@ -112,7 +112,7 @@ TEST_F(DependenciesTest, AreThoseThatAreNeededAlone) {
 }
 
 TEST_F(DependenciesTest, AreCarriedOutByWhoComesLater) {
-  putOffAll();
+  deferAll();
   world.replica().kill();
   world.replica().serve();
   world.waitUntil("it is ready", [&] { return world.replica().server().isReady(); });
@@ -126,7 +126,7 @@ TEST_F(DependenciesTest, AreCarriedOutByWhoComesLater) {
 // namespace's end takes it.
 TEST_F(DependenciesTest, AreCarriedOutByWhoComesAfterTheProviderWent) {
   holdsWork = true;
-  putOffAll();
+  deferAll();
   world.replica().api.set(
       {.forbidden = {"DELETE secrets", "DELETE serviceaccounts", "DELETE configmaps", "DELETE services",
                      "DELETE clusterrolebindings", "DELETE namespaces", "DELETE criticalservices"}});
@@ -153,7 +153,8 @@ TEST_F(DependenciesTest, NothingThatIsWrittenByOthers) {
   const Json forged = {{"resource", "secrets"},  {"namespace", "app"},
                        {"name", "other"},        {"uid", world.get(other)["metadata"]["uid"]},
                        {"requestedBy", "agent"}, {"requestedAt", "2026-11-22T16:00:00Z"}};
-  world.patch(kFaultService + std::string("/status"), {{"status", {{"putOff", Json::array({forged})}}}});
+  world.patch(kFaultService + std::string("/status"),
+              {{"status", {{"deferredDeletions", Json::array({forged})}}}});
   world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   EXPECT_TRUE(world.isThere(other));
@@ -284,7 +285,7 @@ TEST_F(DependenciesTest, AreFoundWithoutTheRightToReadBindings) {
 
 // Its namespace, which would take the Secret with it, and the CriticalService, which remembers it, wait.
 TEST_F(DependenciesTest, AreTriedAgainWhenTheyMayNotBeRead) {
-  putOffAll();
+  deferAll();
   world.replica().api.set({.forbidden = {"GET secrets"}});
   clearTheWay();
   world.waitUntil("it is told", [&] {
@@ -300,7 +301,7 @@ TEST_F(DependenciesTest, AreTriedAgainWhenTheyMayNotBeRead) {
 
 // Whoever may not even read it does without it: the namespace takes it.
 TEST_F(DependenciesTest, HoldNothingUpThatMayNeverBeRead) {
-  putOffAll();
+  deferAll();
   world.replica().api.set({.forbidden = {"GET secrets"}});
   clearTheWay();
   expectAllGone();

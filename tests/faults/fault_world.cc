@@ -309,7 +309,7 @@ void FaultWorld::noteReview(const std::string& body,
   const bool isDenied = allowed != nullptr && *allowed == Json(false);
   if (!isDeletionByOthers(request) || !isDenied || user == apiserver::adminUser().username) return;
   const std::scoped_lock lock(mutex_);
-  putOff_.insert(request["oldObject"]["metadata"]["uid"].get<std::string>());
+  deferredDeletions_.insert(request["oldObject"]["metadata"]["uid"].get<std::string>());
 }
 
 void FaultWorld::noteRequest(const HttpRequest& request) {
@@ -347,14 +347,14 @@ std::vector<std::string> FaultWorld::unasked() {
   return unasked_;
 }
 
-std::set<std::string> FaultWorld::putOff() {
+std::set<std::string> FaultWorld::deferredDeletions() {
   const std::scoped_lock lock(mutex_);
-  return putOff_;
+  return deferredDeletions_;
 }
 
-void FaultWorld::notePutOff(const std::string& uid) {
+void FaultWorld::noteDeferredDeletion(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
-  putOff_.insert(uid);
+  deferredDeletions_.insert(uid);
 }
 
 std::map<std::string, std::string> FaultWorld::deletedByLastout() {

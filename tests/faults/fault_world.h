@@ -89,7 +89,7 @@ class FaultWorld {
 
   // DELETEs that lastout was asked about on behalf of controllers, and denied: the uids of the objects. Those
   // that it asked for itself: the uid that it insisted on, and the path; "" where it insisted on none.
-  std::set<std::string> putOff();
+  std::set<std::string> deferredDeletions();
   std::map<std::string, std::string> deletedByLastout();
 
   // Of those that it asked for itself, what nobody else had asked for before, whoever that is and whatever
@@ -97,7 +97,7 @@ class FaultWorld {
   std::vector<std::string> unasked();
 
   // Likewise, on behalf of a person whose CriticalService wants that.
-  void notePutOff(const std::string& uid);
+  void noteDeferredDeletion(const std::string& uid);
 
   // Who holds lastout's Lease; empty: nobody has yet.
   std::string holder();
@@ -192,7 +192,7 @@ class FaultWorld {
   std::mutex mutex_;
   std::vector<std::unique_ptr<apiserver::EmbeddedCluster>>
       clusters_;  // the last one is there; watches know the others
-  std::set<std::string> putOff_;
+  std::set<std::string> deferredDeletions_;
   std::map<std::string, std::string> deletedByLastout_;
   std::set<std::pair<kube::ObjectKey, std::string>> asked_;  // with the uid
   std::vector<std::string> unasked_;

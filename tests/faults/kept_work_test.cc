@@ -95,7 +95,7 @@ TEST_F(KeptWorkTest, IsFinishedAfterLastoutWasAway) {
   EXPECT_THAT(remembered(), IsEmpty()) << "nobody has denied anything";
   EXPECT_TRUE(isThere());
   for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
-    world.notePutOff(world.get(path)["metadata"]["uid"]);
+    world.noteDeferredDeletion(world.get(path)["metadata"]["uid"]);
   world.replica().serve();
   clearTheWay();
   expectGoneAfterAllThatItApplied();
@@ -127,7 +127,7 @@ TEST_F(KeptWorkTest, IsKeptOnceThatIsAllowed) {
 TEST_F(KeptWorkTest, IsNoLongerKeptOnceNothingIsGuarded) {
   begin();
   waitUntilKept();
-  world.patch(kFaultService, {{"spec", {{"replay", "Never"}}}});
+  world.patch(kFaultService, {{"spec", {{"deferredDeletions", "Never"}}}});
   waitUntilLetGo();
   EXPECT_TRUE(isThere());
 }

@@ -24,7 +24,7 @@ class WorksTest : public ::testing::Test {
   ~WorksTest() override {
     EXPECT_EQ(world.judge.complaints(), "") << world.logged();
     for (const auto& [uid, path] : world.deletedByLastout())
-      EXPECT_THAT(world.putOff(), ::testing::Contains(uid)) << path << "\n" << world.logged();
+      EXPECT_THAT(world.deferredDeletions(), ::testing::Contains(uid)) << path << "\n" << world.logged();
   }
 
   void createWork(const std::string& name, const std::vector<apiserver::Json>& manifests) {
@@ -79,7 +79,7 @@ class WorksTest : public ::testing::Test {
   std::vector<std::string> remembered() {
     std::vector<std::string> names;
     const apiserver::Json service = world.get(kFaultService);
-    if (const apiserver::Json* list = apiserver::at(service, {"status", "putOff"})) {
+    if (const apiserver::Json* list = apiserver::at(service, {"status", "deferredDeletions"})) {
       for (const apiserver::Json& one : *list) names.push_back(one["name"]);
     }
     return names;
@@ -90,7 +90,7 @@ class WorksTest : public ::testing::Test {
     world.waitUntil("what was denied is remembered", [&] { return remembered().size() == deniedObjects(); });
   }
   // The provider's work is being deleted, and lastout has denied what it has to.
-  void putOff() {
+  void deferDeletions() {
     begin();
     deleteWork("provider");
     waitUntilRemembered();

@@ -43,14 +43,13 @@ const std::map<int, Difference>& differences() {
         "agent "
         "and the clean-up take turns, and the agent leaves alone what it finds marked."}},
       {43,
-       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/enforcement, add /oldObject/spec/guard, add "
-        "/oldObject/spec/replay",
-        "`spec.deletionIntent`, `spec.enforcement`, `spec.guard` and `spec.replay` are there: today's "
+       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/enforcement, add /oldObject/spec/guard",
+        "`spec.deletionIntent`, `spec.enforcement` and `spec.guard` are there: "
+        "today's "
         "CustomResourceDefinition "
         "of CriticalService has these fields, with defaults."}},
       {44,
-       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/enforcement, add /oldObject/spec/guard, add "
-        "/oldObject/spec/replay",
+       {"add /oldObject/spec/deletionIntent, add /oldObject/spec/enforcement, add /oldObject/spec/guard",
         "As 43."}},
   };
   return kDifferences;

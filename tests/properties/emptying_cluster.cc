@@ -3,10 +3,10 @@
 //   plain objects and instances <- operators, each after those before it <- their namespaces and services.
 // With ManifestWorks this holds only where nothing that a work applied waits for something else of that work
 // whose deletion may be refused: the agent forgets what was refused, and the garbage collector asks again
-// only once the AppliedManifestWork is gone (docs/concepts.md, "Put-off deletions"). Of what clients
+// only once the AppliedManifestWork is gone (docs/concepts.md, "Deferred deletions"). Of what clients
 // delete in the background, only a claim waits so, for the Pods that mount it. Works::Safe therefore keeps
 // claims, and what is listed as needed, out of works; Works::WithClaims does not. There everything goes by
-// itself only where lastout carries out what it put off; elsewhere, once somebody asks again for each object
+// itself only where lastout carries out what it deferred; elsewhere, once somebody asks again for each object
 // that is left. For the same reason nothing is orphaned where there are works: an object that a work gave up
 // on, and that loses its last owner to an Orphan deletion, is nobody's to delete.
 // A provider that is held and deleted waits, and its work with it, for what the work's agent may have given

@@ -215,7 +215,7 @@ std::optional<cluster::PropagationPolicy> policyOf(const Walk& walk) {
     }
     case Actor::Lastout: {
       const ObjectState object = walk.before().object(action.a);
-      return object.putOff ? std::optional(object.putOff->policy) : std::nullopt;
+      return object.deferredDeletion ? std::optional(object.deferredDeletion->policy) : std::nullopt;
     }
     default:
       return cluster::PropagationPolicy::Background;

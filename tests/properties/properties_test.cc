@@ -56,7 +56,7 @@ std::string explain(const ClusterSpec& spec, uint64_t seed,
          std::to_string(order) + ": " + failure(small, order) + "\n" + describe(small);
 }
 
-// In every second one lastout carries out what it has put off.
+// In every second one lastout carries out what it has deferred.
 ClusterSpec anyCluster(uint64_t seed) {
   ClusterSpec spec = randomCluster(seed, sizeOf(seed));
   spec.carriesOut = seed % 2 == 0;
@@ -183,10 +183,10 @@ TEST(EmptyingClusters, EndEmptyOnceSomebodyAsksAgainWhereWorksHoldClaims) {
   }
 }
 
-// The promises of progress and truth: what was put off is carried out, nobody has to ask again, and no work
+// The promises of progress and truth: what was deferred is carried out, nobody has to ask again, and no work
 // is gone before what it applied. What an agent forgets because a webhook of somebody else refused it is not
 // lastout's to remember, nor what a CriticalService gave up that is not Ordered.
-TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItPutOff) {
+TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItDeferred) {
   const uint64_t first = firstSeed(30'000'001);
   const uint32_t count = runs(2'000);
   uint32_t refused = 0;

@@ -63,7 +63,7 @@ class RunCheck {
     });
   }
 
-  // BestEffortDeletion and OrphanResources say that what was put off need not be carried out: it was
+  // BestEffortDeletion and OrphanResources say that what was deferred need not be carried out: it was
   // forgotten with a CriticalService that says so, or as it came to say so.
   bool isGivenUp() const {
     const auto concernsOne = [&](const cluster::Event& event) {
@@ -78,7 +78,8 @@ class RunCheck {
     if (!std::any_of(walk_.events().begin(), walk_.events().end(), concernsOne)) return false;
     for (Slot slot = 0; slot < machine_.model().slots.size(); ++slot) {
       const cluster::ObjectState after = walk_.after().object(slot);
-      if (walk_.before().object(slot).putOff && after.live() && !after.putOff) return true;
+      if (walk_.before().object(slot).deferredDeletion && after.live() && !after.deferredDeletion)
+        return true;
     }
     return false;
   }

@@ -14,7 +14,7 @@ struct RunResult {
   bool built = true;           // false: `failure` says why there was no run
   bool unsafe = false;         // the machine's own account of an unsafe commit
   bool othersRefused = false;  // a webhook of somebody else refused an agent's request
-  bool givenUp = false;        // a put-off deletion, with a CriticalService that is not Ordered
+  bool givenUp = false;        // a deferred deletion, with a CriticalService that is not Ordered
   std::string goneEarly = {};  // an AppliedManifestWork, before what it applied and is guarded
   std::vector<std::string> leftBeforeLast = {};  // what is there before the steps that come last
   std::vector<std::string> left = {};            // and what in the end

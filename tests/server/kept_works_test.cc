@@ -9,7 +9,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
-#include "server/put_off_entries.h"
+#include "server/deferred_deletion_entries.h"
 
 namespace lastout::server {
 namespace {
@@ -43,11 +43,11 @@ class KeptWorksTest : public ::testing::Test {
   }
 
   // `status`: JSON.
-  void guard(const std::string& replay, const std::string& status = "{}") {
+  void guard(const std::string& deferral, const std::string& status = "{}") {
     const std::string text =
         R"({"apiVersion":"lastout.dev/v1alpha1","kind":"CriticalService",
       "metadata":{"name":"s"},"status":)" +
-        status + R"(,"spec":{"replay":")" + replay +
+        status + R"(,"spec":{"deferredDeletions":")" + deferral +
         R"(","provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},
       "criteria":[{"type":"Finalizer","finalizer":
         {"group":"example.com","resource":"widgets","finalizerName":"a/b"}}]}})";
@@ -153,12 +153,13 @@ TEST_F(KeptWorksTest, EndWithTheLastOfWhatIsAwaited) {
 // Pods still mount a claim that is being deleted; what has guarded it is gone.
 // The binding that named the role is gone, and the provider not yet.
 TEST_F(KeptWorksTest, ARoleThatTheProviderMayHaveNeededIsKeptInMind) {
-  guard("Controllers", R"({"putOff": [{"group": "rbac.authorization.k8s.io", "resource": "clusterroles",
+  guard("Controllers",
+        R"({"deferredDeletions": [{"group": "rbac.authorization.k8s.io", "resource": "clusterroles",
       "name": "r", "uid": "u", "requestedBy": "system:kube-controller-manager", "owners": ["uid-w"],
       "requestedAt": "2026-11-22T16:00:00Z"}]})");
   const auto entry = [this] {
-    const auto entries = putOffEntriesIn({view, types, home, recorded}, usualControllers());
-    return entries.empty() ? PutOffEntry() : entries[0];
+    const auto entries = deferredDeletionEntriesIn({view, types, home, recorded}, usualControllers());
+    return entries.empty() ? DeferredDeletionEntry() : entries[0];
   };
   EXPECT_FALSE(entry().isUnwanted) << "it is not to be forgotten";
   EXPECT_FALSE(entry().isWanted);
@@ -249,7 +250,8 @@ TEST_F(KeptWorksTest, AreLetGoForWhatAnotherOwnerKeeps) {
 // remembered.
 TEST_F(KeptWorksTest, AwaitWhatNobodySeesAsLongAsItIsRemembered) {
   const auto remembering = [](const std::string& resource, const std::string& owner) {
-    return R"({"putOff":[{"resource":")" + resource + R"(","namespace":"n","name":"key","uid":"uid-key",
+    return R"({"deferredDeletions":[{"resource":")" + resource +
+           R"(","namespace":"n","name":"key","uid":"uid-key",
       "requestedBy":"a","requestedAt":"2026-11-22T16:00:00Z","owners":[")" +
            owner + R"("]}]})";
   };
@@ -282,7 +284,7 @@ TEST_F(KeptWorksTest, AwaitWhatAProviderNeededThatIsGone) {
   put(accounts, "n", "key", {"w"});
   EXPECT_EQ(keeping(), Keeping::Ends);
   guard("Controllers",
-        R"({"putOff":[{"resource":"serviceaccounts","namespace":"n","name":"key","uid":"uid-key",
+        R"({"deferredDeletions":[{"resource":"serviceaccounts","namespace":"n","name":"key","uid":"uid-key",
       "requestedBy":"a","requestedAt":"2026-11-22T16:00:00Z","owners":["uid-w"]}]})");
   EXPECT_EQ(keeping(), Keeping::AsItIs);
   EXPECT_THAT(left(), ElementsAre("uid-key"));

@@ -66,7 +66,7 @@ TEST(Metrics, CountVerdictsByWhatCameOfThem) {
 TEST(Metrics, WhatMayAlarmStartsFromZero) {
   const Series series = seriesIn(Metrics("1").text({}));
   for (const char* name : {R"(lastout_probes_total{result="allowed"})",
-                           R"(lastout_put_off_deletions_total{result="dropped"})"}) {
+                           R"(lastout_deferred_deletions_total{result="dropped"})"}) {
     ASSERT_TRUE(series.contains(name)) << name;
     EXPECT_EQ(series.at(name), 0) << name;
   }
@@ -136,7 +136,7 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.count(verdictOf(true, admission::Reason::NotGuarded));
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
-  metrics.count(PutOffNews::Kind::Remembered);
+  metrics.count(DeferredDeletionEvent::Kind::Remembered);
   Standing standing{
       {true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});

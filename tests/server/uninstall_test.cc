@@ -61,17 +61,17 @@ class UninstallTest : public lastout::testing::RequestsTest {
     create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
   }
   // The story's provider, whose deletion somebody was denied.
-  void putOff() {
+  void deferDeletions() {
     patch(std::string(kRememberer) + "/status",
           {{"status",
-            {{"putOff", Json::array({{{"group", "apps"},
-                                      {"resource", "deployments"},
-                                      {"namespace", "default"},
-                                      {"name", "provider"},
-                                      {"uid", "u"},
-                                      {"requestedBy", "agent"},
-                                      {"requestedAt", "2026-01-01T00:00:00Z"}}})},
-             {"putOffDropped", 2}}}});
+            {{"deferredDeletions", Json::array({{{"group", "apps"},
+                                                 {"resource", "deployments"},
+                                                 {"namespace", "default"},
+                                                 {"name", "provider"},
+                                                 {"uid", "u"},
+                                                 {"requestedBy", "agent"},
+                                                 {"requestedAt", "2026-01-01T00:00:00Z"}}})},
+             {"deferredDeletionsDropped", 2}}}});
   }
   void createSecret(const Json& data) {
     Json secret = named("v1", "Secret", "lastout-tls");
@@ -106,7 +106,8 @@ class UninstallTest : public lastout::testing::RequestsTest {
     EXPECT_THAT(get(kOwnPods)["items"], IsEmpty());
     EXPECT_EQ(finalizersOf(kWork), Json({"others.io/f"}));
     const Json status = get(kRememberer).value("status", Json::object());
-    EXPECT_FALSE(status.contains("putOff") || status.contains("putOffDropped")) << status;
+    EXPECT_FALSE(status.contains("deferredDeletions") || status.contains("deferredDeletionsDropped"))
+        << status;
   }
 
   static Json named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
@@ -174,8 +175,8 @@ TEST_F(UninstallTest, HasNothingToDoTheSecondTime) {
 // After one more request each time: what was done stays done, and the last run ends all of it.
 TEST_F(UninstallTest, MayBeInterruptedAnywhere) {
   install();
-  putOff();
-  options.dropsPutOff = true;
+  deferDeletions();
+  options.dropsDeferredDeletions = true;
   bool isDone = false;
   for (size_t most = 1; !isDone && most < 100; ++most) {
     server.refuse = [&](const client::ApiRequest&) {
@@ -190,8 +191,8 @@ TEST_F(UninstallTest, MayBeInterruptedAnywhere) {
 
 TEST_F(UninstallTest, ADryRunChangesNothing) {
   install();
-  putOff();
-  options.dropsPutOff = options.dryRun = true;
+  deferDeletions();
+  options.dropsDeferredDeletions = options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(server.writes, IsEmpty());
   EXPECT_THAT(told,
@@ -204,17 +205,17 @@ TEST_F(UninstallTest, ADryRunChangesNothing) {
 }
 
 // Nobody loses a deletion that is to be carried out without having said so.
-TEST_F(UninstallTest, DeletionsThatArePutOffNeedAYes) {
+TEST_F(UninstallTest, DeletionsThatAreDeferredNeedAYes) {
   install();
-  putOff();
+  deferDeletions();
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told, ElementsAre("1 deletion is put off, and lastout will not carry it out:",
+  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not carry it out:",
                                 "  deployments.apps/default/provider, asked for by agent"));
   EXPECT_THAT(complaints,
               ElementsAre(AllOf(HasSubstr("a teardown is under way: let a lastout that runs finish it"),
                                 HasSubstr("--yes"))));
-  options.dropsPutOff = true;
+  options.dropsDeferredDeletions = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
 }
@@ -223,7 +224,7 @@ TEST_F(UninstallTest, DeletionsThatArePutOffNeedAYes) {
 TEST_F(UninstallTest, ATeardownThatBeginsMeanwhileNeedsAYes) {
   install();
   options.patience.pause = [this, pause = options.patience.pause, begun = false](auto time) mutable {
-    if (!std::exchange(begun, true)) putOff();
+    if (!std::exchange(begun, true)) deferDeletions();
     pause(time);
   };
   EXPECT_FALSE(run());
@@ -234,21 +235,21 @@ TEST_F(UninstallTest, ATeardownThatBeginsMeanwhileNeedsAYes) {
 }
 
 // Whatever it is, somebody has asked for it.
-TEST_F(UninstallTest, WhatCannotBeUnderstoodIsPutOffToo) {
+TEST_F(UninstallTest, WhatCannotBeUnderstoodIsDeferredToo) {
   install();
   patch(std::string(kRememberer) + "/status",
         {{"status",
-          {{"putOff", Json::array({{{"group", "apps"},
-                                    {"resource", "deployments"},
-                                    {"name", "provider"},
-                                    {"uid", ""},
-                                    {"requestedBy", "agent"},
-                                    {"requestedAt", "2026-01-01T00:00:00Z"}}})}}}});
+          {{"deferredDeletions", Json::array({{{"group", "apps"},
+                                               {"resource", "deployments"},
+                                               {"name", "provider"},
+                                               {"uid", ""},
+                                               {"requestedBy", "agent"},
+                                               {"requestedAt", "2026-01-01T00:00:00Z"}}})}}}});
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told, ElementsAre("1 deletion is put off, and lastout will not carry it out:",
+  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not carry it out:",
                                 "  of criticalservices.lastout.dev/s 1 that cannot be understood"));
-  options.dropsPutOff = true;
+  options.dropsDeferredDeletions = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
 }
@@ -270,7 +271,7 @@ TEST_F(UninstallTest, ProvidersThatWaitForLastoutNeedAYes) {
                                 "still needs it:",
                                 "  deployments.apps/default/provider"));
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way")));
-  options.dropsPutOff = true;
+  options.dropsDeferredDeletions = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(told, Contains("deployments.apps/default/provider: freed of lastout.dev/criteria, while it is "
                              "being deleted"));
@@ -294,7 +295,7 @@ TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
                                   "  w0", "AppliedManifestWorks that wait for lastout: the same of 5 more"}));
   EXPECT_THAT(complaints,
               ElementsAre(HasSubstr("a teardown is under way: let a lastout that runs finish it")));
-  options.dropsPutOff = true;
+  options.dropsDeferredDeletions = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
   EXPECT_FALSE(isThere(std::string(kWorks) + "/w0"));
@@ -335,25 +336,25 @@ TEST_F(UninstallTest, SaysHowToGoOnWhereItStopsWithoutAReplica) {
 
 TEST_F(UninstallTest, ADryRunSaysThatAYesIsNeededAndGoesOn) {
   install();
-  putOff();
+  deferDeletions();
   options.dryRun = true;
   EXPECT_FALSE(run());
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("this needs --yes")));
   EXPECT_THAT(told, Contains("leases.coordination.k8s.io/lastout/lastout: would be deleted"));
 }
 
-TEST_F(UninstallTest, WhetherDeletionsArePutOffHasToBeKnown) {
+TEST_F(UninstallTest, WhetherDeletionsAreDeferredHasToBeKnown) {
   install();
   server.refuse = [](const client::ApiRequest& request) {
     return request.target.find("/criticalservices") != std::string::npos ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(complaints, Contains(AllOf(HasSubstr("a right is missing"), HasSubstr("put off"))));
+  EXPECT_THAT(complaints, Contains(AllOf(HasSubstr("a right is missing"), HasSubstr("deferred"))));
 }
 
 TEST_F(UninstallTest, WhatCannotBeReadIsNotSaidToBeGone) {
-  options.dropsPutOff = true;
+  options.dropsDeferredDeletions = true;
   server.refuse = [](const client::ApiRequest& request) {
     return request.target.starts_with("/apis/lastout.dev/") ? std::optional(403) : std::nullopt;
   };

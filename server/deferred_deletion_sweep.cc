@@ -1,4 +1,4 @@
-#include "server/put_off_sweep.h"
+#include "server/deferred_deletion_sweep.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,35 +13,35 @@
 namespace lastout::server {
 namespace {
 
-using criticalservice::PutOff;
-using criticalservice::PutOffs;
+using criticalservice::DeferredDeletion;
+using criticalservice::DeferredDeletions;
 
 constexpr size_t kServicesPage = 50;  // of whole objects
 constexpr int kMostForgetConflicts = 10;
 constexpr const char* kRemembered = "remembered deletions";
 
 size_t membersIn(const kube::Value& service) {
-  const kube::Value* list = service.at({"status", "putOff"});
+  const kube::Value* list = service.at({"status", "deferredDeletions"});
   return list != nullptr && list->asList() != nullptr ? list->asList()->size() : 0;
 }
 
 std::optional<RememberingService> rememberingIn(const kube::Value& service) {
-  PutOffs putOffs = criticalservice::readPutOffs(service);
+  DeferredDeletions deferredDeletions = criticalservice::readDeferredDeletions(service);
   const size_t members = membersIn(service);
-  if (members == 0 && putOffs.dropped == 0) return std::nullopt;
-  const size_t unread = members - putOffs.deletions.size();
+  if (members == 0 && deferredDeletions.dropped == 0) return std::nullopt;
+  const size_t unread = members - deferredDeletions.deletions.size();
   return RememberingService{kube::textAt(service, {"metadata", "name"}),
-                            kube::textAt(service, {"metadata", "resourceVersion"}), std::move(putOffs),
-                            unread};
+                            kube::textAt(service, {"metadata", "resourceVersion"}),
+                            std::move(deferredDeletions), unread};
 }
 
-std::string wordsOf(const PutOff& deletion) {
+std::string wordsOf(const DeferredDeletion& deletion) {
   return kube::printable(toString(deletion.object)) + ", asked for by " +
          kube::printable(deletion.requestedBy);
 }
 
 std::string deedOf(const RememberingService& service) {
-  const size_t count = service.putOffs.deletions.size() + service.unread;
+  const size_t count = service.deferredDeletions.deletions.size() + service.unread;
   if (count == 0) return "freed of what it says of deletions that were dropped";
   return "freed of " + std::to_string(count) +
          (count == 1 ? " remembered deletion" : " remembered deletions");
@@ -69,7 +69,7 @@ Answered<void> forget(const Requests& requests, const std::string& path, Remembe
 size_t StandingServices::deletions() const {
   size_t count = 0;
   for (const RememberingService& service : remembering)
-    count += service.putOffs.deletions.size() + service.unread;
+    count += service.deferredDeletions.deletions.size() + service.unread;
   return count;
 }
 
@@ -95,7 +95,7 @@ Answered<StandingServices> readServices(const Requests& requests, const kube::Re
 
 void tellWaiting(const StandingServices& services, UninstallReport& report) {
   for (const RememberingService& service : services.remembering) {
-    for (const PutOff& deletion : service.putOffs.deletions)
+    for (const DeferredDeletion& deletion : service.deferredDeletions.deletions)
       report.noteOne(kRemembered, "  " + wordsOf(deletion));
     if (service.unread > 0)
       report.noteOne(kRemembered, "  of criticalservices.lastout.dev/" + service.name + " " +

@@ -6,19 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
 #include "server/requests.h"
 #include "server/uninstall_report.h"
 
 namespace lastout::server {
 
-// A CriticalService whose status has something in putOff or putOffDropped.
+// A CriticalService whose status has something in deferredDeletions or deferredDeletionsDropped.
 struct RememberingService {
   std::string name;
   std::string resourceVersion;
-  criticalservice::PutOffs putOffs;
-  size_t unread = 0;  // members of putOff that cannot be understood: somebody's deletions all the same
+  criticalservice::DeferredDeletions deferredDeletions;
+  size_t unread =
+      0;  // members of deferredDeletions that cannot be understood: somebody's deletions all the same
 };
 
 struct StandingServices {

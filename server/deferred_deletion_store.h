@@ -1,6 +1,6 @@
-// PutOffStore: remembers deletions that were denied, in the status of the CriticalServices that guard the
-// object, so that whoever holds the Lease carries them out (put_off_carrier.h), also after all of lastout was
-// killed.
+// DeferredDeletionStore: remembers deletions that were denied, in the status of the CriticalServices that
+// guard the object, so that whoever holds the Lease carries them out (deferred_deletion_runner.h), also after
+// all of lastout was killed.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@
 #include "admission/review.h"
 #include "client/access.h"
 #include "client/backoff.h"
+#include "server/deferred_deletion_event.h"
 #include "server/live_view.h"
 #include "server/log.h"
-#include "server/put_off_news.h"
 
 namespace lastout::server {
 
@@ -29,7 +29,7 @@ namespace lastout::server {
 using Controllers = std::set<std::string, std::less<>>;
 const Controllers& usualControllers();
 
-struct PutOffStoreOptions {
+struct DeferredDeletionStoreOptions {
   Controllers controllers = usualControllers();
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own
@@ -40,17 +40,18 @@ struct PutOffStoreOptions {
   std::chrono::milliseconds untoldFor{10'000};
   std::chrono::milliseconds patience{5'000};  // for one answer
   Log log;
-  std::function<void(const PutOffNews& news)> told = [](const PutOffNews&) {};  // must not wait
+  std::function<void(const DeferredDeletionEvent& news)> told = [](const DeferredDeletionEvent&) {
+  };  // must not wait
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
-class PutOffStore {
+class DeferredDeletionStore {
  public:
-  PutOffStore(const std::shared_ptr<client::Access>& access, const LiveView& view,
-              PutOffStoreOptions options);
-  ~PutOffStore();  // as stop()
-  PutOffStore(const PutOffStore&) = delete;
-  PutOffStore& operator=(const PutOffStore&) = delete;
+  DeferredDeletionStore(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                        DeferredDeletionStoreOptions options);
+  ~DeferredDeletionStore();  // as stop()
+  DeferredDeletionStore(const DeferredDeletionStore&) = delete;
+  DeferredDeletionStore& operator=(const DeferredDeletionStore&) = delete;
 
   void start();  // once
   // Takes nothing more; what is not written yet still is, until `grace` is over. Then stop().
@@ -62,12 +63,12 @@ class PutOffStore {
   // be.
   void remember(const admission::Review& review, TimePoint deadline);
   // The CriticalService need not remember this any more. Another deletion of the same object it keeps.
-  void forget(const std::string& service, const criticalservice::PutOff& deletion);
+  void forget(const std::string& service, const criticalservice::DeferredDeletion& deletion);
 
   static constexpr size_t kMostWaiting = 10'000;  // changes
 
  private:
-  using Deletions = std::map<std::string, criticalservice::PutOff>;  // by the uid of the object
+  using Deletions = std::map<std::string, criticalservice::DeferredDeletion>;  // by the uid of the object
   // What is to be changed in one CriticalService.
   struct Changes {
     Deletions remembered;
@@ -78,7 +79,7 @@ class PutOffStore {
   };
   // Nobody is known yet who is to remember it.
   struct Unplaced {
-    criticalservice::PutOff deletion;
+    criticalservice::DeferredDeletion deletion;
     TimePoint until;
   };
   // Who is to remember the deletion of an object: Unknown, when it was denied and yet nobody is known who
@@ -87,22 +88,23 @@ class PutOffStore {
   enum class Written : uint8_t { Done, Conflict, TooLarge, Later };
   // What a CriticalService is to remember, and what is to be told once it does.
   struct Outcome {
-    criticalservice::PutOffs putOffs;
-    std::vector<PutOffNews> news;
+    criticalservice::DeferredDeletions deferredDeletions;
+    std::vector<DeferredDeletionEvent> news;
   };
 
-  bool isOfController(const criticalservice::PutOff& deletion) const;
-  bool remembers(criticalservice::Replay replay, const criticalservice::PutOffs& putOffs,
-                 const criticalservice::PutOff& deletion) const;
-  void add(Deletions& deletions, const criticalservice::PutOff& deletion) const;
+  bool isOfController(const criticalservice::DeferredDeletion& deletion) const;
+  bool remembers(criticalservice::DeferralMode deferral,
+                 const criticalservice::DeferredDeletions& deferredDeletions,
+                 const criticalservice::DeferredDeletion& deletion) const;
+  void add(Deletions& deletions, const criticalservice::DeferredDeletion& deletion) const;
   // The CriticalServices that are to remember a deletion; true: that one does already.
   using Places = std::map<std::string, bool>;
-  Places placesFor(const criticalservice::PutOff& deletion) const;
+  Places placesFor(const criticalservice::DeferredDeletion& deletion) const;
   std::set<std::string> missing(const Places& places, const std::string& uid) const;
   Takers takersOf(const kube::ObjectKey& object, bool byController) const;
-  bool isAnother(const criticalservice::PutOff& deletion) const;
+  bool isAnother(const criticalservice::DeferredDeletion& deletion) const;
   Changes& changesOf(const std::string& service);
-  void place(const criticalservice::PutOff& deletion, const std::set<std::string>& services);
+  void place(const criticalservice::DeferredDeletion& deletion, const std::set<std::string>& services);
   bool isWaiting(const std::set<std::string>& services, const std::string& uid) const;
   size_t waiting() const;
   std::map<std::string, Changes>::iterator firstToWrite();
@@ -110,7 +112,7 @@ class PutOffStore {
   bool goesOn();
   void placeUntold(std::unique_lock<std::mutex>& lock);
   void dropAll();
-  void tellDropped(const criticalservice::PutOff& deletion, const std::string& service) const;
+  void tellDropped(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
   void takeBack(const std::string& service, Changes changes);
   Written write(const std::string& service, const Changes& changes);
   Outcome outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
@@ -119,7 +121,7 @@ class PutOffStore {
   tl::expected<kube::Value, Written> ask(const std::string& service, client::ApiRequest request);
 
   const LiveView& view_;
-  const PutOffStoreOptions options_;
+  const DeferredDeletionStoreOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;  // of the thread
   int conflicts_ = 0;        // likewise: in a row

@@ -1,4 +1,4 @@
-#include "server/put_off_news.h"
+#include "server/deferred_deletion_event.h"
 
 #include "criticalservice/critical_service.h"
 #include "kube/quoting.h"
@@ -6,12 +6,12 @@
 namespace lastout::server {
 namespace {
 
-using Kind = PutOffNews::Kind;
+using Kind = DeferredDeletionEvent::Kind;
 
 const char* reasonOf(Kind kind) {
   switch (kind) {
     case Kind::Remembered:
-      return "DeletionPutOff";
+      return "DeletionDeferred";
     case Kind::Dropped:
       return "DeletionDropped";
     case Kind::Deleted:
@@ -24,12 +24,12 @@ const char* reasonOf(Kind kind) {
   return "";
 }
 
-std::string messageOf(const PutOffNews& news) {
+std::string messageOf(const DeferredDeletionEvent& news) {
   const std::string object = toString(news.deletion.object);
   const std::string user = kube::printable(news.deletion.requestedBy);
   switch (news.kind) {
     case Kind::Remembered:
-      return object + ": its deletion, asked for by " + user + ", is put off until it may go";
+      return object + ": its deletion, asked for by " + user + ", is deferred until it may go";
     case Kind::Dropped:
       return object + ": its deletion, asked for by " + user +
              ", is denied and could not be remembered: delete it once it may go";
@@ -61,7 +61,7 @@ std::string_view toString(Kind kind) {
   return "";
 }
 
-Event eventOf(const PutOffNews& news) {
+Event eventOf(const DeferredDeletionEvent& news) {
   const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused;
   return {news.isOfWork ? "work.open-cluster-management.io/v1" : std::string(criticalservice::kApiVersion),
           news.isOfWork ? "AppliedManifestWork" : "CriticalService",

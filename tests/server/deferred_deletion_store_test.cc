@@ -1,5 +1,5 @@
 // What is remembered of denied deletions when remembering and forgetting meet, at a real API.
-#include "server/put_off_store.h"
+#include "server/deferred_deletion_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 constexpr const char* kRememberingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kRememberedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 
-class PutOffStoreTest : public lastout::testing::ServerTest {
+class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
  public:
   void SetUp() override {
     createStory();
@@ -34,14 +34,14 @@ class PutOffStoreTest : public lastout::testing::ServerTest {
     store = makeStore();
   }
 
-  std::unique_ptr<PutOffStore> makeStore() {
-    PutOffStoreOptions options;
+  std::unique_ptr<DeferredDeletionStore> makeStore() {
+    DeferredDeletionStoreOptions options;
     options.clock = [] { return std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000)); };
     options.random = [] { return [] { return 0.5; }; };
     options.backoff = {milliseconds(5), milliseconds(20)};
     options.longest = milliseconds(0);
     options.log = [](Level /*level*/, const std::string&) {};
-    return std::make_unique<PutOffStore>(access, view, std::move(options));
+    return std::make_unique<DeferredDeletionStore>(access, view, std::move(options));
   }
   Json get(const std::string& path) {
     return ask({.method = "GET", .target = path, .body = {}, .headers = {}}).json();
@@ -49,16 +49,17 @@ class PutOffStoreTest : public lastout::testing::ServerTest {
   std::vector<std::string> remembered() {
     std::vector<std::string> names;
     const Json service = get(kRememberingService);
-    if (const Json* list = apiserver::at(service, {"status", "putOff"}))
+    if (const Json* list = apiserver::at(service, {"status", "deferredDeletions"}))
       for (const Json& one : *list) names.push_back(one["name"]);
     return names;
   }
   // As the view knows it.
-  std::vector<criticalservice::PutOff> known() {
-    std::vector<criticalservice::PutOff> deletions;
+  std::vector<criticalservice::DeferredDeletion> known() {
+    std::vector<criticalservice::DeferredDeletion> deletions;
     view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
       for (const auto* service : cluster.services())
-        deletions.insert(deletions.end(), service->putOff.deletions.begin(), service->putOff.deletions.end());
+        deletions.insert(deletions.end(), service->deferredDeletions.deletions.begin(),
+                         service->deferredDeletions.deletions.end());
     });
     return deletions;
   }
@@ -71,10 +72,10 @@ class PutOffStoreTest : public lastout::testing::ServerTest {
   }
 
   admission::Review review;
-  std::unique_ptr<PutOffStore> store;
+  std::unique_ptr<DeferredDeletionStore> store;
 };
 
-TEST_F(PutOffStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembered) {
+TEST_F(DeferredDeletionStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembered) {
   remember();
   write();
   EXPECT_THAT(remembered(), ElementsAre("provider"));

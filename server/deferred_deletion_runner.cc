@@ -1,4 +1,4 @@
-#include "server/put_off_carrier.h"
+#include "server/deferred_deletion_runner.h"
 
 #include <algorithm>
 #include <set>
@@ -14,7 +14,7 @@ namespace lastout::server {
 namespace {
 
 using admission::Wish;
-using criticalservice::PutOff;
+using criticalservice::DeferredDeletion;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -48,7 +48,7 @@ bool isDefinite(int status) { return status >= 400 && status < 500 && status != 
 }  // namespace
 
 // With the lock held, and within LiveView::inspect().
-class PutOffCarrier::ViewFacts {
+class DeferredDeletionRunner::ViewFacts {
  public:
   ViewFacts(const std::vector<Entry>& entries, const admission::ClusterView& view,
             std::map<std::string, Record>& records, TimePoint now)
@@ -61,7 +61,7 @@ class PutOffCarrier::ViewFacts {
     }
   }
 
-  bool isPutOff(size_t entry) const { return entries_[entry].isWanted; }
+  bool isDeferred(size_t entry) const { return entries_[entry].isWanted; }
   // Until the API server has answered, and the watch has told: what the view shows may go is not to be
   // overtaken by what goes after that. Of what nobody follows the answer is all there is.
   bool isLive(size_t entry) const {
@@ -101,7 +101,7 @@ class PutOffCarrier::ViewFacts {
  private:
   using Entries = std::map<std::string, std::vector<size_t>>;
 
-  const PutOff& deletion(size_t entry) const { return entries_[entry].deletion; }
+  const DeferredDeletion& deletion(size_t entry) const { return entries_[entry].deletion; }
   template <class Holds>
   static bool anyOf(const Entries& entries, const std::string& name, size_t but, Holds holds) {
     const auto found = entries.find(name);
@@ -118,8 +118,8 @@ class PutOffCarrier::ViewFacts {
   Entries in_;      // by the CriticalService that remembers them
 };
 
-PutOffCarrier::PutOffCarrier(const std::shared_ptr<client::Access>& access, const LiveView& view,
-                             PutOffCarrierOptions options)
+DeferredDeletionRunner::DeferredDeletionRunner(const std::shared_ptr<client::Access>& access,
+                                               const LiveView& view, DeferredDeletionRunnerOptions options)
     : view_(view),
       options_(std::move(options)),
       server_(access->newServer()),
@@ -128,25 +128,25 @@ PutOffCarrier::PutOffCarrier(const std::shared_ptr<client::Access>& access, cons
       senders_(options_.senders, kMostWaiting),
       rounds_([this] { pass(); }, kPause) {}
 
-PutOffCarrier::~PutOffCarrier() { stop(); }
+DeferredDeletionRunner::~DeferredDeletionRunner() { stop(); }
 
-void PutOffCarrier::start() { rounds_.start(); }
+void DeferredDeletionRunner::start() { rounds_.start(); }
 
-void PutOffCarrier::stop() {
+void DeferredDeletionRunner::stop() {
   rounds_.stop([this] { server_->stop(); });
   senders_.stop();
 }
 
-void PutOffCarrier::reconsider(bool always) {
-  if (always || isAnythingPutOff_.load(std::memory_order_relaxed)) rounds_.reconsider();
+void DeferredDeletionRunner::reconsider(bool always) {
+  if (always || isAnythingDeferred_.load(std::memory_order_relaxed)) rounds_.reconsider();
 }
 
-void PutOffCarrier::pass() {
+void DeferredDeletionRunner::pass() {
   if (!options_.mayAct() || !view_.isReady()) return;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const std::vector<Entry> entries =
-        putOffEntriesIn({view, types, view_.ownNamespace(), view_.recorded()}, options_.controllers);
-    isAnythingPutOff_ = !entries.empty();
+    const std::vector<Entry> entries = deferredDeletionEntriesIn(
+        {view, types, view_.ownNamespace(), view_.recorded()}, options_.controllers);
+    isAnythingDeferred_ = !entries.empty();
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
     const std::lock_guard lock(mutex_);
@@ -159,8 +159,8 @@ void PutOffCarrier::pass() {
 
 // With the lock held, as the next. That an object is not to be seen proves nothing: whoever remembers its
 // deletion may be told of sooner than the object itself.
-void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
-                             TimePoint now) {
+void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
+                                      TimePoint now) {
   const ViewFacts facts(entries, view, records_, now);
   for (size_t i = 0; i < entries.size(); ++i) {
     Record& record = recordOf(entries[i].deletion.uid);
@@ -181,7 +181,7 @@ void PutOffCarrier::consider(const std::vector<Entry>& entries, const admission:
   }
 }
 
-PutOffCarrier::Record& PutOffCarrier::recordOf(const std::string& uid) {
+DeferredDeletionRunner::Record& DeferredDeletionRunner::recordOf(const std::string& uid) {
   const auto found = records_.find(uid);
   if (found != records_.end()) return found->second;
   return records_.emplace(uid, Record(client::Backoff(options_.again, [this] { return random_(); })))
@@ -189,7 +189,7 @@ PutOffCarrier::Record& PutOffCarrier::recordOf(const std::string& uid) {
 }
 
 // What is known now, at first sight; for whom nobody carries it out it may not.
-bool PutOffCarrier::mayGo(const Entry& entry) const {
+bool DeferredDeletionRunner::mayGo(const Entry& entry) const {
   if (!entry.isWanted || !options_.mayAct()) return false;
   bool isAllowed = false;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
@@ -199,7 +199,7 @@ bool PutOffCarrier::mayGo(const Entry& entry) const {
 }
 
 // By a sender's thread.
-void PutOffCarrier::carryOut(const Entry& entry, Job job) {
+void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
   if (entry.isUnwanted) return over(entry);
   const bool mayGo = this->mayGo(entry);
   if (job == Job::Delete && !mayGo) return notNow(entry);
@@ -211,7 +211,7 @@ void PutOffCarrier::carryOut(const Entry& entry, Job job) {
   if (!object->isThere) return over(entry);
   const Wish wish = admission::wishOf(object->facts);
   if (wish == Wish::TakenBack || (entry.neededBy && !goesAnyway(object->facts))) {
-    if (entry.isWanted) tell(entry, PutOffNews::Kind::TakenBack);
+    if (entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
     return over(entry);
   }
   if (mayGo && wish == Wish::Waits) countRefusal(entry);
@@ -227,22 +227,22 @@ void PutOffCarrier::carryOut(const Entry& entry, Job job) {
 
 // Whoever takes an entry away, or does not want any to be carried out, takes the deletion back, also while it
 // waits to be sent. Fails with why that cannot be told.
-tl::expected<bool, std::string> PutOffCarrier::isStillWanted(const Entry& entry) {
+tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entry& entry) {
   if (!entry.work.empty()) return isStillLeftBehind(entry);
   for (const Entry::Place& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
     const auto service = readRemembering(*server_, view_, place.service, options_.patience);
     if (!service) return tl::unexpected(service.error());
     if (!*service) continue;
-    const auto now = criticalservice::readPutOffs(**service).deletions;
-    if (admission::isPutOff(criticalservice::readReplay(**service), entry.byController) &&
+    const auto now = criticalservice::readDeferredDeletions(**service).deletions;
+    if (admission::isDeferred(criticalservice::readDeferralMode(**service), entry.byController) &&
         std::ranges::find(now, entry.deletion) != now.end())
       return true;
   }
   return false;
 }
 
-tl::expected<bool, std::string> PutOffCarrier::isStillLeftBehind(const Entry& entry) {
+tl::expected<bool, std::string> DeferredDeletionRunner::isStillLeftBehind(const Entry& entry) {
   bool isLeft = false;
   std::vector<std::string> guards;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
@@ -257,15 +257,15 @@ tl::expected<bool, std::string> PutOffCarrier::isStillLeftBehind(const Entry& en
     const auto service = readRemembering(*server_, view_, guard, options_.patience);
     if (!service) return tl::unexpected(service.error());
     isGuarded = isGuarded || *service;
-    if (*service && admission::isPutOff(criticalservice::readReplay(**service), true)) return isLeft;
+    if (*service && admission::isDeferred(criticalservice::readDeferralMode(**service), true)) return isLeft;
   }
   return isLeft && !isGuarded;
 }
 
-void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion) {
+void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourceVersion) {
   const auto type = view_.find(entry.deletion.object.type);
   if (!type) return postpone(entry, false, "");
-  const PutOff& deletion = entry.deletion;
+  const DeferredDeletion& deletion = entry.deletion;
   client::ApiRequest request =
       client::deletion(client::objectPath(*type, deletion.object.namespaceName, deletion.object.name),
                        deletion.uid, resourceVersion, deletion.propagationPolicy);
@@ -279,12 +279,12 @@ void PutOffCarrier::send(const Entry& entry, const std::string& resourceVersion)
     if (isDefinite(status) && !isOwnDenial(refusal)) countRefusal(entry);
     return postpone(entry, false, isOwnDenial(refusal) ? "" : withAdvice(toString(refusal)));
   }
-  if (status != 404) tell(entry, PutOffNews::Kind::Deleted);
+  if (status != 404) tell(entry, DeferredDeletionEvent::Kind::Deleted);
   done(entry);
 }
 
 // It has changed since it was looked at; or that is what somebody's webhook says.
-void PutOffCarrier::conflict(const Entry& entry, const std::string& problem) {
+void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& problem) {
   {
     const std::lock_guard lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
@@ -298,7 +298,7 @@ void PutOffCarrier::conflict(const Entry& entry, const std::string& problem) {
 }
 
 // Its verdict, or what is needed to act, has changed while it waited: nothing was done, and nobody refused.
-void PutOffCarrier::notNow(const Entry& entry) {
+void DeferredDeletionRunner::notNow(const Entry& entry) {
   {
     const std::lock_guard lock(mutex_);
     recordOf(entry.deletion.uid).isUnderWay = false;
@@ -306,12 +306,12 @@ void PutOffCarrier::notNow(const Entry& entry) {
   rounds_.reconsider();
 }
 
-void PutOffCarrier::countRefusal(const Entry& entry) {
+void DeferredDeletionRunner::countRefusal(const Entry& entry) {
   const std::lock_guard lock(mutex_);
   ++recordOf(entry.deletion.uid).refusals;
 }
 
-std::set<std::string> PutOffCarrier::refused() {
+std::set<std::string> DeferredDeletionRunner::refused() {
   std::set<std::string> uids;
   const std::lock_guard lock(mutex_);
   for (const auto& [uid, record] : records_) {
@@ -321,13 +321,13 @@ std::set<std::string> PutOffCarrier::refused() {
 }
 
 // There is nothing left to delete, or nobody wants it.
-void PutOffCarrier::over(const Entry& entry) {
+void DeferredDeletionRunner::over(const Entry& entry) {
   for (const Entry::Place& place : entry.places) options_.forget(place.service, place.deletion);
   done(entry);
 }
 
 // What goes after it may go now; of what nobody follows no watch tells.
-void PutOffCarrier::done(const Entry& entry) {
+void DeferredDeletionRunner::done(const Entry& entry) {
   {
     const std::lock_guard lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
@@ -339,7 +339,7 @@ void PutOffCarrier::done(const Entry& entry) {
   rounds_.reconsider();
 }
 
-void PutOffCarrier::postpone(const Entry& entry, bool waits, const std::string& problem) {
+void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std::string& problem) {
   if (rounds_.isStopping()) return;  // what was cut off is no problem
   {
     const std::lock_guard lock(mutex_);
@@ -350,11 +350,12 @@ void PutOffCarrier::postpone(const Entry& entry, bool waits, const std::string& 
     record.waits = waits;
     record.notBefore = steady_clock::now() + record.backoff.next();
   }
-  if (!problem.empty()) tell(entry, PutOffNews::Kind::Refused, problem);
+  if (!problem.empty()) tell(entry, DeferredDeletionEvent::Kind::Refused, problem);
 }
 
 // The same once.
-void PutOffCarrier::tell(const Entry& entry, PutOffNews::Kind kind, const std::string& why) {
+void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kind kind,
+                                  const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);

@@ -1,5 +1,5 @@
-// What lastout denied to controllers, it carries out later (docs/concepts.md, "Put-off deletions").
-#include "admission/put_off.h"
+// What lastout denied to controllers, it carries out later (docs/concepts.md, "Deferred deletions").
+#include "admission/deferred_deletion.h"
 
 #include <algorithm>
 
@@ -19,12 +19,12 @@ bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
   return std::ranges::any_of(transition.info(slot).stakes, [&](const admission::Stake& stake) {
     const Slot service = model.services[stake.service];
     return admission::remembers(stake.role, service == slot) && transition.isPresent(service) &&
-           wants(model.serviceSpecs[stake.service].replay);
+           wants(model.serviceSpecs[stake.service].deferral);
   });
 }
 
 bool isGuarded(const Transition& transition, Slot slot) {
-  return isRemembered(transition, slot, [](criticalservice::Replay) { return true; });
+  return isRemembered(transition, slot, [](criticalservice::DeferralMode) { return true; });
 }
 
 OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
@@ -49,22 +49,24 @@ bool isLeftBehind(const Transition& transition, Slot slot) {
   }
   return isOfKeptWork && isFollowed(transition, slot) &&
          (isAwaited(transition, slot) || isAnyPresent(transition, transition.info(slot).peers)) &&
-         admission::isLeftToLastout(isGuarded(transition, slot), isPutOffForControllers(transition, slot));
+         admission::isLeftToLastout(isGuarded(transition, slot), isDeferredForControllers(transition, slot));
 }
 
 // A state, for the rule. Who adopts or orphans an object takes its deletion back there and then.
-class StatePutOff {
+class StateDeferral {
  public:
-  explicit StatePutOff(const Transition& transition) : transition_(transition) {}
+  explicit StateDeferral(const Transition& transition) : transition_(transition) {}
 
-  bool isPutOff(Slot slot) const { return object(slot).putOff || isLeftBehind(transition_, slot); }
+  bool isDeferred(Slot slot) const {
+    return object(slot).deferredDeletion || isLeftBehind(transition_, slot);
+  }
   bool isLive(Slot slot) const { return transition_.isLive(slot); }
   bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }
   admission::Wish wish(Slot slot) const {
     const SlotInfo& info = transition_.info(slot);
     const ObjectState state = object(slot);
     admission::WishFacts facts;
-    facts.byController = !state.putOff || !state.putOff->byPerson;
+    facts.byController = !state.deferredDeletion || !state.deferredDeletion->byPerson;
     facts.spaceTerminates = transition_.isTerminating(info.namespaceSlot);
     for (size_t i = 0; i < info.owners.size(); ++i) {
       if (state.owner(i) != OwnerState::None)
@@ -88,39 +90,40 @@ class StatePutOff {
 
 }  // namespace
 
-void putOff(Transition& transition, const DeleteRequest& request) {
+void deferDeletion(Transition& transition, const DeleteRequest& request) {
   if (!transition.model().carriesOut || request.actor == Actor::Lastout) return;
   const bool byController = request.actor != Actor::Client;
   if (!byController && request.precondition == Precondition::ResourceVersion) return;
-  const auto wants = [&](criticalservice::Replay replay) {
-    return admission::isPutOff(replay, byController);
+  const auto wants = [&](criticalservice::DeferralMode deferral) {
+    return admission::isDeferred(deferral, byController);
   };
   if (!transition.isLive(request.slot) || !isRemembered(transition, request.slot, wants)) return;
   ObjectState object = transition.state().object(request.slot);
-  if (object.putOff && object.putOff->byPerson && byController) return;
-  object.putOff = {request.policy.value_or(PropagationPolicy::Background), !byController};
+  if (object.deferredDeletion && object.deferredDeletion->byPerson && byController) return;
+  object.deferredDeletion = {request.policy.value_or(PropagationPolicy::Background), !byController};
   transition.state().setObject(request.slot, object);
 }
 
-void forgetPutOff(Transition& transition, Slot service) {
+void forgetDeferredDeletion(Transition& transition, Slot service) {
   const uint32_t number = transition.info(service).service;
   if (!transition.model().carriesOut || number == kNone) return;
   for (const Slot slot : transition.model().remembered[number]) {
     ObjectState object = transition.state().object(slot);
-    if (!object.putOff) continue;
-    const bool byController = !object.putOff->byPerson;
-    const auto wants = [&](criticalservice::Replay replay) {
-      return admission::isPutOff(replay, byController);
+    if (!object.deferredDeletion) continue;
+    const bool byController = !object.deferredDeletion->byPerson;
+    const auto wants = [&](criticalservice::DeferralMode deferral) {
+      return admission::isDeferred(deferral, byController);
     };
     if (isRemembered(transition, slot, wants)) continue;
-    object.putOff.reset();
+    object.deferredDeletion.reset();
     transition.state().setObject(slot, object);
   }
 }
 
-bool isPutOffForControllers(const Transition& transition, Slot slot) {
-  return isRemembered(transition, slot,
-                      [](criticalservice::Replay replay) { return admission::isPutOff(replay, true); });
+bool isDeferredForControllers(const Transition& transition, Slot slot) {
+  return isRemembered(transition, slot, [](criticalservice::DeferralMode deferral) {
+    return admission::isDeferred(deferral, true);
+  });
 }
 
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services) {
@@ -140,14 +143,14 @@ bool isAwaited(const Transition& transition, Slot slot) {
   return role == Role::Namespace || role == Role::CriticalService || isGuarded(transition, slot);
 }
 
-bool isStillPutOff(const Transition& transition, Slot slot) {
-  const StatePutOff facts(transition);
-  return facts.isPutOff(slot) && facts.wish(slot) == admission::Wish::Stands;
+bool isStillDeferred(const Transition& transition, Slot slot) {
+  const StateDeferral facts(transition);
+  return facts.isDeferred(slot) && facts.wish(slot) == admission::Wish::Stands;
 }
 
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object) {
   return object.lastout.phase == Flight::Phase::None &&
-         admission::isToBeCarriedOut(StatePutOff(transition), slot);
+         admission::isToBeCarriedOut(StateDeferral(transition), slot);
 }
 
 // It insists on the object as it was looked at: who adopts it meanwhile takes its deletion back.
@@ -157,7 +160,7 @@ DeleteRequest lastoutRequest(Slot slot, const ObjectState& object) {
                         .slot = slot,
                         .policy = {},
                         .precondition = Precondition::ResourceVersion};
-  if (object.putOff) request.policy = object.putOff->policy;
+  if (object.deferredDeletion) request.policy = object.deferredDeletion->policy;
   return request;
 }
 

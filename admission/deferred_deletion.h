@@ -1,5 +1,5 @@
-// What lastout put off: which of the deletions that it denied it carries out now. One rule, over any source
-// of facts: the server's, and a state of the machine (docs/concepts.md, "Put-off deletions").
+// What lastout deferred: which of the deletions that it denied it carries out now. One rule, over any source
+// of facts: the server's, and a state of the machine (docs/concepts.md, "Deferred deletions").
 #pragma once
 
 #include <concepts>
@@ -53,8 +53,8 @@ constexpr Wish wishOf(const WishFacts& facts) {
 // something that goes before the object: what a namespace or a CRD contains, and of a CriticalService what
 // it remembers beside itself.
 template <class F, class Object>
-concept PutOffFacts = requires(const F& facts, Object object) {
-  { facts.isPutOff(object) } -> std::convertible_to<bool>;
+concept DeferredDeletionFacts = requires(const F& facts, Object object) {
+  { facts.isDeferred(object) } -> std::convertible_to<bool>;
   { facts.isLive(object) } -> std::convertible_to<bool>;
   { facts.wish(object) } -> std::convertible_to<Wish>;
   { facts.isAllowed(object) } -> std::convertible_to<bool>;
@@ -63,31 +63,31 @@ concept PutOffFacts = requires(const F& facts, Object object) {
     } -> std::convertible_to<bool>;
 };
 
-template <class Object, PutOffFacts<Object> F>
+template <class Object, DeferredDeletionFacts<Object> F>
 bool isDue(const F& facts, Object object) {
-  return facts.isPutOff(object) && facts.isLive(object) && facts.wish(object) == Wish::Stands &&
+  return facts.isDeferred(object) && facts.isLive(object) && facts.wish(object) == Wish::Stands &&
          facts.isAllowed(object);
 }
 
 // A container goes after what is in it: who takes it first takes that along.
-template <class Object, PutOffFacts<Object> F>
+template <class Object, DeferredDeletionFacts<Object> F>
 bool isToBeCarriedOut(const F& facts, Object object) {
   return isDue(facts, object) &&
          !facts.anyBefore(object, [&facts](Object other) { return isDue(facts, other); });
 }
 
-// Whether a CriticalService remembers that the deletion of an object was put off in which it has a stake of
+// Whether a CriticalService remembers that the deletion of an object was deferred in which it has a stake of
 // that role. What goes after all CriticalServices (their CRD, lastout's own namespace) none can remember.
 constexpr bool remembers(Role role, bool isItself) {
   return role == Role::Provider || role == Role::HoldsProvider || role == Role::Dependency ||
          (role == Role::Service && isItself);
 }
 
-// Whether a CriticalService wants the denied deletion put off. A person was told no, and may have changed
+// Whether a CriticalService wants the denied deletion deferred. A person was told no, and may have changed
 // their mind.
-constexpr bool isPutOff(criticalservice::Replay replay, bool byController) {
-  return replay == criticalservice::Replay::Always ||
-         (replay == criticalservice::Replay::Controllers && byController);
+constexpr bool isDeferred(criticalservice::DeferralMode deferral, bool byController) {
+  return deferral == criticalservice::DeferralMode::Always ||
+         (deferral == criticalservice::DeferralMode::Controllers && byController);
 }
 
 }  // namespace lastout::admission

@@ -9,24 +9,24 @@
 #include <vector>
 
 #include "client/api_server.h"
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "kube/object_key.h"
 #include "kube/value.h"
+#include "server/deferred_deletion_store.h"
 #include "server/kept_works.h"
 #include "server/live_view.h"
-#include "server/put_off_store.h"
 
 namespace lastout::server {
 
 // One deletion, and who remembers it.
-struct PutOffEntry {
+struct DeferredDeletionEntry {
   struct Place {
     std::string service;
     std::string uid;
-    criticalservice::PutOff deletion;  // as it is remembered there
+    criticalservice::DeferredDeletion deletion;  // as it is remembered there
     bool isWanted = false;
   };
-  criticalservice::PutOff deletion;  // the one that counts: a person's, or else the latest
+  criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
   bool byController = true;
   bool isWanted = false;    // by one of the places
   bool isUnwanted = true;   // by all of them
@@ -40,7 +40,8 @@ struct PutOffEntry {
 };
 
 // One for each object. Providers come first.
-std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Controllers& controllers);
+std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
+                                                             const Controllers& controllers);
 
 // That CriticalService as the API server has it now; nothing: it is not there. Fails with why that cannot be
 // told.

@@ -1,16 +1,16 @@
-// PutOffNews: what becomes of a deletion that was put off, for the log, Events and metrics.
+// DeferredDeletionEvent: what becomes of a deletion that was deferred, for the log, Events and metrics.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "server/event_writer.h"
 
 namespace lastout::server {
 
-struct PutOffNews {
+struct DeferredDeletionEvent {
   enum class Kind : uint8_t {
     Remembered,  // it was denied, and will be carried out
     Dropped,     // it was denied, and could not be remembered: no room, no time, or nobody to remember it
@@ -19,7 +19,7 @@ struct PutOffNews {
     Refused,     // it cannot be done now, and is tried again
   };
   Kind kind = Kind::Remembered;
-  criticalservice::PutOff deletion;
+  criticalservice::DeferredDeletion deletion;
   // The CriticalService that remembers it, or one of them, or the AppliedManifestWork that is kept for it; an
   // empty name: none is known.
   std::string holder;
@@ -28,8 +28,8 @@ struct PutOffNews {
   bool isOfWork = false;
 };
 
-std::string_view toString(PutOffNews::Kind kind);  // "remembered", for metrics
+std::string_view toString(DeferredDeletionEvent::Kind kind);  // "remembered", for metrics
 // About the holder; its message is for the log, too.
-Event eventOf(const PutOffNews& news);
+Event eventOf(const DeferredDeletionEvent& news);
 
 }  // namespace lastout::server

@@ -1,6 +1,6 @@
-// PutOffCarrier: carries out the deletions that were put off (put_off_store.h), once lastout's verdict on
-// them has turned: each is sent to the API server as its own, which asks lastout about it like about
-// anybody's.
+// DeferredDeletionRunner: carries out the deletions that were deferred (deferred_deletion_store.h), once
+// lastout's verdict on them has turned: each is sent to the API server as its own, which asks lastout about
+// it like about anybody's.
 #pragma once
 
 #include <atomic>
@@ -16,44 +16,44 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "admission/worker_pool.h"
 #include "client/access.h"
 #include "client/backoff.h"
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
+#include "server/deferred_deletion_entries.h"
+#include "server/deferred_deletion_store.h"
 #include "server/live_view.h"
 #include "server/owned_object.h"
-#include "server/put_off_entries.h"
-#include "server/put_off_store.h"
 #include "server/rounds.h"
 
 namespace lastout::server {
 
-struct PutOffCarrierOptions {
+struct DeferredDeletionRunnerOptions {
   Controllers controllers = usualControllers();
   std::function<bool()> mayAct;  // this lastout holds the Lease, and API servers ask it about what is deleted
   // The CriticalService need not remember that any more.
-  std::function<void(const std::string& service, const criticalservice::PutOff& deletion)> forget;
+  std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   // What was refused, or is held back by an owner, is looked at again after this.
   client::BackoffLimits again{std::chrono::milliseconds(1'000), std::chrono::milliseconds(5'000)};
   std::chrono::milliseconds patience{10'000};  // for one answer: the API server asks webhooks
   size_t senders = 8;
-  std::function<void(const PutOffNews& news)> told;  // by any thread; must not wait
+  std::function<void(const DeferredDeletionEvent& news)> told;  // by any thread; must not wait
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
-class PutOffCarrier {
+class DeferredDeletionRunner {
  public:
-  PutOffCarrier(const std::shared_ptr<client::Access>& access, const LiveView& view,
-                PutOffCarrierOptions options);
-  ~PutOffCarrier();  // as stop()
-  PutOffCarrier(const PutOffCarrier&) = delete;
-  PutOffCarrier& operator=(const PutOffCarrier&) = delete;
+  DeferredDeletionRunner(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                         DeferredDeletionRunnerOptions options);
+  ~DeferredDeletionRunner();  // as stop()
+  DeferredDeletionRunner(const DeferredDeletionRunner&) = delete;
+  DeferredDeletionRunner& operator=(const DeferredDeletionRunner&) = delete;
 
   void start();  // once
   void stop();   // for good
-  // Something may have changed. Costs next to nothing while nothing is put off. To be called each second,
+  // Something may have changed. Costs next to nothing while nothing is deferred. To be called each second,
   // too, with `always`.
   void reconsider(bool always = false);
   // Uids of what it may delete by its own verdict, and has failed to several times since that turned, as it
@@ -62,8 +62,8 @@ class PutOffCarrier {
   std::set<std::string> refused();
 
  private:
-  using Entry = PutOffEntry;
-  class ViewFacts;  // the view, for the rule in admission/put_off.h
+  using Entry = DeferredDeletionEntry;
+  class ViewFacts;  // the view, for the rule in admission/deferred_deletion.h
   enum class Job : uint8_t { Look, Delete };
   // What was done about the object with a uid.
   struct Record {
@@ -93,14 +93,14 @@ class PutOffCarrier {
   void over(const Entry& entry);
   void done(const Entry& entry);
   void postpone(const Entry& entry, bool waits, const std::string& problem);
-  void tell(const Entry& entry, PutOffNews::Kind kind, const std::string& why = {});
+  void tell(const Entry& entry, DeferredDeletionEvent::Kind kind, const std::string& why = {});
 
   const LiveView& view_;
-  const PutOffCarrierOptions options_;
+  const DeferredDeletionRunnerOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   const OwnedObjects objects_;
   client::RandomFraction random_;  // guarded by the mutex
-  std::atomic<bool> isAnythingPutOff_{true};
+  std::atomic<bool> isAnythingDeferred_{true};
 
   std::mutex mutex_;
   std::map<std::string, Record> records_;  // by the uid of the object; guarded by the mutex

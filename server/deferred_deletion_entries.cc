@@ -1,4 +1,4 @@
-#include "server/put_off_entries.h"
+#include "server/deferred_deletion_entries.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "client/fetch.h"
 #include "client/value_picker.h"
 #include "criticalservice/critical_service.h"
@@ -16,7 +16,7 @@
 namespace lastout::server {
 namespace {
 
-using criticalservice::PutOff;
+using criticalservice::DeferredDeletion;
 
 constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
@@ -26,18 +26,20 @@ constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 // its provider may have needed, although nothing tells so any more (the binding that named a role is gone),
 // waits until the provider is gone. Of users that are no controllers to this lastout they may be to the next:
 // what they asked for is kept, and left alone.
-std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Controllers& controllers) {
+std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
+                                                             const Controllers& controllers) {
   const admission::ClusterView& view = works.view;
-  std::map<std::string, PutOffEntry> byUid;
+  std::map<std::string, DeferredDeletionEntry> byUid;
   for (const criticalservice::CriticalService* service : view.services()) {
     const uint32_t number = view.guards().find(service->meta.name);
-    for (const PutOff& deletion : service->putOff.deletions) {
-      PutOffEntry& entry = byUid.try_emplace(deletion.uid).first->second;
+    for (const DeferredDeletion& deletion : service->deferredDeletions.deletions) {
+      DeferredDeletionEntry& entry = byUid.try_emplace(deletion.uid).first->second;
       const bool byController = controllers.contains(deletion.requestedBy);
       const bool isGuarded = std::ranges::binary_search(view.remembering(deletion.object), number);
       const bool isInDoubt = !isGuarded && criticalservice::couldNeed(*service, deletion.object);
-      const bool isUnwanted = service->replay == criticalservice::Replay::Never || (!isGuarded && !isInDoubt);
-      const bool isWanted = !isUnwanted && admission::isPutOff(service->replay, byController) &&
+      const bool isUnwanted =
+          service->deferral == criticalservice::DeferralMode::Never || (!isGuarded && !isInDoubt);
+      const bool isWanted = !isUnwanted && admission::isDeferred(service->deferral, byController) &&
                             (isGuarded || isKnownToBeGone(view, service->provider));
       entry.isUnwanted = entry.isUnwanted && isUnwanted;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
@@ -56,7 +58,7 @@ std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Control
     }
   }
   for (const LeftBehind& left : leftBehindIn(works)) {
-    PutOffEntry& entry = byUid.try_emplace(left.deletion.uid).first->second;
+    DeferredDeletionEntry& entry = byUid.try_emplace(left.deletion.uid).first->second;
     if (entry.isWanted) continue;
     entry.deletion = left.deletion;
     entry.byController = true;
@@ -65,10 +67,10 @@ std::vector<PutOffEntry> putOffEntriesIn(const ViewOfWorks& works, const Control
     entry.work = left.work;
     entry.workUid = left.workUid;
   }
-  std::vector<PutOffEntry> entries;
+  std::vector<DeferredDeletionEntry> entries;
   entries.reserve(byUid.size());
   for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));
-  std::ranges::stable_sort(entries, std::ranges::greater(), &PutOffEntry::isProvider);
+  std::ranges::stable_sort(entries, std::ranges::greater(), &DeferredDeletionEntry::isProvider);
   return entries;
 }
 

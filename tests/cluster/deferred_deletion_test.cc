@@ -33,7 +33,7 @@ std::vector<std::string> requestsOfLastout(const World& world) {
   return requests;
 }
 
-TEST(PutOff, IsCarriedOutInOrderWhenNobodyElseWould) {
+TEST(DeferredDeletion, IsCarriedOutInOrderWhenNobodyElseWould) {
   World world = workThatWaits(true);
   world.deletes(kWork);
   world.settle();
@@ -47,7 +47,7 @@ TEST(PutOff, IsCarriedOutInOrderWhenNobodyElseWould) {
   EXPECT_FALSE(world.unsafe());
 }
 
-TEST(PutOff, IsForgottenWhereLastoutOnlyDenies) {
+TEST(DeferredDeletion, IsForgottenWhereLastoutOnlyDenies) {
   World world = workThatWaits(false);
   world.deletes(kWork);
   world.settle();
@@ -57,7 +57,7 @@ TEST(PutOff, IsForgottenWhereLastoutOnlyDenies) {
   EXPECT_THAT(requestsOfLastout(world), IsEmpty());
 }
 
-TEST(PutOff, NothingThatAPersonWasDenied) {
+TEST(DeferredDeletion, NothingThatAPersonWasDenied) {
   World world(kProvider + kInstances + kGuard, {.carriesOut = true});
   world.send(world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.retry = false; }));
   EXPECT_THAT(world.log(), Contains(std::string("client denied ") + kDeployment));
@@ -66,7 +66,7 @@ TEST(PutOff, NothingThatAPersonWasDenied) {
   EXPECT_TRUE(world.present(kDeployment)) << "who was told no may have changed their mind";
 }
 
-TEST(PutOff, IsReviewedLikeAnyOther) {
+TEST(DeferredDeletion, IsReviewedLikeAnyOther) {
   World world = workThatWaits(true);
   world.deletes(kWork);
   world.settle();
@@ -78,10 +78,10 @@ TEST(PutOff, IsReviewedLikeAnyOther) {
   EXPECT_THAT(world.log(), Contains(std::string("lastout denied ") + kDeployment));
   EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
   clear(world);
-  EXPECT_TRUE(world.enabled(Kind::CarryOut, kDeployment)) << "it is still put off";
+  EXPECT_TRUE(world.enabled(Kind::CarryOut, kDeployment)) << "it is still deferred";
 }
 
-TEST(PutOff, IsOfThatObjectAlone) {
+TEST(DeferredDeletion, IsOfThatObjectAlone) {
   World world = workThatWaits(true);
   world.deletes(kWork);
   world.settle();
@@ -89,11 +89,11 @@ TEST(PutOff, IsOfThatObjectAlone) {
   world.deletes(kDeployment);
   world.does(Step::Verb::Create, kDeployment);
   EXPECT_TRUE(world.present(kDeployment));
-  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff, std::nullopt)
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).deferredDeletion, std::nullopt)
       << "another one has its name now";
 }
 
-TEST(PutOff, IsTakenBackByAnOwnerThatComesBack) {
+TEST(DeferredDeletion, IsTakenBackByAnOwnerThatComesBack) {
   World world(kProvider + kInstances + kGuard,
               {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
   world.deletes(kWork);
@@ -111,7 +111,7 @@ TEST(PutOff, IsTakenBackByAnOwnerThatComesBack) {
   EXPECT_TRUE(world.present(kDeployment));
 }
 
-TEST(PutOff, IsTakenBackEvenWhileItIsUnderWay) {
+TEST(DeferredDeletion, IsTakenBackEvenWhileItIsUnderWay) {
   World world(kProvider + kInstances + kGuard,
               {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
   world.deletes(kWork);
@@ -138,7 +138,7 @@ constexpr char kOwned[] =
     "spec:\n  replicas: 1\n  selector: {matchLabels: {app: c}}\n"
     "  template: {metadata: {labels: {app: c}}}\n---\n";
 
-TEST(PutOff, IsTakenBackByADeletionThatOrphansIt) {
+TEST(DeferredDeletion, IsTakenBackByADeletionThatOrphansIt) {
   World world(kOwned + kInstances + kGuard, {.carriesOut = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
@@ -151,13 +151,13 @@ TEST(PutOff, IsTakenBackByADeletionThatOrphansIt) {
   EXPECT_TRUE(world.present(kDeployment)) << "it was to stay";
 }
 
-TEST(PutOff, KeepsHowItWasToBeDone) {
+TEST(DeferredDeletion, KeepsHowItWasToBeDone) {
   World world(kOwned + kInstances + kGuard, {.carriesOut = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
   EXPECT_THAT(world.log(), Contains(std::string("collector denied ") + kDeployment));
-  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff,
-            (PutOffState{PropagationPolicy::Foreground, false}))
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).deferredDeletion,
+            (DeferredDeletionState{PropagationPolicy::Foreground, false}))
       << "it has a ReplicaSet that waits for it";
   clear(world);
   world.perform(Kind::CarryOut, kDeployment);
@@ -172,8 +172,8 @@ std::string guardWith(const std::string& line) {
   return guard.insert(guard.find("  provider:"), line);
 }
 
-TEST(PutOff, APersonsTooWhereItsCriticalServiceWantsThat) {
-  World world(kProvider + kInstances + guardWith("  replay: Always\n"),
+TEST(DeferredDeletion, APersonsTooWhereItsCriticalServiceWantsThat) {
+  World world(kProvider + kInstances + guardWith("  deferredDeletions: Always\n"),
               {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
   world.send(world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.retry = false; }));
   EXPECT_TRUE(world.present(kDeployment));
@@ -183,8 +183,8 @@ TEST(PutOff, APersonsTooWhereItsCriticalServiceWantsThat) {
       << "its work has it still, and that is not the person's affair";
 }
 
-TEST(PutOff, NobodysWhereItsCriticalServiceWantsThat) {
-  World world(kProvider + kInstances + guardWith("  replay: Never\n") + kHolding,
+TEST(DeferredDeletion, NobodysWhereItsCriticalServiceWantsThat) {
+  World world(kProvider + kInstances + guardWith("  deferredDeletions: Never\n") + kHolding,
               {.carriesOut = true,
                .works = {"provider: namespaces/operator deployments.apps/operator/controller "
                          "configmaps/x/held"}});
@@ -197,21 +197,21 @@ TEST(PutOff, NobodysWhereItsCriticalServiceWantsThat) {
   EXPECT_TRUE(world.present(kDeployment));
 }
 
-TEST(PutOff, IsForgottenWithTheCriticalServiceThatRemembersIt) {
+TEST(DeferredDeletion, IsForgottenWithTheCriticalServiceThatRemembersIt) {
   World world(
       kProvider + kInstances + guardWith("  deletionIntent: BestEffortDeletion\n") + kHolding,
       {.carriesOut = true,
        .works = {"provider: namespaces/operator deployments.apps/operator/controller configmaps/x/held"}});
   world.deletes(kWork);
   world.settle();
-  EXPECT_TRUE(world.state().object(world.slot(kDeployment)).putOff);
+  EXPECT_TRUE(world.state().object(world.slot(kDeployment)).deferredDeletion);
   world.deletes(kService);
   EXPECT_FALSE(world.present(kService));
-  EXPECT_EQ(world.state().object(world.slot(kDeployment)).putOff, std::nullopt);
-  EXPECT_EQ(world.state().object(world.slot(kNamespace)).putOff, std::nullopt);
+  EXPECT_EQ(world.state().object(world.slot(kDeployment)).deferredDeletion, std::nullopt);
+  EXPECT_EQ(world.state().object(world.slot(kNamespace)).deferredDeletion, std::nullopt);
 }
 
-TEST(PutOff, WaitsWhileAnOwnerIsThereThatNobodyDeletes) {
+TEST(DeferredDeletion, WaitsWhileAnOwnerIsThereThatNobodyDeletes) {
   World world(kOwned + kInstances + kGuard, {.carriesOut = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);

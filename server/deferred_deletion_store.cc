@@ -1,22 +1,22 @@
-#include "server/put_off_store.h"
+#include "server/deferred_deletion_store.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "admission/put_off.h"
+#include "admission/deferred_deletion.h"
 #include "client/fetch.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
-#include "criticalservice/put_off.h"
+#include "criticalservice/deferred_deletion.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 
 namespace lastout::server {
 namespace {
 
-using criticalservice::PutOff;
-using criticalservice::PutOffs;
+using criticalservice::DeferredDeletion;
+using criticalservice::DeferredDeletions;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -28,7 +28,7 @@ constexpr milliseconds kUntoldPause{100};
 constexpr milliseconds kLongestRest{60'000};
 constexpr size_t kLongestUser = 1'024;  // bytes; as the CRD has it
 
-bool asksTheSame(const PutOff& a, const PutOff& b) {
+bool asksTheSame(const DeferredDeletion& a, const DeferredDeletion& b) {
   return a.propagationPolicy == b.propagationPolicy && a.owners == b.owners;
 }
 
@@ -46,23 +46,23 @@ const Controllers& usualControllers() {
   return kUsers;
 }
 
-PutOffStore::PutOffStore(const std::shared_ptr<client::Access>& access, const LiveView& view,
-                         PutOffStoreOptions options)
+DeferredDeletionStore::DeferredDeletionStore(const std::shared_ptr<client::Access>& access,
+                                             const LiveView& view, DeferredDeletionStoreOptions options)
     : view_(view),
       options_(std::move(options)),
       server_(access->newServer()),
       backoff_(options_.backoff, options_.random()),
-      problems_(options_.log, "deletions that were put off: cannot be remembered: ",
-                "deletions that were put off: remembered again") {}
+      problems_(options_.log, "deletions that were deferred: cannot be remembered: ",
+                "deletions that were deferred: remembered again") {}
 
-PutOffStore::~PutOffStore() { stop(); }
+DeferredDeletionStore::~DeferredDeletionStore() { stop(); }
 
-void PutOffStore::start() {
+void DeferredDeletionStore::start() {
   hasEnded_ = false;
   thread_ = std::thread([this] { run(); });
 }
 
-void PutOffStore::finish(milliseconds grace) {
+void DeferredDeletionStore::finish(milliseconds grace) {
   std::unique_lock lock(mutex_);
   stopping_ = true;
   const TimePoint now = steady_clock::now();
@@ -72,7 +72,7 @@ void PutOffStore::finish(milliseconds grace) {
   changed_.wait_until(lock, stopBy_, [this] { return hasEnded_; });
 }
 
-void PutOffStore::stop() {
+void DeferredDeletionStore::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -83,39 +83,40 @@ void PutOffStore::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool PutOffStore::isOfController(const PutOff& deletion) const {
+bool DeferredDeletionStore::isOfController(const DeferredDeletion& deletion) const {
   return options_.controllers.contains(deletion.requestedBy);
 }
 
 // That deletion, or one that is wanted whoever owns the object; and it will be carried out.
-bool PutOffStore::remembers(criticalservice::Replay replay, const PutOffs& putOffs,
-                            const PutOff& deletion) const {
-  return std::ranges::any_of(putOffs.deletions, [&](const PutOff& known) {
+bool DeferredDeletionStore::remembers(criticalservice::DeferralMode deferral,
+                                      const DeferredDeletions& deferredDeletions,
+                                      const DeferredDeletion& deletion) const {
+  return std::ranges::any_of(deferredDeletions.deletions, [&](const DeferredDeletion& known) {
     if (known.object != deletion.object || known.uid != deletion.uid) return false;
-    if (!admission::isPutOff(replay, isOfController(known))) return false;
+    if (!admission::isDeferred(deferral, isOfController(known))) return false;
     return !isOfController(known) || (isOfController(deletion) && asksTheSame(known, deletion));
   });
 }
 
-void PutOffStore::add(Deletions& deletions, const PutOff& deletion) const {
+void DeferredDeletionStore::add(Deletions& deletions, const DeferredDeletion& deletion) const {
   const auto [known, isNew] = deletions.try_emplace(deletion.uid, deletion);
   if (!isNew && (isOfController(known->second) || !isOfController(deletion))) known->second = deletion;
 }
 
-PutOffStore::Places PutOffStore::placesFor(const PutOff& deletion) const {
+DeferredDeletionStore::Places DeferredDeletionStore::placesFor(const DeferredDeletion& deletion) const {
   Places places;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     for (const uint32_t number : view.remembering(deletion.object)) {
       const criticalservice::CriticalService& service = view.guards().service(number);
-      if (admission::isPutOff(service.replay, isOfController(deletion)))
-        places[service.meta.name] = remembers(service.replay, service.putOff, deletion);
+      if (admission::isDeferred(service.deferral, isOfController(deletion)))
+        places[service.meta.name] = remembers(service.deferral, service.deferredDeletions, deletion);
     }
   });
   return places;
 }
 
 // With the lock held. What is about to be forgotten is to be remembered anew.
-std::set<std::string> PutOffStore::missing(const Places& places, const std::string& uid) const {
+std::set<std::string> DeferredDeletionStore::missing(const Places& places, const std::string& uid) const {
   std::set<std::string> services;
   for (const auto& [service, isThere] : places) {
     const auto found = waiting_.find(service);
@@ -127,11 +128,12 @@ std::set<std::string> PutOffStore::missing(const Places& places, const std::stri
 }
 
 // Most denials are a person's, which nobody remembers.
-PutOffStore::Takers PutOffStore::takersOf(const kube::ObjectKey& object, bool byController) const {
+DeferredDeletionStore::Takers DeferredDeletionStore::takersOf(const kube::ObjectKey& object,
+                                                              bool byController) const {
   Takers takers = Takers::None;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     const bool isTaken = std::ranges::any_of(view.remembering(object), [&](uint32_t number) {
-      return admission::isPutOff(view.guards().service(number).replay, byController);
+      return admission::isDeferred(view.guards().service(number).deferral, byController);
     });
     if (isTaken)
       takers = Takers::Some;
@@ -142,7 +144,7 @@ PutOffStore::Takers PutOffStore::takersOf(const kube::ObjectKey& object, bool by
 }
 
 // The watch shows another object of that name, whose deletion is not to be forgotten for this.
-bool PutOffStore::isAnother(const PutOff& deletion) const {
+bool DeferredDeletionStore::isAnother(const DeferredDeletion& deletion) const {
   bool isAnother = false;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     const auto object = view.graph().find(deletion.object);
@@ -152,19 +154,19 @@ bool PutOffStore::isAnother(const PutOff& deletion) const {
 }
 
 // A person who insists on a version means the object as it is. lastout itself does so, too.
-void PutOffStore::remember(const admission::Review& review, TimePoint deadline) {
+void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
   if (review.dryRun || asked.isTerminating || asked.uid.empty()) return;
   const bool byController = options_.controllers.contains(review.user);
   if (asked.insistsOnVersion && !byController) return;
   const Takers takers = takersOf(review.object, byController);
   if (takers == Takers::None) return;
-  PutOff deletion{review.object,
-                  asked.uid,
-                  asked.policy,
-                  kube::atMost(review.user, kLongestUser),
-                  options_.clock().time_since_epoch().count(),
-                  asked.owners};
+  DeferredDeletion deletion{review.object,
+                            asked.uid,
+                            asked.policy,
+                            kube::atMost(review.user, kLongestUser),
+                            options_.clock().time_since_epoch().count(),
+                            asked.owners};
   const bool isHeld = criticalservice::fitIn(deletion);
   const Places places = placesFor(deletion);
   const bool comesLater = places.empty() && takers == Takers::Unknown;
@@ -182,7 +184,7 @@ void PutOffStore::remember(const admission::Review& review, TimePoint deadline) 
                       [&] { return stopping_ || !isWaiting(services, deletion.uid); });
 }
 
-void PutOffStore::forget(const std::string& service, const PutOff& deletion) {
+void DeferredDeletionStore::forget(const std::string& service, const DeferredDeletion& deletion) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_ || waiting() >= kMostWaiting) return;  // whoever asks for it asks again
@@ -192,7 +194,7 @@ void PutOffStore::forget(const std::string& service, const PutOff& deletion) {
 }
 
 // With the lock held, as the next ones.
-PutOffStore::Changes& PutOffStore::changesOf(const std::string& service) {
+DeferredDeletionStore::Changes& DeferredDeletionStore::changesOf(const std::string& service) {
   const auto found = waiting_.find(service);
   if (found != waiting_.end()) return found->second;
   Changes changes;
@@ -200,13 +202,13 @@ PutOffStore::Changes& PutOffStore::changesOf(const std::string& service) {
   return waiting_.emplace(service, std::move(changes)).first->second;
 }
 
-size_t PutOffStore::waiting() const {
+size_t DeferredDeletionStore::waiting() const {
   size_t waiting = 0;
   for (const auto& [name, changes] : waiting_) waiting += changes.size();
   return waiting;
 }
 
-void PutOffStore::place(const PutOff& deletion, const std::set<std::string>& services) {
+void DeferredDeletionStore::place(const DeferredDeletion& deletion, const std::set<std::string>& services) {
   const size_t already = waiting();
   for (const std::string& service : services) {
     if (already >= kMostWaiting)
@@ -216,7 +218,7 @@ void PutOffStore::place(const PutOff& deletion, const std::set<std::string>& ser
   }
 }
 
-bool PutOffStore::isWaiting(const std::set<std::string>& services, const std::string& uid) const {
+bool DeferredDeletionStore::isWaiting(const std::set<std::string>& services, const std::string& uid) const {
   return std::ranges::any_of(services, [&](const std::string& service) {
     const auto found = waiting_.find(service);
     const bool isNext = found != waiting_.end() && found->second.has(uid);
@@ -225,12 +227,12 @@ bool PutOffStore::isWaiting(const std::set<std::string>& services, const std::st
   });
 }
 
-std::map<std::string, PutOffStore::Changes>::iterator PutOffStore::firstToWrite() {
+std::map<std::string, DeferredDeletionStore::Changes>::iterator DeferredDeletionStore::firstToWrite() {
   return std::ranges::min_element(waiting_, {}, [](const auto& one) { return one.second.notBefore; });
 }
 
 // The view is not asked while the lock is held: who reads the view may ask for it.
-void PutOffStore::placeUntold(std::unique_lock<std::mutex>& lock) {
+void DeferredDeletionStore::placeUntold(std::unique_lock<std::mutex>& lock) {
   std::vector<Unplaced> all = std::exchange(unplaced_, {});
   if (all.empty()) return;
   lock.unlock();
@@ -252,7 +254,7 @@ void PutOffStore::placeUntold(std::unique_lock<std::mutex>& lock) {
 }
 
 // What could not be written is written again, beside what came since.
-void PutOffStore::takeBack(const std::string& service, Changes changes) {
+void DeferredDeletionStore::takeBack(const std::string& service, Changes changes) {
   Changes& now = changesOf(service);
   now.forgotten.merge(changes.forgotten);
   changes.remembered.merge(now.remembered);
@@ -261,24 +263,24 @@ void PutOffStore::takeBack(const std::string& service, Changes changes) {
 }
 
 // With the lock held, as the next. When it is to end, what can be written in time is.
-bool PutOffStore::goesOn() {
+bool DeferredDeletionStore::goesOn() {
   if (!stopping_) return true;
   const auto first = firstToWrite();
   return first != waiting_.end() && steady_clock::now() < stopBy_ && first->second.notBefore < stopBy_;
 }
 
-void PutOffStore::dropAll() {
+void DeferredDeletionStore::dropAll() {
   for (const auto& [service, changes] : waiting_) {
     for (const auto& [uid, deletion] : changes.remembered) tellDropped(deletion, service);
   }
   for (const Unplaced& one : unplaced_) tellDropped(one.deletion, {});
 }
 
-void PutOffStore::tellDropped(const PutOff& deletion, const std::string& service) const {
-  options_.told({PutOffNews::Kind::Dropped, deletion, service, {}, {}});
+void DeferredDeletionStore::tellDropped(const DeferredDeletion& deletion, const std::string& service) const {
+  options_.told({DeferredDeletionEvent::Kind::Dropped, deletion, service, {}, {}});
 }
 
-void PutOffStore::run() {
+void DeferredDeletionStore::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     placeUntold(lock);
@@ -315,7 +317,8 @@ void PutOffStore::run() {
 // What the CriticalService remembers is read as it is now, so that nothing is lost that another lastout
 // wrote. Of what is too large altogether half is tried, and half of that, down to the count of what was
 // dropped.
-PutOffStore::Written PutOffStore::write(const std::string& service, const Changes& changes) {
+DeferredDeletionStore::Written DeferredDeletionStore::write(const std::string& service,
+                                                            const Changes& changes) {
   const auto type = view_.find(criticalservice::criticalServiceType());
   if (!type) {
     const bool isGone = view_.knowledge(criticalservice::criticalServiceType()) == graph::Knowledge::Absent;
@@ -325,60 +328,64 @@ PutOffStore::Written PutOffStore::write(const std::string& service, const Change
   request.target = client::objectPath(*type, "", service);
   const auto object = ask(service, request);
   if (!object) return object.error();
-  const PutOffs standing = criticalservice::readPutOffs(*object);
-  for (size_t most = criticalservice::kMostPutOff;;) {
+  const DeferredDeletions standing = criticalservice::readDeferredDeletions(*object);
+  for (size_t most = criticalservice::kMostDeferredDeletions;;) {
     const Outcome wanted = outcomeOf(changes, *object, most);
-    if (wanted.putOffs == standing) {
+    if (wanted.deferredDeletions == standing) {
       problems_.note("");
       return Written::Done;
     }
     const Written written = patch(request.target, service, *object, wanted);
     if (written != Written::TooLarge || most == 0) return written;
-    most = std::min(most, wanted.putOffs.deletions.size()) / 2;
+    most = std::min(most, wanted.deferredDeletions.deletions.size()) / 2;
   }
 }
 
 // Nothing new beside so many.
-PutOffStore::Outcome PutOffStore::outcomeOf(const Changes& changes, const kube::Value& object,
-                                            size_t most) const {
-  const criticalservice::Replay replay = criticalservice::readReplay(object);
-  Outcome wanted{criticalservice::readPutOffs(object), {}};
-  std::erase_if(wanted.putOffs.deletions, [&](const PutOff& deletion) {
+DeferredDeletionStore::Outcome DeferredDeletionStore::outcomeOf(const Changes& changes,
+                                                                const kube::Value& object,
+                                                                size_t most) const {
+  const criticalservice::DeferralMode deferral = criticalservice::readDeferralMode(object);
+  Outcome wanted{criticalservice::readDeferredDeletions(object), {}};
+  std::erase_if(wanted.deferredDeletions.deletions, [&](const DeferredDeletion& deletion) {
     const auto forgotten = changes.forgotten.find(deletion.uid);
     return forgotten != changes.forgotten.end() && forgotten->second == deletion;
   });
   for (const auto& [uid, deletion] : changes.remembered) {
-    if (remembers(replay, wanted.putOffs, deletion)) continue;
-    const bool isRemembered = criticalservice::add(wanted.putOffs, deletion, most);
-    wanted.news.push_back({isRemembered ? PutOffNews::Kind::Remembered : PutOffNews::Kind::Dropped,
-                           deletion,
-                           kube::textAt(object, {"metadata", "name"}),
-                           kube::textAt(object, {"metadata", "uid"}),
-                           {}});
+    if (remembers(deferral, wanted.deferredDeletions, deletion)) continue;
+    const bool isRemembered = criticalservice::add(wanted.deferredDeletions, deletion, most);
+    wanted.news.push_back(
+        {isRemembered ? DeferredDeletionEvent::Kind::Remembered : DeferredDeletionEvent::Kind::Dropped,
+         deletion,
+         kube::textAt(object, {"metadata", "name"}),
+         kube::textAt(object, {"metadata", "uid"}),
+         {}});
   }
   return wanted;
 }
 
-PutOffStore::Written PutOffStore::patch(const std::string& path, const std::string& service,
-                                        const kube::Value& object, const Outcome& wanted) {
+DeferredDeletionStore::Written DeferredDeletionStore::patch(const std::string& path,
+                                                            const std::string& service,
+                                                            const kube::Value& object,
+                                                            const Outcome& wanted) {
   client::ApiRequest request = client::mergePatch(
       path + "/status",
       {{"metadata", {{"resourceVersion", kube::textAt(object, {"metadata", "resourceVersion"})}}},
-       {"status", criticalservice::patchOf(wanted.putOffs)}});
+       {"status", criticalservice::patchOf(wanted.deferredDeletions)}});
   const auto written = ask(service, request);
   if (!written) return written.error();
-  if (criticalservice::readPutOffs(*written) != wanted.putOffs) {
+  if (criticalservice::readDeferredDeletions(*written) != wanted.deferredDeletions) {
     problems_.note(serviceName(service) + " does not keep them: its CRD is of an older lastout");
     return Written::Later;
   }
   problems_.note("");
-  for (const PutOffNews& one : wanted.news) options_.told(one);
+  for (const DeferredDeletionEvent& one : wanted.news) options_.told(one);
   return Written::Done;
 }
 
 // What the API server answers with: the CriticalService. Fails with what to do about its refusal.
-tl::expected<kube::Value, PutOffStore::Written> PutOffStore::ask(const std::string& service,
-                                                                 client::ApiRequest request) {
+tl::expected<kube::Value, DeferredDeletionStore::Written> DeferredDeletionStore::ask(
+    const std::string& service, client::ApiRequest request) {
   request.patience = options_.patience;
   const auto later = [&](const std::string& problem) {
     problems_.note(serviceName(service) + ": " + problem);

@@ -1,6 +1,6 @@
-// The rule of put-off deletions, held against docs/concepts.md. That the server and the machine follow it is
-// in tests/faults/put_off_test.cc and tests/cluster/put_off_test.cc.
-#include "admission/put_off.h"
+// The rule of deferred deletions, held against docs/concepts.md. That the server and the machine follow it is
+// in tests/faults/deferred_deletion_test.cc and tests/cluster/deferred_deletion_test.cc.
+#include "admission/deferred_deletion.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ WishFacts ownedBy(const std::vector<OwnerNow>& owners) {
   return facts;
 }
 
-TEST(PutOffWish, StandsWhileNoOwnerStays) {
+TEST(DeferredDeletionWish, StandsWhileNoOwnerStays) {
   EXPECT_EQ(wishOf(WishFacts{}), Wish::Stands) << "it never had an owner";
   EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone})), Wish::Stands);
   EXPECT_EQ(wishOf(ownedBy({OwnerNow::Leaving})), Wish::Stands);
@@ -27,7 +27,7 @@ TEST(PutOffWish, StandsWhileNoOwnerStays) {
 }
 
 // The garbage collector never deletes what has no owner.
-TEST(PutOffWish, OfWhoTakesAlongIsNoneWithoutAnOwner) {
+TEST(DeferredDeletionWish, OfWhoTakesAlongIsNoneWithoutAnOwner) {
   WishFacts facts;
   facts.takesAlong = true;
   EXPECT_EQ(wishOf(facts), Wish::TakenBack);
@@ -38,14 +38,14 @@ TEST(PutOffWish, OfWhoTakesAlongIsNoneWithoutAnOwner) {
   EXPECT_EQ(wishOf(facts), Wish::Stands);
 }
 
-TEST(PutOffWish, WaitsForAnOwnerThatMayKeepIt) {
+TEST(DeferredDeletionWish, WaitsForAnOwnerThatMayKeepIt) {
   for (const OwnerNow owner : {OwnerNow::Staying, OwnerNow::Orphaning}) {
     EXPECT_EQ(wishOf(ownedBy({owner})), Wish::Waits);
     EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, owner, OwnerNow::Leaving})), Wish::Waits);
   }
 }
 
-TEST(PutOffWish, IsTakenBackByWhoAdoptsOrOrphansTheObject) {
+TEST(DeferredDeletionWish, IsTakenBackByWhoAdoptsOrOrphansTheObject) {
   EXPECT_EQ(wishOf(ownedBy({})), Wish::TakenBack) << "its last owner was taken away";
   for (const OwnerNow owner : {OwnerNow::Gone, OwnerNow::Leaving, OwnerNow::Staying}) {
     WishFacts facts = ownedBy({owner});
@@ -54,7 +54,7 @@ TEST(PutOffWish, IsTakenBackByWhoAdoptsOrOrphansTheObject) {
   }
 }
 
-TEST(PutOffWish, StandsWhereEverythingGoesAndWhereAPersonAsked) {
+TEST(DeferredDeletionWish, StandsWhereEverythingGoesAndWhereAPersonAsked) {
   for (WishFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Orphaning})}) {
     facts.spaceTerminates = true;
     EXPECT_EQ(wishOf(facts), Wish::Stands);
@@ -74,7 +74,7 @@ struct Deletion {
 class SomeFacts {
  public:
   explicit SomeFacts(std::map<int, Deletion> deletions) : deletions_(std::move(deletions)) {}
-  bool isPutOff(int object) const { return deletions_.contains(object); }
+  bool isDeferred(int object) const { return deletions_.contains(object); }
   bool isLive(int object) const { return deletions_.at(object).live; }
   bool isAllowed(int object) const { return deletions_.at(object).allowed; }
   Wish wish(int object) const { return deletions_.at(object).wish; }
@@ -87,7 +87,7 @@ class SomeFacts {
   std::map<int, Deletion> deletions_;
 };
 
-TEST(PutOffOrder, WhatIsDueInAContainerGoesFirst) {
+TEST(DeferredDeletionOrder, WhatIsDueInAContainerGoesFirst) {
   constexpr int kSpace = 1;
   constexpr int kInside = 2;
   const auto carried = [&](Deletion inside) {
@@ -100,7 +100,7 @@ TEST(PutOffOrder, WhatIsDueInAContainerGoesFirst) {
   EXPECT_EQ(carried({.wish = Wish::Waits}), std::pair(false, true)) << "likewise";
 }
 
-TEST(PutOffMemory, IsOfThoseWhoOutliveTheObject) {
+TEST(DeferredDeletionMemory, IsOfThoseWhoOutliveTheObject) {
   EXPECT_TRUE(remembers(Role::Provider, false));
   EXPECT_TRUE(remembers(Role::HoldsProvider, false));
   EXPECT_TRUE(remembers(Role::Dependency, false));
@@ -109,14 +109,14 @@ TEST(PutOffMemory, IsOfThoseWhoOutliveTheObject) {
   EXPECT_FALSE(remembers(Role::LastoutNamespace, false));
 }
 
-TEST(PutOffMemory, IsAsTheCriticalServiceWants) {
-  using criticalservice::Replay;
-  EXPECT_TRUE(isPutOff(Replay::Controllers, true));
-  EXPECT_FALSE(isPutOff(Replay::Controllers, false));
-  EXPECT_TRUE(isPutOff(Replay::Always, true));
-  EXPECT_TRUE(isPutOff(Replay::Always, false));
-  EXPECT_FALSE(isPutOff(Replay::Never, true));
-  EXPECT_FALSE(isPutOff(Replay::Never, false));
+TEST(DeferredDeletionMemory, IsAsTheCriticalServiceWants) {
+  using criticalservice::DeferralMode;
+  EXPECT_TRUE(isDeferred(DeferralMode::Controllers, true));
+  EXPECT_FALSE(isDeferred(DeferralMode::Controllers, false));
+  EXPECT_TRUE(isDeferred(DeferralMode::Always, true));
+  EXPECT_TRUE(isDeferred(DeferralMode::Always, false));
+  EXPECT_FALSE(isDeferred(DeferralMode::Never, true));
+  EXPECT_FALSE(isDeferred(DeferralMode::Never, false));
 }
 
 }  // namespace

@@ -16,11 +16,11 @@ using ::testing::IsEmpty;
 using ::testing::Key;
 
 size_t droppedBy(const Json& service) {
-  const Json* count = apiserver::at(service, {"status", "putOffDropped"});
+  const Json* count = apiserver::at(service, {"status", "deferredDeletionsDropped"});
   return count == nullptr ? 0 : count->get<size_t>();
 }
 
-class PutOffTest : public WorksTest {
+class DeferredDeletionTest : public WorksTest {
  public:
   using WorksTest::WorksTest;
 
@@ -31,8 +31,9 @@ class PutOffTest : public WorksTest {
     world.patch(instance, {{"metadata", {{"finalizers", {"my.crd.group/super-important", "f.x/held"}}}}});
     const Json provider = world.get(kFaultProvider);
     for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
-    world.waitUntil("the agent was denied the provider",
-                    [&] { return world.putOff().contains(provider["metadata"]["uid"].get<std::string>()); });
+    world.waitUntil("the agent was denied the provider", [&] {
+      return world.deferredDeletions().contains(provider["metadata"]["uid"].get<std::string>());
+    });
     world.waitUntil("the instance is finalized",
                     [&] { return world.get(instance)["metadata"]["finalizers"] == Json({"f.x/held"}); });
     world.patch(instance, {{"metadata", {{"finalizers", nullptr}}}});
@@ -49,7 +50,7 @@ class PutOffTest : public WorksTest {
   }
 };
 
-TEST_F(PutOffTest, TheRecordedDeadlockEndsEmpty) {
+TEST_F(DeferredDeletionTest, TheRecordedDeadlockEndsEmpty) {
   begin();
   deleteAllWorks();
   expectAllGone();
@@ -59,9 +60,9 @@ TEST_F(PutOffTest, TheRecordedDeadlockEndsEmpty) {
 }
 
 // As long as the work is not finished, the garbage collector leaves everything to lastout.
-TEST_F(PutOffTest, GoesInOrder) {
+TEST_F(DeferredDeletionTest, GoesInOrder) {
   holdsWork = true;
-  putOff();
+  deferDeletions();
   clearTheWay();
   for (const char* path : {kFaultProvider, kClaim, kFaultNamespace, kFaultService})
     world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
@@ -70,7 +71,7 @@ TEST_F(PutOffTest, GoesInOrder) {
     return world.logged().find("criticalservices.lastout.dev/guard is deleted now") != std::string::npos;
   });
   const std::string log = world.logged();
-  EXPECT_THAT(log, HasSubstr("deployments.apps/app/provider: its deletion, asked for by agent, is put off"));
+  EXPECT_THAT(log, HasSubstr("deployments.apps/app/provider: its deletion, asked for by agent, is deferred"));
   const auto when = [&log](const std::string& object) {
     const size_t at = log.find(object + " is deleted now, as agent had asked");
     EXPECT_NE(at, std::string::npos) << log;
@@ -83,11 +84,11 @@ TEST_F(PutOffTest, GoesInOrder) {
   expectAllGone();
 }
 
-TEST_F(PutOffTest, IsRememberedAsItWasAskedFor) {
-  putOff();
+TEST_F(DeferredDeletionTest, IsRememberedAsItWasAskedFor) {
+  deferDeletions();
   const Json service = world.get(kFaultService);
   const Json provider = world.get(kFaultProvider);
-  const Json& list = service["status"]["putOff"];
+  const Json& list = service["status"]["deferredDeletions"];
   const auto found = std::ranges::find(list, Json("provider"), [](const Json& one) { return one["name"]; });
   ASSERT_NE(found, list.end());
   const Json& entry = *found;
@@ -101,8 +102,8 @@ TEST_F(PutOffTest, IsRememberedAsItWasAskedFor) {
   EXPECT_THAT(world.deletedByLastout(), IsEmpty()) << "its criteria do not hold";
 }
 
-TEST_F(PutOffTest, WhoIsKilledFindsItAgain) {
-  putOff();
+TEST_F(DeferredDeletionTest, WhoIsKilledFindsItAgain) {
+  deferDeletions();
   world.replica().api.set({.forbidden = {"DELETE deployments"}});
   clearTheWay();
   world.replica().kill();
@@ -113,8 +114,8 @@ TEST_F(PutOffTest, WhoIsKilledFindsItAgain) {
   expectAllGone();
 }
 
-TEST_F(PutOffTest, IsKilledAgainAndAgain) {
-  putOff();
+TEST_F(DeferredDeletionTest, IsKilledAgainAndAgain) {
+  deferDeletions();
   for (const char* work : {"instance", "crd"}) deleteWork(work);
   for (int i = 0; i < 6; ++i) {
     world.replica().kill();
@@ -125,9 +126,9 @@ TEST_F(PutOffTest, IsKilledAgainAndAgain) {
 }
 
 // Somebody was faster, and has made another one.
-TEST_F(PutOffTest, AnotherObjectOfTheSameNameStays) {
+TEST_F(DeferredDeletionTest, AnotherObjectOfTheSameNameStays) {
   holdsWork = true;
-  putOff();
+  deferDeletions();
   world.replica().api.set({.forbidden = {"DELETE deployments", "DELETE namespaces"}});
   clearTheWay();
   const std::string before = world.get(kFaultProvider)["metadata"]["uid"];
@@ -142,8 +143,8 @@ TEST_F(PutOffTest, AnotherObjectOfTheSameNameStays) {
   EXPECT_THAT(world.deletedByLastout(), ::testing::Not(Contains(Key(after))));
 }
 
-TEST_F(PutOffTest, IsTriedAgainWhenItWasForbidden) {
-  putOff();
+TEST_F(DeferredDeletionTest, IsTriedAgainWhenItWasForbidden) {
+  deferDeletions();
   world.replica().api.set({.forbidden = {"DELETE deployments"}});
   expectRefused();
   EXPECT_THAT(world.logged(), HasSubstr("ClusterRole lastout-carries-out"));
@@ -151,8 +152,8 @@ TEST_F(PutOffTest, IsTriedAgainWhenItWasForbidden) {
   expectAllGone();
 }
 
-TEST_F(PutOffTest, IsTriedAgainWhenAnotherWebhookRefused) {
-  putOff();
+TEST_F(DeferredDeletionTest, IsTriedAgainWhenAnotherWebhookRefused) {
+  deferDeletions();
   world.denyToAll("DELETE", {"apps", "deployments"});
   expectRefused();
   EXPECT_THAT(world.logged(), HasSubstr("nothing goes on a Friday"));
@@ -163,11 +164,11 @@ TEST_F(PutOffTest, IsTriedAgainWhenAnotherWebhookRefused) {
 }
 
 // Nobody can write the status; the denial is answered all the same, and it is remembered later.
-TEST_F(PutOffTest, IsRememberedWhenItCanBeWritten) {
+TEST_F(DeferredDeletionTest, IsRememberedWhenItCanBeWritten) {
   begin();
   world.replica().api.set({.forbidden = {"PATCH criticalservices"}});
   deleteWork("provider");
-  world.waitUntil("it is denied", [&] { return world.putOff().size() == deniedObjects(); });
+  world.waitUntil("it is denied", [&] { return world.deferredDeletions().size() == deniedObjects(); });
   EXPECT_THAT(remembered(), IsEmpty());
   world.replica().api.calm();
   waitUntilRemembered();
@@ -176,7 +177,7 @@ TEST_F(PutOffTest, IsRememberedWhenItCanBeWritten) {
 }
 
 // Two of the four find room; the others are not lost, for the work says that they were asked for.
-TEST_F(PutOffTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
+TEST_F(DeferredDeletionTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
   begin();
   world.replica().api.set({.longestPatch = 1'000});
   deleteWork("provider");
@@ -195,7 +196,7 @@ TEST_F(PutOffTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
 }
 
 // The agent's hub is away: it learns nothing of what is deleted there, and cannot say there what it has done.
-TEST_F(PutOffTest, IsCarriedOutWhileTheHubIsAway) {
+TEST_F(DeferredDeletionTest, IsCarriedOutWhileTheHubIsAway) {
   begin();
   world.denyToAll("DELETE", {"work.open-cluster-management.io", "appliedmanifestworks"});
   for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
@@ -212,7 +213,7 @@ TEST_F(PutOffTest, IsCarriedOutWhileTheHubIsAway) {
   EXPECT_THAT(world.unasked(), IsEmpty());
 }
 
-TEST_F(PutOffTest, NothingThatAPersonWasDenied) {
+TEST_F(DeferredDeletionTest, NothingThatAPersonWasDenied) {
   begin();
   EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
   clearTheWay();
@@ -224,7 +225,7 @@ TEST_F(PutOffTest, NothingThatAPersonWasDenied) {
 }
 
 // Somebody who reaches lastout, and says what an API server would say.
-TEST_F(PutOffTest, NothingThatNobodyAskedAnApiServerFor) {
+TEST_F(DeferredDeletionTest, NothingThatNobodyAskedAnApiServerFor) {
   begin();
   const Json provider = world.get(kFaultProvider);
   const Json forged = {{"apiVersion", "admission.k8s.io/v1"},
@@ -257,9 +258,9 @@ TEST_F(PutOffTest, NothingThatNobodyAskedAnApiServerFor) {
   EXPECT_THAT(remembered(), ::testing::ElementsAre("provider")) << "the API server is believed";
 }
 
-TEST_F(PutOffTest, IsTakenBackByAnotherOwner) {
+TEST_F(DeferredDeletionTest, IsTakenBackByAnotherOwner) {
   holdsWork = true;
-  putOff();
+  deferDeletions();
   const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
   Json owner = FaultWorld::named("v1", "ConfigMap", "holder");
   world.create("/api/v1/namespaces/app/configmaps", owner);
@@ -278,8 +279,8 @@ TEST_F(PutOffTest, IsTakenBackByAnotherOwner) {
   EXPECT_THAT(world.deletedByLastout(), ::testing::Not(Contains(Key(uid))));
 }
 
-TEST_F(PutOffTest, IsTakenBackWithItsLastOwner) {
-  putOff();
+TEST_F(DeferredDeletionTest, IsTakenBackWithItsLastOwner) {
+  deferDeletions();
   const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
   world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", nullptr}}}});
   world.replica().api.set({.forbidden = {"DELETE namespaces"}});
@@ -291,9 +292,9 @@ TEST_F(PutOffTest, IsTakenBackWithItsLastOwner) {
   EXPECT_THAT(world.deletedByLastout(), ::testing::Not(Contains(Key(uid))));
 }
 
-TEST_F(PutOffTest, WaitsForAnOwnerThatCannotBeRead) {
+TEST_F(DeferredDeletionTest, WaitsForAnOwnerThatCannotBeRead) {
   holdsWork = true;
-  putOff();
+  deferDeletions();
   world.replica().api.set({.forbidden = {"GET appliedmanifestworks"}});
   clearTheWay();
   world.waitUntil("it is told", [&] {
@@ -306,25 +307,25 @@ TEST_F(PutOffTest, WaitsForAnOwnerThatCannotBeRead) {
     world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
 }
 
-TEST_F(PutOffTest, IsTakenBackByWhoTakesItsEntryAway) {
+TEST_F(DeferredDeletionTest, IsTakenBackByWhoTakesItsEntryAway) {
   holdsWork = true;
-  putOff();
+  deferDeletions();
   world.replica().api.set({.forbidden = {"DELETE deployments", "DELETE namespaces"}});
   clearTheWay();
   world.waitUntil("it is tried", [&] {
     return world.logged().find("deployments.apps/app/provider may go") != std::string::npos;
   });
-  world.patch(kFaultService + std::string("/status"), {{"status", {{"putOff", nullptr}}}});
+  world.patch(kFaultService + std::string("/status"), {{"status", {{"deferredDeletions", nullptr}}}});
   world.replica().api.calm();
   world.waitUntilCollected();
   EXPECT_THAT(remembered(), IsEmpty());
   EXPECT_TRUE(world.isThere(kFaultProvider));
 }
 
-TEST_F(PutOffTest, IsForgottenWhenItsCriticalServiceWantsNone) {
+TEST_F(DeferredDeletionTest, IsForgottenWhenItsCriticalServiceWantsNone) {
   holdsWork = true;
-  putOff();
-  world.patch(kFaultService, {{"spec", {{"replay", "Never"}}}});
+  deferDeletions();
+  world.patch(kFaultService, {{"spec", {{"deferredDeletions", "Never"}}}});
   world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
   clearTheWay();
   world.waitUntilCollected();
@@ -332,7 +333,7 @@ TEST_F(PutOffTest, IsForgottenWhenItsCriticalServiceWantsNone) {
 }
 
 // Who may write a status must not have lastout delete what that CriticalService does not guard.
-TEST_F(PutOffTest, NothingThatIsWrittenByOthers) {
+TEST_F(DeferredDeletionTest, NothingThatIsWrittenByOthers) {
   begin();
   clearTheWay();
   Json deployment = FaultWorld::provider();
@@ -346,21 +347,22 @@ TEST_F(PutOffTest, NothingThatIsWrittenByOthers) {
                        {"uid", world.get(other)["metadata"]["uid"]},
                        {"requestedBy", "agent"},
                        {"requestedAt", "2026-11-22T16:00:00Z"}};
-  world.patch(kFaultService + std::string("/status"), {{"status", {{"putOff", Json::array({forged})}}}});
+  world.patch(kFaultService + std::string("/status"),
+              {{"status", {{"deferredDeletions", Json::array({forged})}}}});
   world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   EXPECT_TRUE(world.isThere(other));
 }
 
-class PutOffForAll : public PutOffTest {
+class DeferredDeletionForAll : public DeferredDeletionTest {
   Json service() override {
     Json service = FaultWorld::service();
-    service["spec"]["replay"] = "Always";
+    service["spec"]["deferredDeletions"] = "Always";
     return service;
   }
 };
 
-TEST_F(PutOffForAll, APersonNeedNotAskAgain) {
+TEST_F(DeferredDeletionForAll, APersonNeedNotAskAgain) {
   begin();
   EXPECT_THAT(world.refusalOf(kFaultProvider + std::string("?dryRun=All")), HasSubstr("must stay while"));
   EXPECT_THAT(remembered(), IsEmpty()) << "a dry run leaves no trace";
@@ -370,20 +372,20 @@ TEST_F(PutOffForAll, APersonNeedNotAskAgain) {
   clearTheWay();
   world.waitUntil("lastout deletes it, although its work has it still",
                   [&] { return world.deletedByLastout().contains(uid); });
-  world.notePutOff(uid);
+  world.noteDeferredDeletion(uid);
 }
 
 // The claim may go first, as it could in the recording, and so waits for the Pods that mount it.
-class PutOffForNobody : public PutOffTest {
+class DeferredDeletionForNobody : public DeferredDeletionTest {
   Json service() override {
     Json service = FaultWorld::service();
-    service["spec"]["replay"] = "Never";
+    service["spec"]["deferredDeletions"] = "Never";
     service["spec"]["guard"]["dependencies"] = "None";
     return service;
   }
 };
 
-TEST_F(PutOffForNobody, StaysADeadlock) {
+TEST_F(DeferredDeletionForNobody, StaysADeadlock) {
   begin();
   deleteAllWorks();
   world.waitUntil("the way is clear", [&] { return !world.isThere(kFaultCrd); });
@@ -391,17 +393,17 @@ TEST_F(PutOffForNobody, StaysADeadlock) {
   EXPECT_TRUE(world.isThere(kFaultProvider));
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   // It is a matter of will.
-  world.patch(kFaultService, {{"spec", {{"replay", "Always"}}}});
+  world.patch(kFaultService, {{"spec", {{"deferredDeletions", "Always"}}}});
   for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService}) world.ask("DELETE", path);
   expectAllGone();
 }
 
-class PutOffByTwo : public PutOffTest {
+class DeferredDeletionByTwo : public DeferredDeletionTest {
  public:
-  PutOffByTwo() : PutOffTest(2) {}
+  DeferredDeletionByTwo() : DeferredDeletionTest(2) {}
 };
 
-TEST_F(PutOffByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
+TEST_F(DeferredDeletionByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
   world.replica(1).serve();
   begin();
   deleteWork("provider");
