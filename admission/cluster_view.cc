@@ -189,6 +189,7 @@ tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
   intern(parsed->provider.type);
   for (const criticalservice::Criterion& criterion : parsed->criteria)
     intern(criticalservice::typeOf(criterion));
+  if (!parsed->notUnderstood.empty()) return tl::unexpected(parsed->notUnderstood);
   return {};
 }
 

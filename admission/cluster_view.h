@@ -55,8 +55,9 @@ class ClusterView {
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
   // Likewise, and what it says: what providers need follows from that (criticalservice/dependencies.h).
   void tell(const kube::Object& object);
-  // Likewise, of a CriticalService: what it says is guarded from now on. Fails when it says nothing that can
-  // be understood (criticalservice::parseStanding()): what it said before stays guarded.
+  // The same of a CriticalService: what it says is guarded from now on. Fails when that cannot be understood
+  // (criticalservice::parseStanding()): its provider is guarded then by a criterion that is never met. Where
+  // not even the provider can be read, what it said before stays guarded.
   tl::expected<void, kube::Errors> guard(kube::Object service);
   // The object is gone, whatever it was; with a uid, unless another one has its name by now.
   void remove(const kube::ObjectKey& key, std::string_view uid = {});

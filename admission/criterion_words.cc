@@ -5,7 +5,6 @@
 #include "admission/decide.h"
 
 namespace lastout::admission {
-
 void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                graph::ConditionId condition, Holders& holders) {
   findHolders(graph, condition, holders);
@@ -34,6 +33,11 @@ void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::C
 
 void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                    graph::Knowledge knowledge) {
+  if (const std::string_view doubt = criticalservice::doubtOf(criterion); !doubt.empty()) {
+    (text << "it is not understood what ").name(criticalservice::toString(criterion)) << " asks for (";
+    text.name(doubt) << ")";
+    return;
+  }
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
   text << "it is not known whether ";
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {

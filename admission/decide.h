@@ -88,10 +88,7 @@ struct Decision {
   uint32_t unmet = 0;                  // how many blockers in all
 };
 
-// True when "nothing holds the condition" can be believed of a type so known.
-constexpr bool believable(graph::Knowledge knowledge) {
-  return knowledge == graph::Knowledge::Synced || knowledge == graph::Knowledge::Absent;
-}
+using graph::believable;
 
 // What the CriticalServices say that guard a provider: those that are there, and whose intent lets them.
 struct ProviderGuards {

@@ -50,6 +50,7 @@ class Denial {
     bool unseen = false;   // something is not known
     uint64_t objects = 0;  // how many things there are to wait for
     const kube::GroupResource* forbidden = nullptr;
+    bool meaningless = false;  // something is not understood
     void add(const Remedy& other);
   };
   // What is known of a blocker's words, which are the message of its cause.

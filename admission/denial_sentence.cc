@@ -53,6 +53,7 @@ void Denial::Remedy::add(const Remedy& other) {
   live = live || other.live;
   waiting = waiting || other.waiting;
   unseen = unseen || other.unseen;
+  meaningless = meaningless || other.meaningless;
   objects += other.objects;
   if (other.forbidden != nullptr) forbidden = other.forbidden;
 }
@@ -165,6 +166,7 @@ void Denial::writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) 
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
   writeNotKnown(text, graph_, criterion, knowledge);
   phrase.remedy.unseen = true;
+  phrase.remedy.meaningless = knowledge == graph::Knowledge::NotUnderstood;
   if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &criticalservice::typeOf(criterion);
 }
 
@@ -233,6 +235,9 @@ void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) con
   if (remedy.unseen && (remedy.live || remedy.waiting)) text << ", and ";
   if (remedy.forbidden != nullptr) {
     text.grant(*remedy.forbidden);
+  } else if (remedy.meaningless) {
+    text << "mend what is not understood, or set spec.deletionIntent of the CriticalService to "
+            "OrphanResources";
   } else if (remedy.unseen) {
     text << "try again when lastout can tell";
   }

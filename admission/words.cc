@@ -116,6 +116,9 @@ Writer& Writer::ignorance(const graph::Graph& graph, const kube::GroupResource& 
       (*this << "the API server does not serve ").type(aType)
           << (defined ? ", although their CRD is there" : ", although it should");
       break;
+    case graph::Knowledge::NotUnderstood:
+      type(aType) << " are not understood";
+      break;
     case graph::Knowledge::Synced:
     case graph::Knowledge::Absent:
       type(aType) << " are known";

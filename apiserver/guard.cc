@@ -58,7 +58,7 @@ Guard::Guard(ControlPlane& plane) : types_(plane.types) {
   plane.observe([this](const Write& write) { take(write); });
 }
 
-// A CriticalService that cannot be understood guards what it guarded before.
+// Of a CriticalService that cannot be understood the view guards the provider.
 void Guard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();

@@ -83,6 +83,12 @@ const kube::GroupResource& typeOf(const Criterion& criterion) {
   return std::get<SpecificResourceCriterion>(criterion).object.type;
 }
 
+std::string_view doubtOf(const Criterion& criterion) {
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) return finalizer->doubt;
+  if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion)) return specific->doubt;
+  return {};
+}
+
 std::string toString(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type);
@@ -93,16 +99,22 @@ std::string toString(const Criterion& criterion) {
 }
 
 std::vector<Criterion> writtenCriteria(const CriticalService& service) {
+  if (!service.notUnderstood.empty()) return {};
   std::vector<Criterion> written = service.criteria;
   std::erase_if(written, [](const Criterion& criterion) {
     return std::holds_alternative<InstancesCriterion>(criterion);
   });
+  for (Criterion& criterion : written) {
+    if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) finalizer->doubt.clear();
+    if (auto* specific = std::get_if<SpecificResourceCriterion>(&criterion)) specific->doubt.clear();
+  }
   return written;
 }
 
 std::string fieldOf(const CriticalService& service, size_t criterion) {
   if (std::holds_alternative<InstancesCriterion>(service.criteria[criterion]))
     return std::string(kDependenciesField);
+  if (!service.notUnderstood.empty()) return "spec";
   return "spec.criteria[" + std::to_string(criterion) + "]";
 }
 
@@ -144,6 +156,11 @@ kube::Value toManifest(const CriticalService& service) {
 
 graph::Condition conditionOf(const Criterion& criterion) {
   graph::Condition condition;
+  if (!doubtOf(criterion).empty()) {
+    condition.type = graph::notUnderstoodType();
+    condition.name = toString(criterion);
+    return condition;
+  }
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     condition.kind = graph::Condition::Kind::Finalizer;
     condition.type = finalizer->type;

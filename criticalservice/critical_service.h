@@ -31,14 +31,17 @@ enum class EnforcementMode : uint8_t {
   Hold,  // a DELETE that leaves what it runs is admitted, and a finalizer of lastout's keeps it until then
 };
 
+// A criterion is never met while it has a `doubt`: why nobody can say what it means. Empty: it is understood.
 struct FinalizerCriterion {
   kube::GroupResource type;
   std::string finalizerName;
+  std::string doubt = {};
   auto operator<=>(const FinalizerCriterion&) const = default;
 };
 
 struct SpecificResourceCriterion {
   kube::ObjectKey object;
+  std::string doubt = {};
   auto operator<=>(const SpecificResourceCriterion&) const = default;
 };
 
@@ -75,7 +78,10 @@ struct CriticalService {
   DeferralMode deferral = DeferralMode::Controllers;
   bool hasFormerReplay = false;  // spec.replay is written, the former name of spec.deferredDeletions
   std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
-  DeferredDeletions deferredDeletions;  // status.deferredDeletions
+  DeferredDeletions deferredDeletions;           // status.deferredDeletions
+  // Why the spec cannot be understood; empty: it can. Otherwise it has one criterion, in doubt, on the
+  // CriticalService itself, and of all else what could be read.
+  kube::Errors notUnderstood = {};
 };
 
 // The type's own names.
@@ -85,13 +91,14 @@ kube::ObjectKey keyOf(const CriticalService& service);
 std::string_view toString(DeletionIntent intent);        // the word in spec.deletionIntent
 std::string_view toString(EnforcementMode enforcement);  // the word in spec.enforcement
 const kube::GroupResource& typeOf(const Criterion& criterion);
+std::string_view doubtOf(const Criterion& criterion);  // its `doubt`
 // "finalizer my.crd.group/super-important on coolresources.my.crd.group",
 // "customresourcedefinitions.apiextensions.k8s.io/x", "any coolresources.my.crd.group"
 std::string toString(const Criterion& criterion);
-// The criteria that stand in the service's manifest.
+// The criteria that stand in the service's manifest, without doubts; none of a spec that is not understood.
 std::vector<Criterion> writtenCriteria(const CriticalService& service);
-// The field that asks for the service's criterion of that number: "spec.criteria[1]", or, where nobody wrote
-// it, kDependenciesField.
+// The field that asks for the service's criterion of that number: "spec.criteria[1]"; where nobody wrote
+// it, kDependenciesField; "spec" where that is not understood.
 std::string fieldOf(const CriticalService& service, size_t criterion);
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
 
@@ -101,9 +108,10 @@ inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies"
 // (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid
 // and deferredDeletions are read; what else stands there is left to whoever wrote it.
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, const kube::ResourceMap& types);
-// Likewise, of one that was accepted once, and guards: what only a writer could mend is no error, such as a
+// Reads one that was accepted once, and guards: what only a writer could mend is no error, such as a
 // criterion whose type turned out to be namespaced, or is called otherwise. So it means the same whatever
-// CRDs come and go.
+// CRDs come and go. Fails only when the provider cannot be read; of another spec that cannot be understood
+// (`notUnderstood`) the provider is guarded by a criterion that is never met.
 tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object);
 
 // The manifest that parse() reads into the same value but for criteria that nobody wrote: apiVersion, kind,

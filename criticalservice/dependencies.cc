@@ -252,7 +252,9 @@ bool DependencyFinder::mayStandBehind(const Name& service, const Workload* workl
 }
 
 CriticalService DependencyFinder::withConverted(CriticalService service, bool isCertain) const {
-  service.criteria = writtenCriteria(service);
+  std::erase_if(service.criteria, [](const Criterion& criterion) {
+    return std::holds_alternative<InstancesCriterion>(criterion);
+  });
   const auto known = workloads_.find(service.provider);
   const Workload* workload = known == workloads_.end() ? nullptr : &known->second;
   if (!findsDependencies(service) || (isCertain && workload == nullptr)) return service;

@@ -28,6 +28,8 @@ class Reader {
       : object_(object), types_(types), checked_(checked) {}
 
   tl::expected<CriticalService, kube::Errors> read();
+  // Reads what it can; fails when the provider cannot be read.
+  tl::expected<CriticalService, kube::Errors> readStanding();
 
  private:
   void readSpec(Fields spec);
@@ -77,6 +79,18 @@ tl::expected<CriticalService, kube::Errors> Reader::read() {
   }
   document.finish();
   if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+  return std::move(service_);
+}
+
+// What cannot be understood guards: the provider stays until somebody mends the spec, or gives it up.
+tl::expected<CriticalService, kube::Errors> Reader::readStanding() {
+  auto understood = read();
+  if (understood || service_.provider.name.empty()) return understood;
+  service_.notUnderstood = std::move(understood.error());
+  const size_t more = service_.notUnderstood.size() - 1;
+  const std::string others = more == 0 ? "" : "; and " + std::to_string(more) + " more";
+  service_.criteria = {SpecificResourceCriterion{.object = keyOf(service_),
+                                                 .doubt = service_.notUnderstood.front().message + others}};
   return std::move(service_);
 }
 
@@ -398,7 +412,7 @@ tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object,
 }
 
 tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object) {
-  return Reader(object, kube::ResourceMap::builtIn(), false).read();
+  return Reader(object, kube::ResourceMap::builtIn(), false).readStanding();
 }
 
 }  // namespace lastout::criticalservice

@@ -12,7 +12,7 @@
 namespace lastout::graph {
 
 bool isMet(const Graph& graph, ConditionId condition) {
-  return graph.holders(condition) == 0 && isKnown(graph.knowledge(condition));
+  return graph.holders(condition) == 0 && believable(graph.knowledge(condition));
 }
 
 namespace {

@@ -27,7 +27,17 @@ enum class Knowledge : uint8_t {
   Absent,     // the type is not there: its CRD is gone and discovery says so; no holders, believed
   Forbidden,  // RBAC keeps us from reading it
   Unserved,   // it should be there (its CRD or APIService is, or was), but the API server does not serve it
+  NotUnderstood,  // nobody can say which objects are meant; of notUnderstoodType() alone
 };
+
+// True when "no holder" can be believed of a type that is known so well.
+constexpr bool believable(Knowledge knowledge) {
+  return knowledge == Knowledge::Synced || knowledge == Knowledge::Absent;
+}
+
+// Stands for whatever somebody asks for in words that mean nothing: no object is of this type, and a graph
+// never knows it. An Object condition of it has as its name what was asked for.
+kube::GroupResource notUnderstoodType();
 
 struct Condition {
   enum class Kind : uint8_t {
@@ -47,14 +57,9 @@ struct Condition {
 
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group",
 // "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
-// pods".
+// pods", "what is meant by x".
 std::string toString(const Condition& condition);
 std::string_view toString(Knowledge knowledge);  // "Synced"
-
-// Whether "no holder" is to be believed of a type that is known so well.
-constexpr bool isKnown(Knowledge knowledge) {
-  return knowledge == Knowledge::Synced || knowledge == Knowledge::Absent;
-}
 
 // Where an edge came from, so that people see why it is there; also the handle to take it back.
 struct Origin {

@@ -25,7 +25,8 @@ void Graph::forgetType(TypeId type) {
 }
 
 void Graph::setKnowledge(TypeId type, Knowledge knowledge) {
-  if (this->knowledge(type) == knowledge) return;
+  const bool isMeaningless = tables_.types[static_cast<uint32_t>(type)].role == Type::Role::NotUnderstood;
+  if (isMeaningless || this->knowledge(type) == knowledge) return;
   ++revision_;
   tables_.types.write(static_cast<uint32_t>(type)).knowledge = knowledge;
 }

@@ -93,6 +93,7 @@ class Graph {
   // The type's id is no longer wanted: it goes when no object and no condition is of it. For types whose CRD
   // is gone.
   void forgetType(TypeId type);
+  // Changes nothing of notUnderstoodType().
   void setKnowledge(TypeId type, Knowledge knowledge);
   // Applies changes in order. Any order of objects is fine: an owner may come after its dependents, and a
   // condition may name what does not exist yet. An upsert replaces what was known of the object. O(1) each.

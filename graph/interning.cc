@@ -11,6 +11,7 @@ constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 Type::Role roleOf(std::string_view group, std::string_view resource) {
   if (group.empty() && resource == "namespaces") return Type::Role::Namespaces;
   if (group == "apiextensions.k8s.io" && resource == "customresourcedefinitions") return Type::Role::Crds;
+  if (group == "lastout.dev" && resource == "notunderstood") return Type::Role::NotUnderstood;
   return Type::Role::Other;
 }
 
@@ -55,6 +56,7 @@ uint32_t acquireType(Tables& tables, std::string_view group, std::string_view re
     type.resource = tables.strings.add(resource);
     type.role = roleOf(group, resource);
     type.hash = hash;
+    if (type.role == Type::Role::NotUnderstood) type.knowledge = Knowledge::NotUnderstood;
     number = tables.types.add(type);
     tables.typeIndex.insert(hash, number);
   }

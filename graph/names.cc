@@ -19,11 +19,16 @@ std::string_view toString(Knowledge knowledge) {
       return "Forbidden";
     case Knowledge::Unserved:
       return "Unserved";
+    case Knowledge::NotUnderstood:
+      return "NotUnderstood";
   }
   return {};
 }
 
+kube::GroupResource notUnderstoodType() { return {"lastout.dev", "notunderstood"}; }
+
 std::string toString(const Condition& condition) {
+  if (condition.type == notUnderstoodType()) return "what is meant by " + condition.name;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
       return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type);

@@ -93,7 +93,7 @@ struct Membership {
 };
 
 struct Type {
-  enum class Role : uint8_t { Other, Namespaces, Crds };
+  enum class Role : uint8_t { Other, Namespaces, Crds, NotUnderstood };
 
   StringId group = kEmptyString;
   StringId resource = kEmptyString;

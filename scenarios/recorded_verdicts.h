@@ -23,8 +23,7 @@ class RecordedCluster {
   };
 
   // Verdicts are given for reviews that lastout decides: DELETEs of objects themselves, unless another
-  // webhook denied them. Fails on a CriticalService that cannot be understood: what it guarded stays
-  // guarded.
+  // webhook denied them. Fails on a CriticalService that cannot be understood, as ClusterView::guard().
   tl::expected<std::optional<Verdict>, kube::Errors> take(const RecordedEvent& event);
   // At any time, of a DELETE with that propagationPolicy.
   Verdict verdictOn(const kube::ObjectKey& key, std::string_view policy = {}) const;

@@ -79,6 +79,9 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
     if (now.status != "True" && (then.status == "True" || isWorse)) add(true, "NotEnforced", now.message);
     if (now.status == "True" && then.status != "True") add(false, "Enforced", now.message);
   });
+  changed("Degraded", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.reason == "NotUnderstood" && then.reason != now.reason) add(true, "NotUnderstood", now.message);
+  });
   const std::string other = replacedBy(after);
   if (!other.empty() && other != replacedBy(before))
     add(true, "ProviderReplaced", conditionIn(after, "ProviderReady").message);

@@ -40,7 +40,8 @@ bool isHoldingAWork(const graph::Graph& graph, const kube::GroupResource& type) 
 // What `known` asks for besides, because of what its provider converts, nobody wrote.
 bool asksForTheSame(const criticalservice::CriticalService& known,
                     const criticalservice::CriticalService& written) {
-  return known.provider == written.provider && criticalservice::writtenCriteria(known) == written.criteria &&
+  return known.provider == written.provider &&
+         criticalservice::writtenCriteria(known) == criticalservice::writtenCriteria(written) &&
          known.intent == written.intent && known.enforcement == written.enforcement &&
          known.guardsScaling == written.guardsScaling && known.dependencies == written.dependencies;
 }
@@ -57,11 +58,16 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
   std::unique_lock lock(mutex_);
   if (type.type == criticalservice::criticalServiceType()) {
     const auto guarded = view_.guard(told);
-    const bool guards = view_.service(told.key.name) != nullptr;
+    const criticalservice::CriticalService* service = view_.service(told.key.name);
+    const bool guards = service != nullptr;
+    const bool isBlind = guards && !service->notUnderstood.empty() &&
+                         service->meta.resourceVersion == told.meta.resourceVersion;
     lock.unlock();
     if (!guarded)
       options_.log(Level::Warning, kube::toString(told.key) + " cannot be understood, and " +
-                                       (guards ? "guards what it guarded before: " : "guards nothing: ") +
+                                       (isBlind  ? "its provider stays until it can be: "
+                                        : guards ? "guards what it guarded before: "
+                                                 : "guards nothing: ") +
                                        admission::joinedMessages(guarded.error()));
     return;
   }
@@ -323,7 +329,7 @@ std::string LiveView::untoldGuard(const kube::ObjectKey& key,
         told->second.meta.resourceVersion == object.meta.resourceVersion)
       continue;
     const auto service = criticalservice::parseStanding(object);
-    if (!service) continue;  // guards what it guarded before
+    if (!service) continue;  // not even its provider can be read: it guards what it guarded before
     const criticalservice::CriticalService* known = view_.service(object.key.name);
     if (known != nullptr && asksForTheSame(*known, *service)) continue;
     const auto guards =

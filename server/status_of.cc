@@ -28,6 +28,7 @@ constexpr size_t kMostInCycle = 3;          // root blockers that are looked at 
 constexpr uint32_t kMostForCycles = 1'000;  // vertices that are walked to find one
 // A provider that restarts is not ready for a while.
 constexpr std::chrono::seconds kProviderMayRest{60};
+constexpr const char* kNotUnderstood = "NotUnderstood";
 
 // --- conditions
 
@@ -237,8 +238,19 @@ ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
           what + ", and the provider is not ready to finish that; " + ready.message};
 }
 
+// What is not understood, in words; empty: everything is.
+std::string doubts(const CriticalService& service) {
+  std::vector<std::string> why;
+  for (size_t i = 0; i < service.criteria.size(); ++i) {
+    const std::string_view doubt = criticalservice::doubtOf(service.criteria[i]);
+    if (!doubt.empty()) why.push_back(criticalservice::fieldOf(service, i) + ": " + std::string(doubt));
+  }
+  return joinedForPeople(why);
+}
+
 ConditionText degraded(const graph::Graph& graph, const CriticalService& service,
                        const ProviderState& provider, const StatusFacts& facts) {
+  if (std::string why = doubts(service); !why.empty()) return {true, kNotUnderstood, std::move(why)};
   if (auto ignorance = ignoranceOf(graph, typesOf(service)))
     return {ignorance->lasts, std::move(ignorance->reason), std::move(ignorance->message)};
   if (!facts.holdProblem.empty()) return {true, "HoldFailed", facts.holdProblem};
@@ -309,9 +321,9 @@ StatusJson statusOfNotUnderstood(int64_t generation, const std::string& why, con
   const std::string what = std::string("the spec cannot be understood; ") +
                            (guards ? "what it said before is guarded" : "nothing is guarded");
   for (const char* type : {"Satisfied", "ProviderReady", "Stuck", "DependenciesKnown"})
-    status.set(type, {std::nullopt, "NotUnderstood", what});
-  status.set("Enforced", {guards ? std::nullopt : std::optional(false), "NotUnderstood", what});
-  status.set("Degraded", {true, "NotUnderstood", why});
+    status.set(type, {std::nullopt, kNotUnderstood, what});
+  status.set("Enforced", {guards ? std::nullopt : std::optional(false), kNotUnderstood, what});
+  status.set("Degraded", {true, kNotUnderstood, why});
   return status.take();
 }
 

@@ -28,8 +28,8 @@ struct StatusFacts {
 nlohmann::json statusOf(const admission::ClusterView& view, const criticalservice::CriticalService& service,
                         const nlohmann::json& standing, const StatusFacts& facts);
 
-// That of a CriticalService that says nothing that can be understood; `generation` is its own, `why` a
-// sentence. `guards`: what it said before is guarded; a lastout that never understood it guards nothing.
+// That of a CriticalService whose provider cannot be read; `generation` is its own, `why` a sentence.
+// `guards`: what it said before is guarded; a lastout that never understood it guards nothing.
 nlohmann::json statusOfNotUnderstood(int64_t generation, const std::string& why,
                                      const nlohmann::json& standing, std::chrono::sys_seconds now,
                                      bool guards);

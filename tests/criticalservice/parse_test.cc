@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr std::string_view kHead =
     "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: x}\n";
@@ -239,7 +240,38 @@ TEST(ParseCriticalService, OneThatStandsIsReadWhateverTypesThereAre) {
   ASSERT_TRUE(unserved) << testing::lines(unserved.error());
   EXPECT_EQ(kube::toString(unserved->provider), "engines.local/d");
   EXPECT_FALSE(standing("{group: apps, resource: deployments, namespace: n}", std::string(kFinalizer)));
-  EXPECT_FALSE(standing(provider, "  - {type: SpecificResource}\n"));
+  EXPECT_FALSE(
+      standing("{group: apps/v1, resource: deployments, namespace: n, name: d}", std::string(kFinalizer)));
+}
+
+// Provider and intent are read by themselves: what nobody understands guards, and its owner can give it up.
+TEST(ParseCriticalService, OneThatStandsAndIsNotUnderstoodIsNeverMet) {
+  const auto standing = [](const std::string& rest) {
+    return parseStanding(testing::object(std::string(kHead) + std::string(kProvider) + rest));
+  };
+  for (const std::string& rest :
+       {std::string("  criteria:\n  - {type: SpecificResource}\n"), std::string("  criteria: many\n"),
+        std::string("  retries: 3\n  criteria:\n") + std::string(kFinalizer),
+        std::string("  deletionIntent: Sometime\n  criteria:\n") + std::string(kFinalizer)}) {
+    const auto read = standing(rest);
+    ASSERT_TRUE(read) << rest << testing::lines(read.error());
+    EXPECT_EQ(kube::toString(read->provider), "deployments.apps/n/d");
+    EXPECT_EQ(read->intent, DeletionIntent::Ordered);
+    ASSERT_FALSE(read->notUnderstood.empty()) << rest;
+    ASSERT_EQ(read->criteria.size(), 1U) << rest;
+    EXPECT_THAT(std::string(doubtOf(read->criteria[0])), StartsWith(read->notUnderstood[0].message));
+    EXPECT_EQ(conditionOf(read->criteria[0]).type, graph::notUnderstoodType());
+    EXPECT_EQ(fieldOf(*read, 0), "spec");
+    EXPECT_TRUE(writtenCriteria(*read).empty());
+  }
+  const auto givenUp = standing("  criteria: many\n  deletionIntent: OrphanResources\n  enforcement: Hold\n");
+  ASSERT_TRUE(givenUp);
+  EXPECT_EQ(givenUp->intent, DeletionIntent::OrphanResources);
+  EXPECT_EQ(givenUp->enforcement, EnforcementMode::Hold);
+  const auto understood = standing("  criteria:\n" + std::string(kFinalizer));
+  ASSERT_TRUE(understood);
+  EXPECT_TRUE(understood->notUnderstood.empty());
+  EXPECT_EQ(doubtOf(understood->criteria[0]), "");
 }
 
 TEST(ParseCriticalService, ARepeatedCriterionNamesTheFirst) {

@@ -147,7 +147,7 @@ void Judge::noteService(const Write& write) {
       kube::parseObject(kube::fromJson(write.record->object()), "", kube::ResourceMap::builtIn());
   const auto service =
       object ? criticalservice::parseStanding(*object) : tl::unexpected(kube::Errors{object.error()});
-  if (!service) {
+  if (!service || !service->notUnderstood.empty()) {
     complaints_ += "the CriticalService " + name + " cannot be understood\n";
     return;
   }

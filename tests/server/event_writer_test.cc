@@ -61,6 +61,15 @@ TEST(Events, TellWhatHasBecomeOfIt) {
   EXPECT_THAT(told(alarming, conditions({{"Enforced", "Unknown", "WebhookNotManaged"}})), IsEmpty());
 }
 
+TEST(Events, TellOfWhatIsNotUnderstood) {
+  const Json well = conditions({{"Degraded", "False", "AllKnown"}});
+  const Json unknown = conditions({{"Degraded", "True", "TypeForbidden"}});
+  const Json meaningless = conditions({{"Degraded", "True", "NotUnderstood"}});
+  EXPECT_THAT(told(well, unknown), IsEmpty());
+  EXPECT_THAT(told(unknown, meaningless), ElementsAre("Warning NotUnderstood: of Degraded"));
+  EXPECT_THAT(told(meaningless, meaningless), IsEmpty());
+}
+
 TEST(Events, TellOfAnotherProvider) {
   Json replaced = conditions({{"ProviderReady", "True", "PodsReady"}});
   replaced["provider"] = {{"uid", "a"}, {"replacedBy", "b"}};

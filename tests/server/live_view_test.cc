@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
 
 namespace lastout::server {
@@ -119,6 +120,48 @@ TEST_F(LiveViewTest, WhatIsServedWaitsForItsList) {
   EXPECT_EQ(standing(kServices), Known::Synced);
 }
 
+// As a lastout that has just started is told of it: what guards is not what was once understood.
+TEST(LiveViewNotUnderstood, WhatCannotBeUnderstoodGuardsItsProvider) {
+  std::string logged;
+  LiveView view({.ownNamespace = "", .log = [&](Level, const std::string& line) { logged += line + "\n"; }});
+  const TimePoint now = TimePoint(seconds(1'000));
+  view.know(kServices, {Told::State::Synced, true, now, ""}, now);
+  view.know(kDeployments, {Told::State::Synced, true, now, ""}, now);
+  const kube::ObjectKey provider{kDeployments, "n", "d"};
+  const auto tell = [&](const std::string& rest) {
+    auto object =
+        client::decodeObject(R"({"metadata":{"name":"s","uid":"s"},"spec":{"provider":)"
+                             R"({"group":"apps","resource":"deployments","namespace":"n","name":"d"},)" +
+                                 rest + "}}",
+                             client::Content::Whole);
+    ASSERT_TRUE(object) << object.error().message;
+    view.upsert(*kube::ResourceMap::builtIn().find(kServices), std::move(*object), now);
+  };
+  client::StreamedObject deployment;
+  deployment.meta.namespaceName = "n";
+  deployment.meta.name = "d";
+  deployment.meta.uid = "d";
+  view.upsert(*kube::ResourceMap::builtIn().find(kDeployments), std::move(deployment), now);
+  tell(R"("criteria":[{"type":"Unheard"}])");
+  EXPECT_THAT(logged, HasSubstr("criticalservices.lastout.dev/s cannot be understood, and its provider stays "
+                                "until it can be: spec.criteria[0].type must be one of"));
+  admission::Judged judged = view.judge(provider, now);
+  EXPECT_FALSE(judged.decision.allowed);
+  EXPECT_EQ(judged.decision.reason, admission::Reason::CriterionUnknown);
+  EXPECT_THAT(
+      judged.explanation.message,
+      HasSubstr("it is not understood what criticalservices.lastout.dev/s asks for (spec.criteria[0].type "
+                "must be one of Finalizer, SpecificResource, not \"Unheard\")"));
+  EXPECT_THAT(judged.explanation.message, HasSubstr("set spec.deletionIntent of the CriticalService to "
+                                                    "OrphanResources"));
+  EXPECT_FALSE(view.judge({{"", "namespaces"}, "", "n"}, now).decision.allowed);
+  tell(R"("deletionIntent":"OrphanResources","criteria":[{"type":"Unheard"}])");
+  EXPECT_TRUE(view.judge(provider, now).decision.allowed) << "its owner can always give it up";
+  tell(R"("deletionIntent":"BestEffortDeletion","criteria":[{"type":"Unheard"}])");
+  EXPECT_FALSE(view.judge(provider, now).decision.allowed);
+  EXPECT_TRUE(view.judge({kServices, "", "s"}, now).decision.allowed);
+}
+
 TEST(LiveViewHeld, AFinalizerCountsOnceItIsOlderThanAnyRequest) {
   LiveView view({.ownNamespace = "", .holdsAfter = seconds(65)});
   const kube::ResourceType deployments = *kube::ResourceMap::builtIn().find({"apps", "deployments"});
@@ -157,23 +200,28 @@ TEST(LiveViewLog, TellsOfWhatCannotBeUnderstood) {
                  .log = [&lines](Level /*level*/, const std::string& line) { lines.push_back(line); }});
   const kube::ResourceType services{
       criticalservice::criticalServiceType(), "CriticalService", "v1alpha1", "", {}, false, false};
-  const auto tell = [&](const std::string& criteria) {
+  const auto tell = [&](const std::string& criteria, const std::string& group = "apps") {
     const auto object = client::decodeObject(
         R"({"apiVersion":"lastout.dev/v1alpha1","kind":"CriticalService","metadata":{"name":"s","uid":"u"},"spec":)"
-        R"({"provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},"criteria":)" +
-            criteria + "}}",
+        R"({"provider":{"group":")" +
+            group + R"(","resource":"deployments","namespace":"n","name":"d"},"criteria":)" + criteria + "}}",
         client::Content::Whole);
     ASSERT_TRUE(object) << toString(object.error());
     view.upsert(services, *object, {});
   };
-  tell("[]");
+  const std::string criteria =
+      R"([{"type":"SpecificResource","specificResource":{"resource":"nodes","name":"x"}}])";
+  tell(criteria, "apps/v1");
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_THAT(lines[0], HasSubstr("guards nothing: spec.criteria is empty"));
-  tell(R"([{"type":"SpecificResource","specificResource":{"resource":"nodes","name":"x"}}])");
+  EXPECT_THAT(lines[0], HasSubstr("guards nothing: spec.provider.group is written without a version"));
+  tell(criteria);
   EXPECT_EQ(lines.size(), 1U);
-  tell("[]");
+  tell(criteria, "apps/v1");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[1], HasSubstr("guards what it guarded before"));
+  tell("[]");
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[2], HasSubstr("its provider stays until it can be: spec.criteria is empty"));
 }
 
 // A type of an API server behind the API server has no CRD. When it vanishes, its objects need not.

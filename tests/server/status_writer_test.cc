@@ -370,9 +370,20 @@ TEST_F(RefusedStatusTest, OneThatBreaksKeepsNoOthersWaiting) {
   theOthersAreWritten("failed calling webhook");
 }
 
-TEST_F(StatusWriterTest, SaysThatNothingIsGuardedOfWhatWasNeverUnderstood) {
+TEST_F(StatusWriterTest, SaysWhatIsNotUnderstood) {
   Json nonsense = criticalService();
   nonsense["spec"]["criteria"][0]["finalizer"]["finalizerName"] = "no name";
+  create("/apis/lastout.dev/v1alpha1/criticalservices", nonsense);
+  follow();
+  write();
+  writeUntilCondition("Degraded", "True NotUnderstood");
+  EXPECT_EQ(condition("Satisfied"), "Unknown CriterionUnknown");
+  EXPECT_THAT(status()["unmetCriteria"].dump(), HasSubstr("no finalizer's name"));
+}
+
+TEST_F(StatusWriterTest, SaysThatNothingIsGuardedWhereNotEvenTheProviderCanBeRead) {
+  Json nonsense = criticalService();
+  nonsense["spec"]["provider"]["group"] = "apps/v1";
   create("/apis/lastout.dev/v1alpha1/criticalservices", nonsense);
   follow();
   write();
