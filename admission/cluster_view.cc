@@ -19,6 +19,16 @@ bool isOfConversion(const criticalservice::Criterion& criterion) {
   return std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
 }
 
+// A criterion is about a type of the group, or about its CRD.
+bool namesGroup(const criticalservice::CriticalService& service, std::string_view group) {
+  return std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
+    const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
+    const bool isOfCrd = specific != nullptr && specific->object.type == kube::crdType();
+    return criticalservice::typeOf(criterion).group == group ||
+           (isOfCrd && specific->object.name.ends_with(group));
+  });
+}
+
 std::vector<graph::Condition> conditionsToConfirm(const graph::Graph& graph, const GuardIndex& index,
                                                   const kube::ObjectKey& key, Manner manner) {
   std::vector<graph::Condition> conditions;
@@ -130,7 +140,33 @@ std::optional<uint32_t> ClusterView::lastKnown(const criticalservice::CriticalSe
   return isSame ? std::optional(number) : std::nullopt;
 }
 
+void ClusterView::understandBy(criticalservice::KnownTypes types) {
+  types_ = std::move(types);
+  understandAgain();
+}
+
+criticalservice::CriticalService ClusterView::understood(criticalservice::CriticalService service) const {
+  if (!types_) return service;
+  if (const criticalservice::CriticalService* known = ClusterView::service(service.meta.name))
+    service.seenTypes.insert(known->seenTypes.begin(), known->seenTypes.end());
+  criticalservice::understand(service, *types_);
+  return service;
+}
+
+void ClusterView::understandAgain(std::string_view group) {
+  if (!types_) return;
+  std::vector<criticalservice::CriticalService> changed;
+  for (const criticalservice::CriticalService* service : services()) {
+    if (!group.empty() && !namesGroup(*service, group)) continue;
+    criticalservice::CriticalService now = understood(*service);
+    if (now.criteria != service->criteria || now.seenTypes != service->seenTypes)
+      changed.push_back(std::move(now));
+  }
+  for (criticalservice::CriticalService& service : changed) put(std::move(service));
+}
+
 void ClusterView::put(criticalservice::CriticalService service) {
+  service = understood(std::move(service));
   const auto last = lastKnown(service);
   const bool isCertain = isBelievable(kServices) && isBelievable(service.provider.type);
   service = finder_.withConverted(std::move(service), isCertain);

@@ -13,6 +13,7 @@
 #include "admission/decide.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
+#include "criticalservice/understanding.h"
 #include "graph/graph.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
@@ -45,6 +46,14 @@ class ClusterView {
   explicit ClusterView(std::string ownNamespace = {}, Told told = Told::Everything);
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
+
+  // By what types there are, criteria are understood from now on; before, every one is. `types` is asked
+  // whenever a CriticalService is looked at.
+  void understandBy(criticalservice::KnownTypes types);
+  // These types have changed: of this group, or, with an empty one, of any.
+  void understandAgain(std::string_view group = {});
+  // The service with the doubts that there are about its criteria, and with all types that were seen.
+  criticalservice::CriticalService understood(criticalservice::CriticalService service) const;
 
   // How well the objects of a type are known from now on; not where everything is told.
   void know(const kube::GroupResource& type, graph::Knowledge knowledge);
@@ -108,6 +117,7 @@ class ClusterView {
 
   const kube::ResourceMap builtIn_ = kube::ResourceMap::builtIn();
   const Told told_;
+  std::optional<criticalservice::KnownTypes> types_;
   graph::Graph graph_;
   GuardIndex index_;
   criticalservice::DependencyFinder finder_;

@@ -82,7 +82,13 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
   if (last == nullptr) return problems;
   criticalservice::CriticalService former = *last;
   former.criteria = criticalservice::writtenCriteria(former);
-  kube::Errors lost = criticalservice::validateChange(former, *service, isMet);
+  // What means nothing may be mended.
+  const std::vector<criticalservice::Criterion> doubted = view.understood(former).criteria;
+  kube::Errors lost =
+      criticalservice::validateChange(former, *service, [&](const criticalservice::Criterion& criterion) {
+        const auto at = std::ranges::find(former.criteria, criterion) - former.criteria.begin();
+        return !criticalservice::doubtOf(doubted[static_cast<size_t>(at)]).empty() || isMet(criterion);
+      });
   std::ranges::move(lost, std::back_inserter(problems));
   return problems;
 }

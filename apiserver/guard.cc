@@ -55,6 +55,7 @@ bool writesService(const Mutation& mutation) {
 }  // namespace
 
 Guard::Guard(ControlPlane& plane) : types_(plane.types) {
+  view_.understandBy(criticalservice::knownTypes(types_.resources()));
   plane.observe([this](const Write& write) { take(write); });
 }
 
@@ -70,6 +71,8 @@ void Guard::take(const Write& write) {
   } else if (const std::optional<kube::Object> told = objectOf(key, object)) {
     view_.tell(*told);
   }
+  // What it defines is served by now, or no longer.
+  if (key.type == kube::crdType()) view_.understandAgain(kube::definedBy(key.name).group);
 }
 
 // What is wrong with a CriticalService, or with what becomes of it.

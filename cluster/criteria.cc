@@ -25,6 +25,7 @@ class Reader {
   }
 
   bool met(const Criterion& criterion) const {
+    if (!criticalservice::doubtOf(criterion).empty()) return false;
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return !exists(specific->object);
     if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))

@@ -8,8 +8,8 @@
 
 namespace lastout::cluster {
 
-// Borrows both; cheap to make. Inside the machine everything is known: lastout's watches are not a part of
-// it.
+// Borrows both; cheap to make. Inside the machine everything is known that is understood: lastout's watches
+// are not a part of it.
 class StateFacts {
  public:
   StateFacts(const Model& model, StateRef state) : model_(&model), state_(state) {}
@@ -37,7 +37,9 @@ class StateFacts {
     if (holders.empty() || state_.presence(holders.front().slot) != Presence::Terminating) return false;
     return state_.finalizers(holders.front().slot) == kForegroundBit;
   }
-  graph::Knowledge knowledge(uint32_t) const { return graph::Knowledge::Synced; }
+  graph::Knowledge knowledge(uint32_t condition) const {
+    return model_->isUnderstood[condition] ? graph::Knowledge::Synced : graph::Knowledge::NotUnderstood;
+  }
 
  private:
   const Model* model_;

@@ -203,6 +203,7 @@ struct Model {
   std::vector<std::vector<Slot>> remembered;  // whose deferred deletions each remembers, beside its own
   std::vector<std::vector<ConditionHolder>> conditions;  // by number, as in rules
   std::vector<graph::Condition> conditionSpecs;          // the same order
+  std::vector<bool> isUnderstood;                        // the same order: the condition means something
   std::optional<kube::ObjectKey> lastoutNamespace;       // lastout's own
   Timing timing;
   uint32_t monitorCount = 0;

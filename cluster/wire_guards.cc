@@ -6,6 +6,7 @@
 #include "admission/held_provider.h"
 #include "cluster/builder.h"
 #include "criticalservice/provider_types.h"
+#include "criticalservice/understanding.h"
 #include "kube/selector.h"
 #include "kube/text_at.h"
 
@@ -35,12 +36,14 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
 uint32_t addCondition(Model& model, const graph::Condition& condition) {
   model.conditions.push_back(holdersOf(model, condition));
   model.conditionSpecs.push_back(condition);
+  model.isUnderstood.push_back(condition.type != graph::notUnderstoodType());
   return static_cast<uint32_t>(model.conditions.size() - 1);
 }
 
 void addService(Builder& builder, Slot slot, CriticalService service,
                 const criticalservice::DependencyFinder& finder) {
   Model& model = builder.model;
+  criticalservice::understand(service, criticalservice::knownTypes(builder.input.types));
   service = finder.withConverted(std::move(service));
   admission::Dependencies dependencies = finder.find(service);
   const auto number = static_cast<uint32_t>(model.services.size());

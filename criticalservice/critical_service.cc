@@ -26,6 +26,13 @@ kube::Value objectFields(const kube::ObjectKey& key) {
   return kube::Value{std::move(map), {}};
 }
 
+bool isMetIfNotInstalled(const Criterion& criterion) {
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion))
+    return finalizer->metIfNotInstalled;
+  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  return specific != nullptr && specific->metIfNotInstalled;
+}
+
 kube::Value criterionFields(const Criterion& criterion) {
   kube::Value::Map map;
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
@@ -37,6 +44,7 @@ kube::Value criterionFields(const Criterion& criterion) {
     add(map, "type", text("SpecificResource"));
     add(map, "specificResource", objectFields(std::get<SpecificResourceCriterion>(criterion).object));
   }
+  if (isMetIfNotInstalled(criterion)) add(map, "ifNotInstalled", text("Met"));
   return kube::Value{std::move(map), {}};
 }
 
@@ -144,13 +152,16 @@ kube::Value toManifest(const CriticalService& service) {
   add(manifest, "kind", text(kKind));
   add(manifest, "metadata", kube::Value{std::move(metadata), {}});
   add(manifest, "spec", kube::Value{std::move(spec), {}});
+  kube::Value::Map status;
   if (!service.providerUid.empty()) {
     kube::Value::Map provider;
     add(provider, "uid", text(service.providerUid));
-    kube::Value::Map status;
     add(status, "provider", kube::Value{std::move(provider), {}});
-    add(manifest, "status", kube::Value{std::move(status), {}});
   }
+  kube::Value::List seen;
+  for (const kube::GroupResource& type : service.seenTypes) seen.push_back(text(kube::crdName(type)));
+  if (!seen.empty()) add(status, "seenTypes", kube::Value{std::move(seen), {}});
+  if (!status.empty()) add(manifest, "status", kube::Value{std::move(status), {}});
   return kube::Value{std::move(manifest), {}};
 }
 

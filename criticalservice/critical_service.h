@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -35,12 +36,14 @@ enum class EnforcementMode : uint8_t {
 struct FinalizerCriterion {
   kube::GroupResource type;
   std::string finalizerName;
+  bool metIfNotInstalled = false;  // ifNotInstalled: Met: nothing holds it although its type was never there
   std::string doubt = {};
   auto operator<=>(const FinalizerCriterion&) const = default;
 };
 
 struct SpecificResourceCriterion {
   kube::ObjectKey object;
+  bool metIfNotInstalled = false;
   std::string doubt = {};
   auto operator<=>(const SpecificResourceCriterion&) const = default;
 };
@@ -78,7 +81,9 @@ struct CriticalService {
   DeferralMode deferral = DeferralMode::Controllers;
   bool hasFormerReplay = false;  // spec.replay is written, the former name of spec.deferredDeletions
   std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
-  DeferredDeletions deferredDeletions;           // status.deferredDeletions
+  DeferredDeletions deferredDeletions;  // status.deferredDeletions
+  // status.seenTypes: those types of its criteria, and those whose CRDs these name, that were there once.
+  std::set<kube::GroupResource> seenTypes = {};
   // Why the spec cannot be understood; empty: it can. Otherwise it has one criterion, in doubt, on the
   // CriticalService itself, and of all else what could be read.
   kube::Errors notUnderstood = {};
@@ -100,13 +105,14 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 // The field that asks for the service's criterion of that number: "spec.criteria[1]"; where nobody wrote
 // it, kDependenciesField; "spec" where that is not understood.
 std::string fieldOf(const CriticalService& service, size_t criterion);
+inline constexpr size_t kMostSeenTypes = 128;  // two for each criterion, as the CRD has it
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and
 // unknown field has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the
 // document writes it. A type that is not installed is no error
-// (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid
-// and deferredDeletions are read; what else stands there is left to whoever wrote it.
+// (docs/decisions/criticalservice-validation.md): warnings() names it. Of the status only provider.uid,
+// seenTypes and deferredDeletions are read; what else stands there is left to whoever wrote it.
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, const kube::ResourceMap& types);
 // Reads one that was accepted once, and guards: what only a writer could mend is no error, such as a
 // criterion whose type turned out to be namespaced, or is called otherwise. So it means the same whatever
@@ -115,7 +121,7 @@ tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object, co
 tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object);
 
 // The manifest that parse() reads into the same value but for criteria that nobody wrote: apiVersion, kind,
-// metadata (name and uid), spec, and what the status says of the provider that was seen.
+// metadata (name and uid), spec, and what the status says of the provider and the types that were seen.
 kube::Value toManifest(const CriticalService& service);
 
 // What keeps the criterion unmet, as the graph's condition.

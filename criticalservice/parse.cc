@@ -32,6 +32,7 @@ class Reader {
   tl::expected<CriticalService, kube::Errors> readStanding();
 
  private:
+  void readSeenTypes(Fields& status);
   void readSpec(Fields spec);
   void readProvider(Fields provider);
   void readEnforcement(Fields& spec);
@@ -40,7 +41,7 @@ class Reader {
   void readListed(Fields& guard, size_t count);
   void refuseDependency(Fields& fields, const kube::ObjectKey& named);
   std::optional<Criterion> readCriterion(Fields& fields);
-  std::optional<Criterion> readFinalizer(Fields fields);
+  std::optional<Criterion> readFinalizer(Fields fields, bool metIfNotInstalled);
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
   static void refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer);
   void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
@@ -75,11 +76,23 @@ tl::expected<CriticalService, kube::Errors> Reader::read() {
     if (std::optional<Fields> provider = status->fields("provider")) {
       service_.providerUid = provider->string("uid").value_or("");
     }
+    readSeenTypes(*status);
     service_.deferredDeletions = readDeferredDeletions(object_.content);
   }
   document.finish();
   if (!errors_.empty()) return tl::unexpected(std::move(errors_));
   return std::move(service_);
+}
+
+// What is no type's name was seen nowhere.
+void Reader::readSeenTypes(Fields& status) {
+  const kube::Value* list = status.any("seenTypes");
+  if (list == nullptr || list->asList() == nullptr) return;
+  for (const kube::Value& one : *list->asList()) {
+    if (service_.seenTypes.size() == kMostSeenTypes) return;
+    const std::string* name = one.asString();
+    if (name != nullptr && kube::isDnsSubdomain(*name)) service_.seenTypes.insert(kube::definedBy(*name));
+  }
 }
 
 // What cannot be understood guards: the provider stays until somebody mends the spec, or gives it up.
@@ -198,6 +211,7 @@ std::optional<Criterion> Reader::readCriterion(Fields& fields) {
   // Both members are read, so that what is wrong in the one that does not belong here is not called unknown.
   std::optional<Fields> finalizer = fields.fields("finalizer");
   std::optional<Fields> specific = fields.fields("specificResource");
+  const bool metIfNotInstalled = fields.oneOf("ifNotInstalled", {"Unknown", "Met"}) == "Met";
   fields.finish();
   if (!type) return std::nullopt;
 
@@ -212,16 +226,17 @@ std::optional<Criterion> Reader::readCriterion(Fields& fields) {
     fields.fail(wanted, fields.pathOf(wanted) + " is missing: type " + *type + " needs it");
     return std::nullopt;
   }
-  if (wantsFinalizer) return finalizer ? readFinalizer(std::move(*finalizer)) : std::nullopt;
+  if (wantsFinalizer)
+    return finalizer ? readFinalizer(std::move(*finalizer), metIfNotInstalled) : std::nullopt;
   if (!specific) return std::nullopt;
   const std::optional<kube::ObjectKey> key = readObject(*specific);
   specific->finish();
   if (!key) return std::nullopt;
   if (checked_) refuseSelfBlocking(*specific, *key);
-  return SpecificResourceCriterion{*key};
+  return SpecificResourceCriterion{*key, metIfNotInstalled};
 }
 
-std::optional<Criterion> Reader::readFinalizer(Fields fields) {
+std::optional<Criterion> Reader::readFinalizer(Fields fields, bool metIfNotInstalled) {
   std::optional<kube::GroupResource> type = readType(fields);
   std::string name = fields.requiredString("finalizerName");
   if (!name.empty() && !kube::isQualifiedName(name)) {
@@ -232,7 +247,7 @@ std::optional<Criterion> Reader::readFinalizer(Fields fields) {
   fields.finish();
   if (!type || name.empty()) return std::nullopt;
   if (checked_) refuseUnwatched(fields, *type, name);
-  return FinalizerCriterion{std::move(*type), std::move(name)};
+  return FinalizerCriterion{std::move(*type), std::move(name), metIfNotInstalled};
 }
 
 // Finalizers that say nothing about a controller's clean-up, or are not where finalizers are looked for.
@@ -300,7 +315,10 @@ void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
     why = "is the namespace of the provider, which is guarded anyway";
   } else if (named.type.group == "admissionregistration.k8s.io") {
     why = "cannot be guarded: the API server asks no webhook about the configuration of webhooks";
-  } else if (std::ranges::count(service_.criteria, Criterion{SpecificResourceCriterion{named}}) > 0) {
+  } else if (std::ranges::any_of(service_.criteria, [&](const Criterion& criterion) {
+               const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+               return specific != nullptr && specific->object == named;
+             })) {
     why = "is what the provider waits for (spec.criteria), so it cannot go after the provider";
   } else if (std::ranges::any_of(service_.criteria, [&](const Criterion& criterion) {
                const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);

@@ -23,8 +23,10 @@ bool isNamespace(const Criterion& criterion, std::string_view name) {
 
 // True when a criterion of the service waits for the CRD of `type` to be gone.
 bool waitsForCrd(const CriticalService& service, const kube::GroupResource& type) {
-  const Criterion wanted = SpecificResourceCriterion{kube::crdKey(type)};
-  return std::ranges::find(service.criteria, wanted) != service.criteria.end();
+  return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
+    const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+    return specific != nullptr && specific->object == kube::crdKey(type);
+  });
 }
 
 void warnNotInstalled(kube::Errors& found, std::string_view path, const kube::GroupResource& type,

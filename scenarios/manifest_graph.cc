@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "criticalservice/understanding.h"
 #include "criticalservice/validation.h"
 #include "graph/cycles.h"
 #include "graph/find_object.h"
@@ -81,6 +82,7 @@ class GraphBuilder {
         if (warning.position.line == 0) warning.position = object->content.position;
         result_.warnings.push_back(std::move(warning));
       }
+      criticalservice::understand(*service, criticalservice::knownTypes(manifests_.types));
       *service = finder_.withConverted(std::move(*service));
       result_.guards.put(result_.graph, *service, manifests_.types, finder_.find(*service));
       types_.insert(service->provider.type);

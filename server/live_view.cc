@@ -49,7 +49,57 @@ bool asksForTheSame(const criticalservice::CriticalService& known,
 }  // namespace
 
 LiveView::LiveView(LiveViewOptions options)
-    : options_(std::move(options)), view_(options_.ownNamespace, admission::Told::WhatIsWatched) {}
+    : options_(std::move(options)), view_(options_.ownNamespace, admission::Told::WhatIsWatched) {
+  view_.understandBy(
+      {.isThere = [this](const auto& type) { return isThere(type); },
+       .wasThere = [this](const auto& type) { return defined_.contains(type) || undefined_.contains(type); },
+       .isCertain = [this](const auto& type) { return isCertain(type); },
+       .isNamespaced = [this](const auto& type) -> std::optional<bool> {
+         const kube::ResourceType* known = types_.find(type);
+         if (known == nullptr) return std::nullopt;
+         return known->namespaced;
+       },
+       .isServed = [this](std::string_view group) { return isServed(group); },
+       .all = [this] { return typesThere(); }});
+}
+
+// --- which types there are, for criteria to be understood; with the lock held
+
+bool LiveView::isThere(const kube::GroupResource& type) const {
+  const kube::ResourceType* known = types_.find(type);
+  return (known != nullptr && known->builtIn) || discovery_.find(type) != nullptr ||
+         view_.graph().find(kube::crdKey(type));
+}
+
+// All CRDs are known, and all that is served of the group.
+bool LiveView::isCertain(const kube::GroupResource& type) const {
+  return isDiscovered_ && discovery_.gapIn(type.group) == nullptr &&
+         standing(kube::crdType()) == Knowledge::Synced;
+}
+
+bool LiveView::isServed(std::string_view group) const {
+  if (discovery_.gapIn(group) != nullptr) return true;
+  return std::ranges::any_of(typesThere(),
+                             [&](const kube::GroupResource& type) { return type.group == group; });
+}
+
+std::vector<kube::GroupResource> LiveView::typesThere() const {
+  std::vector<kube::GroupResource> types;
+  for (const kube::ResourceType& type : types_.types()) {
+    if (type.builtIn || discovery_.find(type.type) != nullptr) types.push_back(type.type);
+  }
+  const auto definitions = view_.graph().findType(kube::crdType());
+  if (!definitions) return types;
+  for (const graph::ObjectId definition : view_.graph().objectsOf(*definitions))
+    types.push_back(kube::definedBy(std::string(view_.graph().name(definition))));
+  return types;
+}
+
+// A type's CRD came or went.
+void LiveView::redefined(const kube::GroupResource& type) {
+  if (view_.graph().findType(type)) settle(type, settledAt_);
+  view_.understandAgain(type.group);
+}
 
 // --- what the cluster tells
 
@@ -71,6 +121,7 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
                                        admission::joinedMessages(guarded.error()));
     return;
   }
+  const bool isNew = !view_.graph().find(told.key);
   if (told.content.isNull())
     view_.upsert(type.type, told.meta);
   else
@@ -82,6 +133,7 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
   const kube::GroupResource defined = kube::definedBy(told.key.name);
   defined_.insert(defined);
   undefined_.erase(defined);
+  if (isNew) redefined(defined);
 }
 
 void LiveView::remove(const kube::GroupResource& type, const client::Removed& object) {
@@ -89,12 +141,14 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
   view_.remove({type, object.namespaceName, object.name}, object.uid);
   heldSince_.remove({type, object.namespaceName, object.name});
   if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
+  if (type == kube::crdType()) redefined(kube::definedBy(object.name));
 }
 
 void LiveView::know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now) {
   const std::unique_lock lock(mutex_);
   watched_[type] = knowledge;
   settle(type, now);
+  if (type == kube::crdType()) view_.understandAgain();
 }
 
 void LiveView::discovered(client::Discovery discovery, TimePoint now) {
@@ -103,6 +157,7 @@ void LiveView::discovered(client::Discovery discovery, TimePoint now) {
   isDiscovered_ = true;
   types_ = discovery_.types;
   settleAll(now);
+  view_.understandAgain();
   if (standing(kube::crdType()) != Knowledge::Synced) return;
   for (const auto& [type, served] : discovery_.served) {
     if (!defined_.contains(type)) undefined_.insert(type);

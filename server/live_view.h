@@ -119,6 +119,11 @@ class LiveView {
                               TimePoint now) const;
   graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const;
   graph::Knowledge standing(const kube::GroupResource& type) const;  // with the lock held
+  bool isThere(const kube::GroupResource& type) const;
+  bool isCertain(const kube::GroupResource& type) const;
+  bool isServed(std::string_view group) const;
+  std::vector<kube::GroupResource> typesThere() const;
+  void redefined(const kube::GroupResource& type);
   void settle(const kube::GroupResource& type, TimePoint now);
   void settleAll(TimePoint now);
   std::vector<kube::GroupResource> wantedNow() const;

@@ -8,6 +8,7 @@
 
 #include "admission/explain.h"
 #include "criticalservice/status.h"
+#include "criticalservice/understanding.h"
 #include "graph/blockers.h"
 #include "graph/names.h"
 #include "kube/quoting.h"
@@ -238,19 +239,21 @@ ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
           what + ", and the provider is not ready to finish that; " + ready.message};
 }
 
-// What is not understood, in words; empty: everything is.
-std::string doubts(const CriticalService& service) {
+// What is not understood, or, if `missing`, was never installed, in words; empty: nothing of that kind.
+std::string doubts(const CriticalService& service, bool missing) {
   std::vector<std::string> why;
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     const std::string_view doubt = criticalservice::doubtOf(service.criteria[i]);
-    if (!doubt.empty()) why.push_back(criticalservice::fieldOf(service, i) + ": " + std::string(doubt));
+    if (!doubt.empty() && criticalservice::isOfMissingType(doubt) == missing)
+      why.push_back(criticalservice::fieldOf(service, i) + ": " + std::string(doubt));
   }
   return joinedForPeople(why);
 }
 
 ConditionText degraded(const graph::Graph& graph, const CriticalService& service,
                        const ProviderState& provider, const StatusFacts& facts) {
-  if (std::string why = doubts(service); !why.empty()) return {true, kNotUnderstood, std::move(why)};
+  if (std::string why = doubts(service, false); !why.empty()) return {true, kNotUnderstood, std::move(why)};
+  if (std::string why = doubts(service, true); !why.empty()) return {true, "TypeNeverSeen", std::move(why)};
   if (auto ignorance = ignoranceOf(graph, typesOf(service)))
     return {ignorance->lasts, std::move(ignorance->reason), std::move(ignorance->message)};
   if (!facts.holdProblem.empty()) return {true, "HoldFailed", facts.holdProblem};
@@ -273,6 +276,12 @@ StatusJson unmetCriteria(const graph::Graph& graph, const std::vector<CriterionS
     unmet.push_back(std::move(one));
   }
   return unmet;
+}
+
+StatusJson seenTypes(const CriticalService& service) {
+  StatusJson names = StatusJson::array();
+  for (const kube::GroupResource& type : service.seenTypes) names.push_back(kube::crdName(type));
+  return names;
 }
 
 StatusJson providerFields(const StatusJson& standing, const ProviderState& provider,
@@ -303,6 +312,7 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   StatusText status(standing, service.meta.generation, facts.now);
   status.put("provider", providerFields(standing, provider, ready.status));
   status.put("unmetCriteria", unmetCriteria(graph, criteria));
+  status.put("seenTypes", seenTypes(service));
   status.set("Satisfied", satisfied(criteria));
   status.set("ProviderReady", ready);
   status.set("Enforced", {facts.enforcement.enforced, facts.enforcement.reason, facts.enforcement.message});
@@ -338,7 +348,7 @@ bool awaitsLists(const admission::ClusterView& view, const CriticalService& serv
 std::optional<StatusJson> statusPatch(const StatusJson& standing, const StatusJson& wanted) {
   const StatusJson before = standing.is_object() ? standing : StatusJson::object();
   StatusJson patch = StatusJson::object();
-  for (const char* key : {"observedGeneration", "provider", "unmetCriteria", "conditions"}) {
+  for (const char* key : {"observedGeneration", "provider", "unmetCriteria", "seenTypes", "conditions"}) {
     const StatusJson then = before.value(key, StatusJson());
     StatusJson now = wanted.value(key, StatusJson());
     if (then == now) continue;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "admission/decide.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
+#include "criticalservice/understanding.h"
 #include "tests/admission/types.h"
 #include "tests/support/by_the_document.h"
 
@@ -41,6 +45,11 @@ const kube::GroupResource kEngines{"example.com", "engines"};
 const kube::GroupResource kThings{"example.com", "things"};
 const kube::GroupResource kConfigMaps{"", "configmaps"};
 
+// Those that come and go; and names that somebody may have meant for them.
+const std::vector<kube::GroupResource> kCustom{kEngines, kThings};
+const std::vector<kube::GroupResource> kMisspelt{
+    {"example.com", "thing"}, {"exmaple.com", "things"}, {"example.com", "pods"}};
+
 // One cluster, twice: as plain lists, and as the live graph with its index.
 class Twin {
  public:
@@ -50,6 +59,17 @@ class Twin {
         index_(graph_, plain_.ownNamespace) {
     // Most are small, so that everything meets everything; some hold up to 200 objects.
     if (seed % 16 == 0) wide_ = 12;
+    if (chance(2)) {
+      plain_.types = testing::PlainTypes{{{kServices, false},
+                                          {kNamespaces, false},
+                                          {kCrds, false},
+                                          {kDeployments, true},
+                                          {kConfigMaps, true}},
+                                         {}};
+      for (const kube::GroupResource& type : kCustom) {
+        if (chance(2)) plain_.types->namespaced[type] = type == kEngines;
+      }
+    }
     for (size_t i = 0; i < 10 * wide_; ++i) upsert(PlainObject{anyObject(), anyFinalizers(), chance(3)});
     for (const kube::GroupResource& type :
          {kServices, kNamespaces, kCrds, kDeployments, kEngines, kThings, kConfigMaps}) {
@@ -79,6 +99,9 @@ class Twin {
   void remove(const kube::ObjectKey& key);
   void know(const kube::GroupResource& type, Knowledge knowledge);
   void put(const CriticalService& service);
+  void comeOrGo(const kube::GroupResource& type);
+  criticalservice::KnownTypes knownTypes() const;
+  Criterion anyCriterion();
   void removeService(const std::string& name);
 
   std::mt19937 random_;
@@ -120,6 +143,63 @@ std::vector<std::string> Twin::anyFinalizers() {
   return finalizers;
 }
 
+Criterion Twin::anyCriterion() {
+  const bool metIfNotInstalled = chance(3);
+  const bool isWrong = chance(5);
+  if (chance(2)) {
+    return FinalizerCriterion{
+        isWrong ? oneOf(kMisspelt) : oneOf<kube::GroupResource>({kThings, kConfigMaps, kEngines}),
+        numbered("example.com/f", below(3)), metIfNotInstalled};
+  }
+  if (chance(4)) return InstancesCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps})};
+  if (!isWrong) return SpecificResourceCriterion{anyObject(), metIfNotInstalled};
+  // A CRD's name, a type, or a scope that is none.
+  switch (below(3)) {
+    case 0:
+      return SpecificResourceCriterion{
+          {kCrds, "", oneOf<std::string>({"things", "thing.example.com", "things.exmaple.com"})},
+          metIfNotInstalled};
+    case 1:
+      return SpecificResourceCriterion{{oneOf(kMisspelt), "", "t0"}, metIfNotInstalled};
+    default:
+      return SpecificResourceCriterion{
+          {oneOf<kube::GroupResource>({kThings, kEngines, kConfigMaps}), chance(2) ? "n0" : "", "t0"},
+          metIfNotInstalled};
+  }
+}
+
+criticalservice::KnownTypes Twin::knownTypes() const {
+  const std::map<kube::GroupResource, bool>& there = plain_.types->namespaced;
+  return {.isThere = [&there](const kube::GroupResource& type) { return there.contains(type); },
+          .wasThere = [](const kube::GroupResource&) { return false; },
+          .isCertain = [](const kube::GroupResource&) { return true; },
+          .isNamespaced = [&there](const kube::GroupResource& type) -> std::optional<bool> {
+            const auto found = there.find(type);
+            return found == there.end() ? std::nullopt : std::optional(found->second);
+          },
+          .isServed =
+              [&there](std::string_view group) {
+                return std::ranges::any_of(there, [&](const auto& one) { return one.first.group == group; });
+              },
+          .all = [] { return std::vector<kube::GroupResource>(); }};
+}
+
+// Its CRD does: what every CriticalService's criteria mean is looked at again.
+void Twin::comeOrGo(const kube::GroupResource& type) {
+  if (!plain_.types) return;
+  if (plain_.types->namespaced.erase(type) == 0) {
+    plain_.types->namespaced[type] = type == kEngines;
+    for (const CriticalService& service : plain_.services)
+      plain_.types->seenBy[service.meta.name].insert(type);
+  }
+  for (const CriticalService& service : plain_.services) {
+    const uint32_t number = index_.find(service.meta.name);
+    CriticalService again = index_.service(number);
+    criticalservice::understand(again, knownTypes());
+    index_.put(graph_, again, types_, index_.dependencies(number));
+  }
+}
+
 CriticalService Twin::anyService() {
   CriticalService service;
   service.meta.name = numbered("s", below(5));
@@ -131,13 +211,7 @@ CriticalService Twin::anyService() {
   if (canBeHeld && !chance(3)) service.enforcement = criticalservice::EnforcementMode::Hold;
   const size_t count = 1 + below(3);
   for (size_t i = 0; i < count; ++i) {
-    Criterion criterion = SpecificResourceCriterion{anyObject()};
-    if (chance(2)) {
-      criterion = FinalizerCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps, kEngines}),
-                                     numbered("example.com/f", below(3))};
-    } else if (chance(4)) {
-      criterion = InstancesCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps})};
-    }
+    Criterion criterion = anyCriterion();
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
   }
   return service;
@@ -176,7 +250,14 @@ void Twin::put(const CriticalService& service) {
       needs.push_back({object, "chosen", chance(4)});
   }
   plain_.needs[service.meta.name] = needs;
-  index_.put(graph_, service, types_, needs);
+  CriticalService understood = service;
+  if (plain_.types) {
+    std::set<kube::GroupResource>& seen = plain_.types->seenBy[service.meta.name];
+    seen.clear();
+    for (const auto& [type, namespaced] : plain_.types->namespaced) seen.insert(type);
+    criticalservice::understand(understood, knownTypes());
+  }
+  index_.put(graph_, understood, types_, needs);
 }
 
 void Twin::removeService(const std::string& name) {
@@ -185,7 +266,10 @@ void Twin::removeService(const std::string& name) {
 }
 
 void Twin::change() {
-  switch (below(8)) {
+  switch (below(9)) {
+    case 8:
+      comeOrGo(oneOf(kCustom));
+      break;
     case 0:
       put(anyService());
       break;
@@ -194,7 +278,7 @@ void Twin::change() {
       break;
     case 2:
       know(oneOf<kube::GroupResource>({kNamespaces, kCrds, kDeployments, kEngines, kThings, kConfigMaps}),
-           static_cast<Knowledge>(below(6)));
+           static_cast<Knowledge>(below(7)));
       break;
     case 3:
       know(kServices, chance(4) ? Knowledge::Stale : Knowledge::Synced);

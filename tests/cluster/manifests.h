@@ -46,6 +46,7 @@ spec:
   provider: {group: apps, resource: deployments, namespace: operator, name: controller}
   criteria:
   - type: Finalizer
+    ifNotInstalled: Met
     finalizer: {group: example.com, resource: widgets, finalizerName: example.com/clean}
 ---
 )";

@@ -93,7 +93,7 @@ TEST(CriticalServiceCrd, DefinesTheTypeThatIsBuiltIn) {
 TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   CriticalService service;
   service.provider = {{"apps", "deployments"}, "n", "d"};
-  service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f"},
+  service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f", true},
                       SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
   service.guardsScaling = true;
   service.deferral = DeferralMode::Never;

@@ -274,6 +274,33 @@ TEST(ParseCriticalService, OneThatStandsAndIsNotUnderstoodIsNeverMet) {
   EXPECT_EQ(doubtOf(understood->criteria[0]), "");
 }
 
+TEST(ParseCriticalService, WhatIsMetWhereNothingWasInstalledIsSaidOfEachCriterion) {
+  const auto parsed = parseText(
+      std::string(kHead) + std::string(kProvider) +
+      "  criteria:\n"
+      "  - {type: Finalizer, ifNotInstalled: Met, finalizer: {group: a.b, resource: cs, finalizerName: "
+      "a/b}}\n"
+      "  - {type: SpecificResource, ifNotInstalled: Unknown, specificResource: {group: a.b, resource: cs, "
+      "name: x}}\n"
+      "status: {seenTypes: [cs.a.b, things.example.com, [], \"?\"]}\n");
+  ASSERT_TRUE(parsed) << testing::lines(parsed.error());
+  EXPECT_TRUE(std::get<FinalizerCriterion>(parsed->criteria[0]).metIfNotInstalled);
+  EXPECT_FALSE(std::get<SpecificResourceCriterion>(parsed->criteria[1]).metIfNotInstalled);
+  EXPECT_THAT(parsed->seenTypes,
+              ElementsAre(kube::GroupResource{"a.b", "cs"}, kube::GroupResource{"example.com", "things"}));
+  kube::Object again;
+  again.apiVersion = kApiVersion;
+  again.meta.name = "x";
+  again.content = toManifest(*parsed);
+  const auto read = parse(again, kube::ResourceMap::builtIn());
+  ASSERT_TRUE(read) << testing::lines(read.error());
+  EXPECT_EQ(read->criteria, parsed->criteria);
+  EXPECT_EQ(read->seenTypes, parsed->seenTypes);
+  EXPECT_THAT(complaintsOfCriteria("  - {type: Finalizer, ifNotInstalled: Maybe, finalizer: {group: a.b, "
+                                   "resource: cs, finalizerName: a/b}}\n"),
+              HasSubstr("spec.criteria[0].ifNotInstalled must be one of Unknown, Met, not \"Maybe\""));
+}
+
 TEST(ParseCriticalService, ARepeatedCriterionNamesTheFirst) {
   EXPECT_THAT(complaintsOfCriteria(std::string(kFinalizer) + std::string(kFinalizer)),
               HasSubstr("spec.criteria[1] repeats spec.criteria[0]"));

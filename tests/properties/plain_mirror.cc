@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tests/properties/cluster_spec.h"
+
 namespace lastout::testing {
 
 using cluster::Slot;
@@ -37,6 +39,10 @@ PlainMirror::PlainMirror(const cluster::Model& model, const cluster::StateRef& s
     : model_(model), places_(model.slots.size(), cluster::kNone) {
   if (model.lastoutNamespace) cluster_.ownNamespace = model.lastoutNamespace->name;
   for (const kube::GroupResource& type : typesOf(model)) cluster_.knowledge[type] = graph::Knowledge::Synced;
+  // The machine knows all types of its input from the beginning.
+  cluster_.types.emplace();
+  for (const kube::ResourceType& type : specTypes().types())
+    cluster_.types->namespaced[type.type] = type.namespaced;
   for (size_t i = 0; i < model.serviceSpecs.size(); ++i)
     cluster_.needs[model.serviceSpecs[i].meta.name] = model.dependencies[i];
   std::vector<Slot> all(model.slots.size());

@@ -225,6 +225,12 @@ class RandomGenerator {
     const std::vector<std::string> names{"example.com/a", "example.com/b", "other.example.com/c"};
     std::string finalizer = dice_.pick(names);
     if (dice_.oneIn(10)) finalizer = dice_.oneIn(2) ? "foregroundDeletion" : "orphan";
+    // A slip of the pen; and one that is said not to matter.
+    if (dice_.oneIn(20))
+      return criticalservice::FinalizerCriterion{{types::kWidgets.group, "widget"}, finalizer};
+    if (dice_.oneIn(20))
+      return criticalservice::FinalizerCriterion{
+          {"nowhere.example.com", "widgets"}, finalizer, dice_.oneIn(2)};
     return criticalservice::FinalizerCriterion{dice_.pick(commonTypes()), finalizer};
   }
 

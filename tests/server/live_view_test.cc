@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,146 @@ TEST(LiveViewNotUnderstood, WhatCannotBeUnderstoodGuardsItsProvider) {
   tell(R"("deletionIntent":"BestEffortDeletion","criteria":[{"type":"Unheard"}])");
   EXPECT_FALSE(view.judge(provider, now).decision.allowed);
   EXPECT_TRUE(view.judge({kServices, "", "s"}, now).decision.allowed);
+}
+
+// A CriticalService that was accepted before anything of what it names was there.
+class UnderstoodTest : public LiveViewTest {
+ public:
+  UnderstoodTest() {
+    know(kServices, Told::State::Synced);
+    know(kDeployments, Told::State::Synced);
+    know({"", "namespaces"}, Told::State::Synced);
+  }
+  static std::string onThings(const std::string& resource, const std::string& group = "example.com",
+                              const std::string& more = "") {
+    return R"({"type":"Finalizer",)" + more + R"("finalizer":{"group":")" + group + R"(","resource":")" +
+           resource + R"(","finalizerName":"example.com/f"}})";
+  }
+  static std::string onObject(const std::string& fields) {
+    return R"({"type":"SpecificResource","specificResource":{)" + fields + "}}";
+  }
+  static std::string onCrd(const std::string& name) {
+    return onObject(R"("group":"apiextensions.k8s.io","resource":"CustomResourceDefinition","name":")" +
+                    name + "\"");
+  }
+  void tell(const std::string& criteria, const std::string& status = "{}") { tellTo(view, criteria, status); }
+  void tellTo(LiveView& told, const std::string& criteria, const std::string& status) const {
+    auto object = client::decodeObject(
+        R"({"metadata":{"name":"s","uid":"s"},"spec":{"provider":{"group":"apps","resource":"deployments",)"
+        R"("namespace":"n","name":"d"},"guard":{"dependencies":"None"},"criteria":[)" +
+            criteria + R"(]},"status":)" + status + "}",
+        client::Content::Whole);
+    ASSERT_TRUE(object) << object.error().message;
+    told.upsert(*kube::ResourceMap::builtIn().find(kServices), std::move(*object), now);
+  }
+  // The words of the denial; empty: it may go.
+  std::string denial() {
+    view.tick(now);
+    return view.judge({kDeployments, "n", "d"}, now).explanation.message;
+  }
+  std::set<kube::GroupResource> seen() {
+    std::set<kube::GroupResource> seen;
+    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+      seen = cluster.service("s")->seenTypes;
+    });
+    return seen;
+  }
+};
+
+TEST_F(UnderstoodTest, AResourceThatItsGroupDoesNotHave) {
+  discover({kDeployments});
+  tell(onThings("thing"));
+  define(kThings);
+  EXPECT_THAT(denial(),
+              HasSubstr("it is not understood what finalizer example.com/f on thing.example.com asks "
+                        "for (there is no type \"thing\" in group \"example.com\"; did you mean "
+                        "\"things.example.com\"?)"));
+  discover({kDeployments, kThings});
+  EXPECT_THAT(denial(), HasSubstr("did you mean \"things.example.com\"?"));
+  tell(onThings("thing", "example.com", R"("ifNotInstalled":"Met",)"));
+  EXPECT_THAT(denial(), HasSubstr("there is no type \"thing\"")) << "that is not what Met is for";
+  tell(onThings("things"));
+  EXPECT_THAT(denial(), HasSubstr("things.example.com have not been listed yet"));
+  know(kThings, Told::State::Synced);
+  EXPECT_EQ(denial(), "");
+}
+
+TEST_F(UnderstoodTest, ATypeThatWasNeverThere) {
+  discover({kDeployments, {"example.com", "others"}});
+  tell(onThings("others", "exmaple.com"));
+  EXPECT_THAT(denial(), HasSubstr("never seen: others.exmaple.com are not installed; did you mean "
+                                  "\"others.example.com\"?"));
+  tell(onThings("others", "exmaple.com", R"("ifNotInstalled":"Met",)"));
+  EXPECT_EQ(denial(), "");
+  tell(onThings("others", "exmaple.com", R"("ifNotInstalled":"Unknown",)"));
+  EXPECT_NE(denial(), "");
+}
+
+TEST_F(UnderstoodTest, ATypeThatWasThereIsAbsentWithoutItsCrd) {
+  discover({kDeployments});
+  tell(onThings("things"));
+  EXPECT_NE(denial(), "");
+  EXPECT_TRUE(seen().empty());
+  define(kThings);
+  EXPECT_NE(denial(), "") << "its CRD is there, and nobody has listed it";
+  EXPECT_EQ(seen(), std::set{kThings});
+  define({"example.com", "others"});
+  undefine(kThings);
+  EXPECT_EQ(denial(), "") << "of the same group another is there still";
+  EXPECT_EQ(seen(), std::set{kThings}) << "to be remembered";
+}
+
+TEST_F(UnderstoodTest, WhatTheStatusRemembersWasThere) {
+  discover({kDeployments, {"example.com", "others"}});
+  tell(onThings("things"));
+  EXPECT_NE(denial(), "");
+  tell(onThings("things"), R"({"seenTypes":["things.example.com",7,"No/Name"]})");
+  EXPECT_EQ(denial(), "");
+  EXPECT_EQ(seen(), std::set{kThings});
+  tell(onThings("others"), R"({"seenTypes":["things.example.com"]})");
+  EXPECT_EQ(seen(), (std::set<kube::GroupResource>{{"example.com", "others"}})) << "no criterion names it";
+}
+
+TEST_F(UnderstoodTest, AScopeThatDoesNotFit) {
+  discover({kDeployments});
+  tell(onObject(R"("group":"example.com","resource":"things","name":"t")"),
+       R"({"seenTypes":["things.example.com"]})");
+  EXPECT_EQ(denial(), "");
+  discover({kDeployments, kThings});
+  know(kThings, Told::State::Synced);
+  EXPECT_THAT(denial(), HasSubstr("(things.example.com are namespaced: the namespace is missing)"));
+  tell(onObject(R"("group":"example.com","resource":"things","namespace":"n","name":"t")"));
+  EXPECT_EQ(denial(), "");
+  tell(onObject(R"("resource":"namespaces","namespace":"n","name":"t")"));
+  EXPECT_THAT(denial(), HasSubstr("(namespaces are cluster-scoped: leave the namespace out)"));
+}
+
+TEST_F(UnderstoodTest, TheNameOfACrd) {
+  discover({kDeployments});
+  tell(onCrd("things.example.com"));
+  EXPECT_EQ(denial(), "") << "as the document writes it, and nothing is there";
+  define(kThings);
+  EXPECT_THAT(denial(),
+              HasSubstr("customresourcedefinitions.apiextensions.k8s.io/things.example.com exists"));
+  define({"example.com", "others"});
+  undefine(kThings);
+  EXPECT_EQ(denial(), "") << "it was there, and is gone";
+  tell(onCrd("other.example.com"));
+  EXPECT_THAT(denial(), HasSubstr("(there is no CRD \"other.example.com\"; did you mean "
+                                  "\"others.example.com\"?)"));
+  tell(onCrd("others"));
+  EXPECT_THAT(denial(), HasSubstr("no CRD is called \"others\""));
+}
+
+// While it is not known which types there are, no list and no CRD is believed either.
+TEST_F(UnderstoodTest, NothingIsBelievedWhereTypesAreNotKnown) {
+  tell(onThings("things"));
+  EXPECT_NE(denial(), "") << "nobody has asked what is served";
+  discover({kDeployments}, {"example.com"});
+  EXPECT_THAT(denial(), HasSubstr("the API server does not serve things.example.com"));
+  discover({kDeployments});
+  know(kube::crdType(), Told::State::Forbidden);
+  EXPECT_NE(denial(), "");
 }
 
 TEST(LiveViewHeld, AFinalizerCountsOnceItIsOlderThanAnyRequest) {

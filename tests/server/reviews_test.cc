@@ -190,6 +190,26 @@ TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
       [&] { return messageOf(reviewDelete(kProvider)).find("instance has finalizer") != std::string::npos; });
 }
 
+// It was written before its CRD came, is looked at again when that does, and may be mended then.
+TEST_F(ReviewsTest, ACriterionWithATypingErrorIsNotMet) {
+  Json wrong = criticalService();
+  wrong["spec"]["criteria"][0]["finalizer"]["resource"] = "coolresource";
+  wrong["spec"]["criteria"].erase(1);
+  create("/apis/lastout.dev/v1alpha1/criticalservices", wrong);
+  follow();
+  waitFor(kProvider.type, Knowledge::Synced);
+  EXPECT_THAT(messageOf(reviewDelete(kProvider)),
+              HasSubstr("never seen: coolresource.my.crd.group are not installed"));
+  createStoryWithoutService();
+  waitUntil([this] { return view.find(kCoolResources).has_value(); });
+  const Json denied = reviewDelete(kProvider);
+  EXPECT_FALSE(denied["allowed"]);
+  EXPECT_THAT(messageOf(denied), HasSubstr("did you mean \"coolresources.my.crd.group\"?"));
+  EXPECT_EQ(denied["status"]["details"]["causes"][0]["field"],
+            "criticalservices.lastout.dev/s#spec.criteria[0]");
+  EXPECT_TRUE(reviewService(wrong, criticalService())["allowed"]);
+}
+
 TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
   createStory();
   follow();

@@ -150,6 +150,43 @@ TEST_F(StatusOfTest, OfATypeThatMayNotBeRead) {
   EXPECT_EQ(brief("Degraded"), "True TypeStale");
 }
 
+TEST_F(StatusOfTest, OfCriteriaThatMeanNothing) {
+  putProvider();
+  std::set<kube::GroupResource> there;
+  view.understandBy(
+      {.isThere = [&](const kube::GroupResource& type) { return there.contains(type) || type == kCrds; },
+       .wasThere = [](const kube::GroupResource&) { return false; },
+       .isCertain = [](const kube::GroupResource&) { return true; },
+       .isNamespaced = [](const kube::GroupResource&) -> std::optional<bool> { return false; },
+       .isServed = [&](std::string_view group) { return group == "my.crd.group" && !there.empty(); },
+       .all = [&] { return std::vector<kube::GroupResource>(there.begin(), there.end()); }});
+  write();
+  EXPECT_EQ(brief("Satisfied"), "Unknown CriterionUnknown");
+  EXPECT_EQ(brief("Degraded"), "True TypeNeverSeen");
+  EXPECT_FALSE(status.contains("seenTypes"));
+  there = {{"my.crd.group", "coolresource"}};
+  view.understandAgain("my.crd.group");
+  write();
+  EXPECT_EQ(brief("Satisfied"), "Unknown CriterionUnknown");
+  EXPECT_EQ(brief("Degraded"), "True NotUnderstood");
+  EXPECT_THAT(
+      message("Degraded"),
+      AllOf(HasSubstr("spec.criteria[0]: there is no type \"coolresources\" in group \"my.crd.group\"; "
+                      "did you mean \"coolresource.my.crd.group\"?"),
+            HasSubstr("spec.criteria[1]: there is no CRD \"coolresources.my.crd.group\"")));
+  EXPECT_EQ(status["unmetCriteria"].size(), 2U);
+  there = {kCools};
+  view.understandAgain("my.crd.group");
+  write();
+  EXPECT_EQ(brief("Satisfied"), "True CriteriaMet");
+  EXPECT_EQ(brief("Degraded"), "False AllKnown");
+  EXPECT_EQ(status["seenTypes"], StatusTree({"coolresources.my.crd.group"}));
+  there = {{"my.crd.group", "coolresource"}};
+  view.understandAgain();
+  EXPECT_EQ(write()["seenTypes"], StatusTree({"coolresources.my.crd.group"}));
+  EXPECT_EQ(brief("Satisfied"), "True CriteriaMet") << "it was there, and nothing of it is left";
+}
+
 TEST_F(StatusOfTest, OfATypeThatIsNotListedYet) {
   EXPECT_FALSE(awaitsLists(view, *view.service("s")));
   view.know(kCools, Knowledge::Unknown);

@@ -381,6 +381,15 @@ TEST_F(StatusWriterTest, SaysWhatIsNotUnderstood) {
   EXPECT_THAT(status()["unmetCriteria"].dump(), HasSubstr("no finalizer's name"));
 }
 
+// So that they are absent without their CRDs to a lastout that starts then.
+TEST_F(StatusWriterTest, RemembersWhichTypesWereThere) {
+  createStory();
+  follow();
+  write();
+  writeUntil([this] { return status().contains("seenTypes"); });
+  EXPECT_EQ(status()["seenTypes"], Json::array({"coolresources.my.crd.group"}));
+}
+
 TEST_F(StatusWriterTest, SaysThatNothingIsGuardedWhereNotEvenTheProviderCanBeRead) {
   Json nonsense = criticalService();
   nonsense["spec"]["provider"]["group"] = "apps/v1";

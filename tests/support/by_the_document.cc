@@ -46,6 +46,50 @@ bool isHeld(const PlainCluster& cluster, const Criterion& criterion) {
   return isCarried(cluster, std::get<FinalizerCriterion>(criterion));
 }
 
+// docs/verdicts.md, "When a criterion is understood".
+class TypesByTheDocument {
+ public:
+  TypesByTheDocument(const PlainTypes& types, const std::string& service)
+      : types_(types), service_(service) {}
+
+  bool isUnderstood(const Criterion& criterion) const {
+    if (std::holds_alternative<InstancesCriterion>(criterion)) return true;
+    const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+    const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+    const kube::GroupResource& type = specific != nullptr ? specific->object.type : finalizer->type;
+    const bool metIfNotInstalled =
+        specific != nullptr ? specific->metIfNotInstalled : finalizer->metIfNotInstalled;
+    const auto there = types_.namespaced.find(type);
+    if (there == types_.namespaced.end() && !wasSeen(type))
+      return !hasOthersOf(type.group) && metIfNotInstalled;
+    if (specific == nullptr) return true;
+    if (there != types_.namespaced.end() && there->second != !specific->object.namespaceName.empty())
+      return false;
+    if (type != kCrds) return true;
+    const size_t dot = specific->object.name.find('.');
+    if (dot == std::string::npos) return false;
+    const kube::GroupResource defined{specific->object.name.substr(dot + 1),
+                                      specific->object.name.substr(0, dot)};
+    return types_.namespaced.contains(defined) || wasSeen(defined) || !hasOthersOf(defined.group);
+  }
+
+ private:
+  bool wasSeen(const kube::GroupResource& type) const {
+    const auto seen = types_.seenBy.find(service_);
+    return seen != types_.seenBy.end() && seen->second.contains(type);
+  }
+  bool hasOthersOf(const std::string& group) const {
+    return std::ranges::any_of(types_.namespaced, [&](const auto& one) { return one.first.group == group; });
+  }
+
+  const PlainTypes& types_;
+  const std::string& service_;
+};
+
+bool isUnderstood(const PlainCluster& cluster, const CriticalService& service, const Criterion& criterion) {
+  return !cluster.types || TypesByTheDocument(*cluster.types, service.meta.name).isUnderstood(criterion);
+}
+
 class Decider {
  public:
   Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted, admission::Manner manner)
@@ -140,9 +184,10 @@ class Decider {
   void wantCriteria(const CriticalService& service) {
     for (size_t i = 0; i < service.criteria.size(); ++i) {
       const int number = static_cast<int>(i);
-      if (isHeld(cluster_, service.criteria[i]))
+      const bool isMeant = isUnderstood(cluster_, service, service.criteria[i]);
+      if (isMeant && isHeld(cluster_, service.criteria[i]))
         verdict_.blockers.push_back({service.meta.name, number, Reason::CriterionUnmet});
-      else if (!wellKnown(cluster_, criticalservice::typeOf(service.criteria[i])))
+      else if (!isMeant || !wellKnown(cluster_, criticalservice::typeOf(service.criteria[i])))
         verdict_.blockers.push_back({service.meta.name, number, Reason::CriterionUnknown});
     }
   }

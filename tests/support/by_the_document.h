@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,19 @@ struct PlainObject {
   bool terminating = false;
 };
 
+// Which types there are, and of which scope; and which there were while each CriticalService stood.
+struct PlainTypes {
+  std::map<kube::GroupResource, bool> namespaced;
+  std::map<std::string, std::set<kube::GroupResource>> seenBy;
+};
+
 struct PlainCluster {
   std::vector<PlainObject> objects = {};  // CriticalServices need not be among them
   std::vector<criticalservice::CriticalService> services = {};
   std::map<std::string, std::vector<criticalservice::Dependency>> needs = {};  // of the services' providers
   std::map<kube::GroupResource, graph::Knowledge> knowledge = {};  // of a type that is not here: Unknown
   std::string ownNamespace = {};                                   // lastout's; empty: none
+  std::optional<PlainTypes> types = {};                            // nullopt: every criterion means something
 };
 
 // What denies: the CriticalService, and the number of its criterion; -1 when it is its provider, or itself.

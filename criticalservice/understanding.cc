@@ -1,0 +1,130 @@
+#include "criticalservice/understanding.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kube/nearest.h"
+#include "kube/quoting.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+constexpr std::string_view kMissing = "never seen: ";
+
+std::string nameOf(const kube::GroupResource& type) { return kube::toString(type); }
+
+// The type whose CRD the criterion names; nullopt: it names none.
+std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
+  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  if (specific == nullptr || specific->object.type != kube::crdType()) return std::nullopt;
+  return kube::definedBy(specific->object.name);
+}
+
+class Understanding {
+ public:
+  Understanding(CriticalService& service, const KnownTypes& types) : service_(service), types_(types) {}
+
+  void understand() {
+    remember();
+    for (Criterion& criterion : service_.criteria) {
+      if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion))
+        finalizer->doubt = doubtOfType(finalizer->type, finalizer->metIfNotInstalled);
+      if (auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
+        specific->doubt = doubtOfObject(criterion, *specific);
+    }
+  }
+
+ private:
+  // A type that is built in needs not be remembered: it does not go.
+  void remember() {
+    std::set<kube::GroupResource> named;
+    for (const Criterion& criterion : service_.criteria) {
+      if (std::holds_alternative<InstancesCriterion>(criterion)) continue;
+      const auto defined = definedBy(criterion);
+      named.insert(defined ? *defined : typeOf(criterion));
+    }
+    std::set<kube::GroupResource>& seen = service_.seenTypes;
+    std::erase_if(seen, [&](const kube::GroupResource& type) { return !named.contains(type); });
+    for (const kube::GroupResource& type : named) {
+      const bool canGo = type.group.find('.') != std::string::npos;
+      if (canGo && (types_.isThere(type) || types_.wasThere(type))) seen.insert(type);
+    }
+  }
+
+  bool isStrange(const kube::GroupResource& type) const {
+    return !types_.isThere(type) && !service_.seenTypes.contains(type) && types_.isCertain(type);
+  }
+
+  std::string doubtOfType(const kube::GroupResource& type, bool metIfNotInstalled) const {
+    if (!isStrange(type)) return {};
+    if (types_.isServed(type.group)) {
+      return "there is no type " + kube::inQuotes(type.resource) +
+             (type.group.empty() ? " in the core group" : " in group " + kube::inQuotes(type.group)) +
+             nearest(type, true, nameOf);
+    }
+    if (metIfNotInstalled) return {};
+    return std::string(kMissing) + kube::toString(type) + " are not installed" + nearest(type, false, nameOf);
+  }
+
+  std::string doubtOfObject(const Criterion& criterion, const SpecificResourceCriterion& specific) const {
+    const kube::GroupResource& type = specific.object.type;
+    if (std::string doubt = doubtOfType(type, specific.metIfNotInstalled); !doubt.empty()) return doubt;
+    const bool hasNamespace = !specific.object.namespaceName.empty();
+    if (types_.isThere(type) && types_.isNamespaced(type).value_or(hasNamespace) != hasNamespace)
+      return kube::toString(type) + (hasNamespace ? " are cluster-scoped: leave the namespace out"
+                                                  : " are namespaced: the namespace is missing");
+    const auto defined = definedBy(criterion);
+    if (!defined) return {};
+    if (defined->group.empty())
+      return "no CRD is called " + kube::inQuotes(specific.object.name) +
+             ": that is the resource, a dot, and the group";
+    if (!isStrange(*defined) || !types_.isServed(defined->group)) return {};
+    return "there is no CRD " + kube::inQuotes(specific.object.name) + nearest(*defined, true, kube::crdName);
+  }
+
+  // "; did you mean ...?", where some type is called so, of the same group if it is to be.
+  template <class Words>
+  std::string nearest(const kube::GroupResource& type, bool inGroup, Words words) const {
+    std::vector<std::string> names;
+    for (const kube::GroupResource& known : types_.all()) {
+      if (!inGroup || known.group == type.group) names.push_back(words(known));
+    }
+    return kube::didYouMean(words(type), {names.begin(), names.end()});
+  }
+
+  CriticalService& service_;
+  const KnownTypes& types_;
+};
+
+}  // namespace
+
+KnownTypes knownTypes(const kube::ResourceMap& types) {
+  const auto isThere = [&types](const kube::GroupResource& type) { return types.find(type) != nullptr; };
+  return {.isThere = isThere,
+          .wasThere = [](const kube::GroupResource&) { return false; },
+          .isCertain = [](const kube::GroupResource&) { return true; },
+          .isNamespaced = [&types](const kube::GroupResource& type) -> std::optional<bool> {
+            const kube::ResourceType* known = types.find(type);
+            return known == nullptr ? std::nullopt : std::optional(known->namespaced);
+          },
+          .isServed =
+              [&types](std::string_view group) {
+                return std::ranges::any_of(
+                    types.types(), [&](const kube::ResourceType& type) { return type.type.group == group; });
+              },
+          .all =
+              [&types] {
+                std::vector<kube::GroupResource> all;
+                for (const kube::ResourceType& type : types.types()) all.push_back(type.type);
+                return all;
+              }};
+}
+
+void understand(CriticalService& service, const KnownTypes& types) {
+  if (service.notUnderstood.empty()) Understanding(service, types).understand();
+}
+
+bool isOfMissingType(std::string_view doubt) { return doubt.starts_with(kMissing); }
+
+}  // namespace lastout::criticalservice

@@ -1,0 +1,43 @@
+// understand(): whether the criteria of a CriticalService mean something, by the types that there are.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "criticalservice/critical_service.h"
+#include "kube/resource_map.h"
+
+namespace lastout::criticalservice {
+
+// What is known of the types that criteria may name. A built-in type is there whether or not it is served.
+struct KnownTypes {
+  // It is served, or a CRD of it is there.
+  std::function<bool(const kube::GroupResource& type)> isThere;
+  // It was there before, as far as is remembered.
+  std::function<bool(const kube::GroupResource& type)> wasThere;
+  // It would be known if it were there.
+  std::function<bool(const kube::GroupResource& type)> isCertain;
+  // nullopt: nobody knows, as of a type whose CRD alone is there.
+  std::function<std::optional<bool>(const kube::GroupResource& type)> isNamespaced;
+  // Something of the group is served, or should be, or has a CRD.
+  std::function<bool(std::string_view group)> isServed;
+  // All that are there, for the nearest name.
+  std::function<std::vector<kube::GroupResource>()> all;
+};
+
+// Where exactly these types are there, and everybody knows so. `types` must outlive it.
+KnownTypes knownTypes(const kube::ResourceMap& types);
+
+// Sets the doubt of each criterion: a group that is served without the resource, the scope or the CRD that
+// the criterion names, or a type that was never there, unless the criterion says `ifNotInstalled: Met`.
+// Adds to `seenTypes` those types that are or were there, and takes off it those that no criterion names.
+// Changes nothing of a spec that is not understood.
+void understand(CriticalService& service, const KnownTypes& types);
+
+// A type that was never there, in words, as a doubt begins: it is not misspelt for certain.
+bool isOfMissingType(std::string_view doubt);
+
+}  // namespace lastout::criticalservice
