@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "tests/support/kubectl_words.h"
+
 namespace lastout::clients {
 
 void Cluster::SetUp() {
@@ -36,14 +38,15 @@ void Cluster::startReal(const std::string& assets) {
 testing::Ran Cluster::run(const std::string& line) const {
   const std::string folder = folder_.string();
   return testing::shell("export HOME='" + folder + "' FOLDER='" + folder + "' CONFIG='" + folder +
-                        "/config' KUBECONFIG='" + folder + "/config'; " + line);
+                        "/config' KUBECONFIG='" + folder + "/config' PATH='" + folder + "/bin'\":$PATH\"; " +
+                        line);
 }
 
 std::string Cluster::kubectl(const std::string& line, int expected) const {
   testing::Ran ran = run("timeout 60 kubectl " + line);
   EXPECT_EQ(ran.exitCode, expected) << "kubectl " << line << "\n" << ran.out;
   if (ran.out.ends_with('\n')) ran.out.pop_back();
-  return ran.out;
+  return testing::withoutNamespacesOfDeletions(ran.out);
 }
 
 void Cluster::waitUntil(const std::string& line) const {

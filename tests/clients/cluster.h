@@ -24,8 +24,8 @@ class Cluster : public ::testing::Test {
   void startReal(const std::string& assets);
   // A line of shell in which kubectl, lastout and $CONFIG, the kubeconfig, are this cluster's.
   testing::Ran run(const std::string& line) const;
-  // `kubectl <line>`: what it printed on both outputs, without the last line break; any exit code but
-  // `expected` fails the test.
+  // `kubectl <line>`: what it printed on both outputs, in the words of older releases and without the last
+  // line break; any exit code but `expected` fails the test. A $FOLDER/bin/kubectl goes before that of PATH.
   std::string kubectl(const std::string& line, int expected = 0) const;
   // Runs the line of shell, as run() does, until it succeeds; when it never does, says what it said last.
   // Safe for any number of threads.

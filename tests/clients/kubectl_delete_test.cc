@@ -57,6 +57,26 @@ TEST_F(KubectlDelete, AllOfAKind) {
   EXPECT_EQ(kubectl("get secrets -o name"), "");
 }
 
+// Newer releases of kubectl name the namespace of what they have deleted.
+TEST_F(KubectlDelete, InTheWordsOfANewerKubectl) {
+  kubectl("create configmap settings");
+  kubectl("create configmap sizes");
+  std::filesystem::create_directory(folder_ / "bin");
+  write("bin/kubectl",
+        "#!/bin/sh\n"
+        "real=$(PATH=${PATH#*/bin:} command -v kubectl)\n"
+        "\"$real\" \"$@\" >\"$FOLDER/said\"\n"
+        "code=$?\n"
+        "sed '/ from [^ ]* namespace/!s/ deleted/ deleted from default namespace/' \"$FOLDER/said\"\n"
+        "exit $code\n");
+  std::filesystem::permissions(folder_ / "bin/kubectl", std::filesystem::perms::owner_all);
+  EXPECT_THAT(run("kubectl delete configmap settings").out,
+              HasSubstr("configmap \"settings\" deleted from default namespace"));
+  EXPECT_EQ(kubectl("delete configmap sizes"), "configmap \"sizes\" deleted");
+  EXPECT_EQ(kubectl("delete deployment web --dry-run=server"),
+            "deployment.apps \"web\" deleted (server dry run)");
+}
+
 TEST_F(KubectlDelete, OnlyAsATrial) {
   EXPECT_THAT(kubectl("delete deployment web --dry-run=server"),
               HasSubstr("deployment.apps \"web\" deleted (server dry run)"));

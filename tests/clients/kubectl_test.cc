@@ -1,4 +1,4 @@
-// kubectl against `lastout up`: what people type all day. Expectations are what kubectl 1.20 to 1.32 print on
+// kubectl against `lastout up`: what people type all day. Expectations are what kubectl 1.20 to 1.36 print on
 // a real cluster.
 #include <gmock/gmock.h>
 

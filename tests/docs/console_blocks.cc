@@ -2,6 +2,8 @@
 
 #include <regex>
 
+#include "tests/support/kubectl_words.h"
+
 namespace lastout::docs {
 namespace {
 
@@ -11,7 +13,8 @@ constexpr std::string_view kElision = "…";
 std::string normalized(const std::string& line) {
   static const std::regex kDuration(R"((\bin |transitions, )[0-9][0-9,.]* (ms|s|min)\b)");
   static const std::regex kAge(R"( +([0-9]+[smhd]){1,2}$)");  // as kubectl prints it
-  return std::regex_replace(std::regex_replace(line, kDuration, "$1<time>"), kAge, " <age>");
+  const std::string words = testing::withoutNamespacesOfDeletions(line);
+  return std::regex_replace(std::regex_replace(words, kDuration, "$1<time>"), kAge, " <age>");
 }
 
 bool isFence(const std::string& line) { return line.starts_with("```"); }

@@ -34,7 +34,8 @@ std::vector<std::string> linksIn(std::string_view markdown);
 std::vector<std::string> pathsIn(std::string_view markdown);
 
 // Whether `actual` is what `shown` promises. A line "…" stands for any number of lines, also none. Durations
-// of this machine's clock ("in 0.31 s") and ages at the end of a line ("5s") count as equal.
+// of this machine's clock ("in 0.31 s") and ages at the end of a line ("5s") count as equal, as do the words
+// of different releases of kubectl.
 bool matches(const std::vector<std::string>& shown, const std::vector<std::string>& actual);
 
 // The markdown with the output of every command that is run replaced by what `run` gives, except where it

@@ -92,6 +92,17 @@ TEST(ConsoleBlocks, TimesOfThisMachineCountAsEqual) {
   EXPECT_FALSE(matches({"cr   0s"}, {"crd   0s"}));
 }
 
+TEST(ConsoleBlocks, WordsOfAnyKubectlCountAsEqual) {
+  EXPECT_TRUE(
+      matches({"deployment.apps \"web\" deleted"}, {"deployment.apps \"web\" deleted from shop namespace"}));
+  EXPECT_TRUE(matches({"pod \"web\" deleted from shop namespace"}, {"pod \"web\" deleted"}));
+  EXPECT_TRUE(matches({"pod \"web\" force deleted"}, {"pod \"web\" force deleted from shop namespace"}));
+  EXPECT_TRUE(
+      matches({"pod \"web\" deleted (dry run)"}, {"pod \"web\" deleted from shop namespace (dry run)"}));
+  EXPECT_FALSE(matches({"pod \"web\" deleted"}, {"pod \"other\" deleted from shop namespace"}));
+  EXPECT_FALSE(matches({"what was deleted"}, {"what was deleted from shop namespace"}));
+}
+
 TEST(ConsoleBlocks, AreUpdatedWhereTheyDiffer) {
   const auto run = [](const Shown& shown) {
     return shown.command == "echo $?" ? std::vector<std::string>{"0"} : std::vector<std::string>{"new"};
