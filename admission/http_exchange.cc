@@ -17,7 +17,8 @@ using AsioError = boost::system::error_code;
 
 constexpr size_t kMostDrained = size_t{1} << 20;  // bytes that are read and thrown away behind a refusal
 constexpr size_t kLongestReport = 300;            // bytes of what a handler said
-constexpr int kMostSteps = 64;                    // with one connection, before others have their turn
+constexpr std::string_view kNothingHere = "there is nothing here";
+constexpr int kMostSteps = 64;  // with one connection, before others have their turn
 
 // What a handler answers; nothing: it failed.
 std::optional<HttpResponse> runHandler(const HttpHandler& handler, HttpRequest request) {
@@ -113,7 +114,8 @@ HttpNext HttpLoop::stepHandshake(HttpConnection& connection) {
     return HttpNext::Again;
   }
   // Whoever only looks whether the port is open says nothing.
-  if (connection.tls.hasHeard()) report(&connection, 0, "no TLS handshake: " + connection.tls.problem());
+  if (connection.tls.hasHeard())
+    report(&connection, 0, "no TLS handshake: " + connection.tls.problem(), "no TLS handshake");
   if (connection.tls.isPlainHttp()) {
     const std::string text = responseText(plainAnswer(400, "this port speaks HTTPS, not HTTP"), true);
     static_cast<void>(::send(connection.socket.native_handle(), text.data(), text.size(), MSG_NOSIGNAL));
@@ -194,7 +196,7 @@ HttpNext HttpLoop::checkHeader(HttpConnection& connection) {
     allowed.append(allowed.empty() ? "" : ", ").append(route.method);
   }
   if (connection.route == nullptr) {
-    if (allowed.empty()) return refuse(connection, 404, "there is nothing here");
+    if (allowed.empty()) return refuse(connection, 404, kNothingHere);
     refuse(connection, 405, "only " + allowed + " is answered here");
     // The header that goes with it, behind the status line.
     connection.output.insert(connection.output.find("\r\n") + 2, "Allow: " + allowed + "\r\n");
@@ -203,6 +205,7 @@ HttpNext HttpLoop::checkHeader(HttpConnection& connection) {
   const HttpRoute& route = *connection.route;
   if (connection.needsClient && !route.open && !connection.tls.hasVerifiedClient())
     return refuse(connection, 403, "a client certificate is needed here");
+  if (route.knows && !route.knows(request.path)) return refuse(connection, 404, kNothingHere);
   if (hasBody(request.method) && !connection.reader->hasLength())
     return refuse(connection, 411, "the length of the body has to be said");
   if (!route.contentType.empty() && request.contentType != route.contentType)
@@ -227,7 +230,7 @@ HttpNext HttpLoop::dispatch(const HttpConnectionPointer& connection) {
       refuse(to, 500, "this request could not be worked on");
       return;
     }
-    if (isRefusal(*response)) report(&to, response->status, firstLine(response->body));
+    if (isRefusal(*response)) report(&to, response->status, firstLine(response->body), "refused");
     answer(to, *response);
   };
   if (self.route->quick) {

@@ -114,8 +114,10 @@ void HttpLoop::finishIfEmpty() {
   work_.reset();
 }
 
-void HttpLoop::report(const HttpConnection* connection, int status, std::string_view message) {
-  if (log_) log_({connection != nullptr ? connection->peer : "", status, std::string(message)});
+void HttpLoop::report(const HttpConnection* connection, int status, std::string_view message,
+                      std::string_view cause) {
+  if (!log_) return;
+  log_({connection != nullptr ? connection->peer : "", status, std::string(message), std::string(cause)});
 }
 
 void HttpLoop::accept() {

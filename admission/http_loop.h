@@ -122,7 +122,8 @@ class HttpLoop {
   void answer(HttpConnection& connection, const HttpResponse& response);
   HttpNext refuse(HttpConnection& connection, int status, std::string_view why, bool end = true);
   HttpNext linger(HttpConnection& connection);
-  void report(const HttpConnection* connection, int status, std::string_view message);
+  void report(const HttpConnection* connection, int status, std::string_view message,
+              std::string_view cause = {});
 
   const HttpServerOptions options_;
   const std::vector<HttpRoute> routes_;

@@ -43,6 +43,9 @@ struct HttpRoute {
   bool quick = false;
   // Where the server has an authority for clients: this is answered to clients without a certificate, too.
   bool open = false;
+  // Whether the path is one of the route's, where that is not all that begins with `path`; empty: it is. It
+  // is asked before a body is read, by the server's own thread, and must not wait.
+  std::function<bool(const std::string& path)> knows = {};
 };
 
 }  // namespace lastout::admission

@@ -42,6 +42,8 @@ struct HttpEvent {
   std::string peer;     // "10.1.2.3:41234"; empty: of no client
   int status = 0;       // what it was answered; 0: nothing, the connection was closed
   std::string message;  // for a log: one line, with nothing secret
+  // The kind of it, in few words that no client chooses; empty: the message is that.
+  std::string cause = {};
 };
 // "10.1.2.3:41234: the request is too long, answered 413"
 std::string toString(const HttpEvent& event);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "admission/log_limiter.h"
 #include "client/connection.h"
 #include "kube/nearest.h"
 #include "kube/query.h"
@@ -186,10 +187,11 @@ Answers::~Answers() { stop(std::chrono::milliseconds(0)); }
 kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<client::Access>& access,
                                                      const AnswersOptions& options, AnswersSources sources) {
   std::unique_ptr<Answers> answers(new Answers(access, options, std::move(sources)));
-  auto http = admission::HttpServer::open(answers->httpOptions_, answers->routes(),
-                                          [raw = answers.get()](const admission::HttpEvent& event) {
-                                            raw->sources_.log(Level::Warning, toString(event));
-                                          });
+  const auto log = [raw = answers.get()](const admission::HttpEvent& event) {
+    raw->sources_.log(Level::Warning, toString(event));
+  };
+  auto http =
+      admission::HttpServer::open(answers->httpOptions_, answers->routes(), admission::limited(log, {}));
   if (!http) return tl::unexpected(std::move(http.error()));
   answers->http_ = std::move(*http);
   return answers;

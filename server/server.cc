@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/log_limiter.h"
 #include "client/connection.h"
 #include "criticalservice/critical_service.h"
 #include "manifestwork/manifest_work.h"
@@ -87,28 +88,29 @@ kube::Result<std::unique_ptr<Server>> Server::open(std::shared_ptr<client::Acces
 
 kube::Result<void> Server::listen() {
   std::vector<admission::HttpRoute> routes;
+  const auto review = [this](const admission::HttpRequest& request) { return reviews_.answer(request); };
+  const auto knows = [this](const std::string& path) { return isReviewPath(path); };
   for (const char* below : {"", "/"})
-    routes.push_back({"POST", std::string(kReviewPath) + below, "application/json",
-                      [this](const admission::HttpRequest& request) { return answerReview(request); }});
+    routes.push_back(
+        {"POST", std::string(kReviewPath) + below, "application/json", review, false, false, knows});
   routes.push_back({"POST", std::string(kProbePath), "application/json", answerProbe});
   for (admission::HttpRoute& route : healthRoutes([this] { return health(); }))
     routes.push_back(std::move(route));
   auto http = admission::HttpServer::open(
       options_.http, std::move(routes),
-      [this](const admission::HttpEvent& event) { options_.log(Level::Warning, toString(event)); });
+      admission::limited(
+          [this](const admission::HttpEvent& event) { options_.log(Level::Warning, toString(event)); }, {}));
   if (!http) return tl::unexpected(std::move(http.error()));
   http_ = std::move(*http);
   noteValidity(options_.http.identity.certificate);
   return {};
 }
 
-// Whoever does not know the path is no API server.
-admission::HttpResponse Server::answerReview(const admission::HttpRequest& request) const {
+// The path is secret: a request to another one does not come from an API server.
+bool Server::isReviewPath(const std::string& path) const {
+  if (!options_.webhook) return path == kReviewPath;
   const WebhookKeeper* keeper = startedKeeper_;
-  const bool isKnown =
-      options_.webhook ? keeper != nullptr && keeper->asksAt(request.path) : request.path == kReviewPath;
-  if (!isKnown) return {404, "text/plain", "no webhook configuration of lastout's has this path\n", {}};
-  return reviews_.answer(request);
+  return keeper != nullptr && keeper->asksAt(path);
 }
 
 kube::Result<void> Server::listenForQuestions() {

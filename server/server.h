@@ -93,7 +93,7 @@ class Server {
   Server(std::shared_ptr<client::Access> access, ServerOptions options);
   ReviewsOptions reviewsOptions();
   kube::Result<void> listen();
-  admission::HttpResponse answerReview(const admission::HttpRequest& request) const;
+  bool isReviewPath(const std::string& path) const;
   kube::Result<void> listenForQuestions();
   void holdLease();
   void keepWebhook();

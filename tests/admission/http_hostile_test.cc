@@ -83,6 +83,26 @@ TEST_F(HttpHostileTest, DoesNotReadWhatFollowsARefusal) {
   EXPECT_EQ(all.find("HTTP/1.1", 1), std::string::npos);
 }
 
+// Answered although the body never comes.
+TEST_F(HttpHostileTest, LooksAtThePathBeforeTheBody) {
+  start();
+  const std::string headers = "Content-Type: application/json\r\nContent-Length: 1000000\r\n";
+  for (const char* path : {"POST /nothing", "POST /secret/", "POST /secret/ward", "POST /secret/word/"}) {
+    expectRefused(404, request(path, headers));
+    expectRefused(404, request(path, headers + "Expect: 100-continue\r\n"));
+  }
+  EXPECT_EQ(statusOf(ask(postText("/secret/word", "{}"))), 200);
+}
+
+TEST_F(HttpHostileTest, AsksForACertificateBeforeItSaysWhichPathsThereAre) {
+  const apiserver::CertifiedKey clients = testAuthority("clients");
+  admission::HttpServerOptions options;
+  options.identity.clientCa = clients.certificate;
+  start(options);
+  EXPECT_EQ(statusOf(ask(postText("/secret/word", "{}"))), 403);
+  EXPECT_EQ(statusOf(ask(postText("/secret/ward", "{}"))), 403);
+}
+
 TEST_F(HttpHostileTest, TellsAClientWithoutTls) {
   start();
   RawClient client(server->port());

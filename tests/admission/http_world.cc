@@ -200,7 +200,9 @@ std::vector<admission::HttpRoute> HttpWorld::routes() {
           {"GET", "/who", "", who, false, false},
           {"GET", "/live", "", live, true, true},
           {"POST", "/wait", "", wait, false, false},
-          {"POST", "/fail", "", fail, false, false}};
+          {"POST", "/fail", "", fail, false, false},
+          {"POST", "/secret/", "application/json", echo, false, false,
+           [](const std::string& path) { return path == "/secret/word"; }}};
 }
 
 void HttpWorld::start(admission::HttpServerOptions options) {

@@ -87,8 +87,9 @@ class Gate {
   int come_ = 0;
 };
 
-// Routes: POST /echo answers what it was sent, GET /who the client's name and the query, GET /live at once,
-// POST /wait once the gate is open, POST /fail never.
+// Routes: POST /echo answers what it was sent, POST /secret/word does, too, and knows no other path below
+// /secret/, GET /who the client's name and the query, GET /live at once, POST /wait once the gate is open,
+// POST /fail never.
 class HttpWorld : public ::testing::Test {
  public:
   ~HttpWorld() override;
