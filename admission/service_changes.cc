@@ -66,30 +66,57 @@ bool hasSameSpec(const kube::Object& before, const kube::Object& after) {
   return former != nullptr && spec != nullptr && kube::toJson(*former) == kube::toJson(*spec);
 }
 
+// All that is wrong with it by itself. What cannot be understood in one part is still looked at in the
+// others.
+kube::Errors problemsOf(const kube::Object& object, const kube::ResourceMap& types,
+                        std::string_view ownNamespace) {
+  kube::Errors problems;
+  auto service = criticalservice::parse(object, types);
+  if (!service) {
+    problems = std::move(service.error());
+    service = criticalservice::parseStanding(object);
+  }
+  if (service)
+    std::ranges::move(criticalservice::validateNew(*service, ownNamespace), std::back_inserter(problems));
+  return problems;
+}
+
+// A problem that stood there before is no reason to refuse what may mend another.
+void dropFormer(kube::Errors& problems, const kube::Errors& former) {
+  std::erase_if(problems, [&](const kube::Error& problem) {
+    return std::ranges::find(former, problem.message, &kube::Error::message) != former.end();
+  });
+}
+
+// What the change would let go that is still needed. A criterion that is in doubt may be mended, and who
+// gives the provider up gives its criteria up.
+kube::Errors lostBy(const ClusterView& view, criticalservice::CriticalService former,
+                    const criticalservice::CriticalService& after, const IsMet& isMet) {
+  former.criteria = criticalservice::writtenCriteria(former);
+  const bool isGivenUp = after.intent == criticalservice::DeletionIntent::OrphanResources;
+  const std::vector<criticalservice::Criterion> doubted = view.understood(former).criteria;
+  return criticalservice::validateChange(former, after, [&](const criticalservice::Criterion& criterion) {
+    const auto at = std::ranges::find(former.criteria, criterion) - former.criteria.begin();
+    return isGivenUp || !criticalservice::doubtOf(doubted[static_cast<size_t>(at)]).empty() ||
+           isMet(criterion);
+  });
+}
+
 }  // namespace
 
 kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& types,
                              std::string_view ownNamespace, const kube::Object* before,
                              const kube::Object& after, const IsMet& isMet) {
   if (before != nullptr && hasSameSpec(*before, after)) return {};
-  const auto service = criticalservice::parse(after, types);
-  if (!service) return service.error();
-  kube::Errors problems = criticalservice::validateNew(*service, ownNamespace);
+  kube::Errors problems = problemsOf(after, types, ownNamespace);
   if (before == nullptr) return problems;
+  dropFormer(problems, problemsOf(*before, types, ownNamespace));
   // What stands there counts, which nobody may have told of yet; or else what it was understood to say.
   const auto standing = criticalservice::parseStanding(*before);
   const criticalservice::CriticalService* last = standing ? &*standing : view.service(before->key.name);
-  if (last == nullptr) return problems;
-  criticalservice::CriticalService former = *last;
-  former.criteria = criticalservice::writtenCriteria(former);
-  // What means nothing may be mended.
-  const std::vector<criticalservice::Criterion> doubted = view.understood(former).criteria;
-  kube::Errors lost =
-      criticalservice::validateChange(former, *service, [&](const criticalservice::Criterion& criterion) {
-        const auto at = std::ranges::find(former.criteria, criterion) - former.criteria.begin();
-        return !criticalservice::doubtOf(doubted[static_cast<size_t>(at)]).empty() || isMet(criterion);
-      });
-  std::ranges::move(lost, std::back_inserter(problems));
+  const auto service = criticalservice::parseStanding(after);
+  if (last == nullptr || !service) return problems;
+  std::ranges::move(lostBy(view, *last, *service, isMet), std::back_inserter(problems));
   return problems;
 }
 

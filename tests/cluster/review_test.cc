@@ -42,7 +42,7 @@ TEST_F(Review, DeniesTheProviderWhileAnInstanceCarriesTheFinalizer) {
   EXPECT_FALSE(world.state().step(request).done) << "the client asks again";
 }
 
-// A slip of the pen: all types that there ever are stand in the input.
+// All types that there ever are stand in the input: another resource of their group means nothing.
 TEST(Understanding, ACriterionThatMeansNothingIsNeverMet) {
   const auto replaced = [](const std::string& before, const std::string& after) {
     std::string guard = kGuard;
@@ -53,7 +53,7 @@ TEST(Understanding, ACriterionThatMeansNothingIsNeverMet) {
     world.send(world.step(Step::Verb::Delete, kDeployment));
     return world.log().back() == std::string("client denied ") + kDeployment;
   };
-  EXPECT_TRUE(isDenied(kProvider + kInstances + replaced("resource: widgets", "resource: widget")));
+  EXPECT_TRUE(isDenied(kProvider + kInstances + replaced("resource: widgets", "resource: gadgets")));
   EXPECT_FALSE(isDenied(kProvider + kInstances + replaced("group: example.com", "group: elsewhere.com")));
   EXPECT_FALSE(isDenied(kProvider + kGuard));
   EXPECT_TRUE(isDenied(kProvider + replaced("ifNotInstalled: Met", "ifNotInstalled: Unknown")));

@@ -227,7 +227,7 @@ class RandomGenerator {
     if (dice_.oneIn(10)) finalizer = dice_.oneIn(2) ? "foregroundDeletion" : "orphan";
     // A slip of the pen; and one that is said not to matter.
     if (dice_.oneIn(20))
-      return criticalservice::FinalizerCriterion{{types::kWidgets.group, "widget"}, finalizer};
+      return criticalservice::FinalizerCriterion{{types::kWidgets.group, "widgtes"}, finalizer};
     if (dice_.oneIn(20))
       return criticalservice::FinalizerCriterion{
           {"nowhere.example.com", "widgets"}, finalizer, dice_.oneIn(2)};
