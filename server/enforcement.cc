@@ -7,8 +7,9 @@ namespace lastout::server {
 Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service) {
   if (service.intent == criticalservice::DeletionIntent::OrphanResources)
     return {false, "OrphanResources",
-            "spec.deletionIntent is OrphanResources: the provider may go at any time"};
-  if (facts.auditOnly) return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything"};
+            "spec.deletionIntent is OrphanResources: the provider may go at any time", true};
+  if (facts.auditOnly)
+    return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything", true};
   if (!admission::isReviewed(service.provider, facts.ownNamespace))
     return {false, "NamespaceExcluded",
             "the API server does not ask about what is in namespace " + service.provider.namespaceName};

@@ -13,6 +13,7 @@ struct Enforcement {
   std::optional<bool> enforced;  // nothing: it is not known
   std::string reason;            // one word, of a condition
   std::string message;           // one sentence
+  bool isGivenUp = false;        // somebody wants it so: the provider may go
 };
 
 // What is known of this lastout.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/explain.h"
+#include "admission/guard_index.h"
 #include "criticalservice/status.h"
 #include "criticalservice/understanding.h"
 #include "graph/blockers.h"
@@ -23,6 +24,7 @@ using StatusJson = nlohmann::json;
 using criticalservice::CriticalService;
 using graph::Knowledge;
 
+constexpr const char* kProviderTerminating = "ProviderTerminating";
 constexpr size_t kMostExamples = 10;
 constexpr size_t kMostLookedAt = 10'000;    // holders of a criterion
 constexpr size_t kMostInCycle = 3;          // root blockers that are looked at to find one
@@ -148,6 +150,7 @@ CriterionState look(const graph::Graph& graph, const criticalservice::Criterion&
 struct ProviderState {
   std::optional<bool> present;  // nothing: not seen, and it is not known whether that means anything
   bool terminating = false;
+  bool held = false;  // by lastout's finalizer
   criticalservice::ProviderStatus seen;
   std::string uid;  // of the one that is there
 };
@@ -158,6 +161,7 @@ ProviderState lookAtProvider(const graph::Graph& graph, const CriticalService& s
   if (object) {
     state.present = true;
     state.terminating = graph.isTerminating(*object);
+    state.held = admission::mannerOf(graph, *object) == admission::Manner::Held;
     state.uid = graph.uid(*object);
     state.seen = criticalservice::observeProvider(service, state.uid);
   } else {
@@ -199,6 +203,31 @@ ConditionText providerReady(const graph::Graph& graph, const CriticalService& se
   if (provider.seen.replaced)
     text.message += "; it has uid " + provider.uid + ", the one that was seen first had " + provider.seen.uid;
   return text;
+}
+
+// The reason of a condition as it stands; empty: there is no such condition.
+std::string standingReason(const StatusJson& standing, std::string_view type) {
+  if (!standing.is_object() || !standing.contains("conditions")) return {};
+  for (const StatusJson& condition : standing["conditions"]) {
+    if (!condition.is_object() || condition.value("type", StatusJson()) != StatusJson(type)) continue;
+    const StatusJson reason = condition.value("reason", StatusJson());
+    return reason.is_string() ? reason.get<std::string>() : std::string();
+  }
+  return {};
+}
+
+// Nobody is asked when the last finalizer of a terminating object goes. That is as it should be of a provider
+// that lastout has let go, because its criteria held, and of one that its own finalizer holds.
+ConditionText enforced(const CriticalService& service, const StatusJson& standing,
+                       const ProviderState& provider, const ConditionText& satisfied,
+                       const Enforcement& enforcement) {
+  const bool wasLetGo = !service.providerUid.empty() && satisfied.status != std::optional(false) &&
+                        standingReason(standing, "Enforced") != kProviderTerminating;
+  if (!provider.terminating || provider.held || wasLetGo || enforcement.isGivenUp)
+    return {enforcement.enforced, enforcement.reason, enforcement.message};
+  return {false, kProviderTerminating,
+          toString(service.provider) +
+              " is being deleted already: it goes with its last finalizer, and nobody is asked"};
 }
 
 // Something waits for itself, by what orders deletions; found within bounded time.
@@ -313,9 +342,10 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   status.put("provider", providerFields(standing, provider, ready.status));
   status.put("unmetCriteria", unmetCriteria(graph, criteria));
   status.put("seenTypes", seenTypes(service));
-  status.set("Satisfied", satisfied(criteria));
+  const ConditionText criteriaHold = satisfied(criteria);
+  status.set("Satisfied", criteriaHold);
   status.set("ProviderReady", ready);
-  status.set("Enforced", {facts.enforcement.enforced, facts.enforcement.reason, facts.enforcement.message});
+  status.set("Enforced", enforced(service, standing, provider, criteriaHold, facts.enforcement));
   status.set("Stuck", stuck(graph, service, criteria, provider, ready, status.age("ProviderReady")));
   status.set("Degraded", degraded(graph, service, provider, facts));
   DependencyStanding dependencies = dependencyStanding(view, service);

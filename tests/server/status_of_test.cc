@@ -63,6 +63,12 @@ class StatusOfTest : public ::testing::Test {
     status = statusOf(view, *view.service("s"), status, facts);
     return status;
   }
+  // The CriticalService has the status that was written.
+  void remember() {
+    StatusTree service = StatusTree::parse(kServiceText);
+    service["status"] = status;
+    guard(service);
+  }
   const StatusTree& condition(const std::string& type) {
     for (const StatusTree& one : status["conditions"]) {
       if (one.value("type", StatusTree()) == type) return one;
@@ -107,6 +113,47 @@ TEST_F(StatusOfTest, OfAProviderThatCannotBeHeld) {
   view.know(kCools, Knowledge::Forbidden);
   write();
   EXPECT_EQ(brief("Degraded"), "True TypeForbidden") << "what decides comes first";
+}
+
+// Nobody is asked when its last finalizer goes.
+TEST_F(StatusOfTest, OfAProviderThatWasGoingWhenItWasSeenFirst) {
+  facts.enforcement = {true, "ProbeDenied", "at each address"};
+  put(kWorkloads, "n", "d", "u-1", {"foregroundDeletion"}, true);
+  write();
+  EXPECT_EQ(brief("Satisfied"), "True CriteriaMet");
+  EXPECT_EQ(brief("Enforced"), "False ProviderTerminating");
+  EXPECT_EQ(
+      message("Enforced"),
+      "deployments.apps/n/d is being deleted already: it goes with its last finalizer, and nobody is asked");
+  remember();
+  write();
+  EXPECT_EQ(brief("Enforced"), "False ProviderTerminating") << "it was seen since, and is no safer";
+  facts.enforcement = {false, "OrphanResources", "given up", true};
+  write();
+  EXPECT_EQ(brief("Enforced"), "False OrphanResources");
+  facts.enforcement = {true, "ProbeDenied", "at each address"};
+  put(kWorkloads, "n", "d", "u-2");
+  write();
+  EXPECT_EQ(brief("Enforced"), "True ProbeDenied") << "somebody has created it again";
+}
+
+TEST_F(StatusOfTest, OfAProviderThatGoesLater) {
+  facts.enforcement = {true, "ProbeDenied", "at each address"};
+  putProvider();
+  write();
+  remember();
+  put(kWorkloads, "n", "d", "u-1", {"foregroundDeletion"}, true);
+  write();
+  EXPECT_EQ(brief("Enforced"), "True ProbeDenied") << "its criteria hold: it was let go";
+  put(kCools, "", "i", "i", {"a/b"});
+  write();
+  EXPECT_EQ(brief("Enforced"), "False ProviderTerminating");
+  view.remove({kCools, "", "i"});
+  write();
+  EXPECT_EQ(brief("Enforced"), "False ProviderTerminating") << "nobody knows who let it go";
+  put(kWorkloads, "n", "d", "u-1", {"lastout.dev/criteria"}, true);
+  write();
+  EXPECT_EQ(brief("Enforced"), "True ProbeDenied") << "it is held";
 }
 
 TEST_F(StatusOfTest, OfCriteriaThatDoNot) {
