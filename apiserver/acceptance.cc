@@ -41,9 +41,8 @@ ApiResult<Json> mutatedUpdate(const Mutation& mutation, Json object) {
   const Json& before = mutation.before->object();
   const std::string_view uid = stringAt(object, {"metadata", "uid"});
   if (!uid.empty() && uid != stringAt(before, {"metadata", "uid"}))
-    return tl::unexpected(invalid(type.kind, type.type.group, mutation.key.name,
-                                  {invalidField("metadata.uid", std::string(uid), "field is immutable")}));
-  const std::string_view version = stringAt(object, {"metadata", "resourceVersion"});
+    return tl::unexpected(uidIsImmutable(type, mutation.key.name, uid));
+  const std::string_view version = givenVersion(object);
   if (version.empty() && !type.builtIn) return tl::unexpected(noVersionGiven(type, mutation.key.name));
   if (!version.empty() && version != std::to_string(mutation.before->version()))
     return tl::unexpected(modified(type.type, mutation.key.name));
@@ -61,6 +60,11 @@ ApiError noVersionGiven(const ServedType& type, std::string_view name) {
   return invalid(type.kind, type.type.group, name,
                  {{"FieldValueInvalid", "Invalid value: 0x0: must be specified for an update",
                    "metadata.resourceVersion"}});
+}
+
+ApiError uidIsImmutable(const ServedType& type, std::string_view name, std::string_view uid) {
+  return invalid(type.kind, type.type.group, name,
+                 {invalidField("metadata.uid", std::string(uid), "field is immutable")});
 }
 
 ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::string_view name, Json& object,

@@ -23,6 +23,9 @@ ApiResult<void> checkContent(const ServedType& type, const Json& object);
 // An update of a custom object has to say which version it is of.
 ApiError noVersionGiven(const ServedType& type, std::string_view name);
 
+// A uid never changes. A PUT of another one fails as a precondition, and is not answered with this.
+ApiError uidIsImmutable(const ServedType& type, std::string_view name, std::string_view uid);
+
 // Puts into `mutation` what mutating webhooks made of the object that they were shown, as it is stored then:
 // what is the API server's own stays, and all that is asked of a client's write is asked of it. Fails with
 // 500 for what is no object of its type, 400 for another namespace, 409 for another resourceVersion, and 422.

@@ -91,6 +91,14 @@ std::optional<std::string> selectedName(const HttpRequest& request, const kube::
   return found->value;
 }
 
+// Whether there is such a path at all: an object has none without its namespace, nor with one where its type
+// has none (as of rest/044).
+bool hasPath(const ServedType& type, const Target& target) {
+  if (!target.subresource.empty() && type.subresource(target.subresource) == nullptr) return false;
+  return type.namespaced ? target.name.empty() || !target.namespaceName.empty()
+                         : target.namespaceName.empty();
+}
+
 bool isServed(const ServedType& type, const Target& target, std::string_view verb) {
   if (target.subresource.empty()) return type.allows(verb);
   const Subresource* subresource = type.subresource(target.subresource);
@@ -111,10 +119,7 @@ HttpResponse Api::handle(const HttpRequest& request) {
     }
     if (target) type = plane_.types.find(target->group, target->version, target->resource);
   }
-  if (type == nullptr ||
-      (!target->subresource.empty() && type->subresource(target->subresource) == nullptr) ||
-      (!type->namespaced && !target->namespaceName.empty()))
-    return plainText(404, "404 page not found\n");  // rest/044
+  if (type == nullptr || !hasPath(*type, *target)) return plainText(404, "404 page not found\n");  // rest/044
   auto view = viewOf(request, plane_.seconds());
   if (!view) return answerWith(view.error());
   Call call{request, *target, std::move(type), std::move(*view), {}};

@@ -22,15 +22,18 @@ FieldValidation validationOf(const WriteOptions& options) {
   return parseFieldValidation(options.fieldValidation).value_or(FieldValidation::Ignore);
 }
 
-// A body's resourceVersion and uid must be those of what is stored.
-ApiResult<void> checkIdentity(const ServedType& type, const Record& before, const Json& object) {
-  const std::string_view version = stringAt(object, {"metadata", "resourceVersion"});
+// A body's resourceVersion and uid must be those of what is stored. `isWhole`: the client sent all of it
+// (PUT), and thereby said which object it means; of a patch the uid is a field like others.
+ApiResult<void> checkIdentity(const ServedType& type, const Record& before, const Json& object,
+                              bool isWhole) {
+  const std::string_view version = givenVersion(object);
   if (version.empty() && !type.builtIn) return tl::unexpected(noVersionGiven(type, before.key().name));
   if (!version.empty() && version != std::to_string(before.version()))
     return tl::unexpected(modified(type.type, before.key().name));
   const std::string_view uid = stringAt(object, {"metadata", "uid"});
   const std::string_view actual = stringAt(before.object(), {"metadata", "uid"});
   if (uid.empty() || uid == actual) return {};
+  if (!isWhole) return tl::unexpected(uidIsImmutable(type, before.key().name, uid));
   return tl::unexpected(conflict(type.type, before.key().name,
                                  "Precondition failed: UID in precondition: " + std::string(uid) +
                                      ", UID in object meta: " + std::string(actual)));
@@ -156,7 +159,8 @@ ApiResult<HttpResponse> Api::patch(Call& call) {
 ApiResult<Mutation> Api::prepareUpdate(Call& call, const RecordRef& before, Json object,
                                        const WriteOptions& options) const {
   const ServedType& type = *call.type;
-  if (auto same = checkIdentity(type, *before, object); !same) return tl::unexpected(std::move(same.error()));
+  if (auto same = checkIdentity(type, *before, object, call.http.method == "PUT"); !same)
+    return tl::unexpected(std::move(same.error()));
   if (const auto problems = metadataProblems(type, object); !problems.empty())
     return tl::unexpected(invalid(type.kind, type.type.group, call.target.name, problems));
   if (auto fits = fitToSchema(type, validationOf(options), call.target.name, object, call.warnings); !fits)
@@ -186,7 +190,7 @@ ApiResult<Mutation> Api::prepareScale(Call& call, const RecordRef& before, const
                                       const WriteOptions& options) const {
   auto object = withScale(before->object(), scale);
   if (!object) return tl::unexpected(std::move(object.error()));
-  const std::string_view version = stringAt(scale, {"metadata", "resourceVersion"});
+  const std::string_view version = givenVersion(scale);
   if (!version.empty() && version != std::to_string(before->version()))
     return tl::unexpected(modified(call.type->type, call.target.name));
   const std::string subresource = std::exchange(call.target.subresource, "");

@@ -319,9 +319,13 @@ ApiResult<void> matchTarget(const ServedType& type, const RequestTarget& target,
   return matchNames(type, target, metadata);
 }
 
-ApiResult<void> refuseResourceVersion(const Json& object) {
+std::string_view givenVersion(const Json& object) {
   const std::string_view version = stringAt(object, {"metadata", "resourceVersion"});
-  if (version.empty() || version == "0") return {};
+  return version == "0" ? std::string_view() : version;
+}
+
+ApiResult<void> refuseResourceVersion(const Json& object) {
+  if (givenVersion(object).empty()) return {};
   return tl::unexpected(
       ApiError{500, "", "resourceVersion should not be set on objects to be created", nullptr});
 }

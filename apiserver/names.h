@@ -24,6 +24,9 @@ struct RequestTarget {
 // kind. A body's namespace means nothing in a cluster-scoped type and is dropped.
 ApiResult<void> matchTarget(const ServedType& type, const RequestTarget& target, Json& object);
 
+// The resourceVersion that the object says it has; empty: it says none, and "0" is none.
+std::string_view givenVersion(const Json& object);
+
 // A new object has no resourceVersion: fails with the API server's 500 (it has no reason).
 ApiResult<void> refuseResourceVersion(const Json& object);
 

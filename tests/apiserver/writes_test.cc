@@ -40,6 +40,55 @@ TEST_F(WritesTest, AFieldManagerIsPrintableAndShort) {
   expect(201, "POST", kMaps + "?fieldManager=kubectl-\xC3\xA9", configMap("b"));
 }
 
+// A PUT says which object it means by its uid; in a patch that is a field like others, which never changes.
+TEST_F(WritesTest, AUidNeverChanges) {
+  createWidgets({{"type", "object"}});
+  expect(201, "POST", kMaps, configMap("a"));
+  expect(201, "POST", kWidgets, widget("a"));
+  const Json other = {{"metadata", {{"uid", "other"}}}};
+  const Json operations = {{{"op", "replace"}, {"path", "/metadata/uid"}, {"value", "other"}}};
+  for (const std::string& path : {kMaps + "/a", kWidgets + "/a"}) {
+    const Json before = expect(200, "GET", path);
+    for (const Json& refused : {expect(422, "PATCH", path, other, kMerge),
+                                expect(422, "PATCH", path, operations, "application/json-patch+json")}) {
+      EXPECT_EQ(refused["reason"], "Invalid");
+      EXPECT_EQ(refused["details"]["causes"][0]["field"], "metadata.uid");
+      EXPECT_EQ(refused["details"]["causes"][0]["message"], "Invalid value: \"other\": field is immutable");
+    }
+    Json whole = before;
+    whole["metadata"]["uid"] = "other";
+    EXPECT_EQ(expect(409, "PUT", path, whole)["reason"], "Conflict");
+    EXPECT_EQ(expect(200, "GET", path), before);
+    expect(200, "PATCH", path, {{"metadata", {{"uid", before["metadata"]["uid"]}}}}, kMerge);
+  }
+}
+
+// Where a type's objects are in namespaces an object has no path without one, and the other way round.
+TEST_F(WritesTest, NothingHasAPathInTheOtherScope) {
+  expect(201, "POST", kMaps, configMap("a"));
+  for (const char* method : {"GET", "PUT", "PATCH", "DELETE"}) {
+    for (const char* path : {"/api/v1/configmaps/a", "/apis/apps/v1/deployments/d/scale",
+                             "/api/v1/namespaces/default/persistentvolumes/v",
+                             "/apis/apiextensions.k8s.io/v1/namespaces/default/customresourcedefinitions"}) {
+      const HttpResponse answer = send(method, path);
+      EXPECT_EQ(answer.status, 404) << method << path;
+      EXPECT_EQ(answer.body, "404 page not found\n") << method << path;
+    }
+  }
+  expect(200, "GET", "/api/v1/configmaps");
+}
+
+TEST_F(WritesTest, VersionZeroIsNone) {
+  createWidgets({{"type", "object"}});
+  expect(201, "POST", kMaps, configMap("a"));
+  expect(201, "POST", kWidgets, widget("a"));
+  const Json zero = {{"metadata", {{"resourceVersion", "0"}}}};
+  expect(200, "PATCH", kMaps + "/a", zero, kMerge);
+  EXPECT_EQ(expect(422, "PATCH", kWidgets + "/a", zero, kMerge)["details"]["causes"][0]["field"],
+            "metadata.resourceVersion");
+  expect(409, "PATCH", kMaps + "/a", {{"metadata", {{"resourceVersion", "1"}}}}, kMerge);
+}
+
 TEST_F(WritesTest, WhatThrowsIsTheAnswerOfOneRequest) {
   for (int i = 0; i < 3; ++i)
     validate("configmaps", "CREATE", [](const Json&) -> Json { throw std::runtime_error("no memory"); });
