@@ -1,4 +1,4 @@
-# How everything here is compiled: warnings, sanitizers, and what makes a build quick where it is present (ccache, lld).
+# How everything here is compiled: warnings, hardening, sanitizers, and what makes a build quick where it is present (ccache, lld).
 # Warnings are errors for our own targets only (lastout_warnings, linked privately by cmake/LastoutTargets.cmake).
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -16,6 +16,24 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC documents that its sanitizers make this one raise false alarms.
     target_compile_options(lastout_warnings INTERFACE -Wno-maybe-uninitialized)
   endif()
+endif()
+
+# What is shipped is hard to exploit, should it have a flaw (docs/security.md; tests/deploy reads it with readelf): each
+# flag where compiler and machine have it. FORTIFY_SOURCE needs optimization, and would hide errors from sanitizers.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT LASTOUT_SANITIZE)
+  include(CheckCXXCompilerFlag)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    string(MAKE_C_IDENTIFIER "LASTOUT_HAS${flag}" has)
+    check_cxx_compiler_flag(${flag} ${has})
+    if(${has})
+      add_compile_options(${flag})
+    endif()
+  endforeach()
+  # -fPIE rather than CMake's POSITION_INDEPENDENT_CODE, which compiles libraries with -fPIC and so keeps their functions
+  # from being inlined; no library here is a shared one. -U: some distributions define it already.
+  add_compile_options(-fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS)
+  add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+  add_compile_definitions(LASTOUT_HARDENED)
 endif()
 
 if(LASTOUT_SANITIZE)
