@@ -66,6 +66,11 @@ std::optional<HttpResponse> discover(const TypeRegistry& types, const HttpReques
   return answerWith(200, *document);
 }
 
+// "/apis/<group>/<version>", or shorter; or OpenAPI.
+bool mayAskForTypes(std::string_view path) {
+  return path.starts_with("/openapi/") || std::ranges::count(path, '/') <= 3;
+}
+
 // What a request does, as rules of access call it; "" for a method that there is not.
 std::string_view verbOf(const HttpRequest& request, const Target& target) {
   const bool one = !target.name.empty();
@@ -114,10 +119,14 @@ HttpResponse Api::handle(const HttpRequest& request) {
   ServedTypePointer type;
   {
     const std::scoped_lock lock(plane_.mutex);
-    if (request.method == "GET") {
-      if (std::optional<HttpResponse> document = discover(plane_.types, request)) return std::move(*document);
+    if (request.method == "GET" && mayAskForTypes(request.path)) {
+      if (std::optional<HttpResponse> document = discover(plane_.discoveredTypes(), request))
+        return std::move(*document);
     }
     if (target) type = plane_.types.find(target->group, target->version, target->resource);
+  }
+  if (target && type == nullptr) {
+    if (auto denied = denialOfUnserved(request, *target)) return answerWith(*denied);
   }
   if (type == nullptr || !hasPath(*type, *target)) return plainText(404, "404 page not found\n");  // rest/044
   auto view = viewOf(request, plane_.seconds());
@@ -146,6 +155,19 @@ ApiResult<HttpResponse> Api::handleResource(Call& call) {
   const auto options = parseListOptions(call.http.query);
   if (!options) return tl::unexpected(options.error());
   return verb == "watch" ? watch(call, *options) : list(call, *options);
+}
+
+// 403 comes before 404: what is served is told to those alone who may read it.
+std::optional<ApiError> Api::denialOfUnserved(const HttpRequest& request, const Target& target) const {
+  const AccessAttributes wanted{.verb = std::string(verbOf(request, target)),
+                                .group = target.group,
+                                .resource = target.resource,
+                                .subresource = target.subresource,
+                                .namespaceName = target.namespaceName,
+                                .name = target.name,
+                                .path = {}};
+  if (mayDo(users_, request.user, wanted)) return std::nullopt;
+  return accessDenied(request.user, wanted);
 }
 
 // A list or watch of the one object that a field selector names counts as a request for that name.

@@ -37,6 +37,7 @@ class Api {
   using Prepare = std::function<ApiResult<Mutation>(const RecordRef& before)>;
 
   ApiResult<HttpResponse> handleResource(Call& call);
+  std::optional<ApiError> denialOfUnserved(const HttpRequest& request, const Target& target) const;
   ApiResult<void> authorize(const Call& call, std::string_view verb) const;
 
   // api_read.cc

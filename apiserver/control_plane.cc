@@ -13,6 +13,7 @@
 namespace lastout::apiserver {
 namespace {
 
+constexpr std::chrono::milliseconds kNamedByDiscovery{1'000};  // after the end of its CRD, as Kubernetes 1.36
 constexpr std::string_view kWebhookGroup = "admissionregistration.k8s.io";
 
 // The type that a CRD defines.
@@ -235,9 +236,18 @@ void ControlPlane::noticed(const Write& write) {
 }
 
 void ControlPlane::unserve(const kube::GroupResource& type) {
-  types.remove(type);
+  for (ServedTypePointer& former : types.remove(type))
+    formerTypes_.push_back({std::move(former), surroundings_.time() + kNamedByDiscovery});
   // It is still served when the CRD's names were those of a built-in type.
   if (types.findPreferred(type) == nullptr) storage.drop(type);
+}
+
+TypeRegistry ControlPlane::discoveredTypes() {
+  const auto now = surroundings_.time();
+  std::erase_if(formerTypes_, [now](const FormerType& former) { return former.namedUntil <= now; });
+  std::vector<ServedTypePointer> former;
+  for (const FormerType& one : formerTypes_) former.push_back(one.type);
+  return types.with(former);
 }
 
 // Objects that tell the API server itself what to do.

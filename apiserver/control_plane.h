@@ -53,6 +53,10 @@ class ControlPlane {
   // Content of terminating namespaces, and why the namespace controller was last refused to delete it.
   std::unordered_map<kube::ObjectKey, std::string> refusedContent;
 
+  // What discovery names: what is served, and for a second after the end of a CRD still its type. With the
+  // lock held.
+  TypeRegistry discoveredTypes();
+
   void observe(Observer observer) { observers_.push_back(std::move(observer)); }
 
   // These need no lock.
@@ -91,8 +95,15 @@ class ControlPlane {
   void serve(const Write& write);
   void unserve(const kube::GroupResource& type);
 
+  // A type whose CRD is gone, for discovery.
+  struct FormerType {
+    ServedTypePointer type;
+    std::chrono::milliseconds namedUntil;  // on the controllers' clock
+  };
+
   Surroundings surroundings_;
   std::vector<Observer> observers_;
+  std::vector<FormerType> formerTypes_;
 };
 
 }  // namespace lastout::apiserver

@@ -123,9 +123,22 @@ void TypeRegistry::add(std::vector<ServedType> versions) {
   }
 }
 
-void TypeRegistry::remove(const kube::GroupResource& type) {
-  const auto goes = [&type](const auto& item) { return item.second->type == type && !item.second->builtIn; };
-  if (std::erase_if(byKey_, goes) != 0) resources_.remove(type);
+std::vector<ServedTypePointer> TypeRegistry::remove(const kube::GroupResource& type) {
+  std::vector<ServedTypePointer> removed;
+  std::erase_if(byKey_, [&](const auto& item) {
+    const bool goes = item.second->type == type && !item.second->builtIn;
+    if (goes) removed.push_back(item.second);
+    return goes;
+  });
+  if (!removed.empty()) resources_.remove(type);
+  return removed;
+}
+
+TypeRegistry TypeRegistry::with(const std::vector<ServedTypePointer>& others) const {
+  TypeRegistry all = *this;
+  for (const ServedTypePointer& type : others)
+    all.byKey_.emplace(Key{type->type.group, type->version, type->type.resource}, type);
+  return all;
 }
 
 std::optional<Cause> TypeRegistry::takenName(const Json& crd) const {

@@ -101,11 +101,15 @@ class TypeRegistry {
   // Serves what a CRD defines, in place of what an earlier one of the same name defined. Fails as
   // servedTypesOf() does, and with 409 when takenName() has something to say.
   ApiResult<void> put(const Json& crd);
-  void remove(const kube::GroupResource& type);  // built-in types stay
+  // What was served of it; built-in types stay.
+  std::vector<ServedTypePointer> remove(const kube::GroupResource& type);
 
   // Why a CRD's names cannot be accepted: reason ("PluralConflict") and message of its condition
   // NamesAccepted.
   std::optional<Cause> takenName(const Json& crd) const;
+
+  // The same, and these besides where nothing of their name is served.
+  TypeRegistry with(const std::vector<ServedTypePointer>& others) const;
 
   // The same types by their preferred versions, for whoever only needs kind <-> resource. Pointers into it
   // are valid until the next remove().

@@ -11,6 +11,8 @@ using std::chrono::seconds;
 
 constexpr seconds kLongestRetryAfter{120};  // whatever a server wishes
 
+constexpr milliseconds kSoon{20};  // the first wait for a state that passes
+
 constexpr const char* kAnotherCluster = "another cluster answers at its address";
 
 constexpr int kMisbehaved = 200;  // an answer that is none, though it is called one
@@ -64,7 +66,8 @@ Reflector::Reflector(ReflectorOptions options, RandomFraction random, Audience a
     : options_(options),
       random_(std::move(random)),
       audience_(std::move(audience)),
-      backoff_(options.backoff, random_) {}
+      backoff_(options.backoff, random_),
+      soon_({std::min(kSoon, options.backoff.first), options.backoff.most}, random_) {}
 
 Next Reflector::next(TimePoint now) {
   if (notBefore_ && now < *notBefore_) return WaitUntil{*notBefore_};
@@ -144,6 +147,7 @@ void Reflector::endOfPage(const std::string& resourceVersion, const std::string&
     const auto here = known++;
     if (here->second.list != list_) remove(here);
   }
+  soon_.reset();
   fromCache_ = false;
   inPages_ = true;
   doubted_ = false;
@@ -210,7 +214,7 @@ void Reflector::ended(TimePoint now) {
   underWay_ = false;
   if (progressed_ || isSteady(now)) {
     heard(now);
-    backoff_.reset();
+    resetBackoff();
     know(Knowledge::State::Stale, "");
   } else {
     know(Knowledge::State::Stale, "the API server ended the watch as soon as it had begun");
@@ -246,13 +250,18 @@ void Reflector::listFailed(const ServerStatus& status) {
 void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   const bool cutOff = status.code == 0;
   const bool stalled = cutOff && now >= stallsAt();
-  if (isSteady(now) || (cutOff && progressed_)) backoff_.reset();
+  if (isSteady(now) || (cutOff && progressed_)) resetBackoff();
   // One that was silent for so long may be from a version that is still to come in another history: it says
   // nothing of the server, which is out of reach since before.
   if (isSteady(now) && !stalled) heard_ = now;
   doubted_ = doubted_ || status.code == kMisbehaved || status.isBehind;
   if (!mayResume(status)) listNext();
-  know(status.code == kForbidden ? Knowledge::State::Forbidden : Knowledge::State::Stale, reason(status));
+  const bool isForbidden = status.code == kForbidden;
+  const bool isNotServed = status.code == kNotFound;
+  know(isForbidden   ? Knowledge::State::Forbidden
+       : isNotServed ? Knowledge::State::NotServed
+                     : Knowledge::State::Stale,
+       reason(status));
 }
 
 void Reflector::listNext() {
@@ -262,14 +271,23 @@ void Reflector::listNext() {
 }
 
 void Reflector::wait(const ServerStatus& status, TimePoint now) {
+  if (isBetweenStates(status)) {
+    notBefore_ = now + soon_.next();
+    return;
+  }
   const milliseconds wish =
       std::clamp(status.retryAfter.value_or(seconds(0)), seconds(0), kLongestRetryAfter);
   notBefore_ = now + std::max(backoff_.next(), wish);
 }
 
+void Reflector::resetBackoff() {
+  backoff_.reset();
+  soon_.reset();
+}
+
 void Reflector::hurry() {
   notBefore_.reset();
-  backoff_.reset();
+  resetBackoff();
 }
 
 void Reflector::upsert(StreamedObject object) {

@@ -144,12 +144,14 @@ class Reflector {
   void watchFailed(const ServerStatus& status, TimePoint now);
   void listNext();
   void wait(const ServerStatus& status, TimePoint now);
+  void resetBackoff();
   void know(Knowledge::State state, std::string why);
 
   ReflectorOptions options_;
   RandomFraction random_;
   Audience audience_;
   Backoff backoff_;
+  Backoff soon_;  // while the server is between two states (isBetweenStates())
 
   Phase phase_ = Phase::List;           // of what is under way, or comes next
   std::optional<TimePoint> notBefore_;  // of what comes next

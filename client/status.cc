@@ -21,6 +21,11 @@ bool isExpired(const ServerStatus& status) {
   return status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
 }
 
+bool isBetweenStates(const ServerStatus& status) {
+  if (status.code == 404) return status.reason.empty();
+  return status.code == 429 && status.message.find("storage is (re)initializing") != std::string::npos;
+}
+
 bool isTooLarge(const ServerStatus& status) {
   const auto says = [&](const char* words) { return status.message.find(words) != std::string::npos; };
   return status.code == 413 ||

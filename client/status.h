@@ -25,6 +25,11 @@ struct ServerStatus {
 // The resourceVersion or the continue token that was sent is too old: 410, reasons Expired and Gone.
 bool isExpired(const ServerStatus& status);
 
+// What an API server answers for a moment while it begins to serve a type, or ceases to: its path is not
+// known (404 in plain text), or its storage is not ready (429). It says nothing about the server's load, so
+// asking again soon is right, whatever `retryAfter` says.
+bool isBetweenStates(const ServerStatus& status);
+
 // The object that was written is larger than the API server takes (413), or what it keeps objects in: etcd,
 // or the connection to it, whose words come with a 500.
 bool isTooLarge(const ServerStatus& status);

@@ -17,6 +17,8 @@ class AwaitedTypes {
   // Whether to ask at `now`, when these types are awaited: at once for others than before, and less and less
   // often for the same.
   bool isDue(const std::vector<kube::GroupResource>& types, client::TimePoint now);
+  // When isDue() is to be asked again; TimePoint::max(): no type is awaited.
+  client::TimePoint dueAt() const { return types_.empty() ? client::TimePoint::max() : notBefore_; }
   // A CRD has changed: they may be there soon.
   void reset() { types_.clear(); }
 

@@ -191,6 +191,10 @@ void LiveView::tick(TimePoint now) {
 
 Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
                                TimePoint now) const {
+  const bool isServed = discovery_.find(type) != nullptr;
+  const bool isRead = knowledge.state == ClientState::Synced;
+  if (!isRead && hasLostItsCrd(type) && (!isServed || knowledge.state == ClientState::NotServed))
+    return Knowledge::Absent;
   switch (knowledge.state) {
     case ClientState::Synced:
       return Knowledge::Synced;
@@ -205,6 +209,23 @@ Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Kn
       break;
   }
   return Knowledge::Unknown;
+}
+
+// A CRD defined the type, is seen to be gone, and the API server has no other way to serve it. What reading
+// the type answers proves nothing then: 403 comes before 404, and a watch may end before or after its CRD.
+bool LiveView::hasLostItsCrd(const kube::GroupResource& type) const {
+  if (!isDiscovered_ || !defined_.contains(type) || discovery_.gapIn(type.group) != nullptr) return false;
+  const kube::ResourceType* known = types_.find(type);
+  if (known != nullptr && known->builtIn) return false;
+  return standing(kube::crdType()) == Knowledge::Synced && !view_.graph().find(kube::crdKey(type));
+}
+
+// For about a second after the end of its CRD discovery still names a type. One that can be read is served by
+// an API server behind the API server.
+bool LiveView::isLeavingDiscovery(const kube::GroupResource& type) const {
+  if (discovery_.find(type) == nullptr || !hasLostItsCrd(type)) return false;
+  const auto watched = watched_.find(type);
+  return watched == watched_.end() || watched->second.state != ClientState::Synced;
 }
 
 // A type is not there when discovery of its whole group says so, and no CRD defines it. What was served
@@ -322,7 +343,7 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
   std::vector<kube::GroupResource> types = wantedNow();
   std::erase_if(types, [this](const kube::GroupResource& type) {
     const Knowledge known = standing(type);
-    if (known == Knowledge::Unserved) return false;
+    if (known == Knowledge::Unserved || isLeavingDiscovery(type)) return false;
     // What answers 404 although discovery has it: that is older.
     const auto watched = watched_.find(type);
     const bool isGone = watched != watched_.end() && watched->second.state == ClientState::NotServed;

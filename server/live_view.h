@@ -80,7 +80,8 @@ class LiveView {
   // is known, and meanwhile its status says so.
   bool hasReadDependencies() const { return hasReadDependencies_; }
   // The types that are wanted, and of which it is not certain that there are none, but that are not served,
-  // or not known to be: they may be in a moment.
+  // or not known to be: they may be in a moment. And those that discovery still names although their CRD is
+  // gone: in a moment it does not.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
   // A CRD of it was seen, and discovery of its group has no gap: a type that an API server behind the API
@@ -118,6 +119,8 @@ class LiveView {
   graph::Knowledge standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
                               TimePoint now) const;
   graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const;
+  bool hasLostItsCrd(const kube::GroupResource& type) const;
+  bool isLeavingDiscovery(const kube::GroupResource& type) const;
   graph::Knowledge standing(const kube::GroupResource& type) const;  // with the lock held
   bool isThere(const kube::GroupResource& type) const;
   bool isCertain(const kube::GroupResource& type) const;

@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{1'000};
 constexpr std::chrono::milliseconds kDiscoveryPause{200};  // between two discoveries, whatever changes
+constexpr std::chrono::milliseconds kAwaitedPause{20};  // the first, until awaited types are asked for again
 
 client::Content contentOf(const kube::GroupResource& type, const std::set<kube::GroupResource>& referring) {
   if (type == criticalservice::criticalServiceType()) return client::Content::Whole;
@@ -37,7 +38,9 @@ Watches::Watches(std::shared_ptr<client::Access> access, LiveView& view, Watches
       options_(std::move(options)),
       server_(access_->newServer()),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
-      awaited_(client::Backoff(options_.watcher.reflector.backoff, options_.random())),
+      awaited_(client::Backoff({std::min(kAwaitedPause, options_.watcher.reflector.backoff.first),
+                                options_.watcher.reflector.backoff.most},
+                               options_.random())),
       discoveryProblems_(options_.log, "cannot find out what the API server serves: ",
                          "what the API server serves can be found out again") {}
 
@@ -84,11 +87,15 @@ void Watches::run() {
       lookAgain();
     }
     lock.lock();
-    changed_.wait_for(lock, kTick, [this] {
-      const bool discovers = typesChanged_ || !changedGroups_.empty();
-      return stopping_ || reconsider_ || (discovers && steady_clock::now() >= discoverNotBefore_);
-    });
+    changed_.wait_until(lock, nextLook(), [this] { return stopping_ || reconsider_; });
   }
+}
+
+// With the lock held.
+TimePoint Watches::nextLook() const {
+  const bool discovers = typesChanged_ || !changedGroups_.empty();
+  const TimePoint wanted = discovers ? discoverNotBefore_ : std::max(awaited_.dueAt(), discoverNotBefore_);
+  return std::min(steady_clock::now() + kTick, wanted);
 }
 
 void Watches::lookAgain() {
@@ -198,7 +205,7 @@ void Watches::noticed(const kube::GroupResource& type, const std::string& name) 
   if (!name.empty() && !isDefinition && !isService) return;
   {
     const std::lock_guard lock(mutex_);
-    reconsider_ = reconsider_ || name.empty() || isService;
+    reconsider_ = true;
     const size_t dot = name.find('.');
     if (isDefinition && dot == std::string::npos) typesChanged_ = true;
     if (isDefinition && dot != std::string::npos) changedGroups_.insert(name.substr(dot + 1));

@@ -58,6 +58,7 @@ class Watches {
   void run();
   bool isStopping();
   void lookAgain();
+  TimePoint nextLook() const;
   void rediscover(bool all, const std::set<std::string>& groups);
   void reconsider();
   void follow(const kube::ResourceType& type, client::Content content);
@@ -84,7 +85,7 @@ class Watches {
   bool stopping_ = false;                // these are guarded by the mutex
   bool typesChanged_ = true;             // any type that is served may have
   std::set<std::string> changedGroups_;  // a CRD of theirs has
-  bool reconsider_ = true;               // a CriticalService has, or what is known of a type
+  bool reconsider_ = true;               // a CriticalService or a CRD has, or what is known of a type
   std::thread thread_;
 };
 

@@ -134,6 +134,22 @@ TEST_F(EmbeddedClusterTest, ADefinitionTakesItsInstancesAndIsServedUntilItIsGone
   EXPECT_EQ(send("GET", kInstances).status, 404);
 }
 
+// As Kubernetes 1.36 does: whoever goes by discovery is answered 404 in plain text meanwhile.
+TEST_F(EmbeddedClusterTest, DiscoveryNamesATypeForASecondAfterItsDefinitionIsGone) {
+  createCrd();
+  expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  cluster.runUntil(now + seconds(10));  // the clock stands
+  EXPECT_EQ(send("GET", kInstances).body, "404 page not found\n");
+  const std::string group = "/apis/my.crd.group/v1";
+  EXPECT_EQ(expect(200, "GET", group)["resources"][0]["name"], "coolresources");
+  cluster.clock().advance(milliseconds(999));
+  expect(200, "GET", group);
+  cluster.clock().advance(milliseconds(1));
+  EXPECT_EQ(send("GET", group).status, 404);
+  createCrd();
+  EXPECT_EQ(expect(200, "GET", group)["resources"].size(), 1U);
+}
+
 TEST_F(EmbeddedClusterTest, ANamespaceTakesWhatIsInIt) {
   createNamespace("bye");
   expect(201, "POST", "/api/v1/namespaces/bye/configmaps",
@@ -223,6 +239,28 @@ TEST_F(EmbeddedClusterTest, ManyFinalizersAreRefusedWhereverTheyStand) {
           {"kind", "Namespace"},
           {"metadata", {{"name", "n"}}},
           {"spec", {{"finalizers", finalizers}}}});
+}
+
+// As every API server does: what is served is told to those alone who may read it.
+TEST(EmbeddedCluster, ForbiddenComesBeforeNotFound) {
+  EmbeddedOptions options;
+  options.callWebhook = testing::noWebhook();
+  const std::string users = R"(
+users:
+- {username: reader, token: t, rights: [{verbs: [get, list], groups: [my.crd.group], resources: [things]}]}
+)";
+  options.users = parseUsers(users, "tokens.yaml").value();
+  const UserInfo reader = userWithToken(options.users, "t").value();
+  EmbeddedCluster cluster(std::move(options));
+  HttpRequest request;
+  request.method = "GET";
+  request.user = reader;
+  request.path = "/apis/my.crd.group/v1/things";
+  EXPECT_EQ(cluster.handle(request).body, "404 page not found\n");
+  request.path = "/apis/my.crd.group/v1/others";
+  const HttpResponse denied = cluster.handle(request);
+  EXPECT_EQ(denied.status, 403);
+  EXPECT_EQ(Json::parse(denied.body)["reason"], "Forbidden");
 }
 
 TEST(EmbeddedCluster, ActsAsWhomItsUserImpersonates) {

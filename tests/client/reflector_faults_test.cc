@@ -201,6 +201,34 @@ TEST_F(ReflectorTest, IsToldToBeSlower) {
   EXPECT_EQ(now, failed + seconds(7));
 }
 
+// As Kubernetes 1.36 answers the first watch of a type that was just created, with Retry-After: 1, and for a
+// moment every request for a type whose CRD is gone.
+TEST_F(ReflectorTest, LooksAgainSoonWhileTheServerIsBetweenTwoStates) {
+  client::ServerStatus initializing{429, "TooManyRequests", "storage is (re)initializing", seconds(1)};
+  follow();
+  client::ServerStatus unknownPath{404, "", "404 page not found", std::nullopt};
+  const auto waited = [&](const client::ServerStatus& status) {
+    const client::TimePoint before = now;
+    reflector.next(now);
+    reflector.failed(status, now);
+    const client::Next next = reflector.next(now);
+    if (!std::holds_alternative<client::WaitUntil>(next)) return milliseconds(0);
+    now = std::get<client::WaitUntil>(next).when;
+    return std::chrono::duration_cast<milliseconds>(now - before);
+  };
+  EXPECT_LE(waited(initializing), milliseconds(20));
+  EXPECT_EQ(state(), State::Stale);
+  EXPECT_LE(waited(initializing), milliseconds(40));
+  EXPECT_LE(waited(initializing), milliseconds(80));
+  EXPECT_EQ(nextIsWatch(), "10") << "nothing was lost";
+  EXPECT_LE(waited(unknownPath), milliseconds(160));
+  EXPECT_EQ(state(), State::NotServed) << "a watch that is answered 404 says what a list would";
+  list({}, "20");
+  EXPECT_LE(waited(unknownPath), milliseconds(20)) << "a list shows that the state has passed";
+  const client::ServerStatus busy{429, "TooManyRequests", "too many requests", seconds(1)};
+  EXPECT_GE(waited(busy), seconds(1)) << "a server with too much to do is obeyed";
+}
+
 TEST_F(ReflectorTest, DoesNotWaitForEverBecauseAServerSaysSo) {
   nextIsList();
   reflector.failed({503, "", "", seconds(86'400)}, now);

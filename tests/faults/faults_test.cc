@@ -95,6 +95,7 @@ TEST_F(FaultsTest, AStaleCacheNeverLetsAProviderGo) {
   begin();
   world.deleteAll({instance(0), kFaultCrd});
   waitUntilKnown(graph::Knowledge::Absent);
+  world.waitUntil("discovery no longer names it", [&] { return !server().view().find(kFaultType); });
   world.replica().api.set({.held = {"customresourcedefinitions", "coolresources"}, .undiscovered = true});
   world.createDefinition();
   world.createInstance("late");

@@ -107,6 +107,67 @@ TEST_F(LiveViewTest, ATypeWithoutItsCrdIsAbsent) {
   EXPECT_EQ(standing(kServices), Known::Unserved);
 }
 
+// API servers answer 403 before 404, so a role that goes with the CRD hides that the type is gone.
+TEST_F(LiveViewTest, ATypeWhoseCrdIsGoneIsAbsentWhateverReadingItAnswers) {
+  define(kServices);
+  discover({kServices});
+  know(kServices, Told::State::Synced);
+  know(kServices, Told::State::Forbidden);
+  EXPECT_EQ(standing(kServices), Known::Forbidden);
+  undefine(kServices);
+  EXPECT_EQ(standing(kServices), Known::Forbidden) << "discovery names it: it may be served in another way";
+  EXPECT_THAT(view.awaited(), Contains(kServices)) << "soon discovery does not";
+  discover({});
+  EXPECT_THAT(view.awaited(), Not(Contains(kServices)));
+  for (const Told::State state : {Told::State::Forbidden, Told::State::Stale, Told::State::NeverSynced}) {
+    know(kServices, state);
+    EXPECT_EQ(standing(kServices), Known::Absent);
+  }
+  discover({}, {"lastout.dev"});
+  know(kServices, Told::State::Forbidden);
+  EXPECT_EQ(standing(kServices), Known::Forbidden) << "what its group serves is not known";
+}
+
+TEST_F(LiveViewTest, ATypeThatNeverHadACrdStaysForbidden) {
+  discover({});
+  know(kServices, Told::State::Forbidden);
+  EXPECT_EQ(standing(kServices), Known::Forbidden);
+  EXPECT_THAT(view.awaited(), Not(Contains(kServices)));
+}
+
+TEST_F(LiveViewTest, AnUnreadableCrdListProvesNothing) {
+  define(kServices);
+  discover({});
+  know(kServices, Told::State::Forbidden);
+  undefine(kServices);
+  EXPECT_EQ(standing(kServices), Known::Absent);
+  know(kube::crdType(), Told::State::Forbidden);
+  EXPECT_EQ(standing(kServices), Known::Forbidden);
+}
+
+// For about a second after its CRD's end discovery still names a type, and its path answers 404.
+TEST_F(LiveViewTest, ATypeThatIsNotServedWithoutItsCrdIsAbsentBeforeDiscoverySaysSo) {
+  define(kServices);
+  discover({kServices});
+  know(kServices, Told::State::NotServed);
+  EXPECT_EQ(standing(kServices), Known::Unknown) << "its CRD is there";
+  undefine(kServices);
+  EXPECT_EQ(standing(kServices), Known::Absent);
+  EXPECT_THAT(view.awaited(), Contains(kServices)) << "what discovery names is found out again soon";
+  define(kServices);
+  EXPECT_EQ(standing(kServices), Known::Unknown) << "it was created once more";
+}
+
+// An API server behind the API server may serve it instead.
+TEST_F(LiveViewTest, ATypeThatCanBeReadIsThereWithoutItsCrd) {
+  define(kServices);
+  discover({kServices});
+  know(kServices, Told::State::Synced);
+  undefine(kServices);
+  EXPECT_EQ(standing(kServices), Known::Synced);
+  EXPECT_THAT(view.awaited(), Not(Contains(kServices)));
+}
+
 TEST_F(LiveViewTest, AGroupThatCannotBeAskedProvesNothing) {
   know(kServices, Told::State::NotServed);
   discover({}, {"lastout.dev"});

@@ -34,6 +34,43 @@ TEST_F(WatchesTest, SayOnceThatNobodyAnswers) {
   EXPECT_THAT(lines, ElementsAre(HasSubstr("cannot find out what the API server serves: ")));
 }
 
+using lastout::testing::kCoolResources;
+
+// A bulk deletion takes the ClusterRole by which lastout reads a type together with the type's CRD.
+class LostRoleTest : public lastout::testing::ServerTest {
+ public:
+  LostRoleTest() {
+    serve([this](const apiserver::HttpRequest& request) {
+      if (!isRoleGone || !request.path.starts_with("/apis/my.crd.group/v1/")) return handle(request);
+      apiserver::HttpResponse refusal;
+      refusal.status = 403;
+      refusal.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden",)"
+                     R"("message":"coolresources.my.crd.group is forbidden","code":403})";
+      return refusal;
+    });
+    client::Connection connection;
+    connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
+    connection.authority = authority.certificate;
+    connection.authentication.client = {admin.certificate, admin.key};
+    access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+  }
+  ~LostRoleTest() override { listener.reset(); }
+
+  std::atomic<bool> isRoleGone{false};
+};
+
+TEST_F(LostRoleTest, ATypeThatIsForbiddenForEverIsAbsentOnceItsCrdIsGone) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, graph::Knowledge::Synced);
+  isRoleGone = true;
+  clearTheWay();
+  waitFor(kCoolResources, graph::Knowledge::Forbidden);
+  cluster.clock().advance(std::chrono::seconds(1));  // discovery names it so long
+  waitFor(kCoolResources, graph::Knowledge::Absent);
+  EXPECT_EQ(view.find(kCoolResources), std::nullopt) << "discovery has told, and was asked more than once";
+}
+
 // What providers need, as it is found in a real cluster.
 class FollowedNeedsTest : public lastout::testing::ServerTest {
  public:
