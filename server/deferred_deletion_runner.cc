@@ -21,9 +21,9 @@ using std::chrono::steady_clock;
 constexpr size_t kMostWaiting = 1'000;     // deletions that are to be sent; others are looked at again
 constexpr milliseconds kPause{20};         // between two looks, whatever changes
 constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API server has said
-constexpr milliseconds kConflictPause{100};
+constexpr milliseconds kConflictPause{20};
 constexpr int kMostConflicts = 5;  // before it is slower
-constexpr int kMostRefusals = 5;   // before others are not to count on it
+constexpr int kMostRefusals = 10;  // in 5 to 10 s, before others are not to count on it
 
 const kube::GroupResource kSpaces{"", "namespaces"};
 
@@ -291,6 +291,7 @@ void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& pro
     if (++record.conflicts <= kMostConflicts) {
       record.isUnderWay = false;
       record.notBefore = steady_clock::now() + kConflictPause;
+      rounds_.reconsiderAt(record.notBefore);
       return;
     }
   }
@@ -349,6 +350,7 @@ void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std:
     record.conflicts = 0;
     record.waits = waits;
     record.notBefore = steady_clock::now() + record.backoff.next();
+    rounds_.reconsiderAt(record.notBefore);
   }
   if (!problem.empty()) tell(entry, DeferredDeletionEvent::Kind::Refused, problem);
 }

@@ -35,8 +35,9 @@ struct DeferredDeletionRunnerOptions {
   // The CriticalService need not remember that any more.
   std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
-  // What was refused, or is held back by an owner, is looked at again after this.
-  client::BackoffLimits again{std::chrono::milliseconds(1'000), std::chrono::milliseconds(5'000)};
+  // What was refused, or is held back by an owner, is looked at again after this: mostly an API server, or
+  // another replica, is about to be told what has just gone.
+  client::BackoffLimits again{std::chrono::milliseconds(20), std::chrono::milliseconds(5'000)};
   std::chrono::milliseconds patience{10'000};  // for one answer: the API server asks webhooks
   size_t senders = 8;
   std::function<void(const DeferredDeletionEvent& news)> told;  // by any thread; must not wait

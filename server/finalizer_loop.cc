@@ -21,7 +21,7 @@ constexpr milliseconds kUnchangedPause{1'000};  // at what the watches have not 
 
 constexpr milliseconds kLoopPatience{10'000};  // for one answer: the API server asks webhooks
 // What was refused, or could not be confirmed, is tried again after this.
-constexpr client::BackoffLimits kTryAgain{milliseconds(1'000), milliseconds(30'000)};
+constexpr client::BackoffLimits kTryAgain{milliseconds(20), milliseconds(30'000)};
 
 std::string withGrant(std::string problem, const std::string& role) {
   if (isLackOfRight(problem, {"patch", "get"})) problem += "; the ClusterRole " + role + " grants that";
@@ -52,6 +52,7 @@ void FinalizerLoop::pass() {
     if (rounds_.isStopping() || !options_.mayAct()) return;
     Record& record = recordOf(change);
     if (steady_clock::now() >= record.notBefore) settle(change, record);
+    rounds_.reconsiderAt(record.notBefore);
   }
 }
 

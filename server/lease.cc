@@ -16,7 +16,10 @@ using Json = nlohmann::json;
 using std::chrono::seconds;
 
 constexpr int64_t kLongestDuration = 3'600;  // seconds
-constexpr double kMostJitter = 1.2;          // of the pause, added to it; client-go's
+// Of the pause between two renewals: how often others look, so that they see each renewal within a second of
+// it, and take the Lease over within a second of its end.
+constexpr double kLook = 0.25;
+constexpr double kMostJitter = 0.6;  // of the pause between two looks, added to it
 
 int64_t integerAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
   const kube::Value* value = object.at(path);
@@ -87,6 +90,7 @@ LeaseElection::Step LeaseElection::next(TimePoint now, WallTime wall) {
   if (!isFresh_) return {Action::Read, {}, {}};
   if (isAnothers(now)) {
     pauseFrom(now);
+    notBefore_ = std::min(notBefore_, changedAt_ + lease_.duration);
     return {Action::Wait, notBefore_, {}};
   }
   Lease mine = lease_;
@@ -125,11 +129,10 @@ void LeaseElection::failed(TimePoint now) { pauseFrom(now); }
 
 void LeaseElection::pauseFrom(TimePoint now) {
   isFresh_ = false;
-  auto pause = times_.retry;
-  if (!holds(now))
-    pause += std::chrono::milliseconds(
-        static_cast<int64_t>(random_() * kMostJitter * static_cast<double>(times_.retry.count())));
-  notBefore_ = now + pause;
+  notBefore_ = now + times_.retry;
+  if (holds(now)) return;
+  const double look = static_cast<double>(times_.retry.count()) * kLook * (1 + random_() * kMostJitter);
+  notBefore_ = now + std::chrono::milliseconds(static_cast<int64_t>(look));
 }
 
 std::optional<Lease> LeaseElection::release(WallTime wall) {

@@ -41,7 +41,7 @@ struct LeaseTimes {
   std::chrono::seconds duration{15};  // others take it over when they saw no change for so long
   // It is held no longer when the last renewal began so long ago: well before others take it over.
   std::chrono::milliseconds renewWithin{10'000};
-  std::chrono::milliseconds retry{2'000};  // between two renewals, or looks
+  std::chrono::milliseconds retry{2'000};  // between two renewals; others look four times as often
 };
 
 // Expiry is told by the observer's own clock, from when it saw the Lease change, in its resourceVersion:

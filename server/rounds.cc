@@ -1,8 +1,11 @@
 #include "server/rounds.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lastout::server {
+
+using std::chrono::steady_clock;
 
 Rounds::Rounds(std::function<void()> round, std::chrono::milliseconds pause)
     : round_(std::move(round)), pause_(pause) {}
@@ -35,13 +38,21 @@ void Rounds::reconsider() {
   changed_.notify_all();
 }
 
+void Rounds::reconsiderAt(steady_clock::time_point when) {
+  {
+    const std::lock_guard lock(mutex_);
+    due_ = std::min(due_, when);
+  }
+  changed_.notify_all();
+}
+
 bool Rounds::isStopping() const {
   const std::lock_guard lock(mutex_);
   return stopping_;
 }
 
 Patience Rounds::patience() {
-  return {[] { return std::chrono::steady_clock::now(); },
+  return {[] { return steady_clock::now(); },
           [this](std::chrono::milliseconds pause) {
             std::unique_lock lock(mutex_);
             changed_.wait_for(lock, pause, [this] { return stopping_; });
@@ -51,9 +62,15 @@ Patience Rounds::patience() {
 void Rounds::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || reconsider_; });
+    while (!stopping_ && !reconsider_ && steady_clock::now() < due_) {
+      if (due_ == steady_clock::time_point::max())
+        changed_.wait(lock);
+      else
+        changed_.wait_until(lock, due_);
+    }
     if (stopping_) return;
     reconsider_ = false;
+    due_ = steady_clock::time_point::max();
     lock.unlock();
     round_();
     lock.lock();

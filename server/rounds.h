@@ -28,6 +28,9 @@ class Rounds {
   // Something may have changed: another round is needed, after the one under way if there is one.
   void reconsider();
 
+  // The same at that time, unless something changes before. Of several times the first counts.
+  void reconsiderAt(std::chrono::steady_clock::time_point when);
+
   bool isStopping() const;
   // For what a round waits for: until stop().
   Patience patience();
@@ -41,6 +44,7 @@ class Rounds {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   bool reconsider_ = false;
+  std::chrono::steady_clock::time_point due_ = std::chrono::steady_clock::time_point::max();
   std::thread thread_;
 };
 

@@ -33,8 +33,8 @@ struct LeaseStore {
 
 class Candidate {
  public:
-  Candidate(LeaseStore& store, const std::string& name)
-      : store_(store), election(name, {}, [] { return 0; }) {}
+  Candidate(LeaseStore& store, const std::string& name, double random = 0)
+      : store_(store), election(name, {}, [random] { return random; }) {}
 
   // One exchange, or none when there is to be waited; whether there was one.
   bool act() {
@@ -119,6 +119,32 @@ TEST_F(LeaseElectionTest, IsTakenOverWhenItIsNotRenewed) {
   EXPECT_FALSE(a.holds());
   a.live(seconds(5));
   EXPECT_FALSE(a.holds()) << "it finds out";
+}
+
+// However its looks fall: the next one acts within the Lease's 15 s, and one more, of the holder's death.
+TEST_F(LeaseElectionTest, IsTakenOverWithinASecondOfItsEnd) {
+  for (const double random : {0.0, 0.5, 0.999}) {
+    for (milliseconds late(0); late < seconds(2); late += milliseconds(70)) {
+      LeaseStore shared;
+      Candidate killed(shared, "killed");
+      Candidate next(shared, "next", random);
+      next.now += late;  // their clocks go on together, and agree on nothing else
+      const auto liveOn = [&next](milliseconds time) {
+        for (milliseconds lived(0); lived < time; lived += milliseconds(10)) {
+          next.now += milliseconds(10);
+          next.actUntilItWaits();
+        }
+      };
+      killed.actUntilItWaits();
+      liveOn(late);
+      killed.now += seconds(2);
+      killed.actUntilItWaits();
+      liveOn(seconds(15));
+      EXPECT_FALSE(next.holds());
+      liveOn(seconds(1));
+      EXPECT_TRUE(next.holds()) << random << ", " << late.count() << " ms";
+    }
+  }
 }
 
 // It gives up well before another may think that it did.

@@ -48,6 +48,17 @@ TEST(Rounds, ReconsideredBeforeTheStartIsNotLost) {
   begun.get_future().wait();
 }
 
+TEST(Rounds, OneBeginsByItselfWhenItsTimeHasCome) {
+  std::counting_semaphore<> begun(0);
+  Rounds rounds([&] { begun.release(); }, kNoPause);
+  rounds.start();
+  const auto when = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  rounds.reconsiderAt(when + std::chrono::hours(1));
+  rounds.reconsiderAt(when);
+  begun.acquire();
+  EXPECT_GE(std::chrono::steady_clock::now(), when);
+}
+
 TEST(Rounds, StopEndsWhatARoundWaitsFor) {
   std::promise<void> begun, ended;
   bool wasStopping = false;
