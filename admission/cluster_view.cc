@@ -166,11 +166,14 @@ void ClusterView::understandAgain(std::string_view group) {
 }
 
 void ClusterView::put(criticalservice::CriticalService service) {
-  service = understood(std::move(service));
+  service = understood(service);
   const auto last = lastKnown(service);
   const bool isCertain = isBelievable(kServices) && isBelievable(service.provider.type);
   service = finder_.withConverted(std::move(service), isCertain);
-  Dependencies needed = last ? index_.dependencies(*last) : finder_.find(service);
+  criticalservice::Needed found = finder_.needs(service);
+  noteLeftOut(service.meta.name, found);
+  Dependencies needed = std::move(found.guarded);
+  if (last) needed = index_.dependencies(*last);
   if (last) {
     const std::vector<criticalservice::Criterion>& former = index_.service(*last).criteria;
     std::ranges::copy_if(former, std::back_inserter(service.criteria), [&](const auto& criterion) {
@@ -184,6 +187,21 @@ void ClusterView::put(criticalservice::CriticalService service) {
     if (isOfConversion(criterion)) intern(criticalservice::typeOf(criterion));
   }
   index_.put(graph_, service, builtIn_, std::move(needed));
+}
+
+void ClusterView::noteLeftOut(const std::string& service, const criticalservice::Needed& needed) {
+  size_t count = 0;
+  for (const criticalservice::TooMany& kind : needed.tooMany) count += kind.found - kind.guarded;
+  if (count == 0)
+    leftOut_.erase(service);
+  else
+    leftOut_[service] = count;
+}
+
+size_t ClusterView::leftOutDependencies() const {
+  size_t count = 0;
+  for (const auto& [service, leftOut] : leftOut_) count += leftOut;
+  return count;
 }
 
 // The provider names it as its owner.
@@ -207,10 +225,15 @@ void ClusterView::forgetPlace(const criticalservice::CriticalService& service) {
 
 // What the providers in these namespaces need.
 void ClusterView::findAgain(const std::set<std::string>& namespaces) {
+  const auto findIn = [this](const std::set<std::string>& names) {
+    for (const std::string& name : names) put(index_.service(index_.find(name)));
+  };
+  if (namespaces.contains(criticalservice::kEveryNamespace)) {
+    for (const auto& [space, names] : servicesOf_) findIn(names);
+    return;
+  }
   for (const std::string& space : namespaces) {
-    const auto found = servicesOf_.find(space);
-    if (found == servicesOf_.end()) continue;
-    for (const std::string& name : found->second) put(index_.service(index_.find(name)));
+    if (const auto found = servicesOf_.find(space); found != servicesOf_.end()) findIn(found->second);
   }
 }
 
@@ -238,6 +261,7 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   if (const auto* former = service(key.name)) forgetPlace(*former);
   index_.remove(graph_, key.name);
   services_.erase(key.name);
+  leftOut_.erase(key.name);
 }
 
 Decision ClusterView::decide(const kube::ObjectKey& key, Manner manner) const {

@@ -78,6 +78,15 @@ class ClusterView {
   Dependencies dependenciesOf(const criticalservice::CriticalService& service) const {
     return finder_.find(service);
   }
+  // The same, with what there is too much of to be guarded, and the APIServices that lead to the provider.
+  criticalservice::Needed needsOf(const criticalservice::CriticalService& service) const {
+    return finder_.needs(service);
+  }
+  std::vector<std::string> apisOf(const criticalservice::CriticalService& service) const {
+    return finder_.apisOf(service);
+  }
+  // How many dependencies are not guarded, of all services, since there are too many of their kind.
+  size_t leftOutDependencies() const;
   // It is known that nothing keeps the criterion from holding now.
   bool isMet(const criticalservice::Criterion& criterion) const;
   // `detail`: as of admission::explain().
@@ -112,6 +121,7 @@ class ClusterView {
   void putFinding(const kube::GroupResource& type);
   bool isBelievable(const kube::GroupResource& type) const;
   void putServicesOf(const kube::ObjectKey& provider);
+  void noteLeftOut(const std::string& service, const criticalservice::Needed& needed);
   void noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta);
   void findAgain(const std::set<std::string>& namespaces);
 
@@ -123,6 +133,7 @@ class ClusterView {
   criticalservice::DependencyFinder finder_;
   std::map<std::string, std::set<std::string>> servicesOf_;    // by the namespace of their providers
   std::map<std::string, kube::Object, std::less<>> services_;  // by name, as they were told
+  std::map<std::string, size_t> leftOut_;  // dependencies, by the name of the service; none: nothing is
   std::set<kube::ObjectKey> held_;
 };
 

@@ -25,8 +25,9 @@ bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace);
 
 // The objects whose DELETE concerns the service (docs/verdicts.md), each once for
 // each role, whether they exist or not: itself, the CRD of CriticalServices, its provider, the provider's
-// namespace, the CRD of a provider whose type is not built in, what its provider needs, and lastout's own
-// namespace (empty: lastout runs outside the cluster); of these all that is reviewed.
+// namespace, the CRD of a provider whose type is not built in, what its provider needs and the rights by
+// which lastout reads what its criteria name (DependencyFinder::needs()), and lastout's own namespace (empty:
+// lastout runs outside the cluster); of these all that is reviewed.
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies);
 

@@ -22,6 +22,8 @@ enum class MapRole : uint8_t {
   ReferencesEvent,
   Object,
   References,
+  Rules,
+  Rule,
   Metadata,
   Spec,
   Conversion,
@@ -31,6 +33,10 @@ enum class MapRole : uint8_t {
 // Of a spec, what names or selects other objects.
 constexpr std::array<std::string_view, 7> kOfSpecs{
     "template", "jobTemplate", "selector", "replicas", "volumeClaimTemplates", "service", "names"};
+
+// Of roles, bindings and ServiceAccounts, which have no spec.
+constexpr std::array<std::string_view, 4> kOfRights{"subjects", "roleRef", "aggregationRule",
+                                                    "imagePullSecrets"};
 
 MapRole roleOf(Pick pick) {
   switch (pick) {
@@ -79,11 +85,16 @@ std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
     case MapRole::References:
       if (key == "spec") return MapRole::Spec;
       if (key == "status") return MapRole::Status;
-      if (key == "subjects" || key == "roleRef") return MapRole::Any;
+      if (key == "rules") return MapRole::Rules;
+      if (std::ranges::find(kOfRights, key) != kOfRights.end()) return MapRole::Any;
       [[fallthrough]];
     case MapRole::Object:
       if (key == "metadata") return MapRole::Metadata;
       return anyIf(std::ranges::find(kOfObjects, key) != kOfObjects.end());
+    case MapRole::Rules:
+      return std::nullopt;
+    case MapRole::Rule:
+      return anyIf(key == "apiGroups" || key == "resources");
     case MapRole::Metadata:
       return anyIf(key != "managedFields");
     case MapRole::Spec:
@@ -110,7 +121,7 @@ class Picker {
       case simdjson::dom::element_type::OBJECT:
         return map(simdjson::dom::object(from), role);
       case simdjson::dom::element_type::ARRAY:
-        return list(simdjson::dom::array(from));
+        return list(simdjson::dom::array(from), role == MapRole::Rules ? MapRole::Rule : MapRole::Any);
       case simdjson::dom::element_type::STRING:
         return {std::string(std::string_view(from)), {}};
       case simdjson::dom::element_type::INT64:
@@ -133,11 +144,11 @@ class Picker {
     if (problem_.empty()) problem_ = std::move(problem);
   }
 
-  kube::Value list(simdjson::dom::array from) {
+  kube::Value list(simdjson::dom::array from, MapRole itemRole) {
     kube::Value::List items;
     for (const element item : from) {
       if (!problem_.empty()) return {};
-      items.push_back(value(item, MapRole::Any));
+      items.push_back(value(item, itemRole));
     }
     return {std::move(items), {}};
   }

@@ -18,7 +18,8 @@ enum class Pick : uint8_t {
   Event,
   // type, and the whole `object`.
   WholeEvent,
-  // What Object keeps, and what names or selects other objects: subjects, roleRef, and of `spec` the Pods'
+  // What Object keeps, and what names or selects other objects: subjects, roleRef, aggregationRule,
+  // imagePullSecrets, of `rules` the apiGroups and resources, and of `spec` the Pods'
   // templates, selector, replicas, volumeClaimTemplates and service, of a CRD the names and the Service of
   // its conversion, and of `status` appliedResources. Nothing else of either, and no data.
   References,

@@ -36,7 +36,7 @@ void wireNeeds(Builder& builder) {
     const Role role = model.slots[slot].role;
     if (podTemplate == nullptr || (!isWorkload(role) && role != Role::Pod)) continue;
     model.slots[slot].rights = slotsOf(model, finder.rightsOf(source->key));
-    const std::vector<Slot> startsWith = slotsOf(model, criticalservice::podNeeds(*source, *podTemplate));
+    const std::vector<Slot> startsWith = slotsOf(model, finder.startingNeedsOf(source->key));
     for (const Slot pod : role == Role::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
       model.slots[pod].startsWith = startsWith;
   }

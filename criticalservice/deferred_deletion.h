@@ -14,7 +14,7 @@
 namespace lastout::criticalservice {
 
 // As the CRD has it. Of one object one deletion is remembered, and a CriticalService guards its provider,
-// what holds it, and what it needs (kMostDependencies).
+// what holds it, and what it needs (criticalservice/dependencies.h has how much of that at most).
 inline constexpr size_t kMostDeferredDeletions = 256;
 inline constexpr size_t kMostOwners = 64;
 

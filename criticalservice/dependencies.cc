@@ -1,8 +1,10 @@
 #include "criticalservice/dependencies.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/provider_types.h"
@@ -14,6 +16,7 @@
 namespace lastout::criticalservice {
 namespace {
 
+const kube::GroupResource kNamespaces{"", "namespaces"};
 const kube::GroupResource kServices{"", "services"};
 const kube::GroupResource kServiceAccounts{"", "serviceaccounts"};
 const kube::GroupResource kSecrets{"", "secrets"};
@@ -76,6 +79,54 @@ bool isNeeded(const CriticalService& service, const kube::ObjectKey& object) {
          !isAwaited(service, object);
 }
 
+// The types that criteria name and lastout reads by a right that somebody adds: not those that it always
+// reads.
+std::set<kube::GroupResource> typesByGrant(const CriticalService& service) {
+  std::set<kube::GroupResource> types;
+  if (service.intent == DeletionIntent::OrphanResources) return types;
+  for (const Criterion& criterion : service.criteria) types.insert(typeOf(criterion));
+  for (const kube::GroupResource& type : {criticalServiceType(), kube::crdType(), kNamespaces})
+    types.erase(type);
+  return types;
+}
+
+// What is found by itself, by how much of it is guarded.
+struct DependencyKind {
+  std::string_view what;
+  size_t most = 0;
+  size_t found = 0;
+};
+
+size_t kindOf(const kube::GroupResource& type) {
+  enum Kind : uint8_t { NamedByPods, ClusterRights, NearRights, OfServices };
+  if (type == kClusterRoles || type == kClusterRoleBindings) return ClusterRights;
+  if (type == kRoles || type == kRoleBindings) return NearRights;
+  return type == kServices ? OfServices : NamedByPods;
+}
+
+// Leaves as many of each kind as are guarded, the first ones; adds the kinds that had more.
+void cutByKind(std::vector<Dependency>& found, std::vector<TooMany>& tooMany) {
+  std::array<DependencyKind, 4> kinds{
+      {{"objects that its Pods name", kMostNamedByPods},
+       {"ClusterRoles and ClusterRoleBindings of its ServiceAccount", kMostClusterRights},
+       {"Roles and RoleBindings of its ServiceAccount", kMostNearRights},
+       {"Services of its Pods", kMostServices}}};
+  std::erase_if(found, [&](const Dependency& dependency) {
+    DependencyKind& kind = kinds.at(kindOf(dependency.object.type));
+    return ++kind.found > kind.most;
+  });
+  for (const DependencyKind& kind : kinds) {
+    if (kind.found > kind.most) tooMany.push_back({kind.what, kind.found, kind.most});
+  }
+}
+
+void cutForReading(std::vector<Dependency>& found, std::vector<TooMany>& tooMany) {
+  if (found.size() <= kMostForReading) return;
+  tooMany.push_back({"ClusterRoles and ClusterRoleBindings by which lastout reads what criteria name",
+                     found.size(), kMostForReading});
+  found.resize(kMostForReading);
+}
+
 }  // namespace
 
 bool means(const OwnerName& owner, const kube::ObjectKey& object) {
@@ -88,13 +139,13 @@ bool means(const OwnerName& owner, const kube::ObjectKey& object) {
 }
 
 const std::vector<kube::GroupResource>& DependencyFinder::types() {
-  static const std::vector<kube::GroupResource> kTypes{kServices, kRoleBindings, kClusterRoleBindings,
-                                                       kApiServices};
+  static const std::vector<kube::GroupResource> kTypes{
+      kServices, kServiceAccounts, kRoleBindings, kClusterRoleBindings, kClusterRoles, kApiServices};
   return kTypes;
 }
 
 const std::vector<kube::GroupResource>& DependencyFinder::neededTypes() {
-  static const std::vector<kube::GroupResource> kTypes{kServiceAccounts, kClaims, kRoles, kClusterRoles};
+  static const std::vector<kube::GroupResource> kTypes{kClaims, kRoles};
   return kTypes;
 }
 
@@ -103,33 +154,19 @@ DependencyFinder::Workload DependencyFinder::readWorkload(const kube::Object& ob
   Workload workload;
   workload.needs = podNeeds(object, podTemplate);
   workload.account = {object.key.namespaceName, serviceAccountOf(podTemplate)};
+  const kube::Value* secrets = podTemplate.at({"spec", "imagePullSecrets"});
+  workload.pullsByItself = secrets != nullptr && secrets->asList() != nullptr && !secrets->asList()->empty();
   workload.podLabels = labelsAt(podTemplate, {"metadata", "labels"});
   for (const kube::OwnerReference& owner : object.meta.ownerReferences)
     workload.owners.push_back({std::string(kube::groupOf(owner.apiVersion)), owner.kind, owner.name});
   return workload;
 }
 
-// Of a RoleBinding only what it gives to ServiceAccounts of its own namespace: others come and go without the
-// provider, and must not wait for it.
-DependencyFinder::Binding DependencyFinder::readBinding(const kube::Object& object) {
-  Binding binding;
-  const bool isClusterRole = kube::textAt(object.content, {"roleRef", "kind"}) == "ClusterRole";
-  binding.role = {isClusterRole ? kClusterRoles : kRoles, isClusterRole ? "" : object.key.namespaceName,
-                  kube::textAt(object.content, {"roleRef", "name"})};
-  forEachItem(object.content.find("subjects"), [&](const kube::Value& subject) {
-    const std::string& space = kube::textAt(subject, {"namespace"});
-    const bool isNear = object.key.namespaceName.empty() || object.key.namespaceName == space;
-    if (kube::textAt(subject, {"kind"}) == "ServiceAccount" && isNear)
-      binding.accounts.emplace(space, kube::textAt(subject, {"name"}));
-  });
-  return binding;
-}
-
 std::set<std::string> DependencyFinder::put(const kube::Object& object) {
   const kube::ObjectKey& key = object.key;
   if (key.type == kServices) return putService(key, labelsAt(object.content, {"spec", "selector"}));
-  if (key.type == kRoleBindings || key.type == kClusterRoleBindings)
-    return putBinding(key, readBinding(object));
+  if (key.type == kServiceAccounts) return putAccount(object);
+  if (GrantedRights::isAbout(key.type)) return rights_.put(object);
   if (key.type == kApiServices || key.type == kube::crdType()) return putCaller(key, readCaller(object));
   const kube::Value* podTemplate = podTemplateOf(object);
   if (podTemplate == nullptr) return remove(key);
@@ -147,16 +184,18 @@ std::set<std::string> DependencyFinder::putService(const kube::ObjectKey& key, k
   return {key.namespaceName};
 }
 
-std::set<std::string> DependencyFinder::putBinding(const kube::ObjectKey& key, Binding binding) {
-  if (const auto known = bindings_.find(key); known != bindings_.end() && known->second == binding) return {};
-  std::set<std::string> concerned = remove(key);
-  if (binding.accounts.empty()) return concerned;
-  for (const Name& account : binding.accounts) {
-    bindingsOf_[account].insert(key);
-    concerned.insert(account.first);
-  }
-  bindings_.emplace(key, std::move(binding));
-  return concerned;
+std::set<std::string> DependencyFinder::putAccount(const kube::Object& object) {
+  const Name name{object.key.namespaceName, object.key.name};
+  std::vector<std::string> secrets;
+  forEachItem(object.content.find("imagePullSecrets"), [&](const kube::Value& secret) {
+    if (secrets.size() < kMostNamedByPods) secrets.push_back(kube::textAt(secret, {"name"}));
+  });
+  std::erase(secrets, "");
+  if (secrets.empty()) return remove(object.key);
+  std::vector<std::string>& known = pullSecrets_[name];
+  if (known == secrets) return {};
+  known = std::move(secrets);
+  return {object.key.namespaceName};
 }
 
 // Of a CRD that has nobody called, or calls a URL, none.
@@ -188,14 +227,10 @@ std::set<std::string> DependencyFinder::remove(const kube::ObjectKey& key) {
   std::set<std::string> concerned;
   if (key.type == kServices) {
     if (selectors_.erase({key.namespaceName, key.name}) > 0) concerned.insert(key.namespaceName);
-  } else if (const auto binding = bindings_.find(key); binding != bindings_.end()) {
-    for (const Name& account : binding->second.accounts) {
-      concerned.insert(account.first);
-      const auto known = bindingsOf_.find(account);
-      known->second.erase(key);
-      if (known->second.empty()) bindingsOf_.erase(known);
-    }
-    bindings_.erase(binding);
+  } else if (key.type == kServiceAccounts) {
+    if (pullSecrets_.erase({key.namespaceName, key.name}) > 0) concerned.insert(key.namespaceName);
+  } else if (GrantedRights::isAbout(key.type)) {
+    return rights_.remove(key);
   } else if (const auto caller = callers_.find(key); caller != callers_.end()) {
     const Name& service = caller->second.service;
     concerned.insert(service.first);
@@ -209,38 +244,68 @@ std::set<std::string> DependencyFinder::remove(const kube::ObjectKey& key) {
   return concerned;
 }
 
+const DependencyFinder::Workload* DependencyFinder::workload(const kube::ObjectKey& key) const {
+  const auto known = workloads_.find(key);
+  return known == workloads_.end() ? nullptr : &known->second;
+}
+
+void DependencyFinder::findStarting(const Workload& workload, std::vector<Dependency>& found) const {
+  found.insert(found.end(), workload.needs.begin(), workload.needs.end());
+  const auto secrets = pullSecrets_.find(workload.account);
+  if (workload.pullsByItself || secrets == pullSecrets_.end()) return;
+  for (const std::string& secret : secrets->second)
+    found.push_back(
+        {{kSecrets, workload.account.first, secret}, "image pull secret of its ServiceAccount", false});
+}
+
 void DependencyFinder::findRights(const Workload& workload, std::vector<Dependency>& found) const {
   if (workload.account.second != kDefaultAccount)
     found.push_back(
         {{kServiceAccounts, workload.account.first, workload.account.second}, "its ServiceAccount", false});
-  const auto bound = bindingsOf_.find(workload.account);
-  if (bound == bindingsOf_.end()) return;
-  for (const kube::ObjectKey& binding : bound->second) {
-    found.push_back({binding, "binding of its ServiceAccount", false});
-    found.push_back({bindings_.at(binding).role, "role of its ServiceAccount", false});
-  }
+  for (Granted& granted : rights_.of(workload.account))
+    found.push_back({std::move(granted.object), std::move(granted.why), false});
 }
 
-std::vector<Dependency> DependencyFinder::rightsOf(const kube::ObjectKey& workload) const {
+std::vector<Dependency> DependencyFinder::rightsOf(const kube::ObjectKey& key) const {
   std::vector<Dependency> found;
-  if (const auto known = workloads_.find(workload); known != workloads_.end())
-    findRights(known->second, found);
+  if (const Workload* known = workload(key)) findRights(*known, found);
   return found;
 }
 
-void DependencyFinder::findAround(const Workload& workload, const kube::ObjectKey& provider,
-                                  std::vector<Dependency>& found) const {
-  const std::string& space = provider.namespaceName;
+std::vector<Dependency> DependencyFinder::startingNeedsOf(const kube::ObjectKey& key) const {
+  std::vector<Dependency> found;
+  if (const Workload* known = workload(key)) findStarting(*known, found);
+  return found;
+}
+
+template <class Visit>
+void DependencyFinder::forEachServiceOf(const Workload& workload, const std::string& space,
+                                        Visit visit) const {
   for (auto service = selectors_.lower_bound({space, ""});
        service != selectors_.end() && service->first.first == space; ++service) {
-    if (!selects(service->second, workload.podLabels)) continue;
-    found.push_back({{kServices, space, service->first.second}, "Service of its Pods", false});
-    const auto callers = callersOf_.find(service->first);
-    if (callers == callersOf_.end()) continue;
+    if (selects(service->second, workload.podLabels)) visit(service->first);
+  }
+}
+
+std::vector<std::string> DependencyFinder::apisOf(const CriticalService& service) const {
+  std::vector<std::string> apis;
+  const Workload* provider = workload(service.provider);
+  if (!findsDependencies(service) || provider == nullptr) return apis;
+  forEachServiceOf(*provider, service.provider.namespaceName, [&](const Name& front) {
+    const auto callers = callersOf_.find(front);
+    if (callers == callersOf_.end()) return;
     for (const kube::ObjectKey& caller : callers->second) {
-      if (caller.type == kApiServices)
-        found.push_back({caller, "API behind its Service " + service->first.second, false});
+      if (caller.type == kApiServices) apis.push_back(caller.name);
     }
+  });
+  return apis;
+}
+
+// Without them the criteria would count as unmet for good: whether their objects are gone nobody could tell.
+void DependencyFinder::findReading(const CriticalService& service, std::vector<Dependency>& found) const {
+  for (const kube::GroupResource& type : typesByGrant(service)) {
+    for (Granted& granted : rights_.forReading(type))
+      found.push_back({std::move(granted.object), std::move(granted.why), false});
   }
 }
 
@@ -287,35 +352,48 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
   return service;
 }
 
-std::vector<Dependency> DependencyFinder::find(const CriticalService& service) const {
+Needed DependencyFinder::needs(const CriticalService& service) const {
   std::vector<Dependency> found;
-  const auto known = workloads_.find(service.provider);
-  const Workload* workload = known == workloads_.end() ? nullptr : &known->second;
+  Needed needed;
+  std::set<kube::ObjectKey> seen;
+  const auto take = [&](const auto& cut) {
+    std::erase_if(found, [&](const Dependency& dependency) {
+      return !isNeeded(service, dependency.object) || !seen.insert(dependency.object).second;
+    });
+    cut(found, needed.tooMany);
+    std::ranges::move(found, std::back_inserter(needed.guarded));
+    found.clear();
+  };
+  const Workload* provider = workload(service.provider);
   if (service.dependencies.mode == DependencyMode::Listed) {
     found = listed(service);
-  } else if (service.dependencies.mode == DependencyMode::Auto && workload != nullptr) {
-    found = workload->needs;
-    findAround(*workload, service.provider, found);
-    findRights(*workload, found);
+    take([](const auto&, const auto&) {});  // the CRD bounds it
+  } else if (service.dependencies.mode == DependencyMode::Auto && provider != nullptr) {
+    findStarting(*provider, found);
+    findRights(*provider, found);
+    forEachServiceOf(*provider, service.provider.namespaceName, [&](const Name& front) {
+      found.push_back({{kServices, front.first, front.second}, "Service of its Pods", false});
+    });
+    take(cutByKind);
   }
-  std::set<kube::ObjectKey> seen;
-  std::erase_if(found, [&](const Dependency& dependency) {
-    return !isNeeded(service, dependency.object) || !seen.insert(dependency.object).second;
-  });
-  if (found.size() > kMostDependencies) found.resize(kMostDependencies);
-  std::ranges::sort(found, {}, &Dependency::object);
-  for (Dependency& dependency : found) {
+  findReading(service, found);
+  take(cutForReading);
+  std::ranges::sort(needed.guarded, {}, &Dependency::object);
+  for (Dependency& dependency : needed.guarded) {
     const std::string& space = dependency.object.namespaceName;
-    const bool mayOwn = workload != nullptr && (space.empty() || space == service.provider.namespaceName);
-    dependency.ownsProvider = mayOwn && std::ranges::any_of(workload->owners, [&](const OwnerName& owner) {
+    const bool mayOwn = provider != nullptr && (space.empty() || space == service.provider.namespaceName);
+    dependency.ownsProvider = mayOwn && std::ranges::any_of(provider->owners, [&](const OwnerName& owner) {
                                 return means(owner, dependency.object);
                               });
   }
-  return found;
+  return needed;
 }
 
 std::vector<kube::GroupResource> typesToRead(const CriticalService& service) {
-  if (!findsDependencies(service)) return {};
+  if (!findsDependencies(service)) {
+    if (typesByGrant(service).empty()) return {};
+    return {kClusterRoles, kClusterRoleBindings};
+  }
   std::vector<kube::GroupResource> types = DependencyFinder::types();
   types.insert(types.end(), {kube::crdType(), service.provider.type});
   return types;
@@ -323,7 +401,7 @@ std::vector<kube::GroupResource> typesToRead(const CriticalService& service) {
 
 // Bindings of a ServiceAccount may be in any namespace.
 bool couldNeed(const CriticalService& service, const kube::ObjectKey& object) {
-  if (!findsDependencies(service) || !isNeeded(service, object)) return false;
+  if (!findsDependencies(service) || !isNeeded(service, object) || object.type == kApiServices) return false;
   if (object.type == kRoleBindings || object.type == kRoles) return true;
   const auto isOneOf = [&](const std::vector<kube::GroupResource>& types) {
     return std::ranges::find(types, object.type) != types.end();

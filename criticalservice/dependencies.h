@@ -9,12 +9,19 @@
 #include <vector>
 
 #include "criticalservice/critical_service.h"
+#include "criticalservice/granted_rights.h"
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
 
-// As many are found of one provider; what its Pods name comes first.
-inline constexpr size_t kMostDependencies = 200;
+// Of one provider as many of each kind are guarded, so that a flood of one kind pushes out no other. What is
+// to be remembered of them all has room in a status (kMostPutOff).
+inline constexpr size_t kMostNamedByPods = 120;
+inline constexpr size_t kMostClusterRights = 60;  // ClusterRoles and ClusterRoleBindings
+inline constexpr size_t kMostNearRights = 30;     // Roles and RoleBindings
+inline constexpr size_t kMostServices = 15;
+// And of what gives lastout the right to read what criteria name.
+inline constexpr size_t kMostForReading = 15;
 
 // So many types that one provider converts are waited for, the first by name.
 inline constexpr size_t kMostConverted = 32;
@@ -33,6 +40,18 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
+// A kind of dependencies of which there are more than are guarded.
+struct TooMany {
+  std::string_view what;  // in the plural
+  size_t found = 0;
+  size_t guarded = 0;
+};
+
+struct Needed {
+  std::vector<Dependency> guarded;  // by object, each once
+  std::vector<TooMany> tooMany;     // empty: all is guarded
+};
+
 // An owner as ownerReferences name it.
 struct OwnerName {
   std::string group;
@@ -49,21 +68,25 @@ class DependencyFinder {
  public:
   // The types whose objects it is to be told of, beside those of providers and CRDs.
   static const std::vector<kube::GroupResource>& types();
-  // Of these types providers need something, too, and it is known by its metadata whether that is there. Not
+  // Of these types providers need something, too, and their metadata says whether that is there. Not
   // Secrets and ConfigMaps: who may list those may read all of them, so nobody knows which there are.
   static const std::vector<kube::GroupResource>& neededTypes();
 
-  // Both answer the namespaces of the providers that may need something else by now: none where nothing has
-  // changed. Of the object's content
-  // what matters may be there, or all of it.
+  // Both return the namespaces of the providers that may need something else by now, or kEveryNamespace: none
+  // where nothing has changed. Of the object's content what matters may be there, or all of it.
   std::set<std::string> put(const kube::Object& object);
   std::set<std::string> remove(const kube::ObjectKey& key);
 
   // It was told of this object, from which Pods are made.
   bool knows(const kube::ObjectKey& workload) const { return workloads_.contains(workload); }
-  // What the service's provider needs, as spec.guard.dependencies has it; by object, each once. Not what a
-  // criterion names, which goes before the provider, nor what no webhook is asked about.
-  std::vector<Dependency> find(const CriticalService& service) const;
+  // What the service's provider needs, as spec.guard.dependencies has it, and, whatever that says, the rights
+  // by which lastout reads what the criteria name. Not what a criterion names, which goes before the
+  // provider, nor what no webhook is asked about.
+  Needed needs(const CriticalService& service) const;
+  std::vector<Dependency> find(const CriticalService& service) const { return needs(service).guarded; }
+  // The APIServices that lead to the provider. They are no dependencies: left behind without one that
+  // answers, each makes every namespace hang that is deleted.
+  std::vector<std::string> apisOf(const CriticalService& service) const;
   // The same service; after the criteria in its manifest stands one for each type whose objects the API
   // server has its provider convert: as long as there are any, nobody can end the deletion of its CRD without
   // the provider. So where dependencies are found by themselves (findsDependencies()), and not for a type
@@ -74,6 +97,8 @@ class DependencyFinder {
   CriticalService withConverted(CriticalService service, bool isCertain = true) const;
   // What the Pods of a workload act through: their ServiceAccount, its bindings, and their roles.
   std::vector<Dependency> rightsOf(const kube::ObjectKey& workload) const;
+  // What they cannot start without: what they name, and the image pull secrets of their ServiceAccount.
+  std::vector<Dependency> startingNeedsOf(const kube::ObjectKey& workload) const;
 
  private:
   using Name = std::pair<std::string, std::string>;  // namespace and name
@@ -82,14 +107,10 @@ class DependencyFinder {
   struct Workload {
     std::vector<Dependency> needs;  // what its Pods name
     Name account;
+    bool pullsByItself = false;  // names image pull secrets: those of its ServiceAccount do not count
     kube::Labels podLabels;
     std::vector<OwnerName> owners;
     friend bool operator==(const Workload&, const Workload&) = default;
-  };
-  struct Binding {
-    std::set<Name> accounts;
-    kube::ObjectKey role;
-    friend bool operator==(const Binding&, const Binding&) = default;
   };
 
   // What the API server reaches by way of a Service: an API, or the conversion of a CRD's objects.
@@ -100,27 +121,30 @@ class DependencyFinder {
   };
 
   static Workload readWorkload(const kube::Object& object, const kube::Value& podTemplate);
-  static Binding readBinding(const kube::Object& object);
   std::set<std::string> putService(const kube::ObjectKey& key, kube::Labels selector);
-  std::set<std::string> putBinding(const kube::ObjectKey& key, Binding binding);
+  std::set<std::string> putAccount(const kube::Object& object);
   static Caller readCaller(const kube::Object& object);
   std::set<std::string> putCaller(const kube::ObjectKey& key, Caller caller);
+  const Workload* workload(const kube::ObjectKey& key) const;
+  void findStarting(const Workload& workload, std::vector<Dependency>& found) const;
   void findRights(const Workload& workload, std::vector<Dependency>& found) const;
-  void findAround(const Workload& workload, const kube::ObjectKey& provider,
-                  std::vector<Dependency>& found) const;
+  void findReading(const CriticalService& service, std::vector<Dependency>& found) const;
+  // Calls visit(name) for each Service in the namespace that selects the workload's Pods.
+  template <class Visit>
+  void forEachServiceOf(const Workload& workload, const std::string& space, Visit visit) const;
   // The Service selects the workload's Pods, as far as that is known.
   bool mayStandBehind(const Name& service, const Workload* workload, bool isCertain) const;
 
   std::map<kube::ObjectKey, Workload> workloads_;
-  std::map<kube::ObjectKey, Binding> bindings_;
-  std::map<Name, std::set<kube::ObjectKey>> bindingsOf_;  // by ServiceAccount
+  GrantedRights rights_;
+  std::map<Name, std::vector<std::string>> pullSecrets_;  // of ServiceAccounts that have any
   std::map<Name, kube::Labels> selectors_;                // of Services
   std::map<kube::ObjectKey, Caller> callers_;             // APIServices and CRDs
   std::map<Name, std::set<kube::ObjectKey>> callersOf_;   // by the Service that each calls
 };
 
 // The types whose objects a DependencyFinder is to be told of for the service's sake: its own, and that of
-// the provider; none where dependencies are not found by itself.
+// the provider; where dependencies are not found by itself those that give lastout its rights to read.
 std::vector<kube::GroupResource> typesToRead(const CriticalService& service);
 
 // Whether what is found for the service by itself may have been such an object: by its type, and where it is.

@@ -24,7 +24,7 @@ class Needs {
 
  private:
   void add(const char* resource, const std::string& name, std::string why) {
-    if (name.empty() || found_.size() == kMostDependencies) return;
+    if (name.empty() || found_.size() == kMostRead) return;
     found_.push_back({{{"", resource}, object_.key.namespaceName, name}, std::move(why), false});
   }
   // `reference`: {<field>: <name>, optional}; nullptr: there is none.

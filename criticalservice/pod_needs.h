@@ -21,9 +21,12 @@ inline constexpr std::string_view kDefaultAccount = "default";
 // The name of the ServiceAccount that the Pods run as.
 std::string serviceAccountOf(const kube::Value& podTemplate);
 
+// So many are looked at in one Pod template.
+inline constexpr size_t kMostRead = 2'000;
+
 // The objects that a new Pod of `object` cannot start without, in its namespace: its ServiceAccount,
-// ConfigMaps, Secrets and claims; kMostDependencies at most, one maybe twice. What is marked optional is none
-// of them.
+// ConfigMaps, Secrets and claims; kMostRead at most, one maybe twice. What is marked optional is none of
+// them.
 std::vector<Dependency> podNeeds(const kube::Object& object, const kube::Value& podTemplate);
 
 // The strings of a map of strings; what is none is left out.

@@ -16,12 +16,14 @@ struct SelectorRequirement {
   std::string key;
   Operator op = Operator::Exists;
   std::vector<std::string> values;
+  friend bool operator==(const SelectorRequirement&, const SelectorRequirement&) = default;
 };
 
 // All requirements must hold; none matches everything.
 struct LabelSelector {
   std::vector<SelectorRequirement> requirements;
   bool matches(const Labels& labels) const;
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };
 
 // {matchLabels, matchExpressions} of the API.

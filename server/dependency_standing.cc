@@ -25,6 +25,28 @@ std::string grantOfAny(const graph::Graph& graph, const std::set<kube::GroupReso
   return "";
 }
 
+// Empty: there are not too many of any kind.
+std::string wordsOf(const std::vector<criticalservice::TooMany>& kinds) {
+  std::string text;
+  for (const criticalservice::TooMany& kind : kinds)
+    text += (text.empty() ? "" : "; ") + std::to_string(kind.guarded) + " of " + std::to_string(kind.found) +
+            " " + std::string(kind.what) + " are guarded";
+  if (text.empty()) return text;
+  return text +
+         ", the rest is not: take away what the provider does not need, or list in "
+         "spec.guard.dependencies what it does";
+}
+
+// For an API nobody would think to delete first.
+std::string wordsOfApis(const std::vector<std::string>& apis) {
+  if (apis.empty()) return "";
+  const std::string more = apis.size() == 1 ? "" : " and " + std::to_string(apis.size() - 1) + " more";
+  return "; delete APIService " + apis.front() + more +
+         " before the provider: it is not guarded, as without the provider every deletion of a namespace "
+         "hangs "
+         "on it";
+}
+
 DependencyStanding foundFor(const admission::ClusterView& view,
                             const criticalservice::CriticalService& service) {
   const auto list = criticalservice::typesToRead(service);
@@ -35,8 +57,12 @@ DependencyStanding foundFor(const admission::ClusterView& view,
             "what the provider needs may not all be guarded: " + ignorance->message +
                 grantOfAny(view.graph(), types)};
   }
+  if (std::string tooMany = wordsOf(view.needsOf(service).tooMany); !tooMany.empty())
+    return {false, "TooMany", std::move(tooMany)};
   const size_t count = view.guards().dependencies(view.guards().find(service.meta.name)).size();
-  return {true, "Found", soManyAre(count) + " guarded, as far as the provider was seen to need any"};
+  return {true, "Found",
+          soManyAre(count) + " guarded, as far as the provider was seen to need any" +
+              wordsOfApis(view.apisOf(service))};
 }
 
 }  // namespace

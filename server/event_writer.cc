@@ -82,6 +82,9 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
   changed("Degraded", [&](const ConditionSeen& then, const ConditionSeen& now) {
     if (now.reason == "NotUnderstood" && then.reason != now.reason) add(true, "NotUnderstood", now.message);
   });
+  changed("DependenciesKnown", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.reason == "TooMany" && then.reason != now.reason) add(true, "TooManyDependencies", now.message);
+  });
   const std::string other = replacedBy(after);
   if (!other.empty() && other != replacedBy(before))
     add(true, "ProviderReplaced", conditionIn(after, "ProviderReady").message);

@@ -35,8 +35,8 @@ struct Event {
 };
 
 // What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,
-// Satisfied, NotEnforced, Enforced, ProviderReplaced. A first status is compared with one in which all is
-// well.
+// Satisfied, NotEnforced, Enforced, TooManyDependencies, ProviderReplaced. A first status is compared with
+// one in which all is well.
 std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const nlohmann::json& before,
                             const nlohmann::json& after);
 

@@ -227,6 +227,9 @@ std::string Metrics::text(const Standing& standing) const {
                                 "When the certificate that it listens with expires.",
                                 static_cast<double>(*standing.certificateUntil)));
   }
+  families.push_back(oneGauge("lastout_dependencies_left_out",
+                              "Objects that providers need and that are not guarded, as there are too many.",
+                              static_cast<double>(standing.leftOutDependencies)));
   addTypes(standing.types, families);
   if (!standing.probes.empty()) families.push_back(lastProbes(standing.probes));
   std::ranges::sort(families, {}, &MetricFamily::name);

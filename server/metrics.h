@@ -43,6 +43,7 @@ struct Standing {
       certificateUntil;  // of the listener, seconds since the epoch; nothing: it cannot be told
   std::vector<TypeStanding> types;
   std::vector<ProbeStanding> probes;  // by address; none: nobody probes
+  size_t leftOutDependencies = 0;     // not guarded, since there are too many of their kind
 };
 
 // Safe for any number of threads.

@@ -381,6 +381,9 @@ Standing Server::standing() const {
   Standing now;
   now.types = view_.standings();
   now.health = health();
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
+    now.leftOutDependencies = view.leftOutDependencies();
+  });
   if (const WebhookKeeper* keeper = startedKeeper_) now.webhookInForce = keeper->isInForce().value_or(false);
   if (const LeaseHolder* lease = startedLease_) now.leads = lease->holds();
   if (const WorkKeeper* works = startedWorks_) now.keptWorks = works->kept();

@@ -169,6 +169,24 @@ TEST_F(ViewOfDependencies, ShowInTheGraph) {
               HasSubstr("is needed by a provider (volume certs)"));
 }
 
+// Whatever spec.guard.dependencies says: without it, nobody could tell when the criterion holds.
+TEST_F(ViewOfDependencies, AreTheRightsByWhichTheCriterionIsRead) {
+  const kube::ObjectKey role{{"rbac.authorization.k8s.io", "clusterroles"}, "", "lastout-reads-configmaps"};
+  guard(service("  guard: {dependencies: None}\n"));
+  tell(kManager);
+  EXPECT_FALSE(denies(role));
+  tell(R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: lastout-reads-configmaps, labels: {lastout.dev/aggregate-to-reads: "true"}}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, list, watch]}]
+)");
+  EXPECT_TRUE(denies(role));
+  EXPECT_THAT(view.explain(role, view.decide(role)).message, HasSubstr("(lastout reads configmaps by it)"));
+  view.remove(kProvider);
+  EXPECT_FALSE(denies(role));
+}
+
 const std::string kFront =
     "apiVersion: v1\nkind: Service\nmetadata: {name: front, namespace: run}\n"
     "spec: {selector: {app: manager}}\n";

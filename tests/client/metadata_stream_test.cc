@@ -124,6 +124,8 @@ TEST(ListStream, KeepsWhatNamesOthersAlone) {
       R"("conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{"name":"s"}}}},)"
       R"("selector":{"app":"p"},"replicas":2,"volumeClaimTemplates":[],"service":{"name":"s"}},)"
       R"("subjects":[{"kind":"ServiceAccount"}],"roleRef":{"name":"r"},)"
+      R"("aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]},"imagePullSecrets":[{"name":"p"}],)"
+      R"("rules":[{"apiGroups":[""],"resources":["pods"]}],)"
       R"("status":{"appliedResources":[{"name":"a"}]}})";
   OrderedJson whole = OrderedJson::parse(kept);
   whole["metadata"]["managedFields"] = OrderedJson::array({1});
@@ -133,6 +135,7 @@ TEST(ListStream, KeepsWhatNamesOthersAlone) {
   whole["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = "Y2VydA==";
   whole["status"]["readyReplicas"] = 1;
   whole["data"]["key"] = "c2VjcmV0";
+  whole["rules"][0]["resourceNames"] = OrderedJson::array({"x"});
   const auto object = decodeObject(whole.dump(), Content::References);
   ASSERT_TRUE(object) << object.error().message;
   EXPECT_EQ(kube::toJson(object->content).dump(), kept);

@@ -134,6 +134,7 @@ TEST(Shipped, AreAllThere) {
                                    "deletecollection",
                                    "crd-deleted-directly",
                                    "crd-of-criticalservices",
+                                   "dependency-apiservice",
                                    "dependency-clusterrolebinding",
                                    "dependency-secret",
                                    "dependency-configmap",

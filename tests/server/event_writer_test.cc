@@ -70,6 +70,14 @@ TEST(Events, TellOfWhatIsNotUnderstood) {
   EXPECT_THAT(told(meaningless, meaningless), IsEmpty());
 }
 
+TEST(Events, TellOfTooManyDependencies) {
+  const Json well = conditions({{"DependenciesKnown", "True", "Found"}});
+  const Json tooMany = conditions({{"DependenciesKnown", "False", "TooMany"}});
+  EXPECT_THAT(told(well, tooMany), ElementsAre("Warning TooManyDependencies: of DependenciesKnown"));
+  EXPECT_THAT(told(tooMany, tooMany), IsEmpty());
+  EXPECT_THAT(told(tooMany, well), IsEmpty());
+}
+
 TEST(Events, TellOfAnotherProvider) {
   Json replaced = conditions({{"ProviderReady", "True", "PodsReady"}});
   replaced["provider"] = {{"uid", "a"}, {"replacedBy", "b"}};

@@ -553,9 +553,13 @@ TEST_F(NeedsTest, StaysReadyWhenAServiceComesLater) {
   EXPECT_TRUE(view.isReady());
 }
 
+// But for the rights by which its criterion's type is read.
 TEST_F(NeedsTest, OfAServiceThatWantsNoneNothingIsRead) {
   tellService(R"("guard":{"dependencies":"None"},)");
   knowServices();
+  EXPECT_FALSE(view.isReady());
+  know({"rbac.authorization.k8s.io", "clusterroles"}, Told::State::Synced);
+  know({"rbac.authorization.k8s.io", "clusterrolebindings"}, Told::State::Synced);
   EXPECT_TRUE(view.isReady());
   EXPECT_THAT(view.wantedWithReferences(), Not(Contains(kDeployments)));
   EXPECT_THAT(view.wanted(), Not(Contains(bindings)));

@@ -102,7 +102,9 @@ TEST(Metrics, TellHowWellEachTypeIsKnown) {
   EXPECT_THAT(metrics.text(standing), Not(HasSubstr("lastout_webhook_in_force")))
       << "others keep the configuration";
   standing.webhookInForce = false;
+  standing.leftOutDependencies = 7;
   EXPECT_THAT(metrics.text(standing), HasSubstr("lastout_webhook_in_force 0\n"));
+  EXPECT_THAT(metrics.text(standing), HasSubstr("lastout_dependencies_left_out 7\n"));
 }
 
 // Whoever may create CriticalServices chooses the names of types.
@@ -137,8 +139,8 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
   metrics.count(DeferredDeletionEvent::Kind::Remembered);
-  Standing standing{
-      {true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}};
+  Standing standing{{true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}},
+                    {},           0};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});
   std::set<std::string> told;
   std::istringstream text(metrics.text(standing));

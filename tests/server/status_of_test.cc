@@ -477,6 +477,38 @@ TEST_F(StatusOfTest, OfWhatTheProviderNeeds) {
   EXPECT_EQ(brief("DependenciesKnown"), "True OrphanResources");
 }
 
+TEST_F(StatusOfTest, OfTooMuchThatTheProviderNeeds) {
+  const auto tell = [&](const std::string& yaml) {
+    const auto text = kube::parseYaml(yaml, "");
+    view.tell(kube::parseObject(text->front(), "", types).value());
+  };
+  tell(
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: n}\n"
+      "spec: {template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c}]}}}");
+  const auto service = [](int i) {
+    return "apiVersion: v1\nkind: Service\nmetadata: {name: s" + std::to_string(i) +
+           ", namespace: n}\nspec: {selector: {app: d}}";
+  };
+  for (int i = 0; i < 14; ++i) tell(service(i));
+  tell(
+      "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.example.com}\n"
+      "spec: {group: example.com, version: v1, service: {namespace: n, name: s0}}");
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "True Found");
+  EXPECT_THAT(message("DependenciesKnown"),
+              HasSubstr("; delete APIService v1.example.com before the provider: it is not guarded"));
+  for (int i = 14; i < 20; ++i) tell(service(i));
+  write();
+  EXPECT_EQ(brief("DependenciesKnown"), "False TooMany");
+  EXPECT_THAT(message("DependenciesKnown"),
+              HasSubstr("15 of 20 Services of its Pods are guarded, the rest is not"));
+  EXPECT_EQ(view.leftOutDependencies(), 5U);
+  view.remove({{"", "services"}, "n", "s0"});
+  EXPECT_EQ(view.leftOutDependencies(), 4U);
+  view.remove({criticalservice::criticalServiceType(), "", "s"});
+  EXPECT_EQ(view.leftOutDependencies(), 0U);
+}
+
 TEST_F(StatusOfTest, OfWhatTheProviderConverts) {
   const auto tell = [&](const char* yaml) {
     const auto text = kube::parseYaml(yaml, "");

@@ -1,0 +1,86 @@
+// GrantedRights: the bindings and ClusterRoles by which ServiceAccounts act, and those by which lastout reads
+// the types that criteria name (docs/concepts.md, "Dependencies").
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/object.h"
+#include "kube/selector.h"
+
+namespace lastout::criticalservice {
+
+// Kubernetes adds the rules of every ClusterRole with this label, "true", to those that lastout reads by.
+inline constexpr std::string_view kReadsLabel = "lastout.dev/aggregate-to-reads";
+
+// In a set of namespaces: providers in all of them are concerned.
+inline constexpr const char* kEveryNamespace = "*";
+
+// An object that gives a right, and what it is to whoever needs that right.
+struct Granted {
+  kube::ObjectKey object;
+  std::string why;
+};
+
+class GrantedRights {
+ public:
+  using Account = std::pair<std::string, std::string>;  // namespace and name; no name: each one in there
+
+  // RoleBindings, ClusterRoleBindings and ClusterRoles.
+  static bool isAbout(const kube::GroupResource& type);
+
+  // Both return the namespaces of the accounts whose rights may have changed, or kEveryNamespace where
+  // lastout's own may have. `object` is of a type that isAbout() names.
+  std::set<std::string> put(const kube::Object& object);
+  std::set<std::string> remove(const kube::ObjectKey& key);
+
+  // The bindings of the account, the oldest first, each followed by its role and, of a ClusterRole with an
+  // aggregationRule, the ClusterRoles that this selects.
+  std::vector<Granted> of(const Account& account) const;
+  // The ClusterRoles with kReadsLabel that name the type, or all types, in their rules; the ClusterRoles that
+  // aggregate them, and the ClusterRoleBindings of these, the oldest first.
+  std::vector<Granted> forReading(const kube::GroupResource& type) const;
+
+ private:
+  struct Binding {
+    std::set<Account> accounts;
+    kube::ObjectKey role;
+    std::string createdAt;  // in RFC 3339, which sorts as text; empty: not known
+    friend bool operator==(const Binding&, const Binding&) = default;
+  };
+  struct Rule {
+    std::vector<std::string> groups;
+    std::vector<std::string> resources;
+    friend bool operator==(const Rule&, const Rule&) = default;
+  };
+  struct ClusterRole {
+    kube::Labels labels;
+    std::vector<kube::LabelSelector> aggregates;  // empty: none
+    std::vector<Rule> rules;                      // of one with kReadsLabel
+    friend bool operator==(const ClusterRole&, const ClusterRole&) = default;
+  };
+
+  static Binding readBinding(const kube::Object& object);
+  static ClusterRole readClusterRole(const kube::Object& object);
+  static bool selects(const ClusterRole& role, const kube::Labels& labels);
+  std::set<std::string> putBinding(const kube::ObjectKey& key, Binding binding);
+  std::set<std::string> putClusterRole(const std::string& name, ClusterRole role);
+  std::set<std::string> removeBinding(const kube::ObjectKey& key);
+  std::set<std::string> concernedBy(const std::string& clusterRole) const;
+  void addConcerned(const Binding& binding, std::set<std::string>& namespaces) const;
+  bool isForReading(const kube::ObjectKey& role) const;
+  std::vector<std::string> aggregatedBy(const std::string& clusterRole) const;
+  std::vector<kube::ObjectKey> oldestFirst(const std::set<kube::ObjectKey>& bindings) const;
+
+  std::map<kube::ObjectKey, Binding> bindings_;
+  std::map<Account, std::set<kube::ObjectKey>> bindingsOf_;
+  std::map<kube::ObjectKey, std::set<kube::ObjectKey>> bindingsTo_;  // by role
+  std::map<std::string, ClusterRole> clusterRoles_;
+  std::set<std::string> aggregating_;  // names of those that aggregate others
+};
+
+}  // namespace lastout::criticalservice
