@@ -207,19 +207,16 @@ std::string namespaceOf(const ReviewRequest& request) {
   return isNamespace ? request.name : request.namespaceName;
 }
 
-Json reviewBody(const ReviewRequest& request, std::string_view uid) {
+Json attributesOf(const ReviewRequest& request) {
   const Json kind = {{"group", request.kindGroup}, {"version", request.kindVersion}, {"kind", request.kind}};
   const Json resource = {
       {"group", request.type.group}, {"version", request.version}, {"resource", request.type.resource}};
-  Json asked = {{"uid", uid},
-                {"kind", kind},
+  Json asked = {{"kind", kind},
                 {"resource", resource},
                 {"requestKind", kind},
                 {"requestResource", resource},
                 {"operation", request.operation},
                 {"userInfo", toJson(request.user)},
-                {"object", objectOrNull(request.object)},
-                {"oldObject", objectOrNull(request.oldObject)},
                 {"dryRun", request.dryRun},
                 {"options", request.options}};
   if (!request.subresource.empty()) {
@@ -228,6 +225,14 @@ Json reviewBody(const ReviewRequest& request, std::string_view uid) {
   }
   if (!request.name.empty()) asked["name"] = request.name;
   if (std::string name = namespaceOf(request); !name.empty()) asked["namespace"] = std::move(name);
+  return asked;
+}
+
+Json reviewBody(const ReviewRequest& request, std::string_view uid) {
+  Json asked = attributesOf(request);
+  asked["uid"] = uid;
+  asked["object"] = objectOrNull(request.object);
+  asked["oldObject"] = objectOrNull(request.oldObject);
   return {{"kind", "AdmissionReview"}, {"apiVersion", kReviewVersion}, {"request", std::move(asked)}};
 }
 

@@ -41,6 +41,9 @@ struct ReviewRequest {
 // A Namespace is in the namespace of its own name, for reviews (23, 26, 27).
 std::string namespaceOf(const ReviewRequest& request);
 
+// What the review says of the request, without its objects and its uid: `request` in CEL.
+Json attributesOf(const ReviewRequest& request);
+
 // The body that is sent (recordings/admission). `uid` is this call's own.
 Json reviewBody(const ReviewRequest& request, std::string_view uid);
 

@@ -112,7 +112,13 @@ tl::expected<WebhookAnswer, ApiError> Reviewer::askWhatever(const Webhook& webho
 
 void Reviewer::mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const {
   for (const Webhook& webhook : webhooks) {
-    if (!webhook.mutating || !concerns(webhook, request)) continue;
+    if (!webhook.mutating) continue;
+    const auto asked = isToBeAsked(webhook, request);
+    if (!asked) {
+      outcome.denial = asked.error();
+      return;
+    }
+    if (!*asked) continue;
     outcome.asked.push_back(webhook.name);
     AskedAnswer answer = askWhatever(webhook, request);
     if (!takeAnswer(answer, outcome)) return;
@@ -129,8 +135,13 @@ void Reviewer::mutate(const Webhooks::List& webhooks, ReviewRequest& request, Re
 
 void Reviewer::validate(const Webhooks::List& webhooks, const ReviewRequest& request,
                         ReviewOutcome& outcome) {
+  auto found = matching(webhooks, false, request);
+  if (!found) {
+    outcome.denial = std::move(found.error());
+    return;
+  }
   const auto batch = std::make_shared<Batch>();
-  batch->webhooks = matching(webhooks, false, request);
+  batch->webhooks = std::move(*found);
   batch->request = &request;
   batch->answers.resize(batch->webhooks.size());
   for (const Webhook* webhook : batch->webhooks) outcome.asked.push_back(webhook->name);

@@ -13,6 +13,8 @@
 namespace lastout::apiserver {
 namespace {
 
+constexpr size_t kMostConditions = 64;  // of one webhook
+
 // One webhook of the configuration, with the causes that its fields give.
 class WebhookReader {
  public:
@@ -40,6 +42,8 @@ class WebhookReader {
   void readVersions();
   WebhookRule readRule(kube::Fields& fields);
   kube::LabelSelector readSelector(std::string_view key);
+  void readConditions(Webhook& webhook);
+  void readCondition(Webhook& webhook, kube::Fields& fields);
   void readPolicies(Webhook& webhook);
   void readTimeout(Webhook& webhook);
   WebhookAddress readAddress();
@@ -121,6 +125,41 @@ kube::LabelSelector WebhookReader::readSelector(std::string_view key) {
   if (selector) return std::move(*selector);
   wrong(fields_->pathOf(key), "", selector.error().message);
   return {};
+}
+
+void WebhookReader::readCondition(Webhook& webhook, kube::Fields& fields) {
+  const std::string name = fields.string("name").value_or("");
+  const std::string text = fields.string("expression").value_or("");
+  if (name.empty()) {
+    required(fields.pathOf("name"), "");
+  } else if (!kube::isQualifiedName(name)) {
+    wrong(
+        fields.pathOf("name"), name,
+        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+        "alphanumeric character");
+  } else if (std::ranges::find(webhook.matchConditions, name, &MatchCondition::name) !=
+             webhook.matchConditions.end()) {
+    causes_->push_back(
+        {"FieldValueDuplicate", "Duplicate value: " + kube::inQuotes(name), fields.pathOf("name")});
+  }
+  if (text.find_first_not_of(" \t\n\r") == std::string::npos)
+    return required(fields.pathOf("expression"), "");
+  auto expression = CelExpression::compile(text);
+  if (!expression)
+    return wrong(fields.pathOf("expression"), text, "compilation failed: " + expression.error());
+  webhook.matchConditions.push_back({name, std::move(*expression)});
+}
+
+void WebhookReader::readConditions(Webhook& webhook) {
+  auto conditions = fields_->items("matchConditions");
+  if (conditions.size() > kMostConditions) {
+    causes_->push_back({"FieldValueTooMany",
+                        "Too many: " + std::to_string(conditions.size()) + ": must have at most " +
+                            std::to_string(kMostConditions) + " items",
+                        fields_->pathOf("matchConditions")});
+    return;
+  }
+  for (kube::Fields& condition : conditions) readCondition(webhook, condition);
 }
 
 void WebhookReader::readPolicies(Webhook& webhook) {
@@ -208,6 +247,7 @@ Webhook WebhookReader::read() {
   for (kube::Fields& rule : fields_->items("rules")) webhook.rules.push_back(readRule(rule));
   webhook.namespaceSelector = readSelector("namespaceSelector");
   webhook.objectSelector = readSelector("objectSelector");
+  readConditions(webhook);
   readPolicies(webhook);
   readTimeout(webhook);
   webhook.address = readAddress();

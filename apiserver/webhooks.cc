@@ -85,6 +85,22 @@ bool concerns(const Webhook& webhook, const ReviewRequest& request) {
          matchesObject(webhook.objectSelector, request);
 }
 
+ApiResult<bool> isToBeAsked(const Webhook& webhook, const ReviewRequest& request) {
+  if (!concerns(webhook, request)) return false;
+  Json attributes;
+  CelVariables variables{request.object, request.oldObject, &attributes};
+  std::string problems;
+  for (const MatchCondition& condition : webhook.matchConditions) {
+    if (condition.expression.usesRequest() && attributes.is_null()) attributes = attributesOf(request);
+    const auto holds = condition.expression.test(variables);
+    if (holds && !*holds) return false;
+    if (!holds) problems += (problems.empty() ? "" : ", ") + holds.error();
+  }
+  if (problems.empty()) return true;
+  if (webhook.failureIsIgnored) return false;
+  return tl::unexpected(forbidden(request.type, request.name, problems));
+}
+
 ApiResult<void> Webhooks::put(const Json& configuration) {
   auto webhooks = checkConfiguration(configuration);
   if (!webhooks) return tl::unexpected(std::move(webhooks.error()));
@@ -112,11 +128,15 @@ void Webhooks::publish() {
   published_ = std::move(list);
 }
 
-std::vector<const Webhook*> matching(const Webhooks::List& webhooks, bool mutating,
-                                     const ReviewRequest& request) {
+ApiResult<std::vector<const Webhook*>> matching(const Webhooks::List& webhooks, bool mutating,
+                                                const ReviewRequest& request) {
   std::vector<const Webhook*> found;
-  for (const Webhook& webhook : webhooks)
-    if (webhook.mutating == mutating && concerns(webhook, request)) found.push_back(&webhook);
+  for (const Webhook& webhook : webhooks) {
+    if (webhook.mutating != mutating) continue;
+    const auto asked = isToBeAsked(webhook, request);
+    if (!asked) return tl::unexpected(asked.error());
+    if (*asked) found.push_back(&webhook);
+  }
   return found;
 }
 

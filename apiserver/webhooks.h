@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apiserver/admission_review.h"
+#include "apiserver/cel.h"
 #include "apiserver/json.h"
 #include "apiserver/status.h"
 #include "kube/selector.h"
@@ -23,6 +24,12 @@ struct WebhookRule {
   std::vector<std::string> versions;
   std::vector<std::string> resources;  // "pods", "pods/*", "*/status", "*", "*/*"
   std::string scope = "*";             // "Cluster", "Namespaced"
+};
+
+// A further condition for a request to be sent.
+struct MatchCondition {
+  std::string name;
+  CelExpression expression;
 };
 
 // Where to call: a URL, or (url empty) a service of the cluster.
@@ -42,6 +49,7 @@ struct Webhook {
   std::vector<WebhookRule> rules;
   kube::LabelSelector namespaceSelector;
   kube::LabelSelector objectSelector;
+  std::vector<MatchCondition> matchConditions;
   bool failureIsIgnored = false;
   std::chrono::milliseconds timeout{10'000};  // for the whole call
   WebhookAddress address;
@@ -55,9 +63,14 @@ ApiResult<std::vector<Webhook>> checkConfiguration(const Json& configuration);
 // metadata.labels, as selectors look at them.
 kube::Labels labelsOf(const Json& object);
 
-// Whether the webhook is to be asked about the request: one of its rules and both selectors match. Webhook
-// configurations are exempt.
+// Whether the webhook concerns the request: one of its rules and both selectors match. Webhook configurations
+// are exempt.
 bool concerns(const Webhook& webhook, const ReviewRequest& request);
+// Whether the webhook is to be asked: it concerns the request, and every matchCondition holds. Fails with 403
+// where a condition cannot be evaluated, none is false, and the webhook's failurePolicy is Fail; where that
+// is Ignore, the webhook is not asked. https://kubernetes.io/docs/reference/access-authn-authz/
+// extensible-admission-controllers/#matching-requests-matchconditions
+ApiResult<bool> isToBeAsked(const Webhook& webhook, const ReviewRequest& request);
 
 // The configurations that are in force. Safe for any number of threads.
 class Webhooks {
@@ -80,8 +93,8 @@ class Webhooks {
   std::shared_ptr<const List> published_ = std::make_shared<const List>();
 };
 
-// Those of the list that concern the request, in its order.
-std::vector<const Webhook*> matching(const Webhooks::List& webhooks, bool mutating,
-                                     const ReviewRequest& request);
+// Those of the list that are to be asked about the request, in its order. Fails as isToBeAsked() does.
+ApiResult<std::vector<const Webhook*>> matching(const Webhooks::List& webhooks, bool mutating,
+                                                const ReviewRequest& request);
 
 }  // namespace lastout::apiserver

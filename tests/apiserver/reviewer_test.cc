@@ -182,5 +182,26 @@ TEST_F(ReviewerTest, ManyReviewsAtOnceAllEnd) {
   EXPECT_EQ(allowed, 120);
 }
 
+TEST_F(ReviewerTest, AConditionThatCannotBeEvaluatedDenies) {
+  const char* kOfNoName = R"({"matchConditions": [{"name": "a", "expression": "request.name == 'a'"}]})";
+  int calls = 0;
+  const Asked counting = [&calls](const Json&) {
+    ++calls;
+    return Json{{"allowed", true}};
+  };
+  add("b", counting, kOfNoName);
+  add("a", counting);
+  const ReviewOutcome outcome = review(deletionOf(kReviewedObject));
+  ASSERT_TRUE(outcome.denial);
+  EXPECT_EQ(outcome.denial->code, 403);
+  EXPECT_EQ(calls, 0) << "nobody is asked before it is clear who is to be";
+  webhooks_.remove("ValidatingWebhookConfiguration", "b");
+  EXPECT_FALSE(review(deletionOf(kReviewedObject)).denial);
+  EXPECT_EQ(calls, 1);
+  addMutating("c", counting, kOfNoName);
+  EXPECT_TRUE(review(creationOf(kReviewedObject)).denial);
+  EXPECT_EQ(calls, 1);
+}
+
 }  // namespace
 }  // namespace lastout::apiserver

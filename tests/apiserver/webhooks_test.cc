@@ -84,6 +84,15 @@ TEST(WebhookConfiguration, MistakesAreTheCausesOf422) {
       {R"({"clientConfig": {"caBundle": "bm8="}})", "clientConfig.caBundle",
        "unable to parse bytes as PEM block"},
       {R"({"objectSelector": {"matchLabels": {"-": "a"}}})", "objectSelector", "is no label's name"},
+      {R"({"matchConditions": [{"expression": "true"}]})", "matchConditions[0].name", "Required value"},
+      {R"({"matchConditions": [{"name": "a b", "expression": "true"}]})", "matchConditions[0].name",
+       R"(Invalid value: "a b": name part must consist of)"},
+      {R"({"matchConditions": [{"name": "a", "expression": "true"}, {"name": "a", "expression": "true"}]})",
+       "matchConditions[1].name", R"(Duplicate value: "a")"},
+      {R"({"matchConditions": [{"name": "a", "expression": " "}]})", "matchConditions[0].expression",
+       "Required value"},
+      {R"({"matchConditions": [{"name": "a", "expression": "size(object) == 'a'"}]})",
+       "matchConditions[0].expression", "the function \"size\" at 1:1 is not supported"},
       {R"({"rules": [{"operations": ["EAT"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]})",
        "rules[0].operations[0]", R"(Unsupported value: "EAT": supported values: "*", "CONNECT")"},
       {R"({"rules": [{"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"]}]})",
@@ -200,6 +209,49 @@ TEST(WebhookSelectors, TakeANamespacesOwnLabels) {
   EXPECT_FALSE(concerns(blue, request)) << "what it is to become counts";
 }
 
+TEST(WebhookConfiguration, HasAtMost64MatchConditions) {
+  Json many = configuration();
+  for (int i = 0; i < 65; ++i)
+    many["webhooks"][0]["matchConditions"].push_back({{"name", std::to_string(i)}, {"expression", "true"}});
+  const auto read = checkConfiguration(many);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().details["causes"][0]["reason"], "FieldValueTooMany");
+  EXPECT_EQ(read.error().details["causes"][0]["message"], "Too many: 65: must have at most 64 items");
+  many["webhooks"][0]["matchConditions"].erase(64);
+  EXPECT_TRUE(checkConfiguration(many));
+}
+
+TEST(WebhookConditions, AreMetAllOrNobodyIsAsked) {
+  const Json target = {{"metadata", {{"name", "target"}, {"namespace", "app"}}}};
+  ReviewRequest request = deletion();
+  request.oldObject = &target;
+  const auto asked = [&](const std::vector<std::string>& expressions, bool ignores = false) -> std::string {
+    Json change = {{"matchConditions", Json::array()}, {"failurePolicy", ignores ? "Ignore" : "Fail"}};
+    for (const std::string& expression : expressions)
+      change["matchConditions"].push_back(
+          {{"name", "n" + std::to_string(change["matchConditions"].size())}, {"expression", expression}});
+    const auto answer = isToBeAsked(webhookWith(change.dump().c_str()), request);
+    return answer ? (*answer ? "asked" : "not asked")
+                  : std::to_string(answer.error().code) + " " + answer.error().message;
+  };
+  const std::string listed =
+      "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in ['app/target']";
+  EXPECT_EQ(asked({}), "asked");
+  EXPECT_EQ(asked({listed}), "asked");
+  EXPECT_EQ(asked({listed, "request.operation == 'UPDATE'"}), "not asked");
+  // The name in the path is not there where a collection is deleted.
+  EXPECT_EQ(asked({"request.name == 'target'"}), "asked");
+  request.name.clear();
+  EXPECT_EQ(asked({"request.name == 'target'"}),
+            "403 deployments.apps is forbidden: expression 'request.name == 'target'' resulted in error: no "
+            "such key: "
+            "name");
+  EXPECT_EQ(asked({"request.name == 'target'"}, true), "not asked");
+  EXPECT_EQ(asked({"request.name == 'target'", "false"}), "not asked")
+      << "a false one decides, whatever fails";
+  EXPECT_EQ(asked({listed}), "asked");
+}
+
 TEST(Webhooks, AreAskedInTheOrderOfTheirNames) {
   Webhooks webhooks;
   ASSERT_TRUE(webhooks.put(configuration("{}", "b")));
@@ -207,11 +259,11 @@ TEST(Webhooks, AreAskedInTheOrderOfTheirNames) {
   ASSERT_TRUE(webhooks.put(configuration("{}", "c", "MutatingWebhookConfiguration")));
   EXPECT_FALSE(webhooks.put(configuration(R"({"timeoutSeconds": 0})", "a"))) << "and the good one stays";
   const auto before = webhooks.snapshot();
-  const auto found = matching(*before, false, deletion());
+  const auto found = matching(*before, false, deletion()).value();
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0]->configuration, "a");
   EXPECT_EQ(found[1]->configuration, "b");
-  EXPECT_EQ(matching(*before, true, deletion()).size(), 1U);
+  EXPECT_EQ(matching(*before, true, deletion()).value().size(), 1U);
   webhooks.remove("ValidatingWebhookConfiguration", "a");
   webhooks.remove("ValidatingWebhookConfiguration", "c");
   EXPECT_EQ(webhooks.snapshot()->size(), 2U);
