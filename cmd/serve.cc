@@ -197,6 +197,7 @@ int runServe(const ServeOptions& options) {
   serving.reviews.denyStatus = options.denyStatus;
   serving.reviews.auditOnly = options.auditOnly;
   serving.webhook = std::move(*webhook);
+  serving.webhookScope = options.webhookScope == "types" ? server::WebhookScope::Types : server::WebhookScope::Objects;
   serving.certificates = secretOf(options);
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
@@ -263,6 +264,13 @@ void addServe(CLI::App& app, int& exitCode) {
       ->add_option("--manage-webhook", options->manageWebhook,
                    "Keep the webhook configuration; false leaves it to others")
       ->check(eitherOf("true", "false"))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--webhook-scope", options->webhookScope,
+          "What the webhook configuration asks about: objects, the guarded ones alone; types, all of their "
+          "types, for API servers before Kubernetes 1.30")
+      ->check(eitherOf("objects", "types"))
       ->capture_default_str();
   command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");
   command

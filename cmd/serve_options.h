@@ -28,6 +28,7 @@ struct ServeOptions {
   std::string clientAuthority;
   std::string secret;
   bool manageWebhook = true;
+  std::string webhookScope = "objects";
   std::string ownNamespace;
   int denyStatus = 403;
   bool auditOnly = false;

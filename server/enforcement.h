@@ -5,7 +5,7 @@
 #include <string>
 
 #include "criticalservice/critical_service.h"
-#include "server/reviewed_types.h"
+#include "server/reviewed_objects.h"
 
 namespace lastout::server {
 
@@ -23,7 +23,7 @@ struct EnforcementFacts {
   std::optional<bool> asksAbout;  // whether that asks about what is wanted; nothing: it is not known
   std::string ownNamespace;       // empty: lastout runs outside the cluster
   Enforcement probed;             // what probes have shown of what is wanted
-  ReviewedTypes wanted;           // the provider's type, and what it needs
+  ReviewedObjects wanted;         // what the CriticalService guards
   std::string undecided;          // why it is not known yet what that is; empty: it is, as far as it can be
 };
 

@@ -5,8 +5,21 @@
 namespace lastout::server {
 namespace {
 
-constexpr size_t kMostDeclared = 16;
+constexpr size_t kMostDeclared = 8;
 constexpr int kFailuresToTell = 3;  // of an address that was well before
+
+std::string beyondObjects(WebhookScope scope) {
+  switch (scope) {
+    case WebhookScope::Namespaces:
+      return "; it asks about all objects of these types in these namespaces, as naming each takes more than "
+             "1 MB";
+    case WebhookScope::Types:
+      return "; it asks about all objects of these types, so that an outage denies all their deletions";
+    case WebhookScope::Objects:
+      break;
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -28,7 +41,7 @@ std::string_view toString(ProbeResult result) {
 
 void ProbeRecord::declare(ProbedConfiguration configuration) {
   std::erase_if(declared_, [&](const auto& one) { return one.first == configuration.fingerprint; });
-  declared_.emplace_back(configuration.fingerprint, configuration.types);
+  declared_.emplace_back(configuration.fingerprint, configuration.objects);
   if (declared_.size() > kMostDeclared) declared_.pop_front();
   configuration_ = std::move(configuration);
 }
@@ -39,7 +52,7 @@ void ProbeRecord::setAddresses(const std::vector<std::string>& addresses) {
   for (const std::string& address : addresses) addresses_.try_emplace(address);
 }
 
-const ReviewedTypes* ProbeRecord::typesOf(const std::string& fingerprint) const {
+const ReviewedObjects* ProbeRecord::objectsOf(const std::string& fingerprint) const {
   const auto found =
       std::ranges::find_if(declared_, [&](const auto& declared) { return declared.first == fingerprint; });
   return found == declared_.end() ? nullptr : &found->second;
@@ -67,8 +80,8 @@ ProbeRecord::Taken ProbeRecord::took(const std::string& address, const ProbeAnsw
     const bool wasWell = state.result == ProbeResult::Denied || state.result == ProbeResult::Allowed;
     if (++state.failures < kFailuresToTell && wasWell) return {result, {}};
   } else {
-    const ReviewedTypes* types = typesOf(answer.fingerprint);
-    state.proven = types == nullptr ? ReviewedTypes() : *types;
+    const ReviewedObjects* objects = objectsOf(answer.fingerprint);
+    state.proven = objects == nullptr ? ReviewedObjects() : *objects;
     state.failures = 0;
   }
   if (state.result == result && state.why == answer.why) return {result, {}};
@@ -83,7 +96,7 @@ bool ProbeRecord::isProven() const {
          });
 }
 
-Enforcement ProbeRecord::enforcementFor(const ReviewedTypes& wanted) const {
+Enforcement ProbeRecord::enforcementFor(const ReviewedObjects& wanted) const {
   const auto firstThat = [this](const auto& holds) {
     const auto found = std::ranges::find_if(addresses_, [&](const auto& one) { return holds(one.second); });
     return found == addresses_.end() ? nullptr : &*found;
@@ -107,7 +120,8 @@ Enforcement ProbeRecord::enforcementFor(const ReviewedTypes& wanted) const {
   return {true, "ProbeDenied",
           asks + ", and the API server goes by it, as a probe shows at " +
               (addresses_.size() == 1 ? "the address that is known"
-                                      : "each of its " + std::to_string(addresses_.size()) + " addresses")};
+                                      : "each of its " + std::to_string(addresses_.size()) + " addresses") +
+              beyondObjects(configuration_ ? configuration_->scope : WebhookScope::Objects)};
 }
 
 std::vector<ProbeStanding> ProbeRecord::standings() const {

@@ -14,8 +14,9 @@
 
 #include "client/reflector.h"
 #include "server/enforcement.h"
-#include "server/reviewed_types.h"
+#include "server/reviewed_objects.h"
 #include "server/sentinel.h"
+#include "server/webhook_configuration.h"
 
 namespace lastout::server {
 
@@ -24,8 +25,9 @@ using client::TimePoint;
 // The webhook configuration that stands in the cluster, and is as lastout wants it.
 struct ProbedConfiguration {
   std::string fingerprint;
-  ReviewedTypes types;  // that it asks about
-  TimePoint since;      // when it was seen to be so
+  ReviewedObjects objects;                     // that it asks about
+  TimePoint since;                             // when it was seen to be so
+  WebhookScope scope = WebhookScope::Objects;  // whether it asks about others, too
   bool operator==(const ProbedConfiguration&) const = default;
 };
 
@@ -66,24 +68,24 @@ class ProbeRecord {
   // Every address denies by the configuration that stands.
   bool isProven() const;
   // Whether it is shown that each address asks about what is wanted.
-  Enforcement enforcementFor(const ReviewedTypes& wanted) const;
+  Enforcement enforcementFor(const ReviewedObjects& wanted) const;
   std::vector<ProbeStanding> standings() const;
 
  private:
   struct Address {
     ProbeResult result = ProbeResult::None;
     std::string why;
-    int failures = 0;      // one after the other
-    ReviewedTypes proven;  // what the configuration asks about by which it denied last
+    int failures = 0;        // one after the other
+    ReviewedObjects proven;  // what the configuration asks about by which it denied last
   };
 
   ProbeResult resultOf(const ProbeAnswer& answer, TimePoint now) const;
-  const ReviewedTypes* typesOf(const std::string& fingerprint) const;
+  const ReviewedObjects* objectsOf(const std::string& fingerprint) const;
 
   const std::chrono::milliseconds grace_;
   std::optional<ProbedConfiguration> configuration_;
   // What was declared lately, the newest last: an API server may go by an older one for a while.
-  std::deque<std::pair<std::string, ReviewedTypes>> declared_;
+  std::deque<std::pair<std::string, ReviewedObjects>> declared_;
   std::map<std::string, Address> addresses_;
 };
 

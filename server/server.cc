@@ -17,6 +17,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kLetGoPatience{5'000};  // for all CriticalServices, before a work goes
 
+// Whether a type is built in, and has no CRD to guard, is the same in every cluster.
+const kube::ResourceMap& builtInTypes() {
+  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  return kTypes;
+}
+
 LiveViewOptions viewOptions(const ServerOptions& options) {
   LiveViewOptions view = options.view;
   view.log = options.log;
@@ -133,6 +139,7 @@ void Server::keepWebhook() {
   configuration.address.reviewPath = reviewPathOf(identity_.privateKey);
   configuration.ownNamespace = view_.ownNamespace();
   configuration.auditOnly = options_.reviews.auditOnly;
+  configuration.scope = options_.webhookScope;
   WebhookKeeperOptions keeping;
   keeping.watcher = options_.watcher;
   keeping.random = options_.random;
@@ -215,24 +222,24 @@ void Server::reconsider() {
   if (lease_) lease_->reconsider();
 }
 
-// The types of the providers, and of what they need, are those to be asked about, once all CriticalServices
-// are known and what providers need was read: what stands there may ask about more until then. Without the
-// CRD of CriticalServices there can be none.
+// What CriticalServices guard is to be asked about, once all of them are known and what providers need was
+// read: what stands there may ask about more until then. Without the CRD of CriticalServices there can be
+// none.
 void Server::declareWebhook() {
   if (!keeper_ || (certificates_ && !certificates_->isKnown())) return;
   const graph::Knowledge knowledge = view_.knowledge(criticalservice::criticalServiceType());
   if (knowledge == graph::Knowledge::Absent) return keeper_->retire();
   if (!admission::believable(knowledge) || !view_.hasReadDependencies()) return;
-  ReviewedTypes types;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+  ReviewedObjects objects;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const graph::Graph& graph = view.graph();
     if (const auto home = graph.find({{"", "namespaces"}, "", view_.ownNamespace()}))
-      types.ownNamespaceUid = graph.uid(*home);
+      objects.ownNamespaceUid = graph.uid(*home);
     for (const criticalservice::CriticalService* service : view.services())
-      types.add(*service, view.guards().dependencies(view.guards().find(service->meta.name)),
-                view_.ownNamespace());
+      objects.add(*service, types, view.guards().dependencies(view.guards().find(service->meta.name)),
+                  view_.ownNamespace());
   });
-  keeper_->setTypes(std::move(types));
+  keeper_->setObjects(std::move(objects));
 }
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
@@ -361,7 +368,7 @@ Enforcement Server::enforcement(const criticalservice::CriticalService& service,
   facts.auditOnly = options_.reviews.auditOnly;
   facts.keepsWebhook = keeper_ != nullptr;
   facts.ownNamespace = view_.ownNamespace();
-  facts.wanted.add(service, view.guards().dependencies(view.guards().find(service.meta.name)),
+  facts.wanted.add(service, builtInTypes(), view.guards().dependencies(view.guards().find(service.meta.name)),
                    facts.ownNamespace);
   const DependencyStanding dependencies = dependencyStanding(view, service);
   if (!dependencies.known) facts.undecided = dependencies.message;

@@ -38,6 +38,7 @@ struct ServerOptions {
   // Where the API server finds it; nothing: others keep the webhook configuration. An empty URL without a
   // Service becomes the address that it listens at.
   std::optional<WebhookAddress> webhook;
+  WebhookScope webhookScope = WebhookScope::Objects;  // or Types
   // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. Its
   // members from `watcher` on are filled in here.
   std::optional<CertificateSecretOptions> certificates;

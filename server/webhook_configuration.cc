@@ -1,42 +1,23 @@
 #include "server/webhook_configuration.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "criticalservice/critical_service.h"
-#include "criticalservice/validation.h"
 #include "kube/base64.h"
 #include "kube/text_at.h"
 #include "server/sentinel.h"
+#include "server/webhook_entries.h"
 
 namespace lastout::server {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr size_t kPathBytes = 16;
-constexpr int kReviewTimeout = 5;                                        // seconds
-constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
-
-Json rule(const std::vector<std::string>& operations, const std::string& group,
-          std::vector<std::string> resources) {
-  return {{"operations", operations},
-          {"apiGroups", {group}},
-          {"apiVersions", {"*"}},
-          {"resources", std::move(resources)},
-          {"scope", "*"}};
-}
-
-Json rule(const std::vector<std::string>& operations, const kube::GroupResource& type) {
-  return rule(operations, type.group, {type.resource});
-}
+constexpr int kReviewTimeout = 5;         // seconds
+constexpr size_t kMostBytes = 1'000'000;  // of the webhooks; an API server stores objects of 1.5 MB
 
 Json clientConfig(const WebhookAddress& address, const std::string& path) {
   Json config = {{"caBundle", kube::toBase64(address.authorities)}};
@@ -65,56 +46,45 @@ Json webhookAt(const std::string& path, const WebhookConfiguration& configuratio
           {"timeoutSeconds", kReviewTimeout}};
 }
 
-Json webhook(const WebhookConfiguration& configuration, const char* name, Json rules,
-             Json namespaceSelector) {
-  return webhookAt(configuration.address.reviewPath, configuration, name, std::move(rules),
-                   std::move(namespaceSelector));
+std::vector<WebhookEntry> entriesOf(const WebhookConfiguration& configuration, WebhookScope scope) {
+  switch (scope) {
+    case WebhookScope::Namespaces:
+      return entriesByNamespace(configuration.objects, configuration.ownNamespace);
+    case WebhookScope::Types:
+      return entriesByType(configuration.objects, configuration.ownNamespace);
+    case WebhookScope::Objects:
+      break;
+  }
+  return entriesByObject(configuration.objects, configuration.ownNamespace);
 }
 
-Json outside(const std::vector<std::string>& namespaces) {
-  return {{"matchExpressions",
-           Json::array({{{"key", kNameOfNamespace}, {"operator", "NotIn"}, {"values", namespaces}}})}};
-}
-
-// Of types such as Secrets, which whole clusters are full of, the API server asks only where something is
-// needed. What is in no namespace matches every selector by namespace, also one that no namespace does: each
-// has this label.
-Json withinAny(const std::set<std::string>& namespaces) {
-  Json expression = {{"key", kNameOfNamespace}, {"operator", namespaces.empty() ? "DoesNotExist" : "In"}};
-  if (!namespaces.empty()) expression["values"] = namespaces;
-  return {{"matchExpressions", Json::array({std::move(expression)})}};
-}
-
-// Deletions of what providers need. Nothing: none needs anything that is not reviewed everywhere.
-std::optional<Json> webhookOfDependencies(const WebhookConfiguration& configuration) {
-  std::set<kube::GroupResource> types = configuration.types.needed;
-  for (const kube::GroupResource& type : configuration.types.everywhere()) types.erase(type);
-  if (types.empty()) return std::nullopt;
-  Json rules = Json::array();
-  for (const kube::GroupResource& type : types) rules.push_back(rule({"DELETE"}, type));
-  return webhook(configuration, "dependencies.lastout.dev", std::move(rules),
-                 withinAny(configuration.types.neededIn));
-}
-
-// A selector by namespace looks at a Namespace's own labels, so Namespaces have a webhook of their own: that
-// of lastout is to stay while there is a CriticalService.
-Json reviewingWebhooks(const WebhookConfiguration& configuration) {
-  const kube::GroupResource services = criticalservice::criticalServiceType();
-  std::vector<std::string> excluded{std::string(criticalservice::kExcludedNamespace)};
-  if (!configuration.ownNamespace.empty()) excluded.push_back(configuration.ownNamespace);
-  Json deletions = Json::array();
-  for (const kube::GroupResource& type : configuration.types.everywhere())
-    deletions.push_back(rule({"DELETE"}, type));
-  for (const kube::GroupResource& type : configuration.types.scaled)
-    deletions.push_back(rule({"UPDATE"}, type.group, {type.resource, type.resource + "/scale"}));
-  Json webhooks = Json::array(
-      {webhook(configuration, "criticalservices.lastout.dev",
-               Json::array({rule({"CREATE", "UPDATE"}, services)}), Json::object()),
-       webhook(configuration, "deletions.lastout.dev", std::move(deletions), outside(excluded)),
-       webhook(configuration, "namespaces.lastout.dev", Json::array({rule({"DELETE"}, {"", "namespaces"})}),
-               outside({std::string(criticalservice::kExcludedNamespace)}))});
-  if (auto dependencies = webhookOfDependencies(configuration)) webhooks.push_back(std::move(*dependencies));
+Json reviewingWebhooks(const WebhookConfiguration& configuration, WebhookScope scope) {
+  Json webhooks = Json::array();
+  for (WebhookEntry& entry : entriesOf(configuration, scope)) {
+    Json webhook = webhookAt(configuration.address.reviewPath, configuration, entry.name.c_str(),
+                             std::move(entry.rules), std::move(entry.namespaceSelector));
+    if (!entry.condition.empty())
+      webhook["matchConditions"] =
+          Json::array({{{"name", "guarded"}, {"expression", std::move(entry.condition)}}});
+    webhooks.push_back(std::move(webhook));
+  }
   return webhooks;
+}
+
+struct ReviewingWebhooks {
+  WebhookScope scope = WebhookScope::Objects;
+  Json webhooks;
+};
+
+// The narrowest scope of which the API server stores the webhooks; the widest takes no room that grows.
+ReviewingWebhooks reviewingWebhooks(const WebhookConfiguration& configuration) {
+  if (configuration.scope != WebhookScope::Types) {
+    for (const WebhookScope scope : {WebhookScope::Objects, WebhookScope::Namespaces}) {
+      ReviewingWebhooks made{scope, reviewingWebhooks(configuration, scope)};
+      if (made.webhooks.dump().size() <= kMostBytes) return made;
+    }
+  }
+  return {WebhookScope::Types, reviewingWebhooks(configuration, WebhookScope::Types)};
 }
 
 Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::string& fingerprint) {
@@ -125,33 +95,29 @@ Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::str
   return made;
 }
 
-// The first so many bytes of its digest, in hexadecimal.
-std::string digestOf(std::string_view text, size_t bytes) {
-  std::array<unsigned char, 32> digest{};
-  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  std::string digits;
-  for (size_t i = 0; i < bytes; ++i) (digits += kHexDigits[digest[i] >> 4U]) += kHexDigits[digest[i] & 15U];
-  return digits;
-}
-
 std::string fingerprintOfAll(const WebhookConfiguration& configuration, const Json& reviewing) {
   return digestOf(reviewing.dump() + webhookOfSentinel(configuration, "").dump(), 8);
 }
 
 Json webhooksOf(const WebhookConfiguration& configuration) {
-  Json webhooks = reviewingWebhooks(configuration);
+  Json webhooks = reviewingWebhooks(configuration).webhooks;
   const std::string fingerprint = fingerprintOfAll(configuration, webhooks);
   webhooks.push_back(webhookOfSentinel(configuration, fingerprint));
   return webhooks;
 }
 
+Json withoutConditions(Json webhooks) {
+  for (Json& webhook : webhooks) webhook.erase("matchConditions");
+  return webhooks;
+}
+
 // So that nothing dead keeps namespaces from being deleted when lastout's own goes.
 Json ownersOf(const WebhookConfiguration& configuration) {
-  if (configuration.types.ownNamespaceUid.empty()) return Json::array();
+  if (configuration.objects.ownNamespaceUid.empty()) return Json::array();
   return Json::array({{{"apiVersion", "v1"},
                        {"kind", "Namespace"},
                        {"name", configuration.ownNamespace},
-                       {"uid", configuration.types.ownNamespaceUid}}});
+                       {"uid", configuration.objects.ownNamespaceUid}}});
 }
 
 Json valueAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
@@ -186,7 +152,7 @@ bool isSecretPath(std::string_view path) {
   if (!path.starts_with(kReviewPath)) return false;
   path.remove_prefix(kReviewPath.size());
   return path.size() == 1 + 2 * kPathBytes && path.starts_with('/') &&
-         path.find_first_not_of(kHexDigits, 1) == std::string_view::npos;
+         path.find_first_not_of(kDigestDigits, 1) == std::string_view::npos;
 }
 
 Json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion) {
@@ -201,12 +167,22 @@ Json toJson(const WebhookConfiguration& configuration, const std::string& resour
 }
 
 std::string fingerprintOf(const WebhookConfiguration& configuration) {
-  return fingerprintOfAll(configuration, reviewingWebhooks(configuration));
+  return fingerprintOfAll(configuration, reviewingWebhooks(configuration).webhooks);
 }
 
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration) {
   return valueAt(object, {"webhooks"}) == webhooksOf(configuration) &&
          valueAt(object, {"metadata", "ownerReferences"}) == ownersOf(configuration);
+}
+
+bool lacksConditions(const kube::Value& object, const WebhookConfiguration& configuration) {
+  const Json wanted = webhooksOf(configuration);
+  const Json bare = withoutConditions(wanted);
+  return bare != wanted && valueAt(object, {"webhooks"}) == bare;
+}
+
+WebhookScope scopeOf(const WebhookConfiguration& configuration) {
+  return reviewingWebhooks(configuration).scope;
 }
 
 std::string homeOf(const kube::Value& object) {

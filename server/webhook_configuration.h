@@ -2,12 +2,13 @@
 // one says so.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 #include "kube/value.h"
-#include "server/reviewed_types.h"
+#include "server/reviewed_objects.h"
 
 namespace lastout::server {
 
@@ -27,20 +28,31 @@ struct WebhookAddress {
   std::string reviewPath = std::string(kReviewPath);
 };
 
+// What it asks about. Namespaces: where naming every object takes more than the API server would store, all
+// objects of their types in their namespaces. Types: all objects of their types, for API servers without
+// matchConditions (Kubernetes before 1.30).
+enum class WebhookScope : uint8_t { Objects, Namespaces, Types };
+
 struct WebhookConfiguration {
   std::string name = "lastout";
   WebhookAddress address;
   std::string ownNamespace;  // empty: lastout runs outside the cluster
   bool auditOnly = false;    // lastout allows everything: where it does not answer, so does the API server
-  ReviewedTypes types;       // what the cluster makes of it
+  WebhookScope scope = WebhookScope::Objects;  // or Types; the other follows from the objects
+  ReviewedObjects objects;                     // what the cluster makes of it
 };
 
+// What the configuration comes to ask about.
+WebhookScope scopeOf(const WebhookConfiguration& configuration);
+
 // The whole object, with all that the API server would fill in, to be created, or to be merged into
-// the one of that resourceVersion. DELETEs of Namespaces, CustomResourceDefinitions, CriticalServices and the
-// types of providers are reviewed, what is written of CriticalServices, and updates of what may not be scaled
-// to zero. What is in kube-system, and in lastout's own namespace, is not. One more webhook asks about
-// DELETEs of what providers need, where there is any, and one about the sentinel alone, with the
-// configuration's fingerprint in its path.
+// the one of that resourceVersion. Its webhooks ask about whatever is done to CriticalServices; about DELETEs
+// of the objects, by a webhook for each type whose matchCondition lists their names, and for Namespaces by
+// their label; and about updates of the objects whose scaling is reviewed. With WebhookScope::Types about
+// DELETEs of all Namespaces and CustomResourceDefinitions, all objects of the types of providers, and of the
+// other types all in the objects' namespaces. What is in kube-system, and in lastout's own namespace, is
+// never reviewed. One webhook more asks about the sentinel alone, with the configuration's fingerprint in its
+// path.
 nlohmann::json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion = {});
 
 // A digest of all that it asks for, in hexadecimal: two that differ anywhere have different ones.
@@ -48,6 +60,8 @@ std::string fingerprintOf(const WebhookConfiguration& configuration);
 
 // Whether the object that stands there asks for the same: its webhooks and its owner, field by field.
 bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration);
+// Whether the object is that one without its matchConditions: the API server does not know them.
+bool lacksConditions(const kube::Value& object, const WebhookConfiguration& configuration);
 
 // The namespace of the lastout that the object is of: its owner's, or else that of the Service that it names.
 // Empty: it says neither.

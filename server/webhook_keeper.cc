@@ -65,7 +65,7 @@ void WebhookKeeper::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void WebhookKeeper::setTypes(ReviewedTypes types) { declare(Wish::Standing, std::move(types)); }
+void WebhookKeeper::setObjects(ReviewedObjects objects) { declare(Wish::Standing, std::move(objects)); }
 
 void WebhookKeeper::setAuthorities(const std::string& authorities) {
   {
@@ -117,11 +117,13 @@ bool WebhookKeeper::names(const std::string& authorities) const {
 
 void WebhookKeeper::retire() { declare(Wish::Gone, {}); }
 
-void WebhookKeeper::declare(Wish wish, ReviewedTypes types) {
+void WebhookKeeper::declare(Wish wish, ReviewedObjects objects) {
   {
     const std::lock_guard lock(mutex_);
-    if (wish == wish_ && types == configuration_.types) return;
-    configuration_.types = std::move(types);
+    if (wish == wish_ && objects == configuration_.objects) return;
+    const TimePoint now = steady_clock::now();
+    if (wish == wish_ && writeNotBefore_ <= now) writeNotBefore_ = now + options_.batch;
+    configuration_.objects = std::move(objects);
     wish_ = wish;
     restoreNotBefore_ = {};
     if (wish == Wish::Gone) {
@@ -159,7 +161,7 @@ std::optional<bool> WebhookKeeper::isInForce() const {
   return wish_ == Wish::Standing && isRight_;
 }
 
-std::optional<bool> WebhookKeeper::asksAbout(const ReviewedTypes& wanted) const {
+std::optional<bool> WebhookKeeper::asksAbout(const ReviewedObjects& wanted) const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved()) return std::nullopt;
   return asked_.covers(wanted);
@@ -170,13 +172,13 @@ std::optional<bool> WebhookKeeper::asksAboutAll() const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved()) return std::nullopt;
   return wish_ == Wish::Standing &&
-         (isRight_ || (!asked_.providers.empty() && asked_.covers(configuration_.types)));
+         (isRight_ || (!asked_.deleted.empty() && asked_.covers(configuration_.objects)));
 }
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
   const std::lock_guard lock(mutex_);
   if (!isBelieved() || wish_ != Wish::Standing || !isRight_) return std::nullopt;
-  return ProbedConfiguration{fingerprintOf(configuration_), configuration_.types, rightSince_};
+  return ProbedConfiguration{fingerprint_, configuration_.objects, rightSince_, scope_};
 }
 
 void WebhookKeeper::told(std::optional<kube::Value> object) {
@@ -223,8 +225,13 @@ bool WebhookKeeper::isAsItShould() const {
 void WebhookKeeper::compare() {
   ++changes_;
   adoptPath();
+  widenWithoutConditions();
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
+  if (isRight_ && wish_ == Wish::Standing) {
+    fingerprint_ = fingerprintOf(configuration_);
+    scope_ = scopeOf(configuration_);
+  }
   const bool asksForFormer = isSettled() && standing_ && stood_ && asksFor(*standing_, *stood_);
   noteAsked(asksForFormer);
   if (wish_ != Wish::Standing || !isSettled()) return;
@@ -236,11 +243,26 @@ void WebhookKeeper::compare() {
   if (isRight_) stood_ = configuration_;
 }
 
+// An API server before Kubernetes 1.30 may drop the conditions from what was written; the rest would ask
+// about whole types of objects, and no comparison would ever be right.
+void WebhookKeeper::widenWithoutConditions() {
+  if (wish_ != Wish::Standing || configuration_.scope == WebhookScope::Types || !standing_ || !isSettled())
+    return;
+  if (written_.empty() || resourceVersionOf(*standing_) != written_) return;
+  if (!lacksConditions(*standing_, configuration_)) return;
+  configuration_.scope = WebhookScope::Types;
+  if (stood_) stood_->scope = WebhookScope::Types;
+  options_.log(
+      Level::Warning,
+      "the API server knows no matchConditions (Kubernetes before 1.30): the webhook configuration asks "
+      "about all objects of the guarded objects' types, as with --webhook-scope types");
+}
+
 // While it is written, it asks about what it asks about before and after.
 void WebhookKeeper::noteAsked(bool asksForFormer) {
   const bool isGone = !standing_ || wish_ == Wish::Gone;
   if (isRight_ && !isGone)
-    asked_ = configuration_.types;
+    asked_ = configuration_.objects;
   else if (isGone || (isSettled() && !asksForFormer))
     asked_ = {};
 }
@@ -283,6 +305,10 @@ void WebhookKeeper::run() {
       changed_.wait_until(lock, restoreNotBefore_, hasChanged);
       continue;
     }
+    if (!lostAt_ && steady_clock::now() < writeNotBefore_) {
+      changed_.wait_until(lock, writeNotBefore_, hasChanged);
+      continue;
+    }
     const bool removes = wish_ == Wish::Gone;
     const client::ApiRequest request =
         removes
@@ -292,7 +318,7 @@ void WebhookKeeper::run() {
                                       toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
     const WebhookConfiguration sent = configuration_;
     isWriting_ = true;
-    asked_ = asked_.common(sent.types);
+    asked_ = asked_.common(sent.objects);
     compare();
     const uint64_t asked = changes_;
     lock.unlock();

@@ -1,5 +1,5 @@
 // WebhookKeeper: keeps lastout's webhook configuration as declared: made anew when it is deleted, put back
-// when it is edited, extended when another type of provider comes; and taken away when nothing can be
+// when it is edited, changed when other objects are to be reviewed; and taken away when nothing can be
 // guarded.
 #pragma once
 
@@ -35,6 +35,8 @@ struct WebhookKeeperOptions {
   std::function<bool()> mayWrite;
   // Between two times that somebody else's change is put back; the first time it is at once.
   client::BackoffLimits restoring{std::chrono::milliseconds(500), std::chrono::milliseconds(10'000)};
+  // What is to be reviewed is written so long after it has changed, with all that has changed meanwhile.
+  std::chrono::milliseconds batch{100};
   std::chrono::milliseconds calmAfter{60'000};  // unchanged for so long, the next is the first
 };
 
@@ -50,8 +52,8 @@ class WebhookKeeper {
   void start();  // once
   void stop();   // for good; the configuration stays as it is
 
-  // What is to be reviewed. Before this is called nothing is written: what stands there may ask for more.
-  void setTypes(ReviewedTypes types);
+  // These are to be reviewed. Before this is called nothing is written: what stands there may ask for more.
+  void setObjects(ReviewedObjects objects);
   // Who vouches for lastout's certificate from now on, in PEM.
   void setAuthorities(const std::string& authorities);
   // Where reviews are to be asked for from now on, if this one writes: of several that one asks for reviews
@@ -63,13 +65,13 @@ class WebhookKeeper {
   // Whether the configuration that stands names them; false while that is not known.
   bool names(const std::string& authorities) const;
   // There can be no CriticalService, so that nothing is guarded: the configuration goes, and stays away until
-  // setTypes() is called. Whoever uninstalls lastout leaves nothing behind that would deny.
+  // setObjects() is called. Whoever uninstalls lastout leaves nothing behind that would deny.
   void retire();
-  // Whether the API server asks lastout about the types that are declared now; nothing: it is not known.
+  // Whether the API server asks lastout about the objects that are declared now; nothing: it is not known.
   std::optional<bool> isInForce() const;
   // Whether it asks lastout about what is wanted; nothing: it is not known. While something else is declared
   // and written, it goes on asking about what stays.
-  std::optional<bool> asksAbout(const ReviewedTypes& wanted) const;
+  std::optional<bool> asksAbout(const ReviewedObjects& wanted) const;
   // Likewise about all that is declared now. True while what is declared no longer is taken out of it.
   std::optional<bool> asksAboutAll() const;
   // What stands then; nothing unless isInForce() is true.
@@ -83,10 +85,11 @@ class WebhookKeeper {
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
-  bool isBelieved() const;  // this and the next nine with the lock held
+  bool isBelieved() const;  // this and the next ten with the lock held
   bool isSettled() const;
   bool isAsItShould() const;
   void compare();
+  void widenWithoutConditions();
   void noteAsked(bool asksForFormer);
   void adoptPath();
   void replace(std::string& path, const std::string& by);
@@ -96,7 +99,7 @@ class WebhookKeeper {
   void run();
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
-  void declare(Wish wish, ReviewedTypes types);
+  void declare(Wish wish, ReviewedObjects objects);
   tl::expected<std::string, std::string> send(const client::ApiRequest& request);
 
   const WebhookKeeperOptions options_;
@@ -118,16 +121,19 @@ class WebhookKeeper {
   std::string askedAt_;                                        // the path for reviews in it
   bool renewsPath_ = false;                                    // the one that was set stands nowhere yet
   std::map<std::string, TimePoint, std::less<>> formerPaths_;  // by which API servers may go until then
-  std::string written_;                        // the version of what was written last, in this history
-  bool isWriting_ = false;                     // and may be another already
-  bool isRight_ = false;                       // it is as wished
-  ReviewedTypes asked_;                        // what it asks about, as far as is certain
-  TimePoint rightSince_;                       // since when
-  std::optional<WebhookConfiguration> stood_;  // as it was right last, or was written since
-  TimePoint restoreNotBefore_;                 // what somebody else changed is left until then
-  TimePoint calmAt_;                           // from then on the next change is the first again
-  std::optional<TimePoint> wrongSince_;        // it is seen to ask neither for what it should nor for that
-  std::optional<TimePoint> lostAt_;            // from when the interval is counted that is to be told
+  std::string written_;                         // the version of what was written last, in this history
+  bool isWriting_ = false;                      // and may be another already
+  bool isRight_ = false;                        // it is as wished
+  ReviewedObjects asked_;                       // what it asks about, as far as is certain
+  TimePoint writeNotBefore_;                    // more of what is to be reviewed may change until then
+  std::string fingerprint_;                     // of the one that is right
+  WebhookScope scope_ = WebhookScope::Objects;  // and what it asks about
+  TimePoint rightSince_;                        // since when
+  std::optional<WebhookConfiguration> stood_;   // as it was right last, or was written since
+  TimePoint restoreNotBefore_;                  // what somebody else changed is left until then
+  TimePoint calmAt_;                            // from then on the next change is the first again
+  std::optional<TimePoint> wrongSince_;         // it is seen to ask neither for what it should nor for that
+  std::optional<TimePoint> lostAt_;             // from when the interval is counted that is to be told
   client::Watcher watcher_;
   std::thread thread_;
 };

@@ -34,7 +34,7 @@ void WebhookProbe::stop() {
   });
 }
 
-Enforcement WebhookProbe::enforcementFor(const ReviewedTypes& wanted) const {
+Enforcement WebhookProbe::enforcementFor(const ReviewedObjects& wanted) const {
   const std::lock_guard lock(mutex_);
   return record_.enforcementFor(wanted);
 }

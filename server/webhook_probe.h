@@ -53,7 +53,7 @@ class WebhookProbe {
   void reconsider() { rounds_.reconsider(); }
 
   // As of ProbeRecord; these never wait for an API server.
-  Enforcement enforcementFor(const ReviewedTypes& wanted) const;
+  Enforcement enforcementFor(const ReviewedObjects& wanted) const;
   std::vector<ProbeStanding> standings() const;
 
  private:

@@ -199,7 +199,7 @@ TEST_P(Deployed, RefusesTheProviderAndItsOwnNamespace) {
   serveAsDeployed();
   createStory();
   EXPECT_EQ(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
-            "Error from server (Forbidden): admission webhook \"deletions.lastout.dev\" denied the request: "
+            "Error from server (Forbidden): admission webhook \"deployments.apps.lastout.dev\" denied the request: "
             "deployments.apps/finalizer-namespace/finalizer-deployment is the provider of "
             "criticalservices.lastout.dev/for-finalizer-deployment and must stay while "
             "coolresources.my.crd.group/some-instance has finalizer my.crd.group/super-important and "
@@ -295,7 +295,7 @@ TEST_P(Deployed, StaysGuardedWhenItIsDeletedTooEarly) {
       << "whoever would answer is gone";
   kill();
   EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
-              HasSubstr("failed calling webhook \"deletions.lastout.dev\""));
+              HasSubstr("failed calling webhook \"deployments.apps.lastout.dev\""));
   EXPECT_THAT(kubectl("delete crd criticalservices.lastout.dev", 1), HasSubstr("failed calling webhook"));
 
   applyAgain();
@@ -313,7 +313,7 @@ TEST_P(Deployed, HasAWayOutWhenItIsDead) {
   createStory();
   kill();
   EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
-              HasSubstr("failed calling webhook \"deletions.lastout.dev\""));
+              HasSubstr("failed calling webhook \"deployments.apps.lastout.dev\""));
   EXPECT_THAT(kubectl("delete namespace finalizer-namespace", 1),
               HasSubstr("failed calling webhook \"namespaces.lastout.dev\""));
   EXPECT_THAT(kubectl("delete -k deploy --wait=false", 1), HasSubstr("failed calling webhook"));

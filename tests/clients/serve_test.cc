@@ -48,7 +48,7 @@ class Serve : public Serving {
 TEST_F(Serve, RefusesTheProviderInWords) {
   begin();
   EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
-              AllOf(HasSubstr("admission webhook \"deletions.lastout.dev\" denied the request"),
+              AllOf(HasSubstr("admission webhook \"deployments.apps.lastout.dev\" denied the request"),
                     HasSubstr("is the provider of criticalservices.lastout.dev/for-finalizer-deployment"),
                     HasSubstr("coolresources.my.crd.group/some-instance has finalizer")));
   EXPECT_THAT(kubectl("delete namespace finalizer-namespace", 1),

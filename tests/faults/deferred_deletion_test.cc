@@ -241,7 +241,8 @@ TEST_F(DeferredDeletionTest, NothingThatNobodyAskedAnApiServerFor) {
                          {"object", nullptr},
                          {"oldObject", provider}}}};
   const auto webhooks = apiserver::checkConfiguration(world.get(kFaultWebhook)).value();
-  const auto deletions = std::ranges::find(webhooks, "deletions.lastout.dev", &apiserver::Webhook::name);
+  const auto deletions =
+      std::ranges::find(webhooks, "deployments.apps.lastout.dev", &apiserver::Webhook::name);
   ASSERT_NE(deletions, webhooks.end());
   apiserver::Webhook guessed = *deletions;
   for (const char* path : {"/review", "/review/", "/review/0123456789abcdef0123456789abcdef"}) {

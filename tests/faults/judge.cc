@@ -65,20 +65,26 @@ bool isDeletion(const Json& request) {
   return stringAt(request, {"operation"}) == "DELETE" && stringAt(request, {"subResource"}).empty();
 }
 
-std::set<kube::GroupResource> typesAskedAbout(const Json& configuration) {
-  std::set<kube::GroupResource> types;
-  const Json* webhooks = apiserver::at(configuration, {"webhooks"});
-  if (webhooks == nullptr) return types;
-  for (const Json& webhook : *webhooks) {
-    if (stringAt(webhook, {"failurePolicy"}) != "Fail") continue;
-    for (const Json& rule : webhook["rules"]) {
-      if (std::ranges::count(textsAt(rule, {"operations"}), "DELETE") == 0) continue;
-      for (const std::string& group : textsAt(rule, {"apiGroups"})) {
-        for (const std::string& resource : textsAt(rule, {"resources"})) types.insert({group, resource});
-      }
-    }
-  }
-  return types;
+// The webhooks of a configuration that deny when nobody answers.
+apiserver::Webhooks::List denyingWebhooks(const Json& configuration) {
+  apiserver::Webhooks::List webhooks = apiserver::checkConfiguration(configuration).value();
+  std::erase_if(webhooks, [](const apiserver::Webhook& webhook) { return webhook.failureIsIgnored; });
+  return webhooks;
+}
+
+// The API server calls one of them before it deletes what was there before the write.
+bool isAskedAbout(const apiserver::Webhooks::List& webhooks, const Write& write) {
+  const kube::ObjectKey& key = write.record->key();
+  apiserver::ReviewRequest request;
+  request.operation = "DELETE";
+  request.type = key.type;
+  request.namespaceName = key.namespaceName;
+  request.version = "v1";
+  request.oldObject = &write.before->object();
+  request.namespaceLabels = {{"kubernetes.io/metadata.name", key.namespaceName}};
+  return std::ranges::any_of(webhooks, [&](const apiserver::Webhook& webhook) {
+    return apiserver::isToBeAsked(webhook, request).value_or(true);
+  });
 }
 
 bool saysEnforced(const Json& service) {
@@ -108,7 +114,7 @@ void Judge::follow(apiserver::EmbeddedCluster& cluster) {
     services_.clear();
     for (Review& review : reviews_) review.always.clear();
     allowed_.clear();
-    asksAbout_.assign(1, {Clock::now(), {}});
+    asksBy_.assign(1, {Clock::now(), {}});
   }
   const std::scoped_lock lock(cluster.plane().mutex);
   for (const auto& crd : cluster.plane().storage.list(kube::crdType(), "")) {
@@ -156,14 +162,14 @@ void Judge::noteService(const Write& write) {
 }
 
 void Judge::noteConfiguration(const Write& write) {
-  asksAbout_.emplace_back(Clock::now(), write.kind == Write::Kind::Deleted
-                                            ? std::set<kube::GroupResource>()
-                                            : typesAskedAbout(write.record->object()));
+  asksBy_.emplace_back(Clock::now(), write.kind == Write::Kind::Deleted
+                                         ? apiserver::Webhooks::List()
+                                         : denyingWebhooks(write.record->object()));
 }
 
-bool Judge::wasAskedAbout(const kube::GroupResource& type, Clock::time_point since) const {
-  for (auto state = asksAbout_.rbegin(); state != asksAbout_.rend(); ++state) {
-    if (!state->second.contains(type)) return false;
+bool Judge::wasAskedAbout(const Write& write, Clock::time_point since) const {
+  for (auto state = asksBy_.rbegin(); state != asksBy_.rend(); ++state) {
+    if (!isAskedAbout(state->second, write)) return false;
     if (state->first <= since) return true;
   }
   return true;
@@ -203,7 +209,7 @@ void Judge::judgeCommit(const Write& write) {
   const std::string uid(stringAt(write.before->object(), {"metadata", "uid"}));
   if (allowed_.contains({key, uid})) {
     complaints_ += what + ", which was allowed\n";
-  } else if (wasAskedAbout(key.type, askedAt.value_or(Clock::now() - kLongestReview))) {
+  } else if (wasAskedAbout(write, askedAt.value_or(Clock::now() - kLongestReview))) {
     complaints_ += what + ", and nobody was asked although the webhook configuration stood\n";
   } else {
     unreviewed_.push_back({Clock::now(), what});

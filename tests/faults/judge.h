@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apiserver/embedded_cluster.h"
+#include "apiserver/webhooks.h"
 #include "tests/support/by_the_document.h"
 
 namespace lastout::testing {
@@ -76,7 +77,7 @@ class Judge {
   void noteService(const apiserver::Write& write);
   void noteConfiguration(const apiserver::Write& write);
   void judgeCommit(const apiserver::Write& write);
-  bool wasAskedAbout(const kube::GroupResource& type, Clock::time_point since) const;
+  bool wasAskedAbout(const apiserver::Write& write, Clock::time_point since) const;
   PlainVerdict verdictNow(const kube::ObjectKey& object,
                           admission::Manner manner = admission::Manner::Ending) const;
   std::list<Review>::iterator begin(const apiserver::Json& request);
@@ -89,8 +90,8 @@ class Judge {
   std::map<std::string, Service> services_;
   std::list<Review> reviews_;
   std::set<std::pair<kube::ObjectKey, std::string>> allowed_;  // and the uid of what may go
-  // What the API server was to ask about the deletion of, from when.
-  std::vector<std::pair<Clock::time_point, std::set<kube::GroupResource>>> asksAbout_;
+  // The webhooks by which the API server was to ask, from when.
+  std::vector<std::pair<Clock::time_point, apiserver::Webhooks::List>> asksBy_;
   std::vector<Interval> reported_;
   std::vector<Unreviewed> unreviewed_;
   Counts counts_;

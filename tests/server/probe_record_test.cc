@@ -22,6 +22,16 @@ const kube::GroupResource kJobs{"batch", "jobs"};
 constexpr const char* kOneAddress = "https://10.0.0.1:6443";
 constexpr const char* kOtherAddress = "https://10.0.0.2:6443";
 
+// One guarded object of each type.
+ReviewedObjects oneOf(const std::vector<kube::GroupResource>& types) {
+  ReviewedObjects objects;
+  for (const kube::GroupResource& type : types) {
+    objects.deleted.insert({type, "app", "provider"});
+    objects.providers.insert(type);
+  }
+  return objects;
+}
+
 ProbeAnswer deniedBy(const std::string& fingerprint) { return {ProbeAnswer::Kind::Denied, fingerprint, ""}; }
 ProbeAnswer failedWith(const std::string& why) { return {ProbeAnswer::Kind::Failed, "", why}; }
 const ProbeAnswer kAllowed{ProbeAnswer::Kind::Allowed, "", ""};
@@ -29,13 +39,13 @@ const ProbeAnswer kAllowed{ProbeAnswer::Kind::Allowed, "", ""};
 class ProbeRecordTest : public ::testing::Test {
  public:
   ProbeRecordTest() {
-    record.declare({"aa", {{kProbedDeployments}, {}}, now});
+    record.declare({"aa", oneOf({kProbedDeployments}), now});
     record.setAddresses({kOneAddress});
     now += seconds(60);
   }
   // "True ProbeDenied"
   std::string enforced(const kube::GroupResource& type = kProbedDeployments) const {
-    const Enforcement found = record.enforcementFor({{type}, {}});
+    const Enforcement found = record.enforcementFor(oneOf({type}));
     return (!found.enforced ? "Unknown " : *found.enforced ? "True " : "False ") + found.reason;
   }
   ProbeResult took(const ProbeAnswer& answer, const char* address = kOneAddress) {
@@ -62,9 +72,9 @@ TEST_F(ProbeRecordTest, IsEnforcedOnceItWasDenied) {
 }
 
 // An API server goes by the older configuration for a while, which asks about less.
-TEST_F(ProbeRecordTest, ANewTypeWaitsForItsOwnProbe) {
+TEST_F(ProbeRecordTest, ANewObjectWaitsForItsOwnProbe) {
   took(deniedBy("aa"));
-  record.declare({"bb", {{kProbedDeployments, kJobs}, {}}, now});
+  record.declare({"bb", oneOf({kProbedDeployments, kJobs}), now});
   EXPECT_EQ(enforced(), "True ProbeDenied");
   EXPECT_EQ(took(deniedBy("aa")), ProbeResult::Outdated);
   EXPECT_EQ(enforced(), "True ProbeDenied");
@@ -76,12 +86,24 @@ TEST_F(ProbeRecordTest, ANewTypeWaitsForItsOwnProbe) {
   EXPECT_EQ(enforced(), "False ProbePending");
 }
 
+TEST_F(ProbeRecordTest, SaysWhatElseIsAskedAbout) {
+  const auto message = [&](WebhookScope scope) {
+    record.declare({"aa", oneOf({kProbedDeployments}), now, scope});
+    took(deniedBy("aa"));
+    return record.enforcementFor(oneOf({kProbedDeployments})).message;
+  };
+  EXPECT_THAT(message(WebhookScope::Objects), ::testing::EndsWith("at the address that is known"));
+  EXPECT_THAT(message(WebhookScope::Namespaces), HasSubstr("all objects of these types in these namespaces"));
+  EXPECT_THAT(message(WebhookScope::Types),
+              HasSubstr("all objects of these types, so that an outage denies"));
+}
+
 TEST_F(ProbeRecordTest, IsNotEnforcedWhereAProbeIsAllowed) {
   took(deniedBy("aa"));
   EXPECT_EQ(took(kAllowed), ProbeResult::Allowed);
   EXPECT_TRUE(hasNews);
   EXPECT_EQ(enforced(), "False ProbeAllowed");
-  EXPECT_THAT(record.enforcementFor({{kProbedDeployments}, {}}).message, HasSubstr(kOneAddress));
+  EXPECT_THAT(record.enforcementFor(oneOf({kProbedDeployments})).message, HasSubstr(kOneAddress));
   took(kAllowed);
   EXPECT_FALSE(hasNews) << "the alarm is raised once";
   took(deniedBy("aa"));
@@ -91,7 +113,7 @@ TEST_F(ProbeRecordTest, IsNotEnforcedWhereAProbeIsAllowed) {
 
 TEST_F(ProbeRecordTest, AnApiServerHasSomeTimeToLearn) {
   took(deniedBy("aa"));
-  record.declare({"aa", {{kProbedDeployments}, {}}, now});  // somebody had deleted it
+  record.declare({"aa", oneOf({kProbedDeployments}), now});  // somebody had deleted it
   now += seconds(9);
   EXPECT_EQ(took(kAllowed), ProbeResult::Outdated);
   EXPECT_EQ(enforced(), "False ProbePending");
@@ -112,7 +134,7 @@ TEST_F(ProbeRecordTest, OneFailureIsNoneWhereItWasWell) {
   for (int i = 0; i < 3; ++i) took(failedWith("it is silent"));
   EXPECT_TRUE(hasNews);
   EXPECT_EQ(enforced(), "False ProbeFailed");
-  EXPECT_THAT(record.enforcementFor({{kProbedDeployments}, {}}).message, HasSubstr("it is silent"));
+  EXPECT_THAT(record.enforcementFor(oneOf({kProbedDeployments})).message, HasSubstr("it is silent"));
 }
 
 TEST_F(ProbeRecordTest, EveryAddressCounts) {
@@ -121,7 +143,7 @@ TEST_F(ProbeRecordTest, EveryAddressCounts) {
   EXPECT_EQ(enforced(), "False ProbePending");
   took(deniedBy("aa"), kOtherAddress);
   EXPECT_EQ(enforced(), "True ProbeDenied");
-  EXPECT_THAT(record.enforcementFor({{kProbedDeployments}, {}}).message,
+  EXPECT_THAT(record.enforcementFor(oneOf({kProbedDeployments})).message,
               HasSubstr("each of its 2 addresses"));
   took(kAllowed, kOtherAddress);
   EXPECT_EQ(enforced(), "False ProbeAllowed");

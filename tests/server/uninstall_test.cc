@@ -135,7 +135,7 @@ class UninstallTest : public lastout::testing::RequestsTest {
     WebhookConfiguration configuration;
     configuration.address = {"https://127.0.0.1:1", "", "", 443, authority.certificate};
     configuration.ownNamespace = "lastout";
-    configuration.types.providers = {{"apps", "deployments"}};
+    configuration.objects = {{{{"apps", "deployments"}, "app", "p"}}, {}, {{"apps", "deployments"}}};
     return toJson(configuration);
   }
 

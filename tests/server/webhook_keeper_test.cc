@@ -10,6 +10,9 @@
 #include <set>
 #include <thread>
 
+#include "apiserver/webhooks.h"
+#include "kube/names.h"
+#include "server/webhook_entries.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {
@@ -35,9 +38,11 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
     configuration.address.url = url;
     configuration.address.authorities = authority.certificate;
     configuration.ownNamespace = "lastout";
+    configuration.scope = scope;
     WebhookKeeperOptions options;
     options.mayWrite = std::move(mayWrite);
     options.restoring = restoring;
+    options.batch = batch;
     options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level /*level*/, const std::string&) {};
@@ -60,104 +65,293 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
     return standing();
   }
 
+  WebhookScope scope = WebhookScope::Objects;  // of the next one that is made
+  std::chrono::milliseconds batch{1};
   std::atomic<int> restored{0};
   std::atomic<std::chrono::milliseconds> longest{std::chrono::milliseconds(0)};
   std::unique_ptr<WebhookKeeper> keeper;
 };
 
-std::vector<std::string> reviewedTypes(const Json& configuration) {
-  std::vector<std::string> types;
-  for (const Json& rule : configuration["webhooks"][1]["rules"]) types.push_back(rule["resources"][0]);
-  return types;
+const kube::ObjectKey kDeployment{{"apps", "deployments"}, "app", "provider"};
+const kube::ObjectKey kStatefulSet{{"apps", "statefulsets"}, "app", "provider"};
+
+// Of providers alone.
+ReviewedObjects reviewed(const std::vector<kube::ObjectKey>& providers) {
+  ReviewedObjects objects;
+  for (const kube::ObjectKey& provider : providers) {
+    objects.deleted.insert(provider);
+    objects.providers.insert(provider.type);
+  }
+  return objects;
 }
 
-TEST_F(WebhookKeeperTest, MakesItAndFollowsTheProviders) {
+ReviewedObjects alone(const kube::ObjectKey& object) { return {{object}, {}, {}}; }
+
+std::vector<std::string> namesOfWebhooks(const Json& configuration) {
+  std::vector<std::string> names;
+  for (const Json& webhook : configuration["webhooks"]) names.push_back(webhook["name"]);
+  return names;
+}
+
+const Json& webhookNamed(const Json& configuration, const std::string& name) {
+  static const Json kNone = Json::object();
+  for (const Json& webhook : configuration["webhooks"])
+    if (webhook["name"] == name) return webhook;
+  ADD_FAILURE() << "no webhook is called " << name;
+  return kNone;
+}
+
+std::string conditionOf(const Json& configuration, const std::string& name) {
+  const Json& webhook = webhookNamed(configuration, name);
+  return webhook.contains("matchConditions") ? webhook["matchConditions"][0]["expression"].get<std::string>()
+                                             : "";
+}
+
+TEST_F(WebhookKeeperTest, MakesItAndFollowsTheGuardedObjects) {
   keeper->start();
-  keeper->setTypes({});
-  const Json made = waitUntilInForce();
-  EXPECT_THAT(reviewedTypes(made), ElementsAre("customresourcedefinitions", "criticalservices"));
+  keeper->setObjects({});
+  Json made = waitUntilInForce();
+  EXPECT_THAT(namesOfWebhooks(made), ElementsAre("criticalservices.lastout.dev", "sentinel.lastout.dev"));
+  EXPECT_EQ(made["webhooks"][0]["rules"], Json::array({{{"operations", {"CREATE", "UPDATE", "DELETE"}},
+                                                        {"apiGroups", {"lastout.dev"}},
+                                                        {"apiVersions", {"*"}},
+                                                        {"resources", {"criticalservices"}},
+                                                        {"scope", "*"}}}))
+      << "every CriticalService is guarded, also one that nobody has heard of yet";
+
+  ReviewedObjects objects = reviewed({kDeployment});
+  objects.scaled = {kDeployment};
+  objects.deleted.insert({{{"", "namespaces"}, "", "app"},
+                          kube::crdKey({"my.crd.group", "coolresources"}),
+                          {{"", "secrets"}, "app", "keys"},
+                          {{"rbac.authorization.k8s.io", "clusterroles"}, "", R"(it's:a\role)"}});
+  keeper->setObjects(objects);
+  made = waitUntilInForce();
   for (const Json& webhook : made["webhooks"]) {
     EXPECT_EQ(webhook["failurePolicy"], "Fail");
     EXPECT_EQ(webhook["timeoutSeconds"], 5);
     EXPECT_EQ(webhook["sideEffects"], "NoneOnDryRun");
     EXPECT_EQ(webhook["matchPolicy"], "Equivalent");
   }
-  const Json excluded = made["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"];
-  EXPECT_EQ(excluded, (Json{"kube-system", "lastout"}));
-  EXPECT_EQ(made["webhooks"][2]["namespaceSelector"]["matchExpressions"][0]["values"], Json{"kube-system"});
-
-  keeper->setTypes({{{"apps", "deployments"}}, {}});
-  EXPECT_THAT(reviewedTypes(waitUntilInForce()),
-              ElementsAre("customresourcedefinitions", "deployments", "criticalservices"));
-
-  keeper->setTypes({{{"apps", "deployments"}}, {{"apps", "deployments"}}});
-  EXPECT_EQ(waitUntilInForce()["webhooks"][1]["rules"].back(),
-            (Json{{"operations", {"UPDATE"}},
-                  {"apiGroups", {"apps"}},
-                  {"apiVersions", {"*"}},
-                  {"resources", {"deployments", "deployments/scale"}},
-                  {"scope", "*"}}));
+  const std::string deployments =
+      "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in ['app/provider']";
+  EXPECT_EQ(conditionOf(made, "deployments.apps.lastout.dev"), deployments);
+  EXPECT_EQ(webhookNamed(made, "deployments.apps.lastout.dev")["rules"],
+            Json::array({{{"operations", {"DELETE"}},
+                          {"apiGroups", {"apps"}},
+                          {"apiVersions", {"*"}},
+                          {"resources", {"deployments"}},
+                          {"scope", "Namespaced"}}}));
+  EXPECT_EQ(webhookNamed(made, "deployments.apps.lastout.dev")["namespaceSelector"]["matchExpressions"][0],
+            (Json{{"key", "kubernetes.io/metadata.name"},
+                  {"operator", "NotIn"},
+                  {"values", {"kube-system", "lastout"}}}));
+  EXPECT_EQ(conditionOf(made, "scale.deployments.apps.lastout.dev"), deployments);
+  EXPECT_EQ(webhookNamed(made, "scale.deployments.apps.lastout.dev")["rules"],
+            Json::array({{{"operations", {"UPDATE"}},
+                          {"apiGroups", {"apps"}},
+                          {"apiVersions", {"*"}},
+                          {"resources", {"deployments", "deployments/scale"}},
+                          {"scope", "Namespaced"}}}));
+  EXPECT_EQ(conditionOf(made, "secrets.lastout.dev"),
+            "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in ['app/keys']");
+  EXPECT_EQ(conditionOf(made, "customresourcedefinitions.apiextensions.k8s.io.lastout.dev"),
+            "oldObject.metadata.name in ['coolresources.my.crd.group']");
+  EXPECT_EQ(conditionOf(made, "clusterroles.rbac.authorization.k8s.io.lastout.dev"),
+            R"(oldObject.metadata.name in ['it\'s:a\\role'])");
+  const Json& namespaces = webhookNamed(made, "namespaces.lastout.dev");
+  EXPECT_FALSE(namespaces.contains("matchConditions"));
+  EXPECT_EQ(namespaces["namespaceSelector"]["matchExpressions"],
+            Json::array({{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"app"}}}}));
+  EXPECT_EQ(made.dump().find("request.name"), std::string::npos) << "a deletecollection has none";
   EXPECT_EQ(restored, 0);
 }
 
-// The types and namespaces alone in which something is needed.
-TEST_F(WebhookKeeperTest, AsksAboutWhatProvidersNeed) {
-  const kube::GroupResource deployments{"apps", "deployments"};
-  const kube::GroupResource secrets{"", "secrets"};
+// Of API servers without matchConditions all objects of the guarded objects' types are asked about.
+TEST_F(WebhookKeeperTest, AsksAboutTypesWhereItIsTold) {
+  scope = WebhookScope::Types;
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr);
   keeper->start();
-  keeper->setTypes({{deployments}, {}});
-  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 4U);
-  ReviewedTypes types{{deployments}, {}, "", {secrets, deployments, {"", "configmaps"}}, {"b", "a"}};
-  keeper->setTypes(types);
-  const Json webhook = waitUntilInForce()["webhooks"][3];
-  EXPECT_EQ(webhook["name"], "dependencies.lastout.dev");
-  EXPECT_EQ(webhook["failurePolicy"], "Fail");
+  ReviewedObjects objects = reviewed({kDeployment});
+  objects.scaled = {kDeployment};
+  keeper->setObjects(objects);
+  Json made = waitUntilInForce();
+  EXPECT_THAT(namesOfWebhooks(made), ElementsAre("criticalservices.lastout.dev", "deletions.lastout.dev",
+                                                 "namespaces.lastout.dev", "sentinel.lastout.dev"));
+  std::vector<std::string> types;
+  for (const Json& rule : made["webhooks"][1]["rules"]) types.push_back(rule["resources"][0]);
+  EXPECT_THAT(types,
+              ElementsAre("customresourcedefinitions", "deployments", "criticalservices", "deployments"));
+  EXPECT_EQ(made["webhooks"][1]["rules"].back()["resources"], (Json{"deployments", "deployments/scale"}));
+  EXPECT_EQ(made["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"],
+            (Json{"kube-system", "lastout"}));
+  EXPECT_EQ(made["webhooks"][2]["namespaceSelector"]["matchExpressions"][0]["values"], Json{"kube-system"});
+  for (const Json& webhook : made["webhooks"]) EXPECT_FALSE(webhook.contains("matchConditions"));
+  objects.deleted.insert({{{"", "secrets"}, "b", "s"}, {{"", "configmaps"}, "a", "c"}});
+  keeper->setObjects(objects);
+  made = waitUntilInForce();
+  const Json& webhook = webhookNamed(made, "dependencies.lastout.dev");
   ASSERT_EQ(webhook["rules"].size(), 2U) << "Deployments are reviewed already";
-  EXPECT_EQ(webhook["rules"][0]["resources"], Json{"configmaps"});
   EXPECT_EQ(webhook["rules"][1]["resources"], Json{"secrets"});
-  EXPECT_EQ(webhook["rules"][1]["operations"], Json{"DELETE"});
   EXPECT_EQ(
       webhook["namespaceSelector"]["matchExpressions"],
       Json::array({{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"a", "b"}}}}));
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}, "", {secrets}, {"a"}}), true);
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}, "", {secrets}, {"c"}}), false);
-  types.needed = {{"rbac.authorization.k8s.io", "clusterroles"}};
-  types.neededIn = {};
-  keeper->setTypes(types);
-  EXPECT_EQ(waitUntilInForce()["webhooks"][3]["namespaceSelector"]["matchExpressions"],
-            Json::array({{{"key", "kubernetes.io/metadata.name"}, {"operator", "DoesNotExist"}}}))
+  objects.deleted = {kDeployment, {{"rbac.authorization.k8s.io", "clusterroles"}, "", "c"}};
+  keeper->setObjects(objects);
+  EXPECT_EQ(
+      webhookNamed(waitUntilInForce(), "dependencies.lastout.dev")["namespaceSelector"]["matchExpressions"],
+      Json::array({{{"key", "kubernetes.io/metadata.name"}, {"operator", "DoesNotExist"}}}))
       << "what is in no namespace is reviewed whatever the selector says, and nothing else is to be";
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}, "", {secrets}, {"a"}}), false);
   EXPECT_EQ(restored, 0) << "nobody else changed it";
 }
 
-TEST(ReviewedTypes, AreWhatACriticalServiceGuards) {
+// Kubernetes before 1.30 drops what it does not know: then what was written would never be seen to stand.
+TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
+  serve([this](apiserver::HttpRequest request) {
+    if (Json body = Json::parse(request.body, nullptr, false);
+        body.is_object() && body.contains("webhooks")) {
+      for (Json& webhook : body["webhooks"]) webhook.erase("matchConditions");
+      request.body = body.dump();
+    }
+    return handle(request);
+  });
+  client::Connection connection = access->connection();
+  connection.server.port = static_cast<uint16_t>(port);
+  access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr);
+  keeper->start();
+  keeper->setObjects(reviewed({kDeployment}));
+  EXPECT_THAT(namesOfWebhooks(waitUntilInForce()),
+              ElementsAre("criticalservices.lastout.dev", "deletions.lastout.dev", "namespaces.lastout.dev",
+                          "sentinel.lastout.dev"));
+  EXPECT_EQ(keeper->inForce()->scope, WebhookScope::Types);
+  EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), true);
+  EXPECT_EQ(restored, 0) << "nobody else changed it";
+  keeper->setObjects(reviewed({kDeployment, kStatefulSet}));
+  waitUntilInForce();
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), true);
+  keeper->stop();
+}
+
+TEST(ReviewedObjects, AreWhatACriticalServiceGuards) {
+  const kube::ResourceMap types = kube::ResourceMap::builtIn();
   criticalservice::CriticalService service;
-  service.provider = {{"apps", "deployments"}, "app", "p"};
-  const kube::GroupResource secrets{"", "secrets"};
+  service.meta.name = "s";
+  service.provider = kDeployment;
+  service.guardsScaling = true;
+  const kube::ObjectKey secret{{"", "secrets"}, "app", "s"};
+  const kube::ObjectKey other{{"", "namespaces"}, "", "other"};
+  const kube::ObjectKey space{{"", "namespaces"}, "", "app"};
+  const kube::ObjectKey own{{"", "namespaces"}, "", "lastout"};
+  const kube::ObjectKey crd = kube::crdKey(criticalservice::criticalServiceType());
   const kube::GroupResource bindings{"rbac.authorization.k8s.io", "rolebindings"};
-  ReviewedTypes types;
-  types.add(service,
-            {{{secrets, "app", "s"}, "", false},
-             {{bindings, "kube-system", "b"}, "", false},
-             {{bindings, "lastout", "b"}, "", false},
-             {{{"", "namespaces"}, "", "other"}, "", false}},
-            "lastout");
-  EXPECT_EQ(types, (ReviewedTypes{{service.provider.type}, {}, "", {secrets}, {"app"}}));
-  const ReviewedTypes wanted = types;
-  EXPECT_TRUE(types.covers(wanted));
-  service.provider.namespaceName = "b";
-  types.add(service, {{{bindings, "b", "s"}, "", false}}, "lastout");
-  EXPECT_TRUE(types.covers(wanted));
-  EXPECT_FALSE(wanted.covers(types));
-  EXPECT_EQ(types.common(wanted), wanted);
-  EXPECT_TRUE((ReviewedTypes{{service.provider.type, secrets}, {}}).covers(wanted)) << "wherever they are";
-  EXPECT_FALSE((ReviewedTypes{{secrets}, {}}).covers(wanted));
+  const admission::Dependencies dependencies{{secret, "", false},
+                                             {{bindings, "kube-system", "b"}, "", false},
+                                             {{bindings, "lastout", "b"}, "", false},
+                                             {other, "", false}};
+  ReviewedObjects objects;
+  objects.add(service, types, dependencies, "lastout");
+  EXPECT_EQ(objects, (ReviewedObjects{
+                         {kDeployment, secret, other, space, own, crd}, {kDeployment}, {kDeployment.type}}));
+  EXPECT_EQ(objects.toString(), "deployments.apps and what the provider needs");
+  const ReviewedObjects wanted = objects;
+  service.provider = {{"my.crd.group", "coolresources"}, "", "p"};
+  objects.add(service, types, {}, "lastout");
+  EXPECT_TRUE(objects.deleted.contains(kube::crdKey(service.provider.type)));
+  EXPECT_TRUE(objects.covers(wanted));
+  EXPECT_FALSE(wanted.covers(objects));
+  EXPECT_EQ(objects.common(wanted), wanted);
+
+  ReviewedObjects none;
+  service.intent = criticalservice::DeletionIntent::OrphanResources;
+  none.add(service, types, dependencies, "lastout");
+  EXPECT_EQ(none, (ReviewedObjects{{own}, {}, {}}))
+      << "the provider is given up, and any CriticalService keeps lastout";
+}
+
+// A type may be called as another webhook is, and as long as a name may be.
+TEST(WebhookEntries, HaveNamesOfTheirOwn) {
+  ReviewedObjects objects;
+  for (const char* resource : {"sentinel", "criticalservices", "scale", "namespaces"})
+    objects.deleted.insert({{"", resource}, "app", "a"});
+  objects.deleted.insert({{"deployments.apps", "scale"}, "app", "a"});
+  objects.scaled.insert({{"apps", "deployments"}, "app", "a"});
+  objects.deleted.insert({{std::string(120, 'a') + "." + std::string(120, 'b'), "things"}, "app", "a"});
+  std::set<std::string> names;
+  const auto entries = entriesByObject(objects, "lastout");
+  for (const WebhookEntry& entry : entries) {
+    EXPECT_TRUE(kube::isDnsSubdomain(entry.name)) << entry.name;
+    EXPECT_NE(entry.name, "sentinel.lastout.dev");
+    names.insert(entry.name);
+  }
+  EXPECT_EQ(names.size(), entries.size());
+}
+
+// Each expression is one that an API server compiles, and lists its own objects alone.
+TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
+  WebhookConfiguration configuration;
+  configuration.address.url = "https://127.0.0.1:9443";
+  configuration.address.authorities = "-----BEGIN CERTIFICATE-----";
+  const auto add = [&](int first, int end) {
+    for (int i = first; i < end; ++i) {
+      const std::string number = std::to_string(100'000 + i);
+      configuration.objects.deleted.insert(
+          {{"apps", "deployments"}, "namespace-of-a-provider-" + number, "provider-with-a-name-" + number});
+      configuration.objects.deleted.insert({{"", "namespaces"}, "", "namespace-of-a-provider-" + number});
+    }
+    configuration.objects.providers = {{"apps", "deployments"}};
+  };
+  add(0, 2'000);
+  EXPECT_EQ(scopeOf(configuration), WebhookScope::Objects);
+  size_t listed = 0;
+  const auto webhooks = apiserver::checkConfiguration(toJson(configuration));
+  ASSERT_TRUE(webhooks) << webhooks.error().message;
+  for (const apiserver::Webhook& webhook : *webhooks) listed += webhook.matchConditions.size();
+  EXPECT_EQ(listed, 2U) << "of 120,000 characters";
+  apiserver::ReviewRequest request;
+  request.operation = "DELETE";
+  request.type = {"apps", "deployments"};
+  request.version = "v1";
+  const auto askedAbout = [&](const kube::ObjectKey& object) {
+    const Json old = {{"metadata", {{"namespace", object.namespaceName}, {"name", object.name}}}};
+    request.oldObject = &old;
+    request.type = object.type;
+    request.namespaceName = object.namespaceName;
+    return apiserver::matching(*webhooks, false, request).value().size();
+  };
+  for (const kube::ObjectKey& object : configuration.objects.deleted) {
+    if (object.namespaceName.empty()) continue;
+    ASSERT_EQ(askedAbout(object), 1U) << kube::toString(object);
+    ASSERT_EQ(askedAbout({{"apps", "statefulsets"}, object.namespaceName, object.name}), 0U);
+  }
+  EXPECT_EQ(askedAbout({{"apps", "deployments"}, "namespace-of-a-provider-100000", "other"}), 0U);
+
+  add(2'000, 12'000);
+  EXPECT_EQ(scopeOf(configuration), WebhookScope::Namespaces) << "more than an API server stores";
+  const Json wide = toJson(configuration);
+  EXPECT_LT(wide.dump().size(), 1'100'000U);
+  EXPECT_EQ(wide["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"].size(), 12'000U);
+  add(12'000, 40'000);
+  EXPECT_EQ(scopeOf(configuration), WebhookScope::Types);
+}
+
+TEST_F(WebhookKeeperTest, WritesWhatChangesTogetherAtOnce) {
+  batch = std::chrono::hours(1);
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr);
+  keeper->start();
+  keeper->setObjects(reviewed({kDeployment}));
+  const Json made = waitUntilInForce();
+  keeper->setObjects(reviewed({kDeployment, kStatefulSet}));
+  EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), true);
+  EXPECT_EQ(standing(), made);
+  remove(kPath);
+  waitUntilInForce();
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), true) << "what is put back is all that should stand";
 }
 
 TEST_F(WebhookKeeperTest, PutsBackWhatWasDeletedOrEdited) {
   keeper->start();
-  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   const Json made = waitUntilInForce();
   remove(kPath);
   waitUntil([this] { return restored == 1; });
@@ -174,14 +368,14 @@ TEST_F(WebhookKeeperTest, TakesOverWhatStandsThere) {
           {"kind", "ValidatingWebhookConfiguration"},
           {"metadata", {{"name", "lastout"}}}});
   keeper->start();
-  keeper->setTypes({});
-  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 4U);
+  keeper->setObjects({});
+  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 2U);
   EXPECT_EQ(restored, 0);
 }
 
 TEST_F(WebhookKeeperTest, TakesItAwayWhenNothingCanBeGuarded) {
   keeper->start();
-  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   waitUntilInForce();
   keeper->retire();
   waitUntil([this] { return standing().is_null(); });
@@ -191,14 +385,14 @@ TEST_F(WebhookKeeperTest, TakesItAwayWhenNothingCanBeGuarded) {
           {"kind", "ValidatingWebhookConfiguration"},
           {"metadata", {{"name", "lastout"}}}});
   waitUntil([this] { return standing().is_null(); });
-  keeper->setTypes({});
+  keeper->setObjects({});
   waitUntilInForce();
   EXPECT_EQ(restored, 0) << "whatever was missing, nothing was unguarded";
 }
 
 TEST_F(WebhookKeeperTest, ItsNamespaceOwnsIt) {
   keeper->start();
-  keeper->setTypes({{}, {}, "uid-of-lastout"});
+  keeper->setObjects({{}, {}, {}, "uid-of-lastout"});
   EXPECT_EQ(
       waitUntilInForce()["metadata"]["ownerReferences"],
       Json::array(
@@ -209,10 +403,10 @@ TEST_F(WebhookKeeperTest, OneOfSeveralWrites) {
   std::atomic<bool> leads{false};
   const auto other = makeKeeper("https://127.0.0.1:9444", [&leads] { return leads.load(); });
   keeper->start();
-  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   const Json made = waitUntilInForce();
   other->start();
-  other->setTypes({{{"apps", "statefulsets"}}, {}});
+  other->setObjects(reviewed({kStatefulSet}));
   waitUntil([&] { return other->isInForce() == false; });
   edit();
   waitUntil([this] { return restored == 1; });
@@ -221,8 +415,9 @@ TEST_F(WebhookKeeperTest, OneOfSeveralWrites) {
   leads = true;
   other->reconsider();
   waitUntil([&] { return other->isInForce() == true; });
-  EXPECT_THAT(reviewedTypes(standing()),
-              ElementsAre("customresourcedefinitions", "statefulsets", "criticalservices"));
+  EXPECT_THAT(
+      namesOfWebhooks(standing()),
+      ElementsAre("criticalservices.lastout.dev", "statefulsets.apps.lastout.dev", "sentinel.lastout.dev"));
   EXPECT_EQ(restored, 1) << "what another wrote in its place was no interval without guard";
 }
 
@@ -230,69 +425,66 @@ TEST_F(WebhookKeeperTest, OneOfSeveralWrites) {
 TEST_F(WebhookKeeperTest, IsInForceOnlyWhenItStands) {
   keeper->start();
   for (int i = 0; i < 30; ++i) {
-    keeper->setTypes({{{"apps", "deployments"}}, {}});
-    EXPECT_THAT(reviewedTypes(waitUntilInForce()), ::testing::Contains("deployments")) << i;
-    keeper->setTypes({});
+    keeper->setObjects(reviewed({kDeployment}));
+    EXPECT_THAT(namesOfWebhooks(waitUntilInForce()), ::testing::Contains("deployments.apps.lastout.dev"))
+        << i;
+    keeper->setObjects({});
     for (int pause = 0; pause < i; ++pause) std::this_thread::yield();
   }
   EXPECT_EQ(restored, 0) << "nobody else changed it";
 }
 
-TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileATypeIsAdded) {
-  const kube::GroupResource deployments{"apps", "deployments"};
-  const kube::GroupResource sets{"apps", "statefulsets"};
+TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileAnObjectIsAdded) {
   std::atomic<bool> writes = true;
   keeper = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), std::nullopt);
+  EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), std::nullopt);
   keeper->start();
-  keeper->setTypes({{deployments}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   waitUntilInForce();
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), true);
-  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), false);
+  EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), true);
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), false);
   writes = false;  // as long as a write may take
-  keeper->setTypes({{deployments, sets}, {}});
+  keeper->setObjects(reviewed({kDeployment, kStatefulSet}));
   EXPECT_EQ(keeper->isInForce(), false);
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), true);
-  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), false);
+  EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), true);
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), false);
   edit();
-  waitUntil([&] { return keeper->asksAbout({{deployments}, {}}) == false; });
+  waitUntil([&] { return keeper->asksAbout(alone(kDeployment)) == false; });
   writes = true;
   keeper->reconsider();
   waitUntilInForce();
-  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), true);
-  keeper->setTypes({{sets}, {}});
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), true);
+  keeper->setObjects(reviewed({kStatefulSet}));
   waitUntilInForce();
-  EXPECT_EQ(keeper->asksAbout({{deployments}, {}}), false);
-  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), true);
+  EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), false);
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), true);
   keeper->retire();
-  EXPECT_EQ(keeper->asksAbout({{sets}, {}}), false);
+  EXPECT_EQ(keeper->asksAbout(alone(kStatefulSet)), false);
 }
 
-TEST_F(WebhookKeeperTest, AsksAboutAllWhileATypeIsTakenOut) {
-  const kube::GroupResource deployments{"apps", "deployments"};
-  const kube::GroupResource sets{"apps", "statefulsets"};
+TEST_F(WebhookKeeperTest, AsksAboutAllWhileAnObjectIsTakenOut) {
   std::atomic<bool> writes = true;
   keeper = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
   EXPECT_EQ(keeper->asksAboutAll(), std::nullopt);
   keeper->start();
-  keeper->setTypes({{deployments, sets}, {}});
+  keeper->setObjects(reviewed({kDeployment, kStatefulSet}));
   waitUntilInForce();
   EXPECT_EQ(keeper->asksAboutAll(), true);
   writes = false;  // as long as a write may take
-  keeper->setTypes({{deployments}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   EXPECT_EQ(keeper->isInForce(), false);
   EXPECT_EQ(keeper->asksAboutAll(), true);
   edit();
   waitUntil([&] { return keeper->asksAboutAll() == false; });
-  keeper->setTypes({});
+  keeper->setObjects({});
   EXPECT_EQ(keeper->asksAboutAll(), false) << "nothing is certain of what stands there";
   writes = true;
   keeper->reconsider();
   waitUntilInForce();
   EXPECT_EQ(keeper->asksAboutAll(), true);
-  keeper->setTypes({{sets}, {}});
+  keeper->setObjects(reviewed({kStatefulSet}));
   waitUntil([&] { return keeper->asksAboutAll() == true; });
-  EXPECT_THAT(reviewedTypes(standing()), ::testing::Contains("statefulsets"));
+  EXPECT_THAT(namesOfWebhooks(standing()), ::testing::Contains("statefulsets.apps.lastout.dev"));
   keeper->retire();
   EXPECT_EQ(keeper->asksAboutAll(), false);
 }
@@ -302,7 +494,7 @@ TEST_F(WebhookKeeperTest, CountsFromTheChangeWhoeverWrites) {
   std::atomic<bool> leads{true};
   keeper = makeKeeper("https://127.0.0.1:9443", [&leads] { return leads.load(); });
   keeper->start();
-  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   waitUntilInForce();
   leads = false;
   edit();
@@ -322,13 +514,13 @@ TEST_F(WebhookKeeperTest, ASecondChangeIsPutBackLater) {
   keeper = makeKeeper("https://127.0.0.1:9443", nullptr, reviewPathOf("its key"),
                       {std::chrono::hours(1), std::chrono::hours(1)});
   keeper->start();
-  keeper->setTypes({{{"apps", "deployments"}}, {}});
+  keeper->setObjects(reviewed({kDeployment}));
   waitUntilInForce();
   edit();
   waitUntil([this] { return restored == 1; });
   edit();
   waitUntil([this] { return keeper->isInForce() == false; });
-  keeper->setTypes({});
+  keeper->setObjects({});
   waitUntilInForce();
   waitUntil([this] { return restored == 2; });
 }
@@ -354,7 +546,7 @@ TEST_F(WebhookKeeperTest, KnowsWhereApiServersAsk) {
   other->setReviewPath(others);
   keeper->start();
   other->start();
-  for (WebhookKeeper* each : {keeper.get(), other.get()}) each->setTypes({});
+  for (WebhookKeeper* each : {keeper.get(), other.get()}) each->setObjects({});
   waitUntilInForce();
   EXPECT_THAT(pathsOfReviews(), ElementsAre(first));
   waitUntil([&] { return other->asksAt(first) && other->isInForce() == true; });
@@ -375,18 +567,18 @@ TEST_F(WebhookKeeperTest, KnowsWhereApiServersAsk) {
 TEST_F(WebhookKeeperTest, WhoComesLaterAsksWhereTheFormerDid) {
   keeper->setReviewPath(reviewPathOf("a key"));
   keeper->start();
-  keeper->setTypes({});
+  keeper->setObjects({});
   const Json made = waitUntilInForce();
   keeper = makeKeeper("https://127.0.0.1:9443", nullptr, reviewPathOf("another key"));
   keeper->start();
-  keeper->setTypes({});
+  keeper->setObjects({});
   EXPECT_EQ(waitUntilInForce(), made);
 }
 
 TEST_F(WebhookKeeperTest, WhatItCannotSeeIsNotKnown) {
   EXPECT_EQ(keeper->isInForce(), std::nullopt);
   keeper->start();
-  keeper->setTypes({});
+  keeper->setObjects({});
   waitUntilInForce();
 }
 

@@ -36,6 +36,8 @@ Json criticalServiceDefinition() {
   return kube::toJson(kube::parseYaml(*text, "").value().front());
 }
 
+ReviewedObjects of(const kube::ObjectKey& provider) { return {{provider}, {}, {provider.type}}; }
+
 // Another API server, at a port of its own, over a cluster of its own: one that has not heard of what stands
 // in the first one.
 class OtherApiServer {
@@ -91,7 +93,7 @@ class WebhookProbeTest : public ServerTest {
         admission::HttpServer::open(options, std::move(routes), [](const admission::HttpEvent&) {}).value();
     configuration.address.url = "https://127.0.0.1:" + std::to_string(http_->port());
     configuration.address.authorities = authority.certificate;
-    configuration.types.providers = {kProvider.type};
+    configuration.objects = of(kProvider);
     create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", criticalServiceDefinition());
   }
   ~WebhookProbeTest() override {
@@ -106,7 +108,7 @@ class WebhookProbeTest : public ServerTest {
   }
   void declare() {
     const std::lock_guard lock(mutex_);
-    wanted_ = {fingerprintOf(configuration), configuration.types, TimePoint()};
+    wanted_ = {fingerprintOf(configuration), configuration.objects, TimePoint()};
   }
   void start(bool inCluster = false) {
     client::Connection connection = access->connection();
@@ -135,7 +137,7 @@ class WebhookProbeTest : public ServerTest {
     probe->start();
   }
   std::string enforced() const {
-    const Enforcement found = probe->enforcementFor({{kProvider.type}, {}});
+    const Enforcement found = probe->enforcementFor(of(kProvider));
     return (found.enforced.value_or(false) ? "True " : "False ") + found.reason;
   }
   void probeUntil(const std::string& wanted) {
@@ -143,7 +145,7 @@ class WebhookProbeTest : public ServerTest {
       probe->reconsider();
       return enforced() == wanted;
     });
-    EXPECT_EQ(enforced(), wanted) << probe->enforcementFor({{kProvider.type}, {}}).message;
+    EXPECT_EQ(enforced(), wanted) << probe->enforcementFor(of(kProvider)).message;
   }
   // Some more rounds, to their end.
   void probeAFewTimes() {
@@ -180,7 +182,7 @@ class WebhookProbeTest : public ServerTest {
                      {"endpoints", Json::array({{{"addresses", {"127.0.0.1"}}}})},
                      {"ports", Json::array({{{"name", "https"}, {"port", slicePort}}})}});
   }
-  std::string messageNow() const { return probe->enforcementFor({{kProvider.type}, {}}).message; }
+  std::string messageNow() const { return probe->enforcementFor(of(kProvider)).message; }
 
   WebhookConfiguration configuration;
   std::atomic<int> calls{0};
@@ -256,20 +258,20 @@ TEST_F(WebhookProbeTest, AConfigurationThatIsEditedIsAnAlarm) {
 }
 
 // The API server still goes by what stood there before.
-TEST_F(WebhookProbeTest, AnOlderConfigurationShowsNothingOfANewType) {
+TEST_F(WebhookProbeTest, AnOlderConfigurationShowsNothingOfANewObject) {
   put();
   start();
   probeUntil("True ProbeDenied");
-  const kube::GroupResource added{"apps", "statefulsets"};
-  configuration.types.providers.insert(added);
+  const kube::ObjectKey added{{"apps", "statefulsets"}, "app", "added"};
+  configuration.objects.deleted.insert(added);
   declare();
   probeAFewTimes();
   EXPECT_EQ(enforced(), "True ProbeDenied");
-  EXPECT_EQ(probe->enforcementFor({{added}, {}}).reason, "ProbePending");
+  EXPECT_EQ(probe->enforcementFor(of(added)).reason, "ProbePending");
   patch(kWebhook, {{"webhooks", toJson(configuration)["webhooks"]}});
   waitUntil([&] {
     probe->reconsider();
-    return probe->enforcementFor({{added}, {}}).enforced.value_or(false);
+    return probe->enforcementFor(of(added)).enforced.value_or(false);
   });
 }
 

@@ -1,0 +1,52 @@
+#include "server/reviewed_objects.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace lastout::server {
+namespace {
+
+const kube::GroupResource kEverySpace{"", "namespaces"};
+
+template <class T>
+std::set<T> inBoth(const std::set<T>& a, const std::set<T>& b) {
+  std::set<T> both;
+  std::ranges::set_intersection(a, b, std::inserter(both, both.end()));
+  return both;
+}
+
+}  // namespace
+
+void ReviewedObjects::add(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
+                          const admission::Dependencies& dependencies, std::string_view ownNamespace) {
+  const bool isGivenUp = service.intent == criticalservice::DeletionIntent::OrphanResources;
+  for (admission::Guard& guard : admission::guardsOf(service, types, ownNamespace, dependencies)) {
+    if (guard.object.type == criticalservice::criticalServiceType()) continue;
+    if (isGivenUp && guard.role != admission::Role::LastoutNamespace) continue;
+    deleted.insert(std::move(guard.object));
+  }
+  if (isGivenUp || !admission::isReviewed(service.provider, ownNamespace)) return;
+  providers.insert(service.provider.type);
+  if (service.guardsScaling) scaled.insert(service.provider);
+}
+
+bool ReviewedObjects::covers(const ReviewedObjects& wanted) const {
+  return std::ranges::all_of(wanted.deleted,
+                             [this](const kube::ObjectKey& object) { return deleted.contains(object); });
+}
+
+ReviewedObjects ReviewedObjects::common(const ReviewedObjects& other) const {
+  return {inBoth(deleted, other.deleted), inBoth(scaled, other.scaled), inBoth(providers, other.providers),
+          ""};
+}
+
+std::string ReviewedObjects::toString() const {
+  std::string text;
+  for (const kube::GroupResource& type : providers) text += (text.empty() ? "" : ", ") + kube::toString(type);
+  const bool needsMore = std::ranges::any_of(deleted, [this](const kube::ObjectKey& object) {
+    return object.type != kEverySpace && object.type != kube::crdType() && !providers.contains(object.type);
+  });
+  return text + (needsMore ? " and what the provider needs" : "");
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,239 @@
+#include "server/webhook_entries.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "criticalservice/critical_service.h"
+#include "criticalservice/validation.h"
+#include "kube/names.h"
+#include "server/sentinel.h"
+
+namespace lastout::server {
+namespace {
+
+using EntryJson = nlohmann::json;
+using Literals = std::vector<std::string>;
+
+constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
+constexpr const char* kServicesWebhook = "criticalservices.lastout.dev";
+constexpr const char* kNamespacesWebhook = "namespaces.lastout.dev";
+constexpr const char* kDeletionsWebhook = "deletions.lastout.dev";
+constexpr size_t kDigestBytes = 8;
+// request.name is not there when a collection is deleted; oldObject is, in every DELETE and UPDATE.
+constexpr const char* kNamespacedName = "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in [";
+constexpr const char* kClusterName = "oldObject.metadata.name in [";
+
+const kube::GroupResource kNamespacesType{"", "namespaces"};
+
+EntryJson rule(const std::vector<std::string>& operations, const std::string& group,
+               std::vector<std::string> resources, const char* scope = "*") {
+  return {{"operations", operations},
+          {"apiGroups", {group}},
+          {"apiVersions", {"*"}},
+          {"resources", std::move(resources)},
+          {"scope", scope}};
+}
+
+EntryJson deletionsOf(const kube::GroupResource& type, const char* scope = "*") {
+  return rule({"DELETE"}, type.group, {type.resource}, scope);
+}
+
+EntryJson updatesOf(const kube::GroupResource& type, const char* scope = "*") {
+  return rule({"UPDATE"}, type.group, {type.resource, type.resource + "/scale"}, scope);
+}
+
+EntryJson selector(const char* how, const EntryJson& namespaces) {
+  EntryJson expression = {{"key", kNameOfNamespace}, {"operator", how}};
+  if (!namespaces.empty()) expression["values"] = namespaces;
+  return {{"matchExpressions", EntryJson::array({std::move(expression)})}};
+}
+
+EntryJson outsideOf(const std::string& ownNamespace) {
+  EntryJson excluded = EntryJson::array({std::string(criticalservice::kExcludedNamespace)});
+  if (!ownNamespace.empty()) excluded.push_back(ownNamespace);
+  return selector("NotIn", excluded);
+}
+
+// What is in no namespace matches every selector by namespace, also the one that no namespace does, as each
+// has this label.
+EntryJson withinAny(const std::set<std::string>& namespaces) {
+  return namespaces.empty() ? selector("DoesNotExist", {}) : selector("In", namespaces);
+}
+
+// Every CriticalService is guarded, so whatever is done to one is reviewed, also to one that is not known
+// yet.
+WebhookEntry entryOfServices(bool withDeletions) {
+  const kube::GroupResource type = criticalservice::criticalServiceType();
+  std::vector<std::string> operations{"CREATE", "UPDATE"};
+  if (withDeletions) operations.emplace_back("DELETE");
+  return {kServicesWebhook, EntryJson::array({rule(operations, type.group, {type.resource})}),
+          EntryJson::object()};
+}
+
+// A selector by namespace looks at a Namespace's own labels, so Namespaces have a webhook of their own.
+void addNamespaces(std::vector<WebhookEntry>& entries, const ReviewedObjects& objects) {
+  EntryJson names = EntryJson::array();
+  for (const kube::ObjectKey& object : objects.deleted)
+    if (object.type == kNamespacesType) names.push_back(object.name);
+  if (!names.empty())
+    entries.push_back(
+        {kNamespacesWebhook, EntryJson::array({deletionsOf(kNamespacesType)}), selector("In", names)});
+}
+
+// Names of webhooks, each given once. Anybody may name a type whose name would be another webhook's.
+class EntryNames {
+ public:
+  std::string take(const std::string& wanted) {
+    std::string name = wanted;
+    for (int salt = 0; !kube::isDnsSubdomain(name) || taken_.contains(name); ++salt)
+      name = "webhook-" + digestOf(std::to_string(salt) + wanted, kDigestBytes) + ".lastout.dev";
+    taken_.insert(name);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_{kServicesWebhook, kNamespacesWebhook, kDeletionsWebhook, kSentinelWebhookName};
+};
+
+// One webhook for the listed objects of one type, or several where they are many.
+void addListed(std::vector<WebhookEntry>& entries, EntryNames& names, const std::string& name,
+               const WebhookEntry& common, const char* begin, const Literals& literals) {
+  std::string condition;
+  size_t part = 0;
+  const auto end = [&] {
+    WebhookEntry entry = common;
+    entry.name = names.take((++part == 1 ? "" : std::to_string(part) + ".") + name);
+    entry.condition = std::exchange(condition, "") + "]";
+    entries.push_back(std::move(entry));
+  };
+  for (const std::string& literal : literals) {
+    if (!condition.empty() && condition.size() + literal.size() + 2 > kMostConditionBytes) end();
+    condition += (condition.empty() ? begin : ",") + literal;
+  }
+  if (!condition.empty()) end();
+}
+
+std::string nameFor(const kube::GroupResource& type) { return kube::toString(type) + ".lastout.dev"; }
+
+using ListedByType = std::map<kube::GroupResource, Literals>;
+
+ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
+  ListedByType byType;
+  for (const kube::ObjectKey& object : objects) {
+    if (object.type == kNamespacesType || object.namespaceName.empty() == namespaced) continue;
+    byType[object.type].push_back(
+        celLiteral(namespaced ? object.namespaceName + "/" + object.name : object.name));
+  }
+  return byType;
+}
+
+void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, const ReviewedObjects& objects) {
+  for (const auto& [type, literals] : listed(objects.deleted, false))
+    addListed(entries, names, nameFor(type),
+              {"", EntryJson::array({deletionsOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
+}
+
+}  // namespace
+
+std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace) {
+  std::vector<WebhookEntry> entries{entryOfServices(true)};
+  EntryNames names;
+  for (const auto& [type, literals] : listed(objects.deleted, true))
+    addListed(entries, names, nameFor(type),
+              {"", EntryJson::array({deletionsOf(type, "Namespaced")}), outsideOf(ownNamespace)},
+              kNamespacedName, literals);
+  for (const auto& [type, literals] : listed(objects.scaled, true))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Namespaced")}), outsideOf(ownNamespace)},
+              kNamespacedName, literals);
+  for (const auto& [type, literals] : listed(objects.scaled, false))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
+  addClusterScoped(entries, names, objects);
+  addNamespaces(entries, objects);
+  return entries;
+}
+
+std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
+                                             const std::string& /*ownNamespace*/) {
+  std::vector<WebhookEntry> entries{entryOfServices(true)};
+  EntryNames names;
+  std::set<std::string> namespaces;
+  EntryJson rules = EntryJson::array();
+  for (const auto& [type, literals] : listed(objects.deleted, true))
+    rules.push_back(deletionsOf(type, "Namespaced"));
+  for (const auto& [type, literals] : listed(objects.scaled, true))
+    rules.push_back(updatesOf(type, "Namespaced"));
+  for (const std::set<kube::ObjectKey>* each : {&objects.deleted, &objects.scaled})
+    for (const kube::ObjectKey& object : *each)
+      if (!object.namespaceName.empty()) namespaces.insert(object.namespaceName);
+  if (!rules.empty()) entries.push_back({kDeletionsWebhook, std::move(rules), withinAny(namespaces)});
+  for (const auto& [type, literals] : listed(objects.scaled, false))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
+  addClusterScoped(entries, names, objects);
+  addNamespaces(entries, objects);
+  return entries;
+}
+
+std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const std::string& ownNamespace) {
+  std::set<kube::GroupResource> everywhere = objects.providers;
+  everywhere.insert({kube::crdType(), criticalservice::criticalServiceType()});
+  EntryJson deletions = EntryJson::array();
+  for (const kube::GroupResource& type : everywhere) deletions.push_back(deletionsOf(type));
+  std::set<kube::GroupResource> scaled;
+  for (const kube::ObjectKey& object : objects.scaled) scaled.insert(object.type);
+  for (const kube::GroupResource& type : scaled) deletions.push_back(updatesOf(type));
+  std::vector<WebhookEntry> entries{
+      entryOfServices(false),
+      {kDeletionsWebhook, std::move(deletions), outsideOf(ownNamespace)},
+      {kNamespacesWebhook, EntryJson::array({deletionsOf(kNamespacesType)}), outsideOf("")}};
+  std::set<kube::GroupResource> needed;
+  std::set<std::string> neededIn;
+  for (const kube::ObjectKey& object : objects.deleted) {
+    if (everywhere.contains(object.type) || object.type == kNamespacesType) continue;
+    needed.insert(object.type);
+    if (!object.namespaceName.empty()) neededIn.insert(object.namespaceName);
+  }
+  EntryJson rules = EntryJson::array();
+  for (const kube::GroupResource& type : needed) rules.push_back(deletionsOf(type));
+  if (!needed.empty()) entries.push_back({"dependencies.lastout.dev", std::move(rules), withinAny(neededIn)});
+  return entries;
+}
+
+std::string digestOf(std::string_view text, size_t bytes) {
+  std::array<unsigned char, 32> digest{};
+  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  std::string digits;
+  for (size_t i = 0; i < bytes; ++i)
+    (digits += kDigestDigits[digest[i] >> 4U]) += kDigestDigits[digest[i] & 15U];
+  return digits;
+}
+
+// RBAC's objects and APIServices may have names of nearly any characters.
+std::string celLiteral(std::string_view text) {
+  constexpr char kFirstPrintable = ' ';
+  constexpr char kDelete = '\x7f';
+  std::string literal = "'";
+  for (const char character : text) {
+    const auto code = static_cast<unsigned char>(character);
+    if (character == '\'' || character == '\\') {
+      (literal += '\\') += character;
+    } else if (code < kFirstPrintable || character == kDelete) {
+      ((literal += "\\u00") += kDigestDigits[code >> 4U]) += kDigestDigits[code & 15U];
+    } else {
+      literal += character;
+    }
+  }
+  return literal + "'";
+}
+
+}  // namespace lastout::server
