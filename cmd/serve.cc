@@ -197,7 +197,8 @@ int runServe(const ServeOptions& options) {
   serving.reviews.denyStatus = options.denyStatus;
   serving.reviews.auditOnly = options.auditOnly;
   serving.webhook = std::move(*webhook);
-  serving.webhookScope = options.webhookScope == "types" ? server::WebhookScope::Types : server::WebhookScope::Objects;
+  serving.webhookScope =
+      options.webhookScope == "types" ? server::WebhookScope::Types : server::WebhookScope::Objects;
   serving.certificates = secretOf(options);
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());

@@ -198,13 +198,14 @@ TEST_P(Deployed, TheStoryEndsEmptyInManyOrders) {
 TEST_P(Deployed, RefusesTheProviderAndItsOwnNamespace) {
   serveAsDeployed();
   createStory();
-  EXPECT_EQ(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
-            "Error from server (Forbidden): admission webhook \"deployments.apps.lastout.dev\" denied the request: "
-            "deployments.apps/finalizer-namespace/finalizer-deployment is the provider of "
-            "criticalservices.lastout.dev/for-finalizer-deployment and must stay while "
-            "coolresources.my.crd.group/some-instance has finalizer my.crd.group/super-important and "
-            "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group exists; delete them "
-            "first");
+  EXPECT_EQ(
+      kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+      "Error from server (Forbidden): admission webhook \"deployments.apps.lastout.dev\" denied the request: "
+      "deployments.apps/finalizer-namespace/finalizer-deployment is the provider of "
+      "criticalservices.lastout.dev/for-finalizer-deployment and must stay while "
+      "coolresources.my.crd.group/some-instance has finalizer my.crd.group/super-important and "
+      "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group exists; delete them "
+      "first");
   EXPECT_THAT(kubectl("delete namespace lastout", 1),
               HasSubstr("admission webhook \"namespaces.lastout.dev\" denied the request"));
 }
