@@ -16,7 +16,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kPathBytes = 16;
-constexpr int kReviewTimeout = 5;         // seconds
+constexpr int kReviewTimeout = 5;  // seconds
+constexpr size_t kFingerprintBytes = 8;
 constexpr size_t kMostBytes = 1'000'000;  // of the webhooks; an API server stores objects of 1.5 MB
 
 Json clientConfig(const WebhookAddress& address, const std::string& path) {
@@ -95,17 +96,6 @@ Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::str
   return made;
 }
 
-std::string fingerprintOfAll(const WebhookConfiguration& configuration, const Json& reviewing) {
-  return digestOf(reviewing.dump() + webhookOfSentinel(configuration, "").dump(), 8);
-}
-
-Json webhooksOf(const WebhookConfiguration& configuration) {
-  Json webhooks = reviewingWebhooks(configuration).webhooks;
-  const std::string fingerprint = fingerprintOfAll(configuration, webhooks);
-  webhooks.push_back(webhookOfSentinel(configuration, fingerprint));
-  return webhooks;
-}
-
 Json withoutConditions(Json webhooks) {
   for (Json& webhook : webhooks) webhook.erase("matchConditions");
   return webhooks;
@@ -155,34 +145,36 @@ bool isSecretPath(std::string_view path) {
          path.find_first_not_of(kDigestDigits, 1) == std::string_view::npos;
 }
 
-Json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion) {
+DeclaredWebhooks declaredIn(const kube::Value& object) {
+  return {valueAt(object, {"webhooks"}), valueAt(object, {"metadata", "ownerReferences"})};
+}
+
+MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration) {
+  ReviewingWebhooks reviewing = reviewingWebhooks(configuration);
+  std::string fingerprint =
+      digestOf(reviewing.webhooks.dump() + webhookOfSentinel(configuration, "").dump(), kFingerprintBytes);
+  reviewing.webhooks.push_back(webhookOfSentinel(configuration, fingerprint));
+  return {{std::move(reviewing.webhooks), ownersOf(configuration)}, std::move(fingerprint), reviewing.scope};
+}
+
+Json toJson(const std::string& name, const DeclaredWebhooks& declared, const std::string& resourceVersion) {
   Json object = {{"apiVersion", "admissionregistration.k8s.io/v1"},
                  {"kind", "ValidatingWebhookConfiguration"},
-                 {"metadata", {{"name", configuration.name}}},
-                 {"webhooks", webhooksOf(configuration)}};
-  if (Json owners = ownersOf(configuration); !owners.empty() || !resourceVersion.empty())
-    object["metadata"]["ownerReferences"] = std::move(owners);
+                 {"metadata", {{"name", name}}},
+                 {"webhooks", declared.webhooks}};
+  if (!declared.owners.empty() || !resourceVersion.empty())
+    object["metadata"]["ownerReferences"] = declared.owners;
   if (!resourceVersion.empty()) object["metadata"]["resourceVersion"] = resourceVersion;
   return object;
 }
 
-std::string fingerprintOf(const WebhookConfiguration& configuration) {
-  return fingerprintOfAll(configuration, reviewingWebhooks(configuration).webhooks);
+Json toJson(const WebhookConfiguration& configuration) {
+  return toJson(configuration.name, makeWebhooks(configuration).declared);
 }
 
-bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration) {
-  return valueAt(object, {"webhooks"}) == webhooksOf(configuration) &&
-         valueAt(object, {"metadata", "ownerReferences"}) == ownersOf(configuration);
-}
-
-bool lacksConditions(const kube::Value& object, const WebhookConfiguration& configuration) {
-  const Json wanted = webhooksOf(configuration);
-  const Json bare = withoutConditions(wanted);
-  return bare != wanted && valueAt(object, {"webhooks"}) == bare;
-}
-
-WebhookScope scopeOf(const WebhookConfiguration& configuration) {
-  return reviewingWebhooks(configuration).scope;
+bool lacksConditions(const DeclaredWebhooks& standing, const DeclaredWebhooks& made) {
+  const Json bare = withoutConditions(made.webhooks);
+  return bare != made.webhooks && standing.webhooks == bare;
 }
 
 std::string homeOf(const kube::Value& object) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -42,8 +42,21 @@ struct WebhookConfiguration {
   ReviewedObjects objects;                     // what the cluster makes of it
 };
 
-// What the configuration comes to ask about.
-WebhookScope scopeOf(const WebhookConfiguration& configuration);
+// The parts of the object that say what it asks for.
+struct DeclaredWebhooks {
+  nlohmann::json webhooks;
+  nlohmann::json owners;
+  bool operator==(const DeclaredWebhooks&) const = default;
+};
+DeclaredWebhooks declaredIn(const kube::Value& object);
+
+// The same of a configuration, whose webhooks may be of 1 MB: to be made once.
+struct MadeWebhooks {
+  DeclaredWebhooks declared;
+  std::string fingerprint;  // a digest of all that it asks for, in hexadecimal: those that differ have others
+  WebhookScope scope = WebhookScope::Objects;  // what it comes to ask about
+};
+MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration);
 
 // The whole object, with all that the API server would fill in, to be created, or to be merged into
 // the one of that resourceVersion. Its webhooks ask about whatever is done to CriticalServices; about DELETEs
@@ -53,15 +66,12 @@ WebhookScope scopeOf(const WebhookConfiguration& configuration);
 // other types all in the objects' namespaces. What is in kube-system, and in lastout's own namespace, is
 // never reviewed. One webhook more asks about the sentinel alone, with the configuration's fingerprint in its
 // path.
-nlohmann::json toJson(const WebhookConfiguration& configuration, const std::string& resourceVersion = {});
+nlohmann::json toJson(const std::string& name, const DeclaredWebhooks& declared,
+                      const std::string& resourceVersion = {});
+nlohmann::json toJson(const WebhookConfiguration& configuration);
 
-// A digest of all that it asks for, in hexadecimal: two that differ anywhere have different ones.
-std::string fingerprintOf(const WebhookConfiguration& configuration);
-
-// Whether the object that stands there asks for the same: its webhooks and its owner, field by field.
-bool asksFor(const kube::Value& object, const WebhookConfiguration& configuration);
-// Whether the object is that one without its matchConditions: the API server does not know them.
-bool lacksConditions(const kube::Value& object, const WebhookConfiguration& configuration);
+// Whether what stands is what was made without its matchConditions: the API server does not know them.
+bool lacksConditions(const DeclaredWebhooks& standing, const DeclaredWebhooks& made);
 
 // The namespace of the lastout that the object is of: its owner's, or else that of the Service that it names.
 // Empty: it says neither.

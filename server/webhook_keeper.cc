@@ -72,6 +72,7 @@ void WebhookKeeper::setAuthorities(const std::string& authorities) {
     const std::lock_guard lock(mutex_);
     if (authorities == configuration_.address.authorities) return;
     configuration_.address.authorities = authorities;
+    made_.reset();
     compare();
   }
   changed_.notify_all();
@@ -99,6 +100,7 @@ void WebhookKeeper::replace(std::string& path, const std::string& by) {
   const TimePoint now = steady_clock::now();
   std::erase_if(formerPaths_, [now](const auto& former) { return former.second <= now; });
   const std::string former = std::exchange(path, by);
+  made_.reset();
   if (isSecretPath(former)) formerPaths_[former] = now + kLongestLag;
 }
 
@@ -124,6 +126,7 @@ void WebhookKeeper::declare(Wish wish, ReviewedObjects objects) {
     const TimePoint now = steady_clock::now();
     if (wish == wish_ && writeNotBefore_ <= now) writeNotBefore_ = now + options_.batch;
     configuration_.objects = std::move(objects);
+    made_.reset();
     wish_ = wish;
     restoreNotBefore_ = {};
     if (wish == Wish::Gone) {
@@ -177,14 +180,16 @@ std::optional<bool> WebhookKeeper::asksAboutAll() const {
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
   const std::lock_guard lock(mutex_);
-  if (!isBelieved() || wish_ != Wish::Standing || !isRight_) return std::nullopt;
-  return ProbedConfiguration{fingerprint_, configuration_.objects, rightSince_, scope_};
+  if (!isBelieved() || wish_ != Wish::Standing || !isRight_ || !made_) return std::nullopt;
+  return ProbedConfiguration{made_->fingerprint, configuration_.objects, rightSince_, made_->scope};
 }
 
 void WebhookKeeper::told(std::optional<kube::Value> object) {
+  DeclaredWebhooks declared = object ? declaredIn(*object) : DeclaredWebhooks();
   {
     const std::lock_guard lock(mutex_);
     standing_ = std::move(object);
+    declared_ = std::move(declared);
     if (const std::string path = standing_ ? reviewPathIn(*standing_) : ""; path != askedAt_)
       replace(askedAt_, path);
     compare();
@@ -215,10 +220,15 @@ bool WebhookKeeper::isSettled() const {
   return !isWriting_ && !(standing_ && client::isOlder(resourceVersionOf(*standing_), written_));
 }
 
-bool WebhookKeeper::isAsItShould() const {
+const MadeWebhooks& WebhookKeeper::made() {
+  if (!made_) made_ = makeWebhooks(configuration_);
+  return *made_;
+}
+
+bool WebhookKeeper::isAsItShould() {
   if (!isSettled()) return false;
   if (wish_ == Wish::Gone) return knowledge_.listed && !standing_;
-  return wish_ == Wish::Standing && standing_ && asksFor(*standing_, configuration_);
+  return wish_ == Wish::Standing && standing_ && declared_ == made().declared;
 }
 
 // After any change. Unguarded is what asks neither for what it should nor for what it should before.
@@ -228,11 +238,7 @@ void WebhookKeeper::compare() {
   widenWithoutConditions();
   const bool wasRight = std::exchange(isRight_, isAsItShould());
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
-  if (isRight_ && wish_ == Wish::Standing) {
-    fingerprint_ = fingerprintOf(configuration_);
-    scope_ = scopeOf(configuration_);
-  }
-  const bool asksForFormer = isSettled() && standing_ && stood_ && asksFor(*standing_, *stood_);
+  const bool asksForFormer = isSettled() && standing_ && stood_ && declared_ == *stood_;
   noteAsked(asksForFormer);
   if (wish_ != Wish::Standing || !isSettled()) return;
   if (!stood_ || isRight_ || asksForFormer)
@@ -240,7 +246,7 @@ void WebhookKeeper::compare() {
   else if (!wrongSince_)
     wrongSince_ = changedSince(steady_clock::now());
   if (mayWrite()) countLoss();
-  if (isRight_) stood_ = configuration_;
+  if (isRight_) stood_ = made().declared;
 }
 
 // An API server before Kubernetes 1.30 may drop the conditions from what was written; the rest would ask
@@ -249,9 +255,10 @@ void WebhookKeeper::widenWithoutConditions() {
   if (wish_ != Wish::Standing || configuration_.scope == WebhookScope::Types || !standing_ || !isSettled())
     return;
   if (written_.empty() || resourceVersionOf(*standing_) != written_) return;
-  if (!lacksConditions(*standing_, configuration_)) return;
+  if (!lacksConditions(declared_, made().declared)) return;
   configuration_.scope = WebhookScope::Types;
-  if (stood_) stood_->scope = WebhookScope::Types;
+  made_.reset();
+  stood_.reset();  // the API server dropped what is missing; nobody took it away
   options_.log(
       Level::Warning,
       "the API server knows no matchConditions (Kubernetes before 1.30): the webhook configuration asks "
@@ -311,14 +318,14 @@ void WebhookKeeper::run() {
     }
     const bool removes = wish_ == Wish::Gone;
     const client::ApiRequest request =
-        removes
-            ? client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_),
-                               resourceVersionOf(*standing_))
-            : client::creationOrPatch(kConfigurations,
-                                      toJson(configuration_, standing_ ? resourceVersionOf(*standing_) : ""));
-    const WebhookConfiguration sent = configuration_;
+        removes ? client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_),
+                                   resourceVersionOf(*standing_))
+                : client::creationOrPatch(kConfigurations,
+                                          toJson(configuration_.name, made().declared,
+                                                 standing_ ? resourceVersionOf(*standing_) : ""));
+    const DeclaredWebhooks sent = removes ? DeclaredWebhooks() : made().declared;
     isWriting_ = true;
-    asked_ = asked_.common(sent.objects);
+    asked_ = asked_.common(configuration_.objects);
     compare();
     const uint64_t asked = changes_;
     lock.unlock();

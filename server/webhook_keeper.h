@@ -85,13 +85,14 @@ class WebhookKeeper {
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
-  bool isBelieved() const;  // this and the next ten with the lock held
+  bool isBelieved() const;  // this and the next eleven with the lock held
   bool isSettled() const;
-  bool isAsItShould() const;
+  bool isAsItShould();
   void compare();
   void widenWithoutConditions();
   void noteAsked(bool asksForFormer);
   void adoptPath();
+  const MadeWebhooks& made();
   void replace(std::string& path, const std::string& by);
   void countLoss();
   bool mayRestore(TimePoint now);
@@ -112,28 +113,28 @@ class WebhookKeeper {
   std::condition_variable changed_;
   bool stopping_ = false;  // these are guarded by the mutex
   WebhookConfiguration configuration_;
-  Wish wish_ = Wish::Unknown;                                  // what should become of the configuration
-  uint64_t changes_ = 0;                                       // of all that a write depends on
-  client::Knowledge knowledge_;                                // of the watch
-  TimePoint awaySince_;                                        // when it began not to follow, last
-  TimePoint followsSince_;                                     // and when it did
-  std::optional<kube::Value> standing_;                        // the one that does
-  std::string askedAt_;                                        // the path for reviews in it
-  bool renewsPath_ = false;                                    // the one that was set stands nowhere yet
+  std::optional<MadeWebhooks> made_;     // of the configuration, unless that has changed
+  Wish wish_ = Wish::Unknown;            // what should become of the configuration
+  uint64_t changes_ = 0;                 // of all that a write depends on
+  client::Knowledge knowledge_;          // of the watch
+  TimePoint awaySince_;                  // when it began not to follow, last
+  TimePoint followsSince_;               // and when it did
+  std::optional<kube::Value> standing_;  // the one that does
+  DeclaredWebhooks declared_;            // in it
+  std::string askedAt_;                  // the path for reviews in it
+  bool renewsPath_ = false;              // the one that was set stands nowhere yet
   std::map<std::string, TimePoint, std::less<>> formerPaths_;  // by which API servers may go until then
-  std::string written_;                         // the version of what was written last, in this history
-  bool isWriting_ = false;                      // and may be another already
-  bool isRight_ = false;                        // it is as wished
-  ReviewedObjects asked_;                       // what it asks about, as far as is certain
-  TimePoint writeNotBefore_;                    // more of what is to be reviewed may change until then
-  std::string fingerprint_;                     // of the one that is right
-  WebhookScope scope_ = WebhookScope::Objects;  // and what it asks about
-  TimePoint rightSince_;                        // since when
-  std::optional<WebhookConfiguration> stood_;   // as it was right last, or was written since
-  TimePoint restoreNotBefore_;                  // what somebody else changed is left until then
-  TimePoint calmAt_;                            // from then on the next change is the first again
-  std::optional<TimePoint> wrongSince_;         // it is seen to ask neither for what it should nor for that
-  std::optional<TimePoint> lostAt_;             // from when the interval is counted that is to be told
+  std::string written_;                    // the version of what was written last, in this history
+  bool isWriting_ = false;                 // and may be another already
+  bool isRight_ = false;                   // it is as wished
+  ReviewedObjects asked_;                  // what it asks about, as far as is certain
+  TimePoint writeNotBefore_;               // more of what is to be reviewed may change until then
+  TimePoint rightSince_;                   // since when
+  std::optional<DeclaredWebhooks> stood_;  // as it was right last, or was written since
+  TimePoint restoreNotBefore_;             // what somebody else changed is left until then
+  TimePoint calmAt_;                       // from then on the next change is the first again
+  std::optional<TimePoint> wrongSince_;    // it is seen to ask neither for what it should nor for that
+  std::optional<TimePoint> lostAt_;        // from when the interval is counted that is to be told
   client::Watcher watcher_;
   std::thread thread_;
 };

@@ -302,7 +302,7 @@ TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
     configuration.objects.providers = {{"apps", "deployments"}};
   };
   add(0, 2'000);
-  EXPECT_EQ(scopeOf(configuration), WebhookScope::Objects);
+  EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Objects);
   size_t listed = 0;
   const auto webhooks = apiserver::checkConfiguration(toJson(configuration));
   ASSERT_TRUE(webhooks) << webhooks.error().message;
@@ -327,12 +327,12 @@ TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
   EXPECT_EQ(askedAbout({{"apps", "deployments"}, "namespace-of-a-provider-100000", "other"}), 0U);
 
   add(2'000, 12'000);
-  EXPECT_EQ(scopeOf(configuration), WebhookScope::Namespaces) << "more than an API server stores";
+  EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Namespaces) << "more than an API server stores";
   const Json wide = toJson(configuration);
   EXPECT_LT(wide.dump().size(), 1'100'000U);
   EXPECT_EQ(wide["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"].size(), 12'000U);
   add(12'000, 40'000);
-  EXPECT_EQ(scopeOf(configuration), WebhookScope::Types);
+  EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Types);
 }
 
 TEST_F(WebhookKeeperTest, WritesWhatChangesTogetherAtOnce) {

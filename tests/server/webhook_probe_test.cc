@@ -108,7 +108,7 @@ class WebhookProbeTest : public ServerTest {
   }
   void declare() {
     const std::lock_guard lock(mutex_);
-    wanted_ = {fingerprintOf(configuration), configuration.objects, TimePoint()};
+    wanted_ = {makeWebhooks(configuration).fingerprint, configuration.objects, TimePoint()};
   }
   void start(bool inCluster = false) {
     client::Connection connection = access->connection();
