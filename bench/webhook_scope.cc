@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kAuthorityBytes = 1'200;  // of a certificate in PEM
 
-// Each provider in a namespace of its own; namespace and name are of 45 characters. `needed`: with what a
-// usual one needs.
+// Each provider in a namespace of its own; namespace and name are of 45 characters with the slash. `needed`:
+// with what a usual one needs.
 WebhookConfiguration configurationOf(int64_t providers, bool needed) {
   WebhookConfiguration configuration;
   configuration.address.serviceNamespace = "lastout";
