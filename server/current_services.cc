@@ -12,6 +12,23 @@ constexpr std::chrono::seconds kLongestRead{5};  // nobody waits for longer
 
 }  // namespace
 
+// The version of a review's object is that of what it replaces: with it, it would pass for what was told.
+void AllowedServices::add(kube::Object service, TimePoint now) {
+  service.meta.resourceVersion.clear();
+  if (service.key.name.empty()) service.key.name = "(a new one)";  // the API server is still to name it
+  const std::lock_guard lock(mutex_);
+  if (services_.size() >= kMost) services_.pop_front();
+  services_.push_back({std::move(service), now});
+}
+
+std::vector<kube::Object> AllowedServices::recent(TimePoint now) {
+  std::vector<kube::Object> services;
+  const std::lock_guard lock(mutex_);
+  while (!services_.empty() && now - services_.front().at > kRemembered) services_.pop_front();
+  for (const Allowed& allowed : services_) services.push_back(allowed.service);
+  return services;
+}
+
 CurrentServices::CurrentServices(const std::shared_ptr<client::Access>& access, const LiveView& view)
     : reader_(access, view), thread_([this] { run(); }) {}
 

@@ -1,7 +1,9 @@
 // CurrentServices: the CriticalServices as the API server has them now, whatever the watch has told.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +13,26 @@
 #include "server/consistent_reader.h"
 
 namespace lastout::server {
+
+// The CriticalServices whose writing this replica has allowed lately: where no other can be asked about, they
+// count beside what the watch has told. Safe for any number of threads.
+class AllowedServices {
+ public:
+  static constexpr std::chrono::minutes kRemembered{5};
+  static constexpr size_t kMost = 1'000;  // the oldest gives way
+
+  void add(kube::Object service, TimePoint now);
+  // Those that were added in the time before `now`, oldest first.
+  std::vector<kube::Object> recent(TimePoint now);
+
+ private:
+  struct Allowed {
+    kube::Object service;
+    TimePoint at;
+  };
+  std::mutex mutex_;
+  std::deque<Allowed> services_;  // guarded by the mutex
+};
 
 // Safe for any number of threads. Those that ask while a read is under way share the next one. It is read by
 // a thread of this, so that nobody waits beyond their own deadline.

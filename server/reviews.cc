@@ -96,14 +96,15 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
   const auto before = kube::parseJson(review.oldObject, "");
   const auto after = kube::parseJson(review.newObject, "");
   if (before && after && !admission::scalesToZero(*before, *after)) return {};
-  if (const auto missed = whatTheWatchMisses(review.object, deadline))
-    return unconfirmed(review.object, *missed);
+  const Comparison compared = compareWithServices(review.object, deadline);
+  if (compared.missed) return unconfirmed(review.object, *compared.missed);
   bool guarded = false;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
     guarded = view.guardsScaling(review.object);
   });
   if (!guarded) return {};
   Judgement judgement = judgeByWatch(review.object, admission::Manner::Ending, deadline);
+  judgement.confirmed = judgement.confirmed && compared.wereRead;
   if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
   return judgement;
 }
@@ -117,8 +118,11 @@ Reviews::Judgement Reviews::judgeDelete(const admission::Review& review, TimePoi
   if (!first.decision.allowed)
     return {false, first.decision.reason, std::move(first.explanation), warningsOfYouth(review, manner),
             false};
-  if (const auto missed = whatTheWatchMisses(object, deadline)) return unconfirmed(object, *missed, manner);
-  return judgeByWatch(object, manner, deadline);
+  const Comparison compared = compareWithServices(object, deadline);
+  if (compared.missed) return unconfirmed(object, *compared.missed, manner);
+  Judgement judgement = judgeByWatch(object, manner, deadline);
+  judgement.confirmed = judgement.confirmed && compared.wereRead;
+  return judgement;
 }
 
 // It would be held, were the finalizer not that young.
@@ -141,18 +145,18 @@ admission::Manner Reviews::mannerOf(const admission::Review& review, TimePoint n
                              deletion.waitsForDependents, admission::askedBy(deletion.policy));
 }
 
-// Another replica may have heard of a CriticalService before this one. When nobody can say, a watch that
-// follows is believed: what nobody guards is not to wait for an API server that is slow.
-std::optional<std::string> Reviews::whatTheWatchMisses(const kube::ObjectKey& object,
-                                                       TimePoint deadline) const {
+// Another replica may have heard of a CriticalService before this one. When nobody can say, what is guarded
+// as far as this one knows stays; what nobody guards is not to wait for an API server that is slow.
+Reviews::Comparison Reviews::compareWithServices(const kube::ObjectKey& object, TimePoint deadline) const {
   const auto services = services_.read(std::min(deadline, steady_clock::now() + kServicesPatience));
-  if (!services) {
-    if (view_.isFollowed(criticalservice::criticalServiceType())) return std::nullopt;
-    return services.error().message;
-  }
-  const std::string name = view_.untoldGuard(object, **services);
-  if (name.empty()) return std::nullopt;
-  return "criticalservices.lastout.dev/" + name + " guards it since a moment ago, and is being read";
+  const bool isFollowed = view_.isFollowed(criticalservice::criticalServiceType());
+  if (!services && (!isFollowed || view_.judge(object, steady_clock::now()).decision.guarded))
+    return {services.error().message, false};
+  const std::string name =
+      view_.untoldGuard(object, services ? **services : allowedServices_.recent(steady_clock::now()));
+  if (name.empty()) return {std::nullopt, services.has_value()};
+  return {"criticalservices.lastout.dev/" + name + " guards it since a moment ago, and is being read",
+          services.has_value()};
 }
 
 Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, admission::Manner manner,
@@ -166,10 +170,9 @@ Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, admissio
           std::move(warnings), true};
 }
 
-// The API server was asked, in vain.
 Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::string_view why,
                                         admission::Manner manner) const {
-  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why, manner), {}, true};
+  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why, manner), {}, false};
 }
 
 // For a warning: where it cannot be found out soon, it is not.
@@ -186,12 +189,14 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
   kube::Errors problems;
   std::vector<criticalservice::Criterion> givenUp;
   std::optional<kube::ObjectKey> unknown;  // a provider of a type that is not followed yet
+  std::optional<kube::Object> written;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const auto after = objectOf(review.newObject, types);
     if (!after) {
       problems = after.error();
       return;
     }
+    written = *after;
     const auto read = objectOf(review.oldObject, types);
     const kube::Object* before = read ? &*read : nullptr;
     problems = admission::serviceProblems(view, types, view_.ownNamespace(), before, *after,
@@ -205,8 +210,8 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
   if (!problems.empty()) judgement.reason = Reason::Invalid;
   for (const criticalservice::Criterion& criterion : givenUp) {
     if (!problems.empty()) break;
-    judgement.confirmed = true;
     const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
+    judgement.confirmed = holder.has_value();
     if (holder && !*holder) continue;
     judgement.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
     problems.push_back({"the criterion " + toString(criterion) + " cannot be removed: " +
@@ -216,6 +221,7 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
                         {}});
   }
   judgement.allowed = problems.empty();
+  if (judgement.allowed && !review.dryRun) allowedServices_.add(std::move(*written), steady_clock::now());
   if (judgement.allowed && unknown && isMissing(*unknown, deadline))
     judgement.warnings.push_back(criticalservice::missingProvider(*unknown));
   judgement.explanation.message = admission::joinedMessages(problems);

@@ -42,7 +42,7 @@ struct Verdict {
   admission::Reason reason = admission::Reason::NotGuarded;
   std::string message;     // of a denial
   uint64_t revision = 0;   // of the graph that a denial was found in
-  bool confirmed = false;  // the API server was asked once more, in vain or not
+  bool confirmed = false;  // it was read once more from the API server
   std::chrono::microseconds took{0};
 };
 
@@ -63,7 +63,7 @@ class Reviews {
     admission::Reason reason = admission::Reason::NotGuarded;
     admission::Explanation explanation;  // of a denial
     std::vector<std::string> warnings;
-    bool confirmed = false;  // the API server was asked once more, in vain or not
+    bool confirmed = false;  // it was read once more from the API server
   };
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
@@ -71,7 +71,12 @@ class Reviews {
   std::vector<std::string> warningsOfYouth(const admission::Review& review, admission::Manner manner) const;
   admission::Manner mannerOf(const admission::Review& review, TimePoint now) const;
   Judgement judgeByWatch(const kube::ObjectKey& object, admission::Manner manner, TimePoint deadline) const;
-  std::optional<std::string> whatTheWatchMisses(const kube::ObjectKey& object, TimePoint deadline) const;
+  // What the CriticalServices say of an object that the watch has not told.
+  struct Comparison {
+    std::optional<std::string> missed;  // why the object must stay
+    bool wereRead = false;              // by the API server's word, not by this replica's alone
+  };
+  Comparison compareWithServices(const kube::ObjectKey& object, TimePoint deadline) const;
   bool isMissing(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
@@ -82,6 +87,7 @@ class Reviews {
   LiveView& view_;
   ConfirmingReads& reads_;
   CurrentServices& services_;
+  mutable AllowedServices allowedServices_;
   const ReviewsOptions options_;
   const Observer observer_;
 };

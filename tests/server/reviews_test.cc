@@ -177,7 +177,57 @@ TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
   const Json denied = reviewDelete(kProvider);
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "Unconfirmed") << denied;
   EXPECT_THAT(messageOf(denied), HasSubstr("must stay until the API server has confirmed"));
-  EXPECT_TRUE(verdicts().back().confirmed) << "it was asked, in vain";
+  EXPECT_FALSE(verdicts().back().confirmed) << "it was asked, in vain";
+}
+
+// An API server that does not answer lets nothing go that is guarded as far as this replica knows.
+TEST_F(ReviewsTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
+  createStory();
+  follow();
+  clearTheWay();
+  waitFor(kCoolResources, Knowledge::Absent);
+  EXPECT_TRUE(reviewDelete(kProvider)["allowed"]);
+  EXPECT_TRUE(verdicts().back().confirmed);
+  services->stop();
+  EXPECT_EQ(reviewDelete(kProvider)["status"]["details"]["causes"][0]["reason"], "Unconfirmed");
+  EXPECT_FALSE(verdicts().back().confirmed);
+  EXPECT_TRUE(reviewDelete({kProvider.type, kProvider.namespaceName, "another"})["allowed"])
+      << "what nobody guards waits for nobody";
+  EXPECT_FALSE(verdicts().back().confirmed) << "it was allowed by what the watch told alone";
+}
+
+TEST_F(ReviewsTest, WhatThisReplicaHasAllowedToBeGuardedCountsBesideTheWatch) {
+  createStory();
+  follow();
+  waitUntil([this] { return view.isFollowed(criticalservice::criticalServiceType()); });
+  Json another = criticalService();
+  another["metadata"]["name"] = "another";
+  another["spec"]["provider"]["name"] = "another";
+  EXPECT_TRUE(reviewService(nullptr, another)["allowed"]);
+  services->stop();
+  const kube::ObjectKey provider{kProvider.type, kProvider.namespaceName, "another"};
+  EXPECT_THAT(messageOf(reviewDelete(provider)), HasSubstr("another guards it since a moment ago"));
+  EXPECT_TRUE(reviewDelete({kProvider.type, kProvider.namespaceName, "third"})["allowed"]);
+}
+
+TEST(AllowedServices, AreForgottenInTime) {
+  AllowedServices allowed;
+  const TimePoint begun;
+  const auto named = [](const std::string& name) {
+    kube::Object service;
+    service.key.name = name;
+    service.meta.resourceVersion = "7";
+    return service;
+  };
+  allowed.add(named("a"), begun);
+  allowed.add(named(""), begun + std::chrono::minutes(1));
+  ASSERT_EQ(allowed.recent(begun + std::chrono::minutes(2)).size(), 2U);
+  EXPECT_EQ(allowed.recent(begun + std::chrono::minutes(2)).front().meta.resourceVersion, "");
+  ASSERT_EQ(allowed.recent(begun + std::chrono::minutes(5) + std::chrono::seconds(1)).size(), 1U);
+  EXPECT_NE(allowed.recent(begun + std::chrono::minutes(6)).front().key.name, "");
+  for (size_t i = 0; i <= AllowedServices::kMost; ++i)
+    allowed.add(named("b" + std::to_string(i)), begun + std::chrono::minutes(6));
+  EXPECT_EQ(allowed.recent(begun + std::chrono::minutes(6)).size(), AllowedServices::kMost);
 }
 
 TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
