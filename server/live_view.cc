@@ -344,6 +344,8 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
   std::erase_if(types, [this](const kube::GroupResource& type) {
     const Knowledge known = standing(type);
     if (known == Knowledge::Unserved || isLeavingDiscovery(type)) return false;
+    // A type may go between two answers of discovery, which leaves a gap.
+    if (!admission::believable(known) && discovery_.gapIn(type.group) != nullptr) return false;
     // What answers 404 although discovery has it: that is older.
     const auto watched = watched_.find(type);
     const bool isGone = watched != watched_.end() && watched->second.state == ClientState::NotServed;

@@ -170,6 +170,7 @@ void ServerTest::waitUntil(const std::function<bool()>& holds) {
 }
 
 void ServerTest::waitFor(const kube::GroupResource& type, graph::Knowledge knowledge) {
+  SCOPED_TRACE(toString(type) + " becomes " + std::string(graph::toString(knowledge)));
   waitUntil([&] { return view.knowledge(type) == knowledge; });
 }
 

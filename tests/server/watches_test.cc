@@ -41,6 +41,9 @@ class LostRoleTest : public lastout::testing::ServerTest {
  public:
   LostRoleTest() {
     serve([this](const apiserver::HttpRequest& request) {
+      // Between the list of groups and the list of the group's types.
+      if (request.path == "/apis/my.crd.group/v1" && isAboutToGo.exchange(false))
+        cluster.clock().advance(std::chrono::seconds(1));
       if (!isRoleGone || !request.path.starts_with("/apis/my.crd.group/v1/")) return handle(request);
       apiserver::HttpResponse refusal;
       refusal.status = 403;
@@ -53,10 +56,12 @@ class LostRoleTest : public lastout::testing::ServerTest {
     connection.authority = authority.certificate;
     connection.authentication.client = {admin.certificate, admin.key};
     access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+    cluster.clock().pause();
   }
   ~LostRoleTest() override { listener.reset(); }
 
   std::atomic<bool> isRoleGone{false};
+  std::atomic<bool> isAboutToGo{false};
 };
 
 TEST_F(LostRoleTest, ATypeThatIsForbiddenForEverIsAbsentOnceItsCrdIsGone) {
@@ -69,6 +74,17 @@ TEST_F(LostRoleTest, ATypeThatIsForbiddenForEverIsAbsentOnceItsCrdIsGone) {
   cluster.clock().advance(std::chrono::seconds(1));  // discovery names it so long
   waitFor(kCoolResources, graph::Knowledge::Absent);
   EXPECT_EQ(view.find(kCoolResources), std::nullopt) << "discovery has told, and was asked more than once";
+}
+
+TEST_F(LostRoleTest, ATypeThatGoesBetweenTwoAnswersOfDiscoveryIsAbsentSoon) {
+  createStory();
+  follow();
+  waitFor(kCoolResources, graph::Knowledge::Synced);
+  isRoleGone = true;
+  clearTheWay();
+  waitFor(kCoolResources, graph::Knowledge::Forbidden);
+  isAboutToGo = true;
+  waitFor(kCoolResources, graph::Knowledge::Absent);
 }
 
 // What providers need, as it is found in a real cluster.
