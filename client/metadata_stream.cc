@@ -100,9 +100,15 @@ kube::Object toObject(StreamedObject streamed, const kube::ResourceType& type) {
 }
 
 ListStream::ListStream(Content content, TakeObject take, const StreamLimits& limits)
+    : ListStream(
+          content, [](std::string_view) { return true; }, std::move(take), limits) {}
+
+ListStream::ListStream(Content content, Wants wants, TakeObject take, const StreamLimits& limits)
     : limits_(limits),
       splitter_(
-          [content, take = std::move(take), limits](std::string_view text) -> kube::Result<void> {
+          [content, wants = std::move(wants), take = std::move(take),
+           limits](std::string_view text) -> kube::Result<void> {
+            if (!wants(text)) return {};
             StreamLimits itemLimits = limits;
             itemLimits.depth = limits.depth < 2 ? 0 : limits.depth - 2;
             auto object = decodeObject(text, content, itemLimits);

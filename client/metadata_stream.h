@@ -60,13 +60,18 @@ struct ListEnd {
 class ListStream {
  public:
   using TakeObject = std::function<void(StreamedObject object)>;
+  // Returns false for the text of an item that need not be read: the item then counts as part of the list,
+  // and is not checked further.
+  using Wants = std::function<bool(std::string_view item)>;
 
   ListStream(Content content, TakeObject take, const StreamLimits& limits = {});
+  ListStream(Content content, Wants wants, TakeObject take, const StreamLimits& limits = {});
 
   // Fails on the first thing that is wrong; what was taken before it was taken, and the rest is not known.
   kube::Result<void> push(std::string_view piece) { return splitter_.push(piece); }
   // Fails unless it was a whole list: only then is what it does not name not there.
   kube::Result<ListEnd> finish();
+  size_t items() const { return splitter_.items(); }  // so far, read or not
 
  private:
   StreamLimits limits_;

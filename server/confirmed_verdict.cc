@@ -17,10 +17,10 @@ struct ReadSoFar {
   std::vector<admission::Seen> seen;
 };
 
-// Nothing: a read found a holder, or all of them found none; else why one of them failed.
-std::optional<std::string> readMore(ConfirmingReads& reads, const std::vector<graph::Condition>& conditions,
+// nullopt: a read found a holder, or all of them found none; else why one of them failed.
+std::optional<std::string> readMore(ConfirmingReads& reads, const ConfirmingReads::Asked& asked,
                                     TimePoint deadline, ReadSoFar& read) {
-  auto holders = reads.holdersOf(conditions, deadline);
+  auto holders = reads.holdersOf(asked, deadline);
   bool foundHolder = false;
   std::optional<std::string> failure;
   for (size_t i = 0; i < holders.size(); ++i) {
@@ -28,7 +28,7 @@ std::optional<std::string> readMore(ConfirmingReads& reads, const std::vector<gr
       failure = holders[i].error().message;
       continue;
     }
-    read.confirmed.insert(conditions[i]);
+    read.confirmed.insert(asked.conditions()[i]);
     if (!*holders[i]) continue;
     foundHolder = true;
     read.seen.push_back(std::move(**holders[i]));
@@ -41,15 +41,19 @@ std::optional<std::string> readMore(ConfirmingReads& reads, const std::vector<gr
 // Until all that the verdict rests on was read since it was asked for: the verdict is made again with what
 // was found.
 ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
-                                  admission::Manner manner, TimePoint deadline) {
+                                  admission::Manner manner, TimePoint deadline,
+                                  std::optional<ConfirmingReads::Asked> asked) {
   ReadSoFar read;
+  // A failure counts only if the verdict still rests on what failed, which is then asked for again.
+  if (asked) readMore(reads, *asked, deadline, read);
   for (int round = 0; round < kMostRounds; ++round) {
     admission::Judged judged = view.judge(object, std::chrono::steady_clock::now(), read.seen, manner);
     if (!judged.decision.allowed || !judged.decision.guarded) return {std::move(judged), std::nullopt};
     std::erase_if(judged.toConfirm,
                   [&](const graph::Condition& condition) { return read.confirmed.contains(condition); });
     if (judged.toConfirm.empty()) return {std::move(judged), std::nullopt};
-    if (auto failure = readMore(reads, judged.toConfirm, deadline, read)) return {{}, std::move(failure)};
+    const auto more = reads.ask(std::move(judged.toConfirm));
+    if (auto failure = readMore(reads, more, deadline, read)) return {{}, std::move(failure)};
   }
   return {{}, "what it depends on keeps changing"};
 }

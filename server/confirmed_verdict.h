@@ -14,9 +14,10 @@ struct ConfirmedVerdict {
   std::optional<std::string> unconfirmed;  // why that could not be found out; then `judged` says nothing
 };
 
-// On a DELETE in that manner. What a read finds counts as if it had been known. Who guards the object is not
-// asked here.
+// Judges a DELETE in that manner. What a read finds counts as if it had been known. Who guards the object is
+// not asked here. `asked`: reads that began after the DELETE was asked for, and need not be made again.
 ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
-                                  admission::Manner manner, TimePoint deadline);
+                                  admission::Manner manner, TimePoint deadline,
+                                  std::optional<ConfirmingReads::Asked> asked = std::nullopt);
 
 }  // namespace lastout::server

@@ -12,6 +12,7 @@ using std::chrono::steady_clock;
 
 // How often is looked what is to be renewed.
 constexpr std::chrono::milliseconds kLookAfter{1'000};
+constexpr std::chrono::milliseconds kLongestGathering{5};  // of those who share a read
 
 // What is read for that condition, and for others with it.
 Condition whatToRead(const Condition& condition) {
@@ -58,18 +59,30 @@ void ConfirmingReads::stop() {
 
 // --- those who ask
 
-kube::Result<Holder> ConfirmingReads::holderOf(const Condition& condition, TimePoint deadline) {
-  return std::move(holdersOf({&condition, 1}, deadline).front());
+ConfirmingReads::Asked::~Asked() {
+  if (reads_.empty()) return;
+  const std::lock_guard lock(owner_.mutex_);
+  for (const std::shared_ptr<Read>& read : reads_) owner_.leave(read);
 }
 
-std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(std::span<const Condition> conditions,
-                                                             TimePoint deadline) {
-  std::unique_lock lock(mutex_);
-  std::vector<std::shared_ptr<Read>> reads;
-  reads.reserve(conditions.size());
+ConfirmingReads::Asked ConfirmingReads::ask(std::vector<Condition> conditions) {
+  Asked asked(*this, std::move(conditions));
+  asked.reads_.reserve(asked.conditions_.size());
+  const std::lock_guard lock(mutex_);
   const TimePoint now = steady_clock::now();
-  for (const Condition& condition : conditions) reads.push_back(join(condition, now));
+  for (const Condition& condition : asked.conditions_) asked.reads_.push_back(join(condition, now));
   changed_.notify_all();
+  return asked;
+}
+
+kube::Result<Holder> ConfirmingReads::holderOf(const Condition& condition, TimePoint deadline) {
+  return std::move(holdersOf(ask({condition}), deadline).front());
+}
+
+std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(const Asked& asked, TimePoint deadline) {
+  const std::vector<Condition>& conditions = asked.conditions_;
+  const std::vector<std::shared_ptr<Read>>& reads = asked.reads_;
+  std::unique_lock lock(mutex_);
   const auto isKnown = [&](size_t i) { return reads[i]->done || reads[i]->found.contains(conditions[i]); };
   changed_.wait_until(lock, deadline, [&] {
     for (size_t i = 0; i < reads.size(); ++i) {
@@ -91,7 +104,6 @@ std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(std::span<const Con
                                                                     : tookTooLong(conditions[i]))));
     }
   }
-  for (const std::shared_ptr<Read>& read : reads) leave(read);
   return holders;
 }
 
@@ -114,10 +126,18 @@ std::shared_ptr<ConfirmingReads::Read> ConfirmingReads::join(const Condition& co
   if (!read) {
     read = std::make_shared<Read>();
     read->wantedAt = now;
+    read->notBefore = beginOf(what, now);
   }
   read->conditions.insert(condition);
   ++read->waiting;
   return read;
+}
+
+// Those who were answered by one read often ask again together, and are to share the next one, too. A read
+// that began with the first of them would leave the others to one after it.
+TimePoint ConfirmingReads::beginOf(const Condition& what, TimePoint now) const {
+  if (what != lastEnded_.what) return now;
+  return std::max(now, lastEnded_.at + std::min<TimePoint::duration>(lastEnded_.took / 8, kLongestGathering));
 }
 
 // A read that nobody waits for any more is begun all the same, unless another is under way: its end may help
@@ -145,8 +165,10 @@ void ConfirmingReads::work() {
   while (!stopping_) {
     renew(steady_clock::now());
     const auto first = firstToBegin();
-    if (first == reads_.end()) {
-      changed_.wait_for(lock, kLookAfter);
+    const TimePoint now = steady_clock::now();
+    if (first == reads_.end() || first->second.running->notBefore > now) {
+      const bool isGathering = first != reads_.end();
+      changed_.wait_until(lock, isGathering ? first->second.running->notBefore : now + kLookAfter);
       continue;
     }
     const Subject subject = first->first;
@@ -163,12 +185,12 @@ void ConfirmingReads::work() {
   }
 }
 
-// Who waited longest.
+// The one that may begin first.
 std::map<ConfirmingReads::Subject, ConfirmingReads::Reads>::iterator ConfirmingReads::firstToBegin() {
   auto first = reads_.end();
   for (auto each = reads_.begin(); each != reads_.end(); ++each) {
     if (each->second.running->begun) continue;
-    if (first == reads_.end() || each->second.running->wantedAt < first->second.running->wantedAt)
+    if (first == reads_.end() || each->second.running->notBefore < first->second.running->notBefore)
       first = each;
   }
   return first;
@@ -192,6 +214,7 @@ ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject, const st
   const TimePoint now = steady_clock::now();
   lock.lock();
   --underWay_;
+  if (!isOfObject(subject.what)) lastEnded_ = {subject.what, now, now - begunAt};
   read->done = true;
   if (!result) read->failure = result.error().message;
   if (!subject.again && !isOfObject(subject.what)) ended(subject, *read, now);

@@ -10,9 +10,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "server/consistent_reader.h"
@@ -53,10 +53,12 @@ class ConfirmingReads {
   ConfirmingReads(const ConfirmingReads&) = delete;
   ConfirmingReads& operator=(const ConfirmingReads&) = delete;
 
-  // For each condition an object that holds it, or nothing: then none did, at one moment after this was
-  // called. Fails, each alone, with why that could not be found out until `deadline`.
-  std::vector<kube::Result<Holder>> holdersOf(std::span<const graph::Condition> conditions,
-                                              TimePoint deadline);
+  class Asked;
+  // Asks for reads that begin from now on, without waiting for them.
+  Asked ask(std::vector<graph::Condition> conditions);
+  // For each condition that was asked for an object that holds it, or nothing: then none did, at one moment
+  // after ask(). Fails, each alone, with why that could not be found out until `deadline`.
+  std::vector<kube::Result<Holder>> holdersOf(const Asked& asked, TimePoint deadline);
   kube::Result<Holder> holderOf(const graph::Condition& condition, TimePoint deadline);
   size_t waiting();  // how many conditions callers wait for now
   // Ends what is under way; from now on everything fails.
@@ -72,6 +74,7 @@ class ConfirmingReads {
   struct Read {
     ConsistentReader::Conditions conditions;  // others join until it has begun
     TimePoint wantedAt;
+    TimePoint notBefore;
     bool begun = false;
     bool done = false;
     int waiting = 0;  // how many want it
@@ -81,6 +84,12 @@ class ConfirmingReads {
   struct Reads {
     std::shared_ptr<Read> running;  // or about to
     std::shared_ptr<Read> next;     // for all who came since that began
+  };
+  // The type that was read last, with when that ended and how long it took.
+  struct Ended {
+    graph::Condition what;
+    TimePoint at;
+    TimePoint::duration took{0};
   };
   // A type was read to its end when nobody waited for that any more.
   struct Outlasting {
@@ -94,6 +103,7 @@ class ConfirmingReads {
   void work();
   void renew(TimePoint now);
   std::map<Subject, Reads>::iterator firstToBegin();
+  TimePoint beginOf(const graph::Condition& what, TimePoint now) const;
   Done carryOut(const Subject& subject, const std::shared_ptr<Read>& read,
                 std::unique_lock<std::mutex>& lock);
   void ended(const Subject& subject, const Read& read, TimePoint now);
@@ -108,7 +118,29 @@ class ConfirmingReads {
   size_t underWay_ = 0;
   std::map<Subject, Reads> reads_;
   std::map<graph::Condition, Outlasting> outlasting_;
+  Ended lastEnded_;
   std::vector<std::thread> readers_;  // not guarded: of who makes and ends this
+};
+
+// Reads that somebody has asked for, and wants until this goes.
+class ConfirmingReads::Asked {
+ public:
+  ~Asked();
+  Asked(Asked&&) = default;
+  Asked& operator=(Asked&&) = delete;
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  const std::vector<graph::Condition>& conditions() const { return conditions_; }
+
+ private:
+  friend class ConfirmingReads;
+  Asked(ConfirmingReads& reads, std::vector<graph::Condition> conditions)
+      : owner_(reads), conditions_(std::move(conditions)) {}
+
+  ConfirmingReads& owner_;
+  std::vector<graph::Condition> conditions_;
+  std::vector<std::shared_ptr<Read>> reads_;  // one for each; none after a move
 };
 
 }  // namespace lastout::server

@@ -16,7 +16,10 @@ using graph::Condition;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr size_t kPage = 500;
+// The first page is small, as a holder is often among the first objects; later ones cost the API server less
+// for each object the larger they are.
+constexpr size_t kFirstPage = 500;
+constexpr size_t kLargestPage = 4'000;
 constexpr int kMostLooks = 5;                    // until the watch knows of as many objects
 constexpr milliseconds kLongestSilence{10'000};  // of an answer
 constexpr size_t kMostRefusalBytes = 4'096;
@@ -41,11 +44,28 @@ bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
   return condition.uid.empty() || condition.uid == meta.uid;
 }
 
+// False when an object, by its text alone, holds none of these: most carry no finalizer that is sought, and
+// to look for its name costs a small part of reading the object. JSON may write any character as an escape,
+// all of which begin with a backslash.
+bool mayHold(const ConsistentReader::Conditions& sought, std::string_view object) {
+  if (object.find('\\') != std::string_view::npos) return true;
+  return std::ranges::any_of(sought, [&](const Condition& condition) {
+    return condition.kind != Condition::Kind::Finalizer ||
+           object.find(condition.finalizer) != std::string_view::npos;
+  });
+}
+
 }  // namespace
+
+// Where a page begins, and the most objects that it is to have.
+struct ConsistentReader::Place {
+  std::string continueToken;  // empty: it is the first page
+  size_t limit = kFirstPage;
+};
 
 // What a page says of the others.
 struct ConsistentReader::Page {
-  std::string continueToken;        // empty: it was the last
+  std::optional<Place> next;        // nullopt: it was the last
   std::optional<uint64_t> objects;  // of the first page: how many there are on all
 };
 
@@ -59,12 +79,11 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
   if (!type) return readUnserved(first.type, deadline);
   if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
   Conditions sought = conditions;
-  std::string token;
-  do {
-    auto page = seekOnPage(*type, token, sought, deadline, found);
+  for (std::optional<Place> place = Place(); place && !sought.empty();) {
+    auto page = seekOnPage(*type, *place, sought, deadline, found);
     if (!page) return tl::unexpected(std::move(page.error()));
-    token = std::move(page->continueToken);
-  } while (!token.empty() && !sought.empty());
+    place = std::move(page->next);
+  }
   return {};
 }
 
@@ -76,7 +95,7 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   for (int look = 0; look < kMostLooks; ++look) {
     const auto page = seekOnPage(*type, {}, sought, deadline, found);
     if (!page) return tl::unexpected(page.error());
-    if (page->continueToken.empty() || sought.empty()) return {};
+    if (!page->next || sought.empty()) return {};
     if (page->objects == view_.objectCount(type->type)) return {};
   }
   return tl::unexpected(unread("the watch of " + toString(type->type) + " is behind the API server"));
@@ -93,16 +112,16 @@ kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube
   };
   const auto served = view_.find(type);
   if (!served) return failed(unread("the API server does not serve " + toString(type)));
-  std::string token;
-  do {
-    auto page =
-        readPage(*served, client::Content::Whole, token, deadline, [&](client::StreamedObject object) {
-          objects.push_back(client::toObject(std::move(object), *served));
-          return true;
-        });
+  const Reading all{client::Content::Whole, [](std::string_view) { return true; },
+                    [&](client::StreamedObject object) {
+                      objects.push_back(client::toObject(std::move(object), *served));
+                      return true;
+                    }};
+  for (std::optional<Place> place = Place(); place;) {
+    auto page = readPage(*served, *place, deadline, all);
     if (!page) return failed(std::move(page.error()));
-    token = std::move(page->continueToken);
-  } while (!token.empty());
+    place = std::move(page->next);
+  }
   return objects;
 }
 
@@ -160,37 +179,36 @@ kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, 
 
 // What is found is sought no longer; when nothing is sought any more the page is not read to its end.
 kube::Result<ConsistentReader::Page> ConsistentReader::seekOnPage(const kube::ResourceType& type,
-                                                                  const std::string& continueToken,
-                                                                  Conditions& sought, TimePoint deadline,
+                                                                  const Place& place, Conditions& sought,
+                                                                  TimePoint deadline,
                                                                   const Found& found) const {
-  return readPage(type, client::Content::Metadata, continueToken, deadline,
-                  [&](const client::StreamedObject& object) {
-                    std::erase_if(sought, [&](const Condition& condition) {
-                      if (!holds(condition, object.meta)) return false;
-                      found(condition, {type.type, object.meta});
-                      return true;
-                    });
-                    return !sought.empty();
-                  });
+  return readPage(
+      type, place, deadline,
+      {client::Content::Metadata, [&](std::string_view object) { return mayHold(sought, object); },
+       [&](const client::StreamedObject& object) {
+         std::erase_if(sought, [&](const Condition& condition) {
+           if (!holds(condition, object.meta)) return false;
+           found(condition, {type.type, object.meta});
+           return true;
+         });
+         return !sought.empty();
+       }});
 }
 
 // All pages of one list are of one moment.
 kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::ResourceType& type,
-                                                                client::Content content,
-                                                                const std::string& continueToken,
-                                                                TimePoint deadline, const Take& take) const {
-  uint64_t objects = 0;
+                                                                const Place& place, TimePoint deadline,
+                                                                const Reading& reading) const {
   bool wantsMore = true;
-  client::ListStream list(content, [&](client::StreamedObject object) {
-    ++objects;
-    if (wantsMore) wantsMore = take(std::move(object));
-  });
+  client::ListStream list(
+      reading.content, [&](std::string_view object) { return wantsMore && reading.wants(object); },
+      [&](client::StreamedObject object) { wantsMore = reading.take(std::move(object)); });
   kube::Result<void> pushed;
   std::string refusal;
-  const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(kPage);
+  const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(place.limit);
   const auto request = requestFor(
-      continueToken.empty() ? path : path + "&continue=" + client::percentEncoded(continueToken),
-      content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList, deadline);
+      place.continueToken.empty() ? path : path + "&continue=" + client::percentEncoded(place.continueToken),
+      reading.content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList, deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
     if (status == 200) pushed = list.push(piece);
     if (status != 200 && refusal.size() < kMostRefusalBytes) refusal.append(piece);
@@ -206,8 +224,11 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
                                  toString(client::statusOfAnswer(answer->status, refusal))));
   auto end = list.finish();
   if (!end) return tl::unexpected(std::move(end.error()));
-  Page page{std::move(end->continueToken), {}};
-  if (end->remaining && *end->remaining >= 0) page.objects = objects + static_cast<uint64_t>(*end->remaining);
+  Page page;
+  if (end->remaining && *end->remaining >= 0)
+    page.objects = list.items() + static_cast<uint64_t>(*end->remaining);
+  if (!end->continueToken.empty())
+    page.next = Place{std::move(end->continueToken), std::min(2 * place.limit, kLargestPage)};
   return page;
 }
 

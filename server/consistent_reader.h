@@ -44,18 +44,23 @@ class ConsistentReader {
   void stop() { server_->stop(); }
 
  private:
+  struct Place;
   struct Page;
   kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
                                 TimePoint deadline, const Found& found) const;
   kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
   bool isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
-  // Objects go to `take` until it says that it has seen enough.
-  using Take = std::function<bool(client::StreamedObject object)>;
-  kube::Result<Page> readPage(const kube::ResourceType& type, client::Content content,
-                              const std::string& continueToken, TimePoint deadline, const Take& take) const;
-  kube::Result<Page> seekOnPage(const kube::ResourceType& type, const std::string& continueToken,
-                                Conditions& sought, TimePoint deadline, const Found& found) const;
+  // What to read of the objects of a list.
+  struct Reading {
+    client::Content content = client::Content::Metadata;
+    client::ListStream::Wants wants;                          // false: the object is not read
+    std::function<bool(client::StreamedObject object)> take;  // false: it has seen enough
+  };
+  kube::Result<Page> readPage(const kube::ResourceType& type, const Place& place, TimePoint deadline,
+                              const Reading& reading) const;
+  kube::Result<Page> seekOnPage(const kube::ResourceType& type, const Place& place, Conditions& sought,
+                                TimePoint deadline, const Found& found) const;
 
   const std::unique_ptr<client::ApiServer> server_;
   const LiveView& view_;

@@ -118,9 +118,10 @@ Reviews::Judgement Reviews::judgeDelete(const admission::Review& review, TimePoi
   if (!first.decision.allowed)
     return {false, first.decision.reason, std::move(first.explanation), warningsOfYouth(review, manner),
             false};
+  auto asked = reads_.ask(std::move(first.toConfirm));  // goes on while CriticalServices are read
   const Comparison compared = compareWithServices(object, deadline);
   if (compared.missed) return unconfirmed(object, *compared.missed, manner);
-  Judgement judgement = judgeByWatch(object, manner, deadline);
+  Judgement judgement = judgeByWatch(object, manner, deadline, std::move(asked));
   judgement.confirmed = judgement.confirmed && compared.wereRead;
   return judgement;
 }
@@ -160,8 +161,9 @@ Reviews::Comparison Reviews::compareWithServices(const kube::ObjectKey& object, 
 }
 
 Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, admission::Manner manner,
-                                         TimePoint deadline) const {
-  ConfirmedVerdict verdict = confirmedVerdict(view_, reads_, object, manner, deadline);
+                                         TimePoint deadline,
+                                         std::optional<ConfirmingReads::Asked> asked) const {
+  ConfirmedVerdict verdict = confirmedVerdict(view_, reads_, object, manner, deadline, std::move(asked));
   if (verdict.unconfirmed) return unconfirmed(object, *verdict.unconfirmed, manner);
   std::vector<std::string> warnings = warningsOf(verdict.judged);
   const admission::Decision& decision = verdict.judged.decision;

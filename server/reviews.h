@@ -70,7 +70,8 @@ class Reviews {
   Judgement judgeDelete(const admission::Review& review, TimePoint deadline) const;
   std::vector<std::string> warningsOfYouth(const admission::Review& review, admission::Manner manner) const;
   admission::Manner mannerOf(const admission::Review& review, TimePoint now) const;
-  Judgement judgeByWatch(const kube::ObjectKey& object, admission::Manner manner, TimePoint deadline) const;
+  Judgement judgeByWatch(const kube::ObjectKey& object, admission::Manner manner, TimePoint deadline,
+                         std::optional<ConfirmingReads::Asked> asked = std::nullopt) const;
   // What the CriticalServices say of an object that the watch has not told.
   struct Comparison {
     std::optional<std::string> missed;  // why the object must stay

@@ -94,6 +94,22 @@ TEST(ListStream, ReadsRecordedLists) {
   }
 }
 
+// They count, and need not even be objects that can be read.
+TEST(ListStream, PassesOverItemsThatNobodyWants) {
+  const std::string text =
+      R"({"kind":"ThingList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[)"
+      R"({"metadata":{"name":"a"}},{"unwanted":{}},{"metadata":{"name":"b"}}]})";
+  std::vector<std::string> names;
+  ListStream stream(
+      Content::Metadata,
+      [](std::string_view item) { return item.find("unwanted") == std::string_view::npos; },
+      [&](const StreamedObject& object) { names.push_back(object.meta.name); });
+  ASSERT_TRUE(stream.push(text));
+  ASSERT_TRUE(stream.finish());
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(stream.items(), 3);
+}
+
 TEST(ListStream, KeepsWholeObjectsWhereTheyAreWanted) {
   const OrderedJson body = recordedBody("029-list-all-namespaces");
   const Listed listed = list(body.dump(), 50, Content::Whole);

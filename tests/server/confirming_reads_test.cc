@@ -185,7 +185,7 @@ TEST_F(ConfirmingReadsTest, GoThroughAllPagesUntilTheFirstCarrier) {
   ASSERT_TRUE(holder && *holder);
   EXPECT_EQ((*holder)->meta.name, "c");
   EXPECT_THAT(asked(),
-              ElementsAre("/api/v1/configmaps?limit=500", "/api/v1/configmaps?limit=500&continue=two"));
+              ElementsAre("/api/v1/configmaps?limit=500", "/api/v1/configmaps?limit=1000&continue=two"));
 }
 
 TEST_F(ConfirmingReadsTest, FindNothingOnTheLastPage) {
@@ -305,7 +305,7 @@ TEST_F(ConfirmingReadsTest, WhoHasNoTimeLeftFailsAlone) {
 TEST_F(ConfirmingReadsTest, AreMadeAtOnce) {
   answerWith([](const std::string&) { return list(item("a", "example.com/f"), ""); });
   const std::vector<graph::Condition> two{carriers(), carriers("example.com/g")};
-  const auto holders = reads->holdersOf(two, steady_clock::now() + seconds(60));
+  const auto holders = reads->holdersOf(reads->ask(two), steady_clock::now() + seconds(60));
   ASSERT_TRUE(holders[0] && holders[1]);
   EXPECT_TRUE(*holders[0]);
   EXPECT_FALSE(*holders[1]);
@@ -317,8 +317,47 @@ TEST_F(ConfirmingReadsTest, AreMadeAtOnce) {
     return answer(200, item("m", ""));
   });
   const std::vector<graph::Condition> objects{existence(kConfigMaps, "m"), existence(kConfigMaps, "n")};
-  for (const auto& holder : reads->holdersOf(objects, steady_clock::now() + seconds(60)))
+  for (const auto& holder : reads->holdersOf(reads->ask(objects), steady_clock::now() + seconds(60)))
     EXPECT_TRUE(holder && *holder);
+}
+
+// JSON may write each character of its name as an escape.
+TEST_F(ConfirmingReadsTest, FindAFinalizerHoweverItIsWritten) {
+  for (const char* written : {"example.com/f", R"(example.com\/f)", R"(\u0065xample.com/f)"}) {
+    answerWith([written](const std::string&) {
+      return list(item("a", "") + "," + item("b", "example.com/g") + "," + item("c", written), "");
+    });
+    const auto holder = holderOf(carriers());
+    ASSERT_TRUE(holder && *holder) << written;
+    EXPECT_EQ((*holder)->meta.name, "c");
+  }
+}
+
+TEST_F(ConfirmingReadsTest, AskForLargerAndLargerPages) {
+  answerWith([](const std::string& target) {
+    constexpr std::string_view kContinue = "continue=page-";
+    const size_t at = target.find(kContinue);
+    const int page = at == std::string::npos ? 0 : std::stoi(target.substr(at + kContinue.size()));
+    return list(item("a" + std::to_string(page), ""), page < 5 ? "page-" + std::to_string(page + 1) : "");
+  });
+  const auto holder = holderOf(carriers());
+  ASSERT_TRUE(holder);
+  EXPECT_FALSE(*holder);
+  EXPECT_THAT(
+      asked(),
+      ElementsAre(HasSubstr("?limit=500"), HasSubstr("?limit=1000&continue=page-1"),
+                  HasSubstr("?limit=2000&continue=page-2"), HasSubstr("?limit=4000&continue=page-3"),
+                  HasSubstr("?limit=4000&continue=page-4"), HasSubstr("?limit=4000&continue=page-5")));
+}
+
+TEST_F(ConfirmingReadsTest, GoOnWhileSomethingElseIsDone) {
+  answerWhenTheyMayEnd();
+  const auto asked = reads->ask({carriers()});
+  begun.acquire();  // although nobody waits
+  mayEnd.release();
+  const auto holders = reads->holdersOf(asked, steady_clock::now() + seconds(60));
+  ASSERT_TRUE(holders[0]);
+  EXPECT_FALSE(*holders[0]);
 }
 
 class LargeTypeTest : public ConfirmingReadsTest {
