@@ -82,7 +82,7 @@ struct CriticalService {
   bool hasFormerReplay = false;  // spec.replay is written, the former name of spec.deferredDeletions
   std::string providerUid;  // status.provider.uid: the provider it has seen first; empty while it saw none
   DeferredDeletions deferredDeletions;  // status.deferredDeletions
-  // status.seenTypes: those types of its criteria, and those whose CRDs these name, that were there once.
+  // status.seenTypes: those types of its criteria, and those whose CRDs these name, that a CRD has defined.
   std::set<kube::GroupResource> seenTypes = {};
   // Why the spec cannot be understood; empty: it can. Otherwise it has one criterion, in doubt, on the
   // CriticalService itself, and of all else what could be read.

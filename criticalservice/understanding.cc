@@ -36,7 +36,7 @@ class Understanding {
   }
 
  private:
-  // A type that is built in needs not be remembered: it does not go.
+  // What is not defined by a CRD does not go: whoever starts after it was served must not take it for gone.
   void remember() {
     std::set<kube::GroupResource> named;
     for (const Criterion& criterion : service_.criteria) {
@@ -47,13 +47,13 @@ class Understanding {
     std::set<kube::GroupResource>& seen = service_.seenTypes;
     std::erase_if(seen, [&](const kube::GroupResource& type) { return !named.contains(type); });
     for (const kube::GroupResource& type : named) {
-      const bool canGo = type.group.find('.') != std::string::npos;
-      if (canGo && (types_.isThere(type) || types_.wasThere(type))) seen.insert(type);
+      if (types_.isDefined(type)) seen.insert(type);
     }
   }
 
   bool isStrange(const kube::GroupResource& type) const {
-    return !types_.isThere(type) && !service_.seenTypes.contains(type) && types_.isCertain(type);
+    return !types_.isThere(type) && !types_.wasThere(type) && !service_.seenTypes.contains(type) &&
+           types_.isCertain(type);
   }
 
   std::string doubtOfType(const kube::GroupResource& type, bool metIfNotInstalled) const {
@@ -103,6 +103,11 @@ KnownTypes knownTypes(const kube::ResourceMap& types) {
   const auto isThere = [&types](const kube::GroupResource& type) { return types.find(type) != nullptr; };
   return {.isThere = isThere,
           .wasThere = [](const kube::GroupResource&) { return false; },
+          .isDefined =
+              [&types](const kube::GroupResource& type) {
+                const kube::ResourceType* known = types.find(type);
+                return known != nullptr && !known->builtIn;
+              },
           .isCertain = [](const kube::GroupResource&) { return true; },
           .isNamespaced = [&types](const kube::GroupResource& type) -> std::optional<bool> {
             const kube::ResourceType* known = types.find(type);

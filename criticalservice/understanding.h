@@ -18,6 +18,9 @@ struct KnownTypes {
   std::function<bool(const kube::GroupResource& type)> isThere;
   // It was there before, as far as is remembered.
   std::function<bool(const kube::GroupResource& type)> wasThere;
+  // A CRD defines it, or did: when it goes with its CRD, nothing of it is left. What is served without one,
+  // by an API server behind the API server, may only be away.
+  std::function<bool(const kube::GroupResource& type)> isDefined;
   // It would be known if it were there.
   std::function<bool(const kube::GroupResource& type)> isCertain;
   // nullopt: nobody knows, as of a type whose CRD alone is there.
@@ -33,7 +36,7 @@ KnownTypes knownTypes(const kube::ResourceMap& types);
 
 // Sets the doubt of each criterion: a group that is served without the resource, the scope or the CRD that
 // the criterion names, or a type that was never there, unless the criterion says `ifNotInstalled: Met`.
-// Adds to `seenTypes` those types that are or were there, and takes off it those that no criterion names.
+// Adds to `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion names.
 // Changes nothing of a spec that is not understood.
 void understand(CriticalService& service, const KnownTypes& types);
 

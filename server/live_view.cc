@@ -53,6 +53,10 @@ LiveView::LiveView(LiveViewOptions options)
   view_.understandBy(
       {.isThere = [this](const auto& type) { return isThere(type); },
        .wasThere = [this](const auto& type) { return defined_.contains(type) || undefined_.contains(type); },
+       .isDefined =
+           [this](const auto& type) {
+             return defined_.contains(type) || view_.graph().find(kube::crdKey(type)).has_value();
+           },
        .isCertain = [this](const auto& type) { return isCertain(type); },
        .isNamespaced = [this](const auto& type) -> std::optional<bool> {
          const kube::ResourceType* known = types_.find(type);

@@ -172,6 +172,7 @@ criticalservice::KnownTypes Twin::knownTypes() const {
   const std::map<kube::GroupResource, bool>& there = plain_.types->namespaced;
   return {.isThere = [&there](const kube::GroupResource& type) { return there.contains(type); },
           .wasThere = [](const kube::GroupResource&) { return false; },
+          .isDefined = [&there](const kube::GroupResource& type) { return there.contains(type); },
           .isCertain = [](const kube::GroupResource&) { return true; },
           .isNamespaced = [&there](const kube::GroupResource& type) -> std::optional<bool> {
             const auto found = there.find(type);

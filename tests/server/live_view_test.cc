@@ -318,8 +318,35 @@ TEST_F(UnderstoodTest, WhatTheStatusRemembersWasThere) {
   tell(onThings("things"), R"({"seenTypes":["things.example.com",7,"No/Name"]})");
   EXPECT_EQ(denial(), "");
   EXPECT_EQ(seen(), std::set{kThings});
+  define({"example.com", "others"});
   tell(onThings("others"), R"({"seenTypes":["things.example.com"]})");
   EXPECT_EQ(seen(), (std::set<kube::GroupResource>{{"example.com", "others"}})) << "no criterion names it";
+}
+
+// A lastout that has just started.
+class RestartedView : public UnderstoodTest {
+  void TestBody() override {}
+};
+
+// An API server behind the API server has served it. What it holds is there while its APIService is not.
+TEST_F(UnderstoodTest, ATypeThatWasServedWithoutACrdIsNotTakenForGone) {
+  discover({kDeployments, kThings});
+  tell(onThings("things"));
+  know(kThings, Told::State::Synced);
+  EXPECT_EQ(denial(), "");
+  EXPECT_TRUE(seen().empty()) << "nothing is to be remembered of it";
+  know(kThings, Told::State::NotServed);
+  discover({kDeployments});
+  EXPECT_THAT(denial(), HasSubstr("the API server does not serve things.example.com"));
+
+  RestartedView restarted;
+  restarted.discover({kDeployments});
+  restarted.tell(onThings("things"), R"({"seenTypes":[]})");
+  restarted.know(kThings, Told::State::NotServed);
+  EXPECT_THAT(restarted.denial(), HasSubstr("things.example.com are not installed"));
+  restarted.discover({kDeployments, kThings});
+  restarted.know(kThings, Told::State::Synced);
+  EXPECT_EQ(restarted.denial(), "");
 }
 
 TEST_F(UnderstoodTest, AScopeThatDoesNotFit) {

@@ -203,6 +203,7 @@ TEST_F(StatusOfTest, OfCriteriaThatMeanNothing) {
   view.understandBy(
       {.isThere = [&](const kube::GroupResource& type) { return there.contains(type) || type == kCrds; },
        .wasThere = [](const kube::GroupResource&) { return false; },
+       .isDefined = [&](const kube::GroupResource& type) { return there.contains(type); },
        .isCertain = [](const kube::GroupResource&) { return true; },
        .isNamespaced = [](const kube::GroupResource&) -> std::optional<bool> { return false; },
        .isServed = [&](std::string_view group) { return group == "my.crd.group" && !there.empty(); },
