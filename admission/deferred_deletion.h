@@ -32,20 +32,32 @@ struct OwnersNow {
 // Whether the deletion is still what was asked for.
 enum class Wish : uint8_t { Stands, Waits, TakenBack };
 
+// What proves that somebody asked for the deletion, beside what the API server says of the object. That it is
+// remembered in a status proves nothing.
+enum class Proof : uint8_t {
+  None,
+  OfUnowned,  // the object had no owner: it counts until somebody adopts the object
+  OfPerson,   // it counts whoever owns the object
+};
+
 struct WishFacts {
-  bool byController = true;      // a person's wish does not depend on who owns the object
+  Proof proof = Proof::None;
   bool spaceTerminates = false;  // everything in its namespace goes, whoever owns it
-  bool wasOwned = false;         // when it was asked for
-  bool takesAlong = false;       // who asked deletes what owners or namespaces take along, and nothing else
-  bool adopted = false;          // it has an owner that it had not then
+  bool adopted = false;          // it has an owner that it had not when its deletion was asked for
   OwnersNow owners;
 };
 
+// The garbage collector, or the namespace controller, takes the object in the end: to delete it takes no
+// other authority than that.
+constexpr bool goesAnyway(const WishFacts& facts) {
+  return facts.spaceTerminates || (facts.owners.any && !facts.owners.holdBack);
+}
+
 constexpr Wish wishOf(const WishFacts& facts) {
-  if (!facts.byController || facts.spaceTerminates) return Wish::Stands;
-  const bool needsOwner = facts.wasOwned || facts.takesAlong;
-  if (facts.adopted || (needsOwner && !facts.owners.any)) return Wish::TakenBack;
-  return facts.owners.holdBack ? Wish::Waits : Wish::Stands;
+  if (facts.spaceTerminates || facts.proof == Proof::OfPerson) return Wish::Stands;
+  if (facts.adopted) return Wish::TakenBack;
+  if (facts.owners.any) return goesAnyway(facts) ? Wish::Stands : Wish::Waits;
+  return facts.proof == Proof::OfUnowned ? Wish::Stands : Wish::TakenBack;
 }
 
 // `Object` is whatever numbers objects there. `isLive`: the very object that was meant is there, and is not

@@ -121,14 +121,16 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
 }
 
 kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
-                             const kube::Object* before, const kube::Object& after,
+                             const kube::Object* before, const kube::Object& after, bool personsCount,
                              std::optional<kube::ObjectKey>& unknown) {
   if (before != nullptr && hasSameSpec(*before, after)) return {};
   const auto service = criticalservice::parse(after, types);
   if (!service) return {};
   const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
   if (guards && !isSynced(view.graph(), service->provider.type)) unknown = service->provider;
-  return criticalservice::warnings(*service, types, surroundingsIn(view.graph()));
+  criticalservice::Surroundings surroundings = surroundingsIn(view.graph());
+  surroundings.personsCount = personsCount;
+  return criticalservice::warnings(*service, types, surroundings);
 }
 
 std::string joinedMessages(const kube::Errors& errors) {

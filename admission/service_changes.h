@@ -24,10 +24,11 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
                              std::string_view ownNamespace, const kube::Object* before,
                              const kube::Object& after, const IsMet& isMet);
 
-// What a person should know although it may be written. Looks through the objects of the view. A provider
-// that nobody has looked for yet is put in `unknown`: whether it is there was not looked at.
+// What a person should know although it may be written. Looks through the objects of the view.
+// `personsCount`: deletions that persons were denied are deferred where a CriticalService wants that. A
+// provider that nobody has looked for yet is put in `unknown`: whether it is there was not looked at.
 kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
-                             const kube::Object* before, const kube::Object& after,
+                             const kube::Object* before, const kube::Object& after, bool personsCount,
                              std::optional<kube::ObjectKey>& unknown);
 
 // Their messages as one text: "a; b".

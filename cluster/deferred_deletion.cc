@@ -66,7 +66,7 @@ class StateDeferral {
     const SlotInfo& info = transition_.info(slot);
     const ObjectState state = object(slot);
     admission::WishFacts facts;
-    facts.byController = !state.deferredDeletion || !state.deferredDeletion->byPerson;
+    if (state.deferredDeletion && state.deferredDeletion->byPerson) facts.proof = admission::Proof::OfPerson;
     facts.spaceTerminates = transition_.isTerminating(info.namespaceSlot);
     for (size_t i = 0; i < info.owners.size(); ++i) {
       if (state.owner(i) != OwnerState::None)

@@ -203,7 +203,7 @@ int runServe(const ServeOptions& options) {
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
   serving.lease = std::move(*lease);
-  serving.controllers.insert(options.deferFor.begin(), options.deferFor.end());
+  serving.requesters = requestersOf(options);
   serving.random = randomness();
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
   serving.verdict = [&log](const server::Verdict& verdict) { log.write(lineOf(verdict)); };

@@ -96,6 +96,13 @@ kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions
   return address;
 }
 
+server::Requesters requestersOf(const ServeOptions& options) {
+  server::Requesters requesters;
+  requesters.controllers.insert(options.deferFor.begin(), options.deferFor.end());
+  requesters.personsCount = !options.clientAuthority.empty();
+  return requesters;
+}
+
 std::optional<server::CertificateSecretOptions> secretOf(const ServeOptions& options) {
   if (options.secret.empty()) return std::nullopt;
   server::CertificateSecretOptions secret;

@@ -9,6 +9,7 @@
 #include "cmd/listening.h"
 #include "kube/result.h"
 #include "server/certificate_secret.h"
+#include "server/deferred_deletion_store.h"
 #include "server/webhook_configuration.h"
 #include "tls/certificates.h"
 
@@ -54,6 +55,9 @@ kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions
                                                               const ListenAddress& listen,
                                                               const client::ServerAddress& cluster,
                                                               const std::string& authorities);
+
+// Whose denied deletions are deferred: persons count where --client-ca proves that an API server asks.
+server::Requesters requestersOf(const ServeOptions& options);
 
 // The Secret of --tls-secret; nothing: there is none.
 std::optional<server::CertificateSecretOptions> secretOf(const ServeOptions& options);

@@ -146,6 +146,10 @@ kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& t
     report(found,
            "spec.replay is the former name of spec.deferredDeletions: write that; the next version does not "
            "read it");
+  if (service.deferral == DeferralMode::Always && !surroundings.personsCount)
+    report(found,
+           "spec.deferredDeletions: Always defers no person's deletion here: lastout serve runs without "
+           "--client-ca, and cannot prove who asks. Whoever is denied asks again");
   warnExcludedNamespace(found, service);
   warnNotInstalled(found, "spec.provider", service.provider.type, types);
   warnMissingProvider(found, service, surroundings);

@@ -26,6 +26,7 @@ struct Surroundings {
   // Some object in the namespace carries the finalizer.
   std::function<bool(const FinalizerCriterion&, std::string_view namespaceName)> carriedIn;
   std::function<std::vector<std::string>(const kube::GroupResource&)> finalizers;  // of all its objects
+  bool personsCount = true;  // lastout can prove that persons have asked for what it denied
 };
 
 // lastout does not review what is in it: a control plane must not wait for what it runs.
@@ -35,10 +36,11 @@ inline constexpr std::string_view kExcludedNamespace = "kube-system";
 std::string missingProvider(const kube::ObjectKey& provider);
 
 // What a person should know although it is accepted, of a service that guards something: a provider in the
-// excluded namespace; a type that is not installed; a provider that is not there; a finalizer that nothing
-// carries while its objects carry others; a Finalizer criterion whose CRD no SpecificResource criterion names
-// (a new instance may appear between the last look and the deletion); instances in the provider's own
-// namespace, whose deletion then waits for somebody to delete them (the document's non-goal).
+// excluded namespace; `deferredDeletions: Always` where persons do not count; a type that is not installed; a
+// provider that is not there; a finalizer that nothing carries while its objects carry others; a Finalizer
+// criterion whose CRD no SpecificResource criterion names (a new instance may appear between the last look
+// and the deletion); instances in the provider's own namespace, whose deletion then waits for somebody to
+// delete them (the document's non-goal).
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
                       const Surroundings& surroundings);
 

@@ -20,6 +20,15 @@ using criticalservice::DeferredDeletion;
 
 constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
+// The usual controllers delete what owners or namespaces take along, and nothing else.
+admission::Proof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
+  using admission::Proof;
+  if (!requesters.personsCount) return Proof::None;
+  if (!requesters.isController(deletion.requestedBy)) return Proof::OfPerson;
+  const bool isUsual = usualControllers().contains(deletion.requestedBy);
+  return isUsual || !deletion.owners.empty() ? Proof::None : Proof::OfUnowned;
+}
+
 }  // namespace
 
 // What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What
@@ -27,14 +36,14 @@ constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 // waits until the provider is gone. Of users that are no controllers to this lastout they may be to the next:
 // what they asked for is kept, and left alone.
 std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
-                                                             const Controllers& controllers) {
+                                                             const Requesters& requesters) {
   const admission::ClusterView& view = works.view;
   std::map<std::string, DeferredDeletionEntry> byUid;
   for (const criticalservice::CriticalService* service : view.services()) {
     const uint32_t number = view.guards().find(service->meta.name);
     for (const DeferredDeletion& deletion : service->deferredDeletions.deletions) {
       DeferredDeletionEntry& entry = byUid.try_emplace(deletion.uid).first->second;
-      const bool byController = controllers.contains(deletion.requestedBy);
+      const bool byController = requesters.isController(deletion.requestedBy);
       const bool isGuarded = std::ranges::binary_search(view.remembering(deletion.object), number);
       const bool isInDoubt = !isGuarded && criticalservice::couldNeed(*service, deletion.object);
       const bool isUnwanted =
@@ -44,15 +53,16 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
       entry.isUnwanted = entry.isUnwanted && isUnwanted;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
       entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
-      const auto weight = [](bool wanted, bool controller, int64_t at) {
-        return std::tuple(wanted, !controller, at);
+      const admission::Proof proof = proofOf(deletion, requesters);
+      const auto weight = [](bool wanted, admission::Proof proof, int64_t at) {
+        return std::tuple(wanted, proof, at);
       };
-      if (entry.places.size() > 1 &&
-          weight(isWanted, byController, deletion.requestedAt) <=
-              weight(entry.isWanted, entry.byController, entry.deletion.requestedAt))
+      if (entry.places.size() > 1 && weight(isWanted, proof, deletion.requestedAt) <=
+                                         weight(entry.isWanted, entry.proof, entry.deletion.requestedAt))
         continue;
       entry.deletion = deletion;
       entry.byController = byController;
+      entry.proof = proof;
       entry.isWanted = isWanted;
       entry.neededBy = isInDoubt ? std::optional(service->provider) : std::nullopt;
     }
@@ -62,6 +72,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
     if (entry.isWanted) continue;
     entry.deletion = left.deletion;
     entry.byController = true;
+    entry.proof = admission::Proof::None;
     entry.isWanted = true;
     entry.isUnwanted = false;
     entry.work = left.work;

@@ -8,6 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "admission/deferred_deletion.h"
 #include "client/api_server.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/object_key.h"
@@ -27,7 +28,8 @@ struct DeferredDeletionEntry {
     bool isWanted = false;
   };
   criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
-  bool byController = true;
+  bool byController = true;                    // by its own word
+  admission::Proof proof = admission::Proof::None;
   bool isWanted = false;    // by one of the places
   bool isUnwanted = true;   // by all of them
   bool isProvider = false;  // of one of them: others wait for it
@@ -41,7 +43,7 @@ struct DeferredDeletionEntry {
 
 // One for each object. Providers come first.
 std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
-                                                             const Controllers& controllers);
+                                                             const Requesters& requesters);
 
 // That CriticalService as the API server has it now; nothing: it is not there. Fails with why that cannot be
 // told.

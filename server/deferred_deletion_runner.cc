@@ -144,8 +144,8 @@ void DeferredDeletionRunner::reconsider(bool always) {
 void DeferredDeletionRunner::pass() {
   if (!options_.mayAct() || !view_.isReady()) return;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const std::vector<Entry> entries = deferredDeletionEntriesIn(
-        {view, types, view_.ownNamespace(), view_.recorded()}, options_.controllers);
+    const std::vector<Entry> entries =
+        deferredDeletionEntriesIn({view, types, view_.ownNamespace(), view_.recorded()}, options_.requesters);
     isAnythingDeferred_ = !entries.empty();
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
@@ -203,14 +203,14 @@ void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
   if (entry.isUnwanted) return over(entry);
   const bool mayGo = this->mayGo(entry);
   if (job == Job::Delete && !mayGo) return notNow(entry);
-  const auto object = objects_.read(entry.deletion, entry.byController);
+  const auto object = objects_.read(entry.deletion, entry.proof);
   if (!object) {
     if (mayGo && isLackOfRight(object.error(), {"get"})) countRefusal(entry);
     return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
   }
   if (!object->isThere) return over(entry);
   const Wish wish = admission::wishOf(object->facts);
-  if (wish == Wish::TakenBack || (entry.neededBy && !goesAnyway(object->facts))) {
+  if (wish == Wish::TakenBack || (entry.neededBy && !admission::goesAnyway(object->facts))) {
     if (entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
     return over(entry);
   }

@@ -30,7 +30,7 @@
 namespace lastout::server {
 
 struct DeferredDeletionRunnerOptions {
-  Controllers controllers = usualControllers();
+  Requesters requesters;
   std::function<bool()> mayAct;  // this lastout holds the Lease, and API servers ask it about what is deleted
   // The CriticalService need not remember that any more.
   std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;

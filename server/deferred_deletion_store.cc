@@ -27,6 +27,8 @@ constexpr int kMostConflictsInARow = 5;
 constexpr milliseconds kUntoldPause{100};
 constexpr milliseconds kLongestRest{60'000};
 constexpr size_t kLongestUser = 1'024;  // bytes; as the CRD has it
+constexpr std::string_view kNotProven =
+    "; lastout cannot prove who asks, and so does not delete it later: ask again once it may go";
 
 bool asksTheSame(const DeferredDeletion& a, const DeferredDeletion& b) {
   return a.propagationPolicy == b.propagationPolicy && a.owners == b.owners;
@@ -84,7 +86,7 @@ void DeferredDeletionStore::stop() {
 }
 
 bool DeferredDeletionStore::isOfController(const DeferredDeletion& deletion) const {
-  return options_.controllers.contains(deletion.requestedBy);
+  return options_.requesters.isController(deletion.requestedBy);
 }
 
 // That deletion, or one that is wanted whoever owns the object; and it will be carried out.
@@ -94,7 +96,8 @@ bool DeferredDeletionStore::remembers(criticalservice::DeferralMode deferral,
   return std::ranges::any_of(deferredDeletions.deletions, [&](const DeferredDeletion& known) {
     if (known.object != deletion.object || known.uid != deletion.uid) return false;
     if (!admission::isDeferred(deferral, isOfController(known))) return false;
-    return !isOfController(known) || (isOfController(deletion) && asksTheSame(known, deletion));
+    if (options_.requesters.isPersonThatCounts(known.requestedBy)) return true;
+    return isOfController(known) && isOfController(deletion) && asksTheSame(known, deletion);
   });
 }
 
@@ -154,13 +157,21 @@ bool DeferredDeletionStore::isAnother(const DeferredDeletion& deletion) const {
 }
 
 // A person who insists on a version means the object as it is. lastout itself does so, too.
-void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline) {
+std::string DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
-  if (review.dryRun || asked.isTerminating || asked.uid.empty()) return;
-  const bool byController = options_.controllers.contains(review.user);
-  if (asked.insistsOnVersion && !byController) return;
+  if (asked.isTerminating || asked.uid.empty()) return {};
+  const bool byController = options_.requesters.isController(review.user);
+  if (asked.insistsOnVersion && !byController) return {};
   const Takers takers = takersOf(review.object, byController);
-  if (takers == Takers::None) return;
+  if (takers == Takers::None) return {};
+  if (!options_.requesters.counts(review.user, !asked.owners.empty()))
+    return takers == Takers::Some ? std::string(kNotProven) : std::string();
+  if (!review.dryRun) remember(review, deadline, takers);
+  return {};
+}
+
+void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline, Takers takers) {
+  const admission::Deletion& asked = review.deletion;
   DeferredDeletion deletion{review.object,
                             asked.uid,
                             asked.policy,

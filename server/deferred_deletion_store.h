@@ -29,8 +29,23 @@ namespace lastout::server {
 using Controllers = std::set<std::string, std::less<>>;
 const Controllers& usualControllers();
 
-struct DeferredDeletionStoreOptions {
+// Whose denied deletions are deferred.
+struct Requesters {
   Controllers controllers = usualControllers();
+  // What a person asked for counts, and what other controllers than the usual ones asked for of an object
+  // without owners: reviews come over a client certificate that is verified, and so from API servers alone.
+  bool personsCount = false;
+
+  bool isController(const std::string& user) const { return controllers.contains(user); }
+  bool isPersonThatCounts(const std::string& user) const { return personsCount && !isController(user); }
+  // What the user asked for can be carried out later.
+  bool counts(const std::string& user, bool isOwned) const {
+    return personsCount || usualControllers().contains(user) || (isOwned && isController(user));
+  }
+};
+
+struct DeferredDeletionStoreOptions {
+  Requesters requesters;
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own
   client::BackoffLimits backoff;                    // after what went wrong
@@ -60,8 +75,8 @@ class DeferredDeletionStore {
 
   // This DELETE was denied. Where it is to be remembered, returns when it is, or at `deadline`; at once when
   // it is not known yet who is to remember it, or too much is to be written. It is written as soon as it can
-  // be.
-  void remember(const admission::Review& review, TimePoint deadline);
+  // be. Returns what the user needs to know beside the denial; empty: nothing.
+  std::string remember(const admission::Review& review, TimePoint deadline);
   // The CriticalService need not remember this any more. Another deletion of the same object it keeps.
   void forget(const std::string& service, const criticalservice::DeferredDeletion& deletion);
 
@@ -85,6 +100,7 @@ class DeferredDeletionStore {
   // Who is to remember the deletion of an object: Unknown, when it was denied and yet nobody is known who
   // guards it.
   enum class Takers : uint8_t { None, Some, Unknown };
+  void remember(const admission::Review& review, TimePoint deadline, Takers takers);
   enum class Written : uint8_t { Done, Conflict, TooLarge, Later };
   // What a CriticalService is to remember, and what is to be told once it does.
   struct Outcome {

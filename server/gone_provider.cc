@@ -17,8 +17,4 @@ bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectK
   return meta && !*meta;
 }
 
-bool goesAnyway(const admission::WishFacts& facts) {
-  return facts.spaceTerminates || (facts.owners.any && !facts.owners.holdBack);
-}
-
 }  // namespace lastout::server

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "admission/cluster_view.h"
-#include "admission/deferred_deletion.h"
 #include "client/api_server.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/deferred_deletion.h"
@@ -19,9 +18,5 @@ bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& 
 // Likewise, as the API server says now: the view may lag behind.
 bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
             std::chrono::milliseconds patience);
-
-// The garbage collector, or the namespace controller, takes the object in the end. So whoever may write the
-// status of a CriticalService has nothing else deleted by that.
-bool goesAnyway(const admission::WishFacts& facts);
 
 }  // namespace lastout::server

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "client/read_metadata.h"
-#include "server/deferred_deletion_store.h"
 
 namespace lastout::server {
 namespace {
@@ -27,6 +26,7 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
     if (const auto* found = types.findKind(kube::groupOf(owner.apiVersion), owner.kind)) type = *found;
   });
   if (!type) return tl::unexpected(failing + "the API server serves no such kind");
+  if (type->namespaced && namespaceName.empty()) return OwnerNow::Staying;  // nor does the collector find it
   const auto meta = client::readMetadata(server_, *type, namespaceName, owner.name, patience_);
   if (!meta) return tl::unexpected(failing + meta.error());
   if (!*meta || (*meta)->uid != owner.uid) return OwnerNow::Gone;
@@ -34,8 +34,24 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
   return has((*meta)->finalizers, "orphan") ? OwnerNow::Orphaning : OwnerNow::Leaving;
 }
 
+// It is read where the view has seen it terminate: that of the object, which was read before, may be another
+// of that name.
+tl::expected<bool, std::string> OwnedObjects::terminates(const std::string& namespaceName) const {
+  const kube::ObjectKey key{{"", "namespaces"}, "", namespaceName};
+  bool isSeen = false;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const auto space = view.graph().find(key);
+    isSeen = space && view.graph().isTerminating(*space);
+  });
+  const auto type = view_.find(key.type);
+  if (!isSeen || !type) return false;
+  const auto meta = client::readMetadata(server_, *type, "", namespaceName, patience_);
+  if (!meta) return tl::unexpected("its namespace, " + namespaceName + ", cannot be read: " + meta.error());
+  return *meta && (*meta)->deletionTimestamp;
+}
+
 tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice::DeferredDeletion& deletion,
-                                                          bool byController) const {
+                                                          admission::Proof proof) const {
   const kube::ObjectKey& key = deletion.object;
   const auto type = view_.find(key.type);
   if (!type) {
@@ -48,15 +64,12 @@ tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice:
   if (!*meta || (*meta)->uid != deletion.uid || (*meta)->deletionTimestamp) return object;
   object.isThere = true;
   object.resourceVersion = (*meta)->resourceVersion;
-  object.facts.byController = byController;
-  object.facts.wasOwned = !deletion.owners.empty();
-  // Who merely says to be one of them, to the listener or in a status, has nothing else deleted.
-  object.facts.takesAlong = usualControllers().contains(deletion.requestedBy);
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    const auto space = view.graph().find({{"", "namespaces"}, "", key.namespaceName});
-    object.facts.spaceTerminates = space && view.graph().isTerminating(*space);
-  });
-  if (!byController || object.facts.spaceTerminates) return object;
+  object.facts.proof = proof;
+  if (proof == admission::Proof::OfPerson) return object;
+  const auto spaceTerminates = terminates(key.namespaceName);
+  if (!spaceTerminates) return tl::unexpected(spaceTerminates.error());
+  object.facts.spaceTerminates = *spaceTerminates;
+  if (*spaceTerminates) return object;
   for (const kube::OwnerReference& owner : (*meta)->ownerReferences)
     object.facts.adopted = object.facts.adopted || !has(deletion.owners, owner.uid);
   if (object.facts.adopted) return object;

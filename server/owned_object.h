@@ -1,5 +1,5 @@
-// OwnedObjects: reads an object and its owners, past all caches, to see whether its deletion is still wanted.
-// Whether its namespace terminates, which cannot be undone, is taken from the view.
+// OwnedObjects: reads an object, its namespace and its owners, past all caches: the authority to delete it,
+// and whether its deletion is still wanted.
 #pragma once
 
 #include <chrono>
@@ -27,12 +27,13 @@ class OwnedObjects {
   OwnedObjects(client::ApiServer& server, const LiveView& view, std::chrono::milliseconds patience)
       : server_(server), view_(view), patience_(patience) {}
 
-  // Of a person's deletion the owners do not matter, and are not read. Fails with why the object, or an
-  // owner, cannot be read.
+  // Where a person's deletion is proven the owners do not matter, and are not read. Fails with why the
+  // object, its namespace or an owner cannot be read.
   tl::expected<OwnedObject, std::string> read(const criticalservice::DeferredDeletion& deletion,
-                                              bool byController) const;
+                                              admission::Proof proof) const;
 
  private:
+  tl::expected<bool, std::string> terminates(const std::string& namespaceName) const;
   tl::expected<admission::OwnerNow, std::string> readOwner(const kube::OwnerReference& owner,
                                                            const std::string& namespaceName) const;
 

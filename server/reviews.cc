@@ -57,7 +57,7 @@ admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) c
   const TimePoint deadline = request.begun + options_.budget;
   Judgement judgement = judge(*review, deadline);
   if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete)
-    options_.denied(*review, deadline);
+    judgement.explanation.message += options_.denied(*review, deadline);
   admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
   if (!judgement.allowed) {
     const int code = statusFor(*review);
@@ -206,7 +206,8 @@ Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePo
                                             givenUp.push_back(criterion);
                                             return view.isMet(criterion);
                                           });
-    for (const kube::Error& warning : admission::serviceWarnings(view, types, before, *after, unknown))
+    for (const kube::Error& warning :
+         admission::serviceWarnings(view, types, before, *after, options_.personsCount, unknown))
       judgement.warnings.push_back(warning.message);
   });
   if (!problems.empty()) judgement.reason = Reason::Invalid;

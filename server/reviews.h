@@ -25,9 +25,11 @@ struct ReviewsOptions {
   bool auditOnly = false;  // verdicts are logged, and everything is allowed
   // For a whole review, whatever it waits for, and so less than the webhook's timeoutSeconds.
   std::chrono::milliseconds budget{3'500};
-  // A DELETE was denied, and the answer is given when this returns, which must be before `deadline`.
-  std::function<void(const admission::Review& review, TimePoint deadline)> denied =
-      [](const admission::Review&, TimePoint) {};
+  bool personsCount = false;  // of what is deferred, as of Requesters
+  // A DELETE was denied, and the answer is given when this returns, which must be before `deadline`: with
+  // what it returns after the denial's sentence.
+  std::function<std::string(const admission::Review& review, TimePoint deadline)> denied =
+      [](const admission::Review&, TimePoint) { return std::string(); };
 };
 
 // One verdict, for the log and the metrics.

@@ -63,9 +63,10 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
 
 ReviewsOptions Server::reviewsOptions() {
   ReviewsOptions reviews = options_.reviews;
+  reviews.personsCount = options_.lease && options_.requesters.personsCount;
   reviews.denied = [this](const admission::Review& review, TimePoint deadline) {
-    if (DeferredDeletionStore* deferredDeletions = startedDeferredDeletions_)
-      deferredDeletions->remember(review, deadline);
+    DeferredDeletionStore* deferredDeletions = startedDeferredDeletions_;
+    return deferredDeletions == nullptr ? std::string() : deferredDeletions->remember(review, deadline);
   };
   return reviews;
 }
@@ -295,7 +296,7 @@ void Server::writeStatus() {
 void Server::deferDeletions() {
   if (!lease_) return;
   DeferredDeletionStoreOptions store;
-  store.controllers = options_.controllers;
+  store.requesters = options_.requesters;
   store.clock = [clock = options_.lease->clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
   store.random = options_.random;
   store.backoff = options_.watcher.reflector.backoff;
@@ -305,7 +306,7 @@ void Server::deferDeletions() {
   deferredDeletions_->start();
   startedDeferredDeletions_ = deferredDeletions_.get();
   DeferredDeletionRunnerOptions carrier;
-  carrier.controllers = options_.controllers;
+  carrier.requesters = options_.requesters;
   carrier.mayAct = [this] {
     const bool isAsked = !keeper_ || keeper_->asksAboutAll().value_or(false);
     return lease_->holds() && isAsked && !options_.reviews.auditOnly;

@@ -46,9 +46,9 @@ struct ServerOptions {
   // works, and holds providers; nothing: this lastout does not, and puts nothing off. Its random and log are
   // the server's.
   std::optional<LeaseHolderOptions> lease;
-  Controllers controllers = usualControllers();  // whose denied deletions are deferred
-  std::optional<AnswersOptions> answers;         // nothing: no metrics and no answers are given
-  std::string version;                           // of the program, for the metrics
+  Requesters requesters;
+  std::optional<AnswersOptions> answers;  // nothing: no metrics and no answers are given
+  std::string version;                    // of the program, for the metrics
   // Whether API servers ask it is tried where it keeps the webhook configuration, and does not only watch.
   ProbeTimes probe;
   client::WatcherOptions watcher;

@@ -14,34 +14,31 @@ namespace {
 
 WishFacts ownedBy(const std::vector<OwnerNow>& owners) {
   WishFacts facts;
-  facts.wasOwned = true;
   for (const OwnerNow owner : owners) facts.owners.add(owner);
   return facts;
 }
 
 TEST(DeferredDeletionWish, StandsWhileNoOwnerStays) {
-  EXPECT_EQ(wishOf(WishFacts{}), Wish::Stands) << "it never had an owner";
   EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone})), Wish::Stands);
   EXPECT_EQ(wishOf(ownedBy({OwnerNow::Leaving})), Wish::Stands);
   EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, OwnerNow::Leaving})), Wish::Stands);
 }
 
-// The garbage collector never deletes what has no owner.
-TEST(DeferredDeletionWish, OfWhoTakesAlongIsNoneWithoutAnOwner) {
+// That it is remembered proves nothing, and the garbage collector never deletes what has no owner.
+TEST(DeferredDeletionWish, IsNoneWithoutAnOwner) {
   WishFacts facts;
-  facts.takesAlong = true;
   EXPECT_EQ(wishOf(facts), Wish::TakenBack);
+  EXPECT_FALSE(goesAnyway(facts));
   facts.spaceTerminates = true;
   EXPECT_EQ(wishOf(facts), Wish::Stands) << "the namespace controller does";
-  facts = ownedBy({OwnerNow::Leaving});
-  facts.takesAlong = true;
-  EXPECT_EQ(wishOf(facts), Wish::Stands);
+  EXPECT_TRUE(goesAnyway(facts));
 }
 
 TEST(DeferredDeletionWish, WaitsForAnOwnerThatMayKeepIt) {
   for (const OwnerNow owner : {OwnerNow::Staying, OwnerNow::Orphaning}) {
     EXPECT_EQ(wishOf(ownedBy({owner})), Wish::Waits);
     EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, owner, OwnerNow::Leaving})), Wish::Waits);
+    EXPECT_FALSE(goesAnyway(ownedBy({OwnerNow::Gone, owner})));
   }
 }
 
@@ -51,17 +48,29 @@ TEST(DeferredDeletionWish, IsTakenBackByWhoAdoptsOrOrphansTheObject) {
     WishFacts facts = ownedBy({owner});
     facts.adopted = true;
     EXPECT_EQ(wishOf(facts), Wish::TakenBack);
+    facts.proof = Proof::OfUnowned;
+    EXPECT_EQ(wishOf(facts), Wish::TakenBack);
   }
 }
 
-TEST(DeferredDeletionWish, StandsWhereEverythingGoesAndWhereAPersonAsked) {
+TEST(DeferredDeletionWish, StandsWhereEverythingGoesAndWhereAPersonIsProvenToHaveAsked) {
   for (WishFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Orphaning})}) {
     facts.spaceTerminates = true;
     EXPECT_EQ(wishOf(facts), Wish::Stands);
     facts.spaceTerminates = false;
-    facts.byController = false;
+    facts.proof = Proof::OfPerson;
     EXPECT_EQ(wishOf(facts), Wish::Stands);
+    EXPECT_FALSE(goesAnyway(facts)) << "that is a person's wish, and nobody else's";
   }
+}
+
+TEST(DeferredDeletionWish, OfAnotherControllerStandsWhereItsRequestForAnObjectWithoutOwnersIsProven) {
+  WishFacts facts;
+  facts.proof = Proof::OfUnowned;
+  EXPECT_EQ(wishOf(facts), Wish::Stands);
+  facts = ownedBy({OwnerNow::Staying});
+  facts.proof = Proof::OfUnowned;
+  EXPECT_EQ(wishOf(facts), Wish::Waits);
 }
 
 struct Deletion {

@@ -110,6 +110,19 @@ TEST(Warnings, AFinalizerCriterionAloneLeavesAWindow) {
   EXPECT_THAT(builtIn, Not(HasSubstr("add a SpecificResource")));
 }
 
+TEST(Warnings, APersonsDeletionThatNobodyDefers) {
+  CriticalService service = story();
+  service.deferral = DeferralMode::Always;
+  EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), {})), "");
+  Surroundings unproven;
+  unproven.personsCount = false;
+  EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), unproven)),
+              HasSubstr("spec.deferredDeletions: Always defers no person's deletion here: lastout serve runs "
+                        "without --client-ca"));
+  service.deferral = DeferralMode::Controllers;
+  EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), unproven)), "");
+}
+
 TEST(Warnings, AProviderThatIsNotThere) {
   Surroundings empty;
   empty.exists = [](const kube::ObjectKey&) { return false; };

@@ -72,6 +72,7 @@ Json held() {
 class WorksOfChance {
  public:
   explicit WorksOfChance(uint32_t seed) : dice_(seed), world_(1, seed) {
+    world_.personsCount = dice_.oneIn(2);
     world_.replica().serve();
     world_.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "cluster1"));
   }

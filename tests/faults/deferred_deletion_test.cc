@@ -364,6 +364,7 @@ class DeferredDeletionForAll : public DeferredDeletionTest {
 };
 
 TEST_F(DeferredDeletionForAll, APersonNeedNotAskAgain) {
+  world.personsCount = true;
   begin();
   EXPECT_THAT(world.refusalOf(kFaultProvider + std::string("?dryRun=All")), HasSubstr("must stay while"));
   EXPECT_THAT(remembered(), IsEmpty()) << "a dry run leaves no trace";
@@ -374,6 +375,74 @@ TEST_F(DeferredDeletionForAll, APersonNeedNotAskAgain) {
   world.waitUntil("lastout deletes it, although its work has it still",
                   [&] { return world.deletedByLastout().contains(uid); });
   world.noteDeferredDeletion(uid);
+}
+
+TEST_F(DeferredDeletionForAll, APersonAsksAgainWhereNobodyCanProveThatTheyAsked) {
+  begin();
+  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("ask again once it may go"));
+  EXPECT_THAT(remembered(), IsEmpty());
+  clearTheWay();
+  world.waitUntil("it is seen to be free", [&] {
+    return world.get(kFaultService)["status"].value("unmetCriteria", Json::array()).empty();
+  });
+  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  world.waitUntil("they may delete it", [&] { return world.ask("DELETE", kFaultProvider).status == 200; });
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+}
+
+// Whoever may write the status of a CriticalService that guards a Namespace, a Secret and a ClusterRole,
+// which nobody owns and nobody has asked to delete.
+class ForgedEntries : public WorksTest {
+ public:
+  static constexpr const char* kSecret = "/api/v1/namespaces/app/secrets/key";
+  static constexpr const char* kRole = "/apis/rbac.authorization.k8s.io/v1/clusterroles/acting";
+
+  // The provider is gone, and of its criteria nothing is left.
+  void beginUnowned() {
+    world.replica().serve();
+    world.createDefinition();
+    world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "app"));
+    world.create("/apis/apps/v1/namespaces/app/deployments", FaultWorld::provider());
+    world.create("/api/v1/namespaces/app/secrets", FaultWorld::named("v1", "Secret", "key"));
+    world.create("/apis/rbac.authorization.k8s.io/v1/clusterroles",
+                 FaultWorld::named("rbac.authorization.k8s.io/v1", "ClusterRole", "acting"));
+    Json service = FaultWorld::service();
+    service["spec"]["deferredDeletions"] = "Always";
+    service["spec"]["guard"]["dependencies"] = Json::array(
+        {{{"resource", "secrets"}, {"namespace", "app"}, {"name", "key"}},
+         {{"group", "rbac.authorization.k8s.io"}, {"resource", "clusterroles"}, {"name", "acting"}}});
+    world.create("/apis/lastout.dev/v1alpha1/criticalservices", service);
+    world.waitUntilGuarded();
+    EXPECT_THAT(world.refusalOf(kSecret), HasSubstr("must stay"));
+    world.deleteAll({kFaultCrd, kFaultProvider});
+  }
+  Json forged(const char* path, const char* group, const char* resource, const char* requestedBy) {
+    const Json meta = world.get(path)["metadata"];
+    Json entry = {{"resource", resource},
+                  {"name", meta["name"]},
+                  {"uid", meta["uid"]},
+                  {"requestedBy", requestedBy},
+                  {"requestedAt", "2026-11-22T16:00:00Z"}};
+    if (*group != '\0') entry["group"] = group;
+    if (meta.contains("namespace")) entry["namespace"] = meta["namespace"];
+    return entry;
+  }
+};
+
+TEST_F(ForgedEntries, NothingBecauseAnEntrySaysThatSomebodyAsked) {
+  beginUnowned();
+  for (const char* user : {"agent", "somebody", "system:kube-controller-manager"}) {
+    const Json entries =
+        Json::array({forged(kFaultNamespace, "", "namespaces", user), forged(kSecret, "", "secrets", user),
+                     forged(kRole, "rbac.authorization.k8s.io", "clusterroles", user)});
+    world.patch(kFaultService + std::string("/status"), {{"status", {{"deferredDeletions", entries}}}});
+    world.waitUntil("they are forgotten", [&] { return remembered().empty(); });
+    EXPECT_THAT(world.logged(), HasSubstr(std::string("secrets/app/key is not deleted, although ") + user));
+  }
+  for (const char* path : {kFaultNamespace, kSecret, kRole}) EXPECT_TRUE(world.isThere(path)) << path;
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
 }
 
 // The claim may go first, as it could in the recording, and so waits for the Pods that mount it.

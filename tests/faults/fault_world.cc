@@ -156,7 +156,8 @@ server::ServerOptions Replica::options() {
   reflector.steady = milliseconds(300) * kSlower;
   options.watcher.listPatience = milliseconds(5'000);
   options.random = [] { return [] { return 0.5; }; };
-  options.controllers.insert("agent");  // as the embedded cluster calls it
+  options.requesters.personsCount = world_.personsCount;
+  options.requesters.controllers.insert("agent");  // as the embedded cluster calls it
   options.log = [this](server::Level /*level*/, const std::string& line) {
     world_.log(identity + ": " + line);
   };

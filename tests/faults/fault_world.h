@@ -158,6 +158,8 @@ class FaultWorld {
 
   // Whether the CRD is a criterion of the service that is created next.
   bool definitionCounts = true;
+  // Each lastout that serves next believes who is said to have asked, as with --client-ca.
+  bool personsCount = false;
   // Each lastout that serves next only looks on.
   bool auditOnly = false;
   // Of each lastout that serves next: after so long it lists anew, whoever answers.

@@ -37,6 +37,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
   std::unique_ptr<DeferredDeletionStore> makeStore() {
     DeferredDeletionStoreOptions options;
     options.clock = [] { return std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000)); };
+    options.requesters = requesters;
     options.random = [] { return [] { return 0.5; }; };
     options.backoff = {milliseconds(5), milliseconds(20)};
     options.longest = milliseconds(0);
@@ -63,7 +64,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
     });
     return deletions;
   }
-  void remember() { store->remember(review, std::chrono::steady_clock::now()); }
+  std::string remember() { return store->remember(review, std::chrono::steady_clock::now()); }
   // All that was asked for until now is written.
   void write() {
     store->start();
@@ -72,6 +73,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
   }
 
   admission::Review review;
+  Requesters requesters;
   std::unique_ptr<DeferredDeletionStore> store;
 };
 
@@ -89,6 +91,34 @@ TEST_F(DeferredDeletionStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembe
   store->forget("s", known().front());
   write();
   EXPECT_THAT(remembered(), IsEmpty());
+}
+
+// That it asks lastout, an API server proves with its client certificate alone. Of an object with owners what
+// becomes of these is proof enough.
+TEST_F(DeferredDeletionStoreTest, WhoeverCannotBeProvenToAskForWhatNobodyOwnsIsToldToAskAgain) {
+  requesters.controllers.insert("agent");
+  review.user = "agent";
+  store = makeStore();
+  EXPECT_EQ(remember(),
+            "; lastout cannot prove who asks, and so does not delete it later: ask again once it "
+            "may go");
+  write();
+  EXPECT_THAT(remembered(), IsEmpty());
+  review.deletion.owners = {"an-owner"};
+  store = makeStore();
+  EXPECT_EQ(remember(), "");
+  write();
+  EXPECT_THAT(remembered(), ElementsAre("provider"));
+}
+
+TEST_F(DeferredDeletionStoreTest, WhoeverIsProvenToAskIsRemembered) {
+  requesters.controllers.insert("agent");
+  requesters.personsCount = true;
+  review.user = "agent";
+  store = makeStore();
+  EXPECT_EQ(remember(), "");
+  write();
+  EXPECT_THAT(remembered(), ElementsAre("provider"));
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_F(KeptWorksTest, ARoleThatTheProviderMayHaveNeededIsKeptInMind) {
       "name": "r", "uid": "u", "requestedBy": "system:kube-controller-manager", "owners": ["uid-w"],
       "requestedAt": "2026-11-22T16:00:00Z"}]})");
   const auto entry = [this] {
-    const auto entries = deferredDeletionEntriesIn({view, types, home, recorded}, usualControllers());
+    const auto entries = deferredDeletionEntriesIn({view, types, home, recorded}, {});
     return entries.empty() ? DeferredDeletionEntry() : entries[0];
   };
   EXPECT_FALSE(entry().isUnwanted) << "it is not to be forgotten";
