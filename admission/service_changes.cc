@@ -81,10 +81,26 @@ kube::Errors problemsOf(const kube::Object& object, const kube::ResourceMap& typ
   return problems;
 }
 
+// "spec.criteria[2] …" as "spec.criteria[] …": when an entry before it goes, it is the same problem.
+std::string unnumbered(std::string_view message) {
+  std::string text;
+  bool isNumber = false;
+  for (const char letter : message) {
+    isNumber = letter == '[' || (isNumber && letter >= '0' && letter <= '9');
+    if (!isNumber || letter == '[') text += letter;
+  }
+  return text;
+}
+
 // A problem that stood there before is no reason to refuse what may mend another.
 void dropFormer(kube::Errors& problems, const kube::Errors& former) {
+  std::multiset<std::string> stood;
+  for (const kube::Error& problem : former) stood.insert(unnumbered(problem.message));
   std::erase_if(problems, [&](const kube::Error& problem) {
-    return std::ranges::find(former, problem.message, &kube::Error::message) != former.end();
+    const auto same = stood.find(unnumbered(problem.message));
+    if (same == stood.end()) return false;
+    stood.erase(same);
+    return true;
   });
 }
 

@@ -306,6 +306,7 @@ void Reader::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
 // A dependency goes after the provider: that is nothing new for some, and can not be so of others.
 void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
   const kube::ObjectKey& provider = service_.provider;
+  const std::optional<std::string> whyNoType = whyNoDependency(named.type, types_);
   std::string_view why;
   if (named == provider) {
     why = "is the provider itself";
@@ -313,8 +314,8 @@ void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
     why = "is this CriticalService, which stays until its provider is gone anyway";
   } else if (named == kube::ObjectKey{{"", "namespaces"}, "", provider.namespaceName}) {
     why = "is the namespace of the provider, which is guarded anyway";
-  } else if (named.type.group == "admissionregistration.k8s.io") {
-    why = "cannot be guarded: the API server asks no webhook about the configuration of webhooks";
+  } else if (whyNoType) {
+    why = *whyNoType;
   } else if (std::ranges::any_of(service_.criteria, [&](const Criterion& criterion) {
                const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
                return specific != nullptr && specific->object == named;

@@ -17,6 +17,21 @@ constexpr Named kRunsPods[] = {
     {"batch", "jobs"},       {"", "replicationcontrollers"}, {"batch", "cronjobs"},
 };
 
+// Beside those that run Pods.
+constexpr Named kAreNeeded[] = {
+    {"", "serviceaccounts"},
+    {"", "secrets"},
+    {"", "configmaps"},
+    {"", "persistentvolumeclaims"},
+    {"", "services"},
+    {"rbac.authorization.k8s.io", "roles"},
+    {"rbac.authorization.k8s.io", "rolebindings"},
+    {"rbac.authorization.k8s.io", "clusterroles"},
+    {"rbac.authorization.k8s.io", "clusterrolebindings"},
+    {"apiregistration.k8s.io", "apiservices"},
+    {"apiextensions.k8s.io", "customresourcedefinitions"},
+};
+
 constexpr Named kOutliveTermination[] = {
     {"apps", "deployments"}, {"apps", "statefulsets"}, {"apps", "daemonsets"}};
 
@@ -42,6 +57,20 @@ constexpr Refusal kRefusals[] = {
      "the webhook"},
 };
 
+template <size_t kSize>
+bool isOneOf(const Named (&some)[kSize], const kube::GroupResource& type) {
+  return std::ranges::any_of(some, [&](const Named& named) { return named.is(type); });
+}
+
+// Newer API servers have more types in these groups. A CRD's group has a dot.
+bool isOfKubernetes(const kube::GroupResource& type, const kube::ResourceMap& types) {
+  if (type.group.find('.') == std::string::npos) return true;
+  return type.group == "resource.k8s.io" ||
+         std::ranges::any_of(types.types(), [&](const kube::ResourceType& known) {
+           return known.builtIn && known.type.group == type.group;
+         });
+}
+
 }  // namespace
 
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types) {
@@ -49,17 +78,21 @@ std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const 
     if (refusal.type.is(type)) return std::string(refusal.why);
   }
   const kube::ResourceType* known = types.find(type);
-  const bool runsPods = std::any_of(std::begin(kRunsPods), std::end(kRunsPods),
-                                    [&](const Named& named) { return named.is(type); });
-  if (known == nullptr || !known->builtIn || runsPods) return std::nullopt;
+  if (known == nullptr || !known->builtIn || isOneOf(kRunsPods, type)) return std::nullopt;
   return "run nothing; a provider is what keeps a finalizer controller or a webhook running, most often a "
          "Deployment";
 }
 
-bool canBeHeld(const kube::GroupResource& type) {
-  return std::any_of(std::begin(kOutliveTermination), std::end(kOutliveTermination),
-                     [&](const Named& named) { return named.is(type); });
+std::optional<std::string> whyNoDependency(const kube::GroupResource& type, const kube::ResourceMap& types) {
+  if (type.group == "admissionregistration.k8s.io")
+    return "cannot be guarded: the API server asks no webhook about the configuration of admission";
+  if (isOneOf(kRunsPods, type) || isOneOf(kAreNeeded, type) || !isOfKubernetes(type, types))
+    return std::nullopt;
+  return "cannot be listed: of built-in types only workloads (not their Pods), ServiceAccounts, Secrets, "
+         "ConfigMaps, PersistentVolumeClaims, Services, roles, their bindings, APIServices and CRDs can";
 }
+
+bool canBeHeld(const kube::GroupResource& type) { return isOneOf(kOutliveTermination, type); }
 
 std::vector<kube::GroupResource> typesThatCanBeHeld() {
   std::vector<kube::GroupResource> types;

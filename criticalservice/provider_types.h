@@ -1,5 +1,5 @@
 // Which types can be a provider: those that run something, and whose DELETE the API server lets a webhook
-// decide.
+// decide. And which can be listed as what a provider needs.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,12 @@ namespace lastout::criticalservice {
 // that is not built in, installed or not: only its authors know what it runs
 // (docs/decisions/provider-types.md).
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types);
+
+// Why an object of this type cannot be listed in spec.guard.dependencies, as the end of a sentence that
+// begins with the object; nullopt: it can. Of built-in types those can that a provider may need in order to
+// work; every type that is not built in can. What the cluster makes and takes away by itself cannot: keeping
+// a Pod, a Node or a Lease would break what makes it.
+std::optional<std::string> whyNoDependency(const kube::GroupResource& type, const kube::ResourceMap& types);
 
 // Whether what a provider of this type runs outlives its termination, so that a finalizer may keep it
 // (spec.enforcement: Hold).

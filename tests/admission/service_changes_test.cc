@@ -100,5 +100,17 @@ TEST_F(ServiceChanges, TheProviderStaysTheSameWhateverTheIntent) {
               HasSubstr("spec.provider cannot be changed"));
 }
 
+// The first entry goes, and the second, which nobody may write today, becomes the first.
+TEST_F(ServiceChanges, WhatMovesUpInAListIsNotValidatedAgain) {
+  const auto listing = [this](const std::string& dependencies) {
+    return service(std::string(kFinalizer), "  guard: {dependencies: [" + dependencies + "]}\n");
+  };
+  const std::string secret = "{resource: secrets, namespace: n, name: a}";
+  const std::string pod = "{resource: pods, namespace: n, name: a}";
+  EXPECT_EQ(problems(listing(secret + ", " + pod), listing(pod)), "");
+  EXPECT_THAT(problems(listing(pod), listing(pod + ", {resource: pods, namespace: n, name: b}")),
+              HasSubstr("pods/n/b cannot be listed"));
+}
+
 }  // namespace
 }  // namespace lastout::admission

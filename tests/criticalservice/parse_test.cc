@@ -406,10 +406,21 @@ TEST(ParseCriticalService, RefusesDependenciesThatCannotBe) {
   EXPECT_THAT(complaints(withDependencies("[{group: admissionregistration.k8s.io, resource: "
                                           "validatingwebhookconfigurations, name: w}]")),
               HasSubstr("asks no webhook"));
+  EXPECT_THAT(complaints(withDependencies("[{resource: pods, namespace: n, name: a}]")),
+              HasSubstr("spec.guard.dependencies[0]: pods/n/a cannot be listed"));
   std::string many;
   for (int i = 0; i < 65; ++i)
     many += "{resource: secrets, namespace: n, name: s" + std::to_string(i) + "}, ";
   EXPECT_THAT(complaints(withDependencies("[" + many + "]")), HasSubstr("more than 64 entries"));
+}
+
+// What was written before its type was refused guards as it did.
+TEST(ParseCriticalService, DependenciesThatStandAreKept) {
+  const auto standing =
+      parseStanding(testing::object(withDependencies("[{resource: pods, namespace: n, name: a}]")));
+  ASSERT_TRUE(standing);
+  EXPECT_TRUE(standing->notUnderstood.empty());
+  EXPECT_EQ(standing->dependencies.listed, (std::vector<kube::ObjectKey>{{{"", "pods"}, "n", "a"}}));
 }
 
 }  // namespace
