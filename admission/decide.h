@@ -75,6 +75,7 @@ enum class Reason : uint8_t {
   ServicesLeft,      // lastout's own namespace
   Unconfirmed,       // never decide's: the confirming read before an ALLOW failed, or went beyond its budget
   Invalid,           // likewise: a CriticalService that can never work, or may not be changed so
+  Forbidden,         // likewise: one whose writer may not do what it would have lastout do
 };
 
 struct Decision {

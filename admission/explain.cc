@@ -110,6 +110,8 @@ std::string_view toString(Reason reason) {
       return "Unconfirmed";
     case Reason::Invalid:
       return "Invalid";
+    case Reason::Forbidden:
+      return "Forbidden";
   }
   return "";
 }

@@ -25,18 +25,25 @@ std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, con
   std::vector<Guard> guards;
   guards.push_back({criticalservice::keyOf(service), Role::Service});
   guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), Role::Service});
-  guards.push_back({service.provider, Role::Provider});
-  if (!service.provider.namespaceName.empty()) {
-    guards.push_back({namespaceKey(service.provider.namespaceName), Role::HoldsProvider});
+  for (kube::ObjectKey& object : providerAndHolders(service, types)) {
+    const Role role = object == service.provider ? Role::Provider : Role::HoldsProvider;
+    guards.push_back({std::move(object), role});
   }
-  const kube::ResourceType* type = types.find(service.provider.type);
-  if (type == nullptr || !type->builtIn)
-    guards.push_back({kube::crdKey(service.provider.type), Role::HoldsProvider});
   for (const criticalservice::Dependency& dependency : dependencies)
     guards.push_back({dependency.object, dependency.ownsProvider ? Role::HoldsProvider : Role::Dependency});
   if (!ownNamespace.empty()) guards.push_back({namespaceKey(ownNamespace), Role::LastoutNamespace});
   std::erase_if(guards, [&](const Guard& guard) { return !isReviewed(guard.object, ownNamespace); });
   return guards;
+}
+
+std::vector<kube::ObjectKey> providerAndHolders(const criticalservice::CriticalService& service,
+                                                const kube::ResourceMap& types) {
+  const kube::ObjectKey& provider = service.provider;
+  std::vector<kube::ObjectKey> objects{provider};
+  if (!provider.namespaceName.empty()) objects.push_back(namespaceKey(provider.namespaceName));
+  const kube::ResourceType* type = types.find(provider.type);
+  if (type == nullptr || !type->builtIn) objects.push_back(kube::crdKey(provider.type));
+  return objects;
 }
 
 std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalService& service) {

@@ -31,6 +31,10 @@ bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace);
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies);
 
+// The provider, and what holds it: its namespace, and its CRD unless its type is built in.
+std::vector<kube::ObjectKey> providerAndHolders(const criticalservice::CriticalService& service,
+                                                const kube::ResourceMap& types);
+
 // The types whose objects lastout has to follow for the service's sake: CriticalServices, CRDs, Namespaces,
 // those of its provider and of its criteria, and what its provider's dependencies follow from. Some may be
 // named twice.

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "admission/held_provider.h"
+#include "admission/json_text.h"
+#include "criticalservice/critical_service.h"
 #include "kube/json_document.h"
 #include "kube/quoting.h"
 
@@ -202,6 +204,49 @@ std::string textOf(const std::optional<element>& object) {
   return object ? simdjson::minify(*object) : std::string();
 }
 
+// Calls write(key, value) for each member of a map, which writes what is to stand there; "": it is left out.
+template <class Write>
+std::string mapText(element map, Write write) {
+  simdjson::dom::object members;
+  if (map.get(members) != simdjson::SUCCESS) return simdjson::minify(map);
+  std::string text = "{";
+  for (const auto [key, value] : members) {
+    const std::string written = write(key, value);
+    if (written.empty()) continue;
+    JsonWriter quoted(key.size() + 2);
+    quoted.text(key);
+    text.append(text.size() > 1 ? "," : "").append(quoted.take()).append(":").append(written);
+  }
+  return text + "}";
+}
+
+// As textOf(), of a CriticalService.
+std::string serviceText(const std::optional<element>& object) {
+  if (!object) return {};
+  const auto ofMetadata = [](std::string_view key, element value) {
+    const bool isLeftOut = key == "annotations" || key == "managedFields" || key == "generation";
+    return isLeftOut ? std::string() : simdjson::minify(value);
+  };
+  return mapText(*object, [&](std::string_view key, element value) {
+    if (key == "status") return std::string();
+    return key == "metadata" ? mapText(value, ofMetadata) : std::string(simdjson::minify(value));
+  });
+}
+
+// The user's name.
+std::string_view readUser(const std::optional<element>& info, std::string& problem) {
+  const Part user(info, "request.userInfo", {"username", "uid", "groups", "extra"}, problem);
+  return user.text("username");
+}
+
+// What API servers write there they have bounded.
+std::string readUserInfo(const std::optional<element>& info, std::string& problem) {
+  std::string text = textOf(info);
+  if (problem.empty() && text.size() > kMostUserBytes)
+    problem = "request.userInfo takes more than " + std::to_string(kMostUserBytes) + " bytes";
+  return text;
+}
+
 Review readReview(const Part& request, std::string& problem) {
   Review review;
   review.uid = request.requiredText("uid");
@@ -211,15 +256,17 @@ Review readReview(const Part& request, std::string& problem) {
                          {"name", "uid", "deletionTimestamp", "ownerReferences", "finalizers"}, problem);
   review.object = readKey(request, oldMetadata, problem);
   review.subresource = request.text("subResource");
-  review.user =
-      Part(request.required("userInfo"), "request.userInfo", {"username"}, problem).text("username");
+  const std::optional<element> user = request.required("userInfo");
+  review.user = readUser(user, problem);
   review.dryRun = request.flag("dryRun");
   if (problem.empty() && review.operation != Operation::Create && review.object.name.empty())
     problem = "neither request.name nor metadata.name of request.oldObject is there";
   if (review.operation == Operation::Delete) review.deletion = readDeletion(request, oldMetadata, problem);
   if (!problem.empty() || review.operation == Operation::Delete) return review;
-  review.newObject = textOf(request.any("object"));
-  review.oldObject = textOf(request.any("oldObject"));
+  review.userInfo = readUserInfo(user, problem);
+  const auto text = review.object.type == criticalservice::criticalServiceType() ? serviceText : textOf;
+  review.newObject = text(request.any("object"));
+  review.oldObject = text(request.any("oldObject"));
   return review;
 }
 

@@ -15,6 +15,7 @@
 namespace lastout::admission {
 
 inline constexpr size_t kMostReviewBytes = size_t{8} << 20;  // an object and its old form, 3 MiB each at most
+inline constexpr size_t kMostUserBytes = size_t{256} << 10;  // far more than fits the headers of a request
 
 enum class Operation : uint8_t { Create, Update, Delete, Connect };
 
@@ -40,9 +41,14 @@ struct Review {
   kube::ObjectKey object;
   std::string subresource;  // "status", "scale", "finalize"; empty: the object itself
   std::string user;         // its name
+  // All that the API server knows of the user (username, uid, groups, extra), as JSON of at most
+  // kMostUserBytes. Of a DELETE it is not kept.
+  std::string userInfo;
   bool dryRun = false;
   Deletion deletion;  // of a DELETE
   // JSON; "": none. Of a DELETE neither is kept: nothing asks for more of them than the name and `deletion`.
+  // Of a CriticalService annotations, managedFields, the generation and the status are left out: its spec is
+  // what is judged, and it can be changed however large these are.
   std::string newObject;
   std::string oldObject;
 };
@@ -56,8 +62,8 @@ struct ReviewError {
 
 // Fails for each of these in words of its own: too many bytes, no JSON, not UTF-8, nested too deep, the same
 // key twice, no AdmissionReview, a version other than v1, no uid, a field that is missing or has the wrong
-// type, an operation that is not known, a DELETE or UPDATE of nobody knows what. Fields that are not known
-// are passed over: newer API servers send more.
+// type, an operation that is not known, a userInfo that is too large, a DELETE or UPDATE of nobody knows
+// what. Fields that are not known are passed over: newer API servers send more.
 tl::expected<Review, ReviewError> parseReview(std::string_view body);
 
 // Why a request is denied. The texts must outlive this; those of an Explanation's causes live in its `words`.

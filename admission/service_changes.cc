@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "admission/guards.h"
+#include "criticalservice/dependencies.h"
 #include "criticalservice/validation.h"
 
 namespace lastout::admission {
@@ -104,18 +106,57 @@ void dropFormer(kube::Errors& problems, const kube::Errors& former) {
   });
 }
 
+bool isGivenUp(const criticalservice::CriticalService& service) {
+  return service.intent == criticalservice::DeletionIntent::OrphanResources;
+}
+
 // What the change would let go that is still needed. A criterion that is in doubt may be mended, and who
-// gives the provider up gives its criteria up.
+// gives the provider up gives its criteria up. Which types were seen stands in the status, which reviews
+// leave out: until the watch has told of it, no criterion is taken for doubtful.
 kube::Errors lostBy(const ClusterView& view, criticalservice::CriticalService former,
                     const criticalservice::CriticalService& after, const IsMet& isMet) {
   former.criteria = criticalservice::writtenCriteria(former);
-  const bool isGivenUp = after.intent == criticalservice::DeletionIntent::OrphanResources;
-  const std::vector<criticalservice::Criterion> doubted = view.understood(former).criteria;
+  const bool isTold = view.service(former.meta.name) != nullptr;
+  const std::vector<criticalservice::Criterion> doubted =
+      isTold ? view.understood(former).criteria : former.criteria;
   return criticalservice::validateChange(former, after, [&](const criticalservice::Criterion& criterion) {
     const auto at = std::ranges::find(former.criteria, criterion) - former.criteria.begin();
-    return isGivenUp || !criticalservice::doubtOf(doubted[static_cast<size_t>(at)]).empty() ||
+    return isGivenUp(after) || !criticalservice::doubtOf(doubted[static_cast<size_t>(at)]).empty() ||
            isMet(criterion);
   });
+}
+
+// All that it has lastout do but for the list of dependencies.
+bool commandsTheSame(const criticalservice::CriticalService& before,
+                     const criticalservice::CriticalService& after) {
+  return before.provider == after.provider && before.enforcement == after.enforcement &&
+         before.guardsScaling == after.guardsScaling && before.deferral == after.deferral &&
+         before.dependencies.mode == after.dependencies.mode;
+}
+
+std::set<kube::ObjectKey> listedObjects(const criticalservice::CriticalService& service) {
+  std::set<kube::ObjectKey> objects;
+  for (const criticalservice::Dependency& dependency : criticalservice::listedDependencies(service))
+    objects.insert(dependency.object);
+  return objects;
+}
+
+std::set<NeededRight> rightsOnProvider(const criticalservice::CriticalService& service) {
+  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  std::set<NeededRight> rights;
+  for (const kube::ObjectKey& object : providerAndHolders(service, kTypes)) rights.insert({"delete", object});
+  if (service.enforcement == criticalservice::EnforcementMode::Hold)
+    rights.insert({"patch", service.provider});
+  return rights;
+}
+
+// There is always a way out: the intent is not counted, where it is a word.
+size_t countedBytes(std::string_view service) {
+  constexpr size_t kLongestIntent = 64;
+  const size_t at = service.find("\"deletionIntent\":");
+  if (at == std::string_view::npos) return service.size();
+  const size_t end = std::min(service.find_first_of(",}", at), service.size());
+  return service.size() - std::min(end - at + 1, kLongestIntent);
 }
 
 }  // namespace
@@ -147,6 +188,45 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   criticalservice::Surroundings surroundings = surroundingsIn(view.graph());
   surroundings.personsCount = personsCount;
   return criticalservice::warnings(*service, types, surroundings);
+}
+
+std::optional<kube::Error> tooLarge(std::string_view before, std::string_view after) {
+  const size_t bytes = countedBytes(after);
+  if (bytes <= std::max(kMostServiceBytes, countedBytes(before))) return std::nullopt;
+  return kube::Error{
+      "the CriticalService takes " + std::to_string(bytes) +
+          " bytes without annotations, managedFields and status, and at most " +
+          std::to_string(kMostServiceBytes) +
+          " are read: leave out what it does not need of labels, owner references, criteria and "
+          "dependencies",
+      "",
+      {}};
+}
+
+std::string toString(const NeededRight& right) {
+  return std::string(right.verb) + " " + kube::toString(right.object);
+}
+
+// What cannot be read guards nothing new, and is refused, unless it stood there before.
+std::vector<NeededRight> rightsToWrite(const kube::Object* before, const kube::Object& after) {
+  const auto service = criticalservice::parseStanding(after);
+  if (!service) return {};
+  std::optional<criticalservice::CriticalService> former;
+  if (before != nullptr) {
+    auto read = criticalservice::parseStanding(*before);
+    if (read) former = std::move(*read);
+  }
+  if (former && isGivenUp(*service)) return {};
+  const bool begins = !former || isGivenUp(*former) || !commandsTheSame(*former, *service);
+  std::set<kube::ObjectKey> listed = listedObjects(*service);
+  if (!begins) {
+    const std::set<kube::ObjectKey> formerly = listedObjects(*former);
+    if (listed == formerly) return {};
+    std::erase_if(listed, [&](const kube::ObjectKey& object) { return formerly.contains(object); });
+  }
+  std::set<NeededRight> rights = rightsOnProvider(*service);
+  for (const kube::ObjectKey& object : listed) rights.insert({"delete", object});
+  return {rights.begin(), rights.end()};
 }
 
 std::string joinedMessages(const kube::Errors& errors) {

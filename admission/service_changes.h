@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "admission/cluster_view.h"
 #include "kube/object.h"
@@ -30,6 +31,29 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
 kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
                              const kube::Object* before, const kube::Object& after, bool personsCount,
                              std::optional<kube::ObjectKey>& unknown);
+
+// The most bytes that a CriticalService takes as a Review has it, its deletionIntent not counted.
+inline constexpr size_t kMostServiceBytes = size_t{64} << 10;
+// Why one is too large to be read; nullopt: it may be read. What stands there and is larger may change as
+// long as it does not grow.
+std::optional<kube::Error> tooLarge(std::string_view before, std::string_view after);
+
+// A right that whoever writes a CriticalService must have.
+struct NeededRight {
+  std::string_view verb;  // "delete" or "patch"
+  kube::ObjectKey object;
+  auto operator<=>(const NeededRight&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+std::string toString(const NeededRight& right);  // "delete deployments.apps/default/provider"
+
+// What the writer of `after` must be allowed to do by themselves, since lastout does it, or keeps others from
+// it, on the word of the CriticalService: delete the provider, what is listed as its dependencies, and what
+// holds either (its namespace, the CRD of a custom resource); with enforcement Hold, patch the provider.
+// Asked for where that begins: of a new one, after OrphanResources, and where the provider, enforcement,
+// spec.guard or deferredDeletions change. Where nothing but the list of dependencies changes, not for those
+// listed before. Empty: any other change needs nothing, nor does giving the provider up. `before`: nullptr
+// where nothing stands.
+std::vector<NeededRight> rightsToWrite(const kube::Object* before, const kube::Object& after);
 
 // Their messages as one text: "a; b".
 std::string joinedMessages(const kube::Errors& errors);

@@ -56,24 +56,6 @@ bool runsPods(const kube::GroupResource& type) {
   return builtIn().find(type) != nullptr && !whyNoProvider(type, builtIn());
 }
 
-// What is listed; and what takes that along unasked: of a workload its namespace, with whose Pods it is as
-// good as gone, of a custom resource its CRD. The namespace of a provider that runs no Pods itself goes after
-// it, too, if what runs them for it is there; any other's is guarded anyway.
-std::vector<Dependency> listed(const CriticalService& service) {
-  const std::string& space = service.provider.namespaceName;
-  std::vector<Dependency> found;
-  for (size_t i = 0; i < service.dependencies.listed.size(); ++i) {
-    const kube::ObjectKey& object = service.dependencies.listed[i];
-    const std::string field = "spec.guard.dependencies[" + std::to_string(i) + "]";
-    found.push_back({object, field, false});
-    if (runsPods(object.type) && (object.namespaceName != space || !runsPods(service.provider.type)))
-      found.push_back({{{"", "namespaces"}, "", object.namespaceName}, "namespace of " + field, false});
-    if (builtIn().find(object.type) == nullptr)
-      found.push_back({kube::crdKey(object.type), "CRD of " + field, false});
-  }
-  return found;
-}
-
 bool isNeeded(const CriticalService& service, const kube::ObjectKey& object) {
   return object != service.provider && object.namespaceName != kExcludedNamespace &&
          !isAwaited(service, object);
@@ -366,7 +348,7 @@ Needed DependencyFinder::needs(const CriticalService& service) const {
   };
   const Workload* provider = workload(service.provider);
   if (service.dependencies.mode == DependencyMode::Listed) {
-    found = listed(service);
+    found = listedDependencies(service);
     take([](const auto&, const auto&) {});  // the CRD bounds it
   } else if (service.dependencies.mode == DependencyMode::Auto && provider != nullptr) {
     findStarting(*provider, found);
@@ -387,6 +369,23 @@ Needed DependencyFinder::needs(const CriticalService& service) const {
                               });
   }
   return needed;
+}
+
+// The namespace of a provider that runs no Pods itself goes after it, too, if what runs them for it is there;
+// any other's is guarded anyway.
+std::vector<Dependency> listedDependencies(const CriticalService& service) {
+  const std::string& space = service.provider.namespaceName;
+  std::vector<Dependency> found;
+  for (size_t i = 0; i < service.dependencies.listed.size(); ++i) {
+    const kube::ObjectKey& object = service.dependencies.listed[i];
+    const std::string field = std::string(kDependenciesField) + "[" + std::to_string(i) + "]";
+    found.push_back({object, field, false});
+    if (runsPods(object.type) && (object.namespaceName != space || !runsPods(service.provider.type)))
+      found.push_back({{kNamespaces, "", object.namespaceName}, "namespace of " + field, false});
+    if (builtIn().find(object.type) == nullptr)
+      found.push_back({kube::crdKey(object.type), "CRD of " + field, false});
+  }
+  return found;
 }
 
 std::vector<kube::GroupResource> typesToRead(const CriticalService& service) {

@@ -143,6 +143,10 @@ class DependencyFinder {
   std::map<Name, std::set<kube::ObjectKey>> callersOf_;   // by the Service that each calls
 };
 
+// What is listed, as it is listed; and what takes that along unasked: of a workload its namespace, with whose
+// Pods it is as good as gone, of a custom resource its CRD.
+std::vector<Dependency> listedDependencies(const CriticalService& service);
+
 // The types whose objects a DependencyFinder is to be told of for the service's sake: its own, and that of
 // the provider; where dependencies are not found by itself those that give lastout its rights to read.
 std::vector<kube::GroupResource> typesToRead(const CriticalService& service);

@@ -62,6 +62,32 @@ std::string textAt(const AccessJson& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// What the user, as the API server describes them, is asked to be allowed; whether they are.
+kube::Result<bool> mayDo(client::ApiServer& server, const AccessJson& user, const char* attributes,
+                         AccessJson asked, std::chrono::milliseconds patience) {
+  AccessJson spec = {{"user", textAt(user, "username")}, {attributes, std::move(asked)}};
+  for (const char* field : {"uid", "groups", "extra"}) {
+    if (user.contains(field)) spec[field] = user[field];
+  }
+  const auto access =
+      statusOf(server, kAccessReviews, review("authorization.k8s.io", "SubjectAccessReview", std::move(spec)),
+               patience);
+  if (!access) return tl::unexpected(access.error());
+  return isTrue(*access, "allowed") && !isTrue(*access, "denied");
+}
+
+// As the API server sees a request: one for a Namespace is one in that namespace, too, whose Roles may grant
+// it.
+AccessJson attributesOf(const admission::NeededRight& right) {
+  const kube::ObjectKey& object = right.object;
+  const bool isNamespace = object.type == kube::GroupResource{"", "namespaces"};
+  return {{"verb", right.verb},
+          {"group", object.type.group},
+          {"resource", object.type.resource},
+          {"namespace", isNamespace ? object.name : object.namespaceName},
+          {"name", object.name}};
+}
+
 // The oldest goes.
 template <class Map, class Time>
 void dropOldest(Map& map, Time time) {
@@ -139,17 +165,11 @@ Authorization::Answer Authorization::ask(const std::string& token, const std::st
   if (!isTrue(*identity, "authenticated") || user == identity->end() || !user->is_object() ||
       textAt(*user, "username").empty())
     return {401, "the API server knows nobody with this token"};
-  AccessJson spec = {{"user", textAt(*user, "username")},
-                     {"nonResourceAttributes", {{"path", path}, {"verb", "get"}}}};
-  for (const char* field : {"uid", "groups", "extra"}) {
-    if (user->contains(field)) spec[field] = (*user)[field];
-  }
-  const auto access =
-      statusOf(*server_, kAccessReviews,
-               review("authorization.k8s.io", "SubjectAccessReview", std::move(spec)), options_.patience);
+  const auto may =
+      mayDo(*server_, *user, "nonResourceAttributes", {{"path", path}, {"verb", "get"}}, options_.patience);
   const std::string name = kube::inQuotes(textAt(*user, "username"));
-  if (!access) return notAsked("what " + name + " may do", access.error().message);
-  if (isTrue(*access, "allowed") && !isTrue(*access, "denied")) return {200, {}};
+  if (!may) return notAsked("what " + name + " may do", may.error().message);
+  if (*may) return {200, {}};
   return {403, "user " + name + " cannot get path " + kube::inQuotes(path) +
                    "; a ClusterRole with nonResourceURLs grants it"};
 }
@@ -176,6 +196,25 @@ void Authorization::remember(const Key& key, const Answer& answer) {
 size_t Authorization::remembered() {
   const std::lock_guard lock(mutex_);
   return remembered_.size();
+}
+
+ObjectRights::ObjectRights(const std::shared_ptr<client::Access>& access) : server_(access->newServer()) {}
+
+kube::Result<std::vector<admission::NeededRight>> ObjectRights::lacking(
+    const std::string& userInfo, const std::vector<admission::NeededRight>& rights,
+    client::TimePoint deadline) const {
+  const AccessJson user = AccessJson::parse(userInfo, nullptr, false);
+  std::vector<admission::NeededRight> lacking;
+  for (const admission::NeededRight& right : rights) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return tl::unexpected(kube::Error{"asking the API server took too long", {}, {}});
+    const auto may = mayDo(*server_, user, "resourceAttributes", attributesOf(right), left);
+    if (!may) return tl::unexpected(may.error());
+    if (!*may) lacking.push_back(right);
+    if (lacking.size() == kMostLacking) break;
+  }
+  return lacking;
 }
 
 }  // namespace lastout::server

@@ -1,5 +1,6 @@
-// Authorization: who may read lastout's answers, as the API server knows it: whose token it is (TokenReview),
-// and whether they may get that path (SubjectAccessReview).
+// What users may do, as the API server knows it (SubjectAccessReview). Authorization: who may read lastout's
+// answers: whose token it is (TokenReview), and whether they may get that path. ObjectRights: what whoever
+// writes a CriticalService may do to objects.
 #pragma once
 
 #include <array>
@@ -13,9 +14,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "admission/service_changes.h"
 #include "client/access.h"
 #include "client/reflector.h"
+#include "kube/result.h"
 #include "server/log.h"
 
 namespace lastout::server {
@@ -82,6 +86,26 @@ class Authorization {
   std::map<Key, std::shared_ptr<Flight>> flights_;
   size_t strangers_ = 0;  // under way
   bool troubled_ = false;
+};
+
+// Remembers nothing: a right may be taken away at any time, and CriticalServices are seldom written. Safe for
+// any number of threads.
+class ObjectRights {
+ public:
+  static constexpr size_t kMostLacking = 5;  // then no others are asked about
+
+  explicit ObjectRights(const std::shared_ptr<client::Access>& access);
+
+  // Those of `rights` that the user lacks, in their order; empty: none. `userInfo`: as admission::Review has
+  // it. Fails with why that could not be found out until `deadline`.
+  kube::Result<std::vector<admission::NeededRight>> lacking(const std::string& userInfo,
+                                                            const std::vector<admission::NeededRight>& rights,
+                                                            client::TimePoint deadline) const;
+  // Ends what is under way; from now on everything fails.
+  void stop() { server_->stop(); }
+
+ private:
+  const std::unique_ptr<client::ApiServer> server_;
 };
 
 }  // namespace lastout::server

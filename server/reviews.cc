@@ -10,6 +10,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/validation.h"
 #include "kube/parse.h"
+#include "kube/quoting.h"
 
 namespace lastout::server {
 namespace {
@@ -36,6 +37,16 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
   return std::move(*object);
 }
 
+// "delete a, delete b and patch c"
+std::string inWords(const std::vector<admission::NeededRight>& rights) {
+  std::string text;
+  for (size_t i = 0; i < rights.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == rights.size() ? " and " : ", ";
+    text += toString(rights[i]);
+  }
+  return text;
+}
+
 std::vector<std::string> warningsOf(const admission::Judged& judged) {
   if (!judged.decision.held) return {};
   return {judged.explanation.message};
@@ -43,11 +54,12 @@ std::vector<std::string> warningsOf(const admission::Judged& judged) {
 
 }  // namespace
 
-Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, ReviewsOptions options,
-                 Observer observer)
+Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services,
+                 const ObjectRights& rights, ReviewsOptions options, Observer observer)
     : view_(view),
       reads_(reads),
       services_(services),
+      rights_(rights),
       options_(std::move(options)),
       observer_(std::move(observer)) {}
 
@@ -185,49 +197,107 @@ bool Reviews::isMissing(const kube::ObjectKey& object, TimePoint deadline) const
   return found && !*found;
 }
 
-// A criterion that is given up because it is met is read once more, like what a DELETE rests on.
-Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePoint deadline) const {
+// Who may not delete what is there is told nothing about it.
+std::optional<Reviews::Judgement> Reviews::lackOfRights(const admission::Review& review,
+                                                        const std::vector<admission::NeededRight>& rights,
+                                                        TimePoint deadline) const {
+  if (rights.empty()) return std::nullopt;
+  const std::string user = kube::inQuotes(review.user);
+  const auto lacking = rights_.lacking(review.userInfo, rights, deadline);
   Judgement judgement;
-  kube::Errors problems;
-  std::vector<criticalservice::Criterion> givenUp;
-  std::optional<kube::ObjectKey> unknown;  // a provider of a type that is not followed yet
-  std::optional<kube::Object> written;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const auto after = objectOf(review.newObject, types);
-    if (!after) {
-      problems = after.error();
-      return;
-    }
-    written = *after;
-    const auto read = objectOf(review.oldObject, types);
-    const kube::Object* before = read ? &*read : nullptr;
-    problems = admission::serviceProblems(view, types, view_.ownNamespace(), before, *after,
-                                          [&](const criticalservice::Criterion& criterion) {
-                                            givenUp.push_back(criterion);
-                                            return view.isMet(criterion);
-                                          });
-    for (const kube::Error& warning :
-         admission::serviceWarnings(view, types, before, *after, options_.personsCount, unknown))
-      judgement.warnings.push_back(warning.message);
-  });
-  if (!problems.empty()) judgement.reason = Reason::Invalid;
+  judgement.allowed = false;
+  if (!lacking) {
+    judgement.reason = Reason::Unconfirmed;
+    judgement.explanation.message =
+        "whether user " + user +
+        " may do what this CriticalService has lastout do cannot be found out, so "
+        "it is not written; try again: " +
+        kube::printable(lacking.error().message);
+    return judgement;
+  }
+  if (lacking->empty()) return std::nullopt;
+  judgement.reason = Reason::Forbidden;
+  judgement.explanation.message =
+      "user " + user + " cannot " + inWords(*lacking) +
+      (lacking->size() == ObjectRights::kMostLacking ? " (no others were asked about)" : "") +
+      ", which this CriticalService needs its writer to be allowed: have it written by somebody who is, or "
+      "grant " +
+      user + " these rights";
+  return judgement;
+}
+
+// A criterion that is given up because it is met is read once more, like what a DELETE rests on. Why one may
+// not be given up goes to `judgement`.
+void Reviews::confirmMet(const std::vector<criticalservice::Criterion>& givenUp, TimePoint deadline,
+                         Judgement& judgement) const {
   for (const criticalservice::Criterion& criterion : givenUp) {
-    if (!problems.empty()) break;
     const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
     judgement.confirmed = holder.has_value();
     if (holder && !*holder) continue;
+    judgement.allowed = false;
     judgement.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
-    problems.push_back({"the criterion " + toString(criterion) + " cannot be removed: " +
-                            (holder ? "the API server still has what keeps it from being met"
-                                    : "that it is met could not be confirmed, as " + holder.error().message),
-                        "",
-                        {}});
+    judgement.explanation.message =
+        "the criterion " + toString(criterion) + " cannot be removed: " +
+        (holder ? "the API server still has what keeps it from being met"
+                : "that it is met could not be confirmed, as " + holder.error().message);
+    return;
   }
-  judgement.allowed = problems.empty();
-  if (judgement.allowed && !review.dryRun) allowedServices_.add(std::move(*written), steady_clock::now());
-  if (judgement.allowed && unknown && isMissing(*unknown, deadline))
-    judgement.warnings.push_back(criticalservice::missingProvider(*unknown));
-  judgement.explanation.message = admission::joinedMessages(problems);
+}
+
+// What a write of a CriticalService comes to by itself, beside what is known of the cluster.
+struct Reviews::Written {
+  kube::Errors problems;
+  std::vector<std::string> warnings;
+  std::vector<admission::NeededRight> rights;       // that its writer needs
+  std::vector<criticalservice::Criterion> givenUp;  // as they are met, as far as is known
+  std::optional<kube::ObjectKey> unknown;           // a provider of a type that is not followed yet
+  std::optional<kube::Object> service;
+};
+
+Reviews::Written Reviews::look(const admission::Review& review) const {
+  Written written;
+  if (auto large = admission::tooLarge(review.oldObject, review.newObject)) {
+    written.problems.push_back(std::move(*large));
+    return written;
+  }
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    auto after = objectOf(review.newObject, types);
+    if (!after) {
+      written.problems = std::move(after.error());
+      return;
+    }
+    const auto read = objectOf(review.oldObject, types);
+    const kube::Object* before = read ? &*read : nullptr;
+    written.rights = admission::rightsToWrite(before, *after);
+    written.problems = admission::serviceProblems(view, types, view_.ownNamespace(), before, *after,
+                                                  [&](const criticalservice::Criterion& criterion) {
+                                                    written.givenUp.push_back(criterion);
+                                                    return view.isMet(criterion);
+                                                  });
+    for (kube::Error& warning :
+         admission::serviceWarnings(view, types, before, *after, options_.personsCount, written.unknown))
+      written.warnings.push_back(std::move(warning.message));
+    written.service = std::move(*after);
+  });
+  return written;
+}
+
+Reviews::Judgement Reviews::judgeService(const admission::Review& review, TimePoint deadline) const {
+  Written written = look(review);
+  Judgement judgement;
+  judgement.warnings = std::move(written.warnings);
+  if (!written.problems.empty()) {
+    judgement.allowed = false;
+    judgement.reason = Reason::Invalid;
+    judgement.explanation.message = admission::joinedMessages(written.problems);
+    return judgement;
+  }
+  if (auto lack = lackOfRights(review, written.rights, deadline)) return std::move(*lack);
+  confirmMet(written.givenUp, deadline, judgement);
+  if (!judgement.allowed) return judgement;
+  if (!review.dryRun) allowedServices_.add(std::move(*written.service), steady_clock::now());
+  if (written.unknown && isMissing(*written.unknown, deadline))
+    judgement.warnings.push_back(criticalservice::missingProvider(*written.unknown));
   return judgement;
 }
 

@@ -11,6 +11,8 @@
 
 #include "admission/http_message.h"
 #include "admission/review.h"
+#include "admission/service_changes.h"
+#include "server/authorization.h"
 #include "server/confirmed_verdict.h"
 #include "server/confirming_reads.h"
 #include "server/current_services.h"
@@ -53,8 +55,8 @@ class Reviews {
  public:
   using Observer = std::function<void(const Verdict& verdict)>;
 
-  Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, ReviewsOptions options,
-          Observer observer);
+  Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, const ObjectRights& rights,
+          ReviewsOptions options, Observer observer);
 
   // The answer to a POST of an AdmissionReview: 200 with the verdict, or 400 or 413 for what is no review.
   admission::HttpResponse answer(const admission::HttpRequest& request) const;
@@ -82,6 +84,14 @@ class Reviews {
   Comparison compareWithServices(const kube::ObjectKey& object, TimePoint deadline) const;
   bool isMissing(const kube::ObjectKey& object, TimePoint deadline) const;
   Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
+  struct Written;
+  Written look(const admission::Review& review) const;
+  void confirmMet(const std::vector<criticalservice::Criterion>& givenUp, TimePoint deadline,
+                  Judgement& judgement) const;
+  // Why the user may not write it; nullopt: they may.
+  std::optional<Judgement> lackOfRights(const admission::Review& review,
+                                        const std::vector<admission::NeededRight>& rights,
+                                        TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why,
                         admission::Manner manner = admission::Manner::Ending) const;
@@ -90,6 +100,7 @@ class Reviews {
   LiveView& view_;
   ConfirmingReads& reads_;
   CurrentServices& services_;
+  const ObjectRights& rights_;
   mutable AllowedServices allowedServices_;
   const ReviewsOptions options_;
   const Observer observer_;

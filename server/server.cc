@@ -49,7 +49,8 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       view_(viewOptions(options_)),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
-      reviews_(view_, reads_, services_, reviewsOptions(),
+      rights_(access_),
+      reviews_(view_, reads_, services_, rights_, reviewsOptions(),
                [this](const Verdict& verdict) {
                  metrics_.count(verdict);
                  options_.verdict(verdict);
@@ -441,6 +442,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (holder_) holder_->end();
   reads_.stop();  // these two may be waiting for them
   services_.stop();
+  rights_.stop();
   if (works_) works_->stop();
   if (holder_) holder_->stop();
   if (deferredDeletions_) deferredDeletions_->stop();

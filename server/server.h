@@ -121,6 +121,7 @@ class Server {
   LiveView view_;
   ConfirmingReads reads_;
   CurrentServices services_;
+  ObjectRights rights_;
   Reviews reviews_;
   std::unique_ptr<admission::HttpServer> http_;
   std::unique_ptr<LeaseHolder> lease_;

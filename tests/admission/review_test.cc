@@ -25,6 +25,7 @@ void expectSaysWhatItsBodySays(const Review& review, const json& request) {
   EXPECT_EQ(review.user, request["userInfo"]["username"]);
   EXPECT_EQ(review.dryRun, request["dryRun"]);
   const bool isDeletion = request["operation"] == "DELETE";
+  EXPECT_EQ(parsedOrNull(review.userInfo), isDeletion ? json() : request["userInfo"]);
   EXPECT_EQ(parsedOrNull(review.newObject), isDeletion ? json() : request["object"]);
   EXPECT_EQ(parsedOrNull(review.oldObject), isDeletion ? json() : request["oldObject"]);
   if (isDeletion) {
@@ -164,6 +165,44 @@ TEST(BadReview, IsSaidByWhatIsWrongWithIt) {
               "neither request.name nor");
 }
 
+json writeOfService() {
+  json body = recordedReview("06-create-pods-replicaset-controller");
+  json& request = body["request"];
+  request["operation"] = "UPDATE";
+  request["resource"] = {{"group", "lastout.dev"}, {"version", "v1alpha1"}, {"resource", "criticalservices"}};
+  request["userInfo"] = {{"username", "jane"}, {"uid", "7"}, {"groups", {"ops"}}, {"extra", {{"a", {"b"}}}}};
+  request["object"] = {{"metadata", {{"name", "s"}, {"labels", {{"odd \"key", "x"}}}}}, {"spec", {{"a", 1}}}};
+  request["oldObject"] = request["object"];
+  return body;
+}
+
+// However large what is left out is: it is not what a spec is judged by.
+TEST(Review, OfACriticalServiceLeavesOutWhatOthersPutThere) {
+  json body = writeOfService();
+  const json bare = body["request"]["object"];
+  const std::string large(100'000, 'x');
+  for (const char* which : {"object", "oldObject"}) {
+    json& object = body["request"][which];
+    object["status"] = {{"unmetCriteria", large}};
+    object["metadata"]["annotations"] = {{"a", large}};
+    object["metadata"]["managedFields"] = {large};
+    object["metadata"]["generation"] = 10;
+  }
+  const auto review = parseReview(body.dump());
+  ASSERT_TRUE(review) << review.error().message;
+  EXPECT_EQ(json::parse(review->newObject), bare);
+  EXPECT_EQ(json::parse(review->oldObject), bare);
+  body["request"]["resource"]["resource"] = "others";
+  EXPECT_EQ(json::parse(parseReview(body.dump())->newObject), body["request"]["object"]);
+}
+
+TEST(Review, HoldsAllThatIsKnownOfWhoWrites) {
+  json body = writeOfService();
+  EXPECT_EQ(json::parse(parseReview(body.dump())->userInfo), body["request"]["userInfo"]);
+  body["request"]["userInfo"]["groups"] = {std::string(kMostUserBytes, 'g')};
+  EXPECT_THAT(errorOf(body.dump()).message, HasSubstr("request.userInfo takes more than 262144 bytes"));
+}
+
 TEST(BadReview, IsOneThatIsCutOffAnywhere) {
   const std::string body = deletion().dump();
   for (size_t length = 0; length < body.size(); ++length)
@@ -180,7 +219,8 @@ TEST(BadReview, HasAKeyTwiceWhereItCounts) {
        {twice("{", R"("kind":"AdmissionReview",)"), twice("{", R"("request":null,)"),
         twice(R"("request":{)", R"("oldObject":null,)"), twice(R"("request":{)", R"("uid":"2",)"),
         twice(R"("request":{)", R"("u\u0069d":"2",)"), twice(R"("oldObject":{)", R"("metadata":{},)"),
-        twice(R"("metadata":{)", R"("name":"other",)"), twice(R"("metadata":{)", R"("n\u0061me":"other",)")})
+        twice(R"("userInfo":{)", R"("groups":[],)"), twice(R"("metadata":{)", R"("name":"other",)"),
+        twice(R"("metadata":{)", R"("n\u0061me":"other",)")})
     EXPECT_THAT(errorOf(text).message, HasSubstr("there twice")) << text.substr(0, 120);
 }
 

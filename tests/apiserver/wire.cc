@@ -28,6 +28,14 @@ constexpr const char* kWireUsers = R"(users:
   token: scrapers-token
   rights:
   - { verbs: [get], paths: [/metrics] }
+- username: tenant
+  rights:
+  - { verbs: [delete, patch], groups: [apps], resources: [deployments], namespaces: [default] }
+  - { verbs: [delete], groups: [""], resources: [secrets], namespaces: [default] }
+- username: namespace-owner
+  rights:
+  - { verbs: [delete], groups: [apps], resources: [deployments], namespaces: [default] }
+  - { verbs: [delete], groups: [""], resources: [secrets, namespaces], namespaces: [default] }
 - username: reader
   token: readers-token
   rights:

@@ -58,7 +58,8 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   reads = std::make_unique<server::ConfirmingReads>(access, view);
   services = std::make_unique<server::CurrentServices>(access, view);
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, std::move(options),
+  rights = std::make_unique<server::ObjectRights>(access);
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, std::move(options),
                                               [this](const server::Verdict& verdict) {
                                                 const std::lock_guard lock(mutex_);
                                                 verdicts_.push_back(verdict);
@@ -214,7 +215,7 @@ Json ServerTest::reviewUpdate(const kube::ObjectKey& key, const Json& request) {
   return answer(all);
 }
 
-Json ServerTest::reviewService(const Json& before, const Json& after) {
+Json ServerTest::reviewService(const Json& before, const Json& after, const Json& user) {
   const Json kind = {{"group", "lastout.dev"}, {"version", "v1alpha1"}, {"kind", "CriticalService"}};
   return answer(
       {{"uid", "u"},
@@ -222,7 +223,7 @@ Json ServerTest::reviewService(const Json& before, const Json& after) {
        {"kind", kind},
        {"resource", {{"group", "lastout.dev"}, {"version", "v1alpha1"}, {"resource", "criticalservices"}}},
        {"name", "s"},
-       {"userInfo", {{"username", "jane"}}},
+       {"userInfo", user},
        {"object", after},
        {"oldObject", before}});
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/access.h"
+#include "server/authorization.h"
 #include "server/confirming_reads.h"
 #include "server/live_view.h"
 #include "server/reviews.h"
@@ -49,13 +50,15 @@ class ServerTest : public WireTest {
   // The `response` of the answer to the review of a DELETE, or of a write of a CriticalService.
   Json reviewDelete(const kube::ObjectKey& key, const std::string& user = "jane");
   Json reviewUpdate(const kube::ObjectKey& key, const Json& request);  // what else the request has
-  Json reviewService(const Json& before, const Json& after);
+  Json reviewService(const Json& before, const Json& after, const Json& user = masterUser());
+  static Json masterUser() { return {{"username", "jane"}, {"groups", {"system:masters"}}}; }
   std::vector<server::Verdict> verdicts();
 
   std::shared_ptr<client::Access> access;
   server::LiveView view{{.ownNamespace = "", .holdsAfter = {}}};
   std::unique_ptr<server::ConfirmingReads> reads;
   std::unique_ptr<server::CurrentServices> services;
+  std::unique_ptr<server::ObjectRights> rights;
   std::unique_ptr<server::Watches> watches;
   std::unique_ptr<server::Reviews> reviews;
 
