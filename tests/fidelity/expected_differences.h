@@ -2,14 +2,15 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tests/fidelity/compare.h"
+#include "tests/fidelity/rest_exchanges.h"
 
 namespace lastout::fidelity {
 
 struct ExpectedDifference {
+  std::string recording;
   std::string exchange;  // its number
   std::string path;      // where `*` stands for any text
   std::string reason;    // a sentence for docs/fidelity.md
@@ -19,6 +20,6 @@ struct ExpectedDifference {
 const std::vector<ExpectedDifference>& expectedDifferences();
 
 // The first of the exchange that is meant for it; nullptr: it is not expected.
-const ExpectedDifference* expectationOf(std::string_view exchange, const Difference& difference);
+const ExpectedDifference* expectationOf(const RestExchange& exchange, const Difference& difference);
 
 }  // namespace lastout::fidelity

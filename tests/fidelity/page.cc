@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "tests/fidelity/expected_differences.h"
@@ -14,7 +15,7 @@ constexpr const char* kReviewsHeading = "\n## Reviews\n";
 
 constexpr const char* kHead = R"(# Fidelity
 
-How the embedded cluster answers what was asked of a real control plane, Kubernetes 1.26. The recorded requests are made in their
+How the embedded cluster answers what was asked of real control planes, Kubernetes 1.26 and 1.36. The recorded requests are made in their
 order, with as much time between them as then, and every answer is compared with the recorded one: status, body, and the headers
 `Content-Type`, `Warning` and `Retry-After`; of a watch the events, in their order. Not compared are the values of what is made
 up anew in each run (uids, times, resource versions, continue tokens), `managedFields`, audit ids, and the objects that
@@ -58,7 +59,7 @@ std::string answerCell(const Replayed& one) {
   if (one.differences.empty()) return "same";
   std::vector<Reason> reasons;
   for (const Difference& difference : one.differences) {
-    const ExpectedDifference* expected = expectationOf(one.exchange.number(), difference);
+    const ExpectedDifference* expected = expectationOf(one.exchange, difference);
     const std::string text = expected == nullptr ? "**No reason is given.**" : expected->reason;
     auto reason = std::ranges::find(reasons, text, &Reason::text);
     if (reason == reasons.end()) reason = reasons.insert(reason, {text, "", ""});
@@ -73,22 +74,40 @@ std::string answerCell(const Replayed& one) {
   return cell;
 }
 
+std::string row(const Replayed& one) {
+  const RestExchange& exchange = one.exchange;
+  return "| [" + exchange.name + "](../tests/recordings/" + exchange.recording + "/rest/" + exchange.name +
+         ".json) | " + code(exchange.method + " " + exchange.path) + " | " +
+         exchange.answer["status"].dump() + " | " + answerCell(one) + " |\n";
+}
+
+// Of the later one what differs alone.
+std::string section(const std::vector<Replayed>& all, const char* recording) {
+  std::vector<Replayed> exchanges;
+  std::ranges::copy_if(all, std::back_inserter(exchanges),
+                       [&](const Replayed& one) { return one.exchange.recording == recording; });
+  const auto isSame = [](const Replayed& one) { return one.differences.empty(); };
+  const auto same = std::ranges::count_if(exchanges, isSame);
+  std::string text =
+      "Of " + std::to_string(exchanges.size()) + " answers, " + std::to_string(same) + " are the same.\n\n";
+  const bool isBrief = recording == std::string(kKubernetes136);
+  if (isBrief) {
+    std::erase_if(exchanges, isSame);
+    text = "The embedded cluster is built after 1.26; what it answers as no 1.36 does stands here. " + text;
+  }
+  text += "| recorded | request | status | answer |\n|---|---|---|---|\n";
+  for (const Replayed& one : exchanges) text += row(one);
+  for (const LeftOut& left : leftOut()) {
+    if (left.recording == recording) text += "\n" + left.exchange + " is left out. " + left.reason + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string pageOf(const std::vector<Replayed>& exchanges) {
-  const auto same =
-      std::ranges::count_if(exchanges, [](const Replayed& one) { return one.differences.empty(); });
-  std::string page = kHead;
-  page +=
-      "Of " + std::to_string(exchanges.size()) + " answers, " + std::to_string(same) + " are the same.\n\n";
-  page += "| recorded | request | status | answer |\n|---|---|---|---|\n";
-  for (const Replayed& one : exchanges) {
-    const RestExchange& exchange = one.exchange;
-    page += "| [" + exchange.name + "](../tests/recordings/kubernetes-1.26/rest/" + exchange.name +
-            ".json) | " + code(exchange.method + " " + exchange.path) + " | " +
-            exchange.answer["status"].dump() + " | " + answerCell(one) + " |\n";
-  }
-  return page;
+  return kHead + section(exchanges, kKubernetes126) + "\n## Kubernetes 1.36\n\n" +
+         section(exchanges, kKubernetes136);
 }
 
 PageParts readPage() {

@@ -67,7 +67,8 @@ apiserver::HttpRequest requestOf(const RestExchange& exchange, const Identities&
   request.method = exchange.method;
   request.path = target.substr(0, query);
   request.query = queryOf(std::string_view(target).substr(std::min(query + 1, target.size())));
-  request.host = "192.0.2.2:16443";  // where the recorded API server was
+  request.host =
+      exchange.recording == kKubernetes126 ? "192.0.2.2:16443" : "192.0.2.2:26443";  // where it was recorded
   request.accept = exchange.accept;
   request.contentType = exchange.contentType;
   request.body = identities.translated(exchange.body);
@@ -194,6 +195,8 @@ class Replay {
 
 }  // namespace
 
-std::vector<Replayed> replayAll() { return Replay().run(recordedExchanges()); }
+std::vector<Replayed> replayAll(const std::string& recording) {
+  return Replay().run(recordedExchanges(recording));
+}
 
 }  // namespace lastout::fidelity

@@ -16,6 +16,6 @@ struct Replayed {
 
 // Makes every request, in their order and with as much time between them as when they were recorded, against
 // a new cluster, and compares what it answers.
-std::vector<Replayed> replayAll();
+std::vector<Replayed> replayAll(const std::string& recording);
 
 }  // namespace lastout::fidelity

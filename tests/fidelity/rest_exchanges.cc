@@ -7,8 +7,6 @@
 namespace lastout::fidelity {
 namespace {
 
-constexpr const char* kFolder = "tests/recordings/kubernetes-1.26/rest";
-
 std::string header(const Json& message, const char* name) { return message["headers"].value(name, ""); }
 
 Json recordedAnswerOf(const Json& response, bool isWatch) {
@@ -27,11 +25,12 @@ Json recordedAnswerOf(const Json& response, bool isWatch) {
   return answer;
 }
 
-RestExchange readExchange(const std::filesystem::path& path) {
+RestExchange readExchange(const std::string& recording, const std::filesystem::path& path) {
   std::ifstream file(path);
   const Json recorded = Json::parse(file);
   const Json& request = recorded["request"];
   RestExchange exchange;
+  exchange.recording = recording;
   exchange.name = path.stem().string();
   exchange.method = request["method"];
   exchange.path = request["path"];
@@ -47,10 +46,28 @@ RestExchange readExchange(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<RestExchange> recordedExchanges() {
+const std::vector<LeftOut>& leftOut() {
+  static const std::vector<LeftOut> kLeftOut = {
+      {kKubernetes136, "080",
+       "Since 1.32 a watch that begins with what is there says by a bookmark where that ends; each event "
+       "after it stands "
+       "one later."},
+      {kKubernetes136, "081", "As 080."},
+      {kKubernetes136, "111",
+       "The namespace was made and deleted by what `admission/` recorded, not by these requests."},
+  };
+  return kLeftOut;
+}
+
+std::vector<RestExchange> recordedExchanges(const std::string& recording) {
   std::vector<RestExchange> exchanges;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
-    exchanges.push_back(readExchange(entry.path()));
+  for (const auto& entry : std::filesystem::directory_iterator("tests/recordings/" + recording + "/rest"))
+    exchanges.push_back(readExchange(recording, entry.path()));
+  std::erase_if(exchanges, [](const RestExchange& exchange) {
+    return std::ranges::any_of(leftOut(), [&](const LeftOut& left) {
+      return left.recording == exchange.recording && left.exchange == exchange.number();
+    });
+  });
   std::ranges::sort(exchanges, {}, &RestExchange::name);
   return exchanges;
 }

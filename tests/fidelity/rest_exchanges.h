@@ -10,8 +10,13 @@ namespace lastout::fidelity {
 
 using apiserver::Json;
 
+// The folders of tests/recordings.
+inline constexpr const char* kKubernetes126 = "kubernetes-1.26";
+inline constexpr const char* kKubernetes136 = "kubernetes-1.36";
+
 struct RestExchange {
-  std::string name;  // "099-delete-webhook-403"
+  std::string recording;  // its folder
+  std::string name;       // "099-delete-webhook-403"
   std::string method;
   std::string path;  // percent-encoded, with the query
   std::string accept;
@@ -25,8 +30,16 @@ struct RestExchange {
   std::string number() const { return name.substr(0, 3); }
 };
 
-// Those of tests/recordings/kubernetes-1.26/rest, in the order in which they were made, which is that of
-// their numbers but for watches: each is opened where its number is.
-std::vector<RestExchange> recordedExchanges();
+// Exchanges that are not made, each with the reason, for docs/fidelity.md.
+struct LeftOut {
+  std::string recording;
+  std::string exchange;  // its number
+  std::string reason;
+};
+const std::vector<LeftOut>& leftOut();
+
+// Those of tests/recordings/<recording>/rest but for what is left out, in the order in which they were made,
+// which is that of their numbers but for watches: each is opened where its number is.
+std::vector<RestExchange> recordedExchanges(const std::string& recording);
 
 }  // namespace lastout::fidelity
