@@ -36,7 +36,7 @@ tl::unexpected<kube::Error> cannotListen(const HttpServerOptions& options, const
 kube::Result<void> HttpLoop::use(const TlsIdentity& identity) {
   auto context = makeTlsContext(identity);
   if (!context) return tl::unexpected(std::move(context.error()));
-  const std::scoped_lock lock(identityMutex_);
+  const kube::MutexLock lock(identityMutex_);
   identity_ = std::move(*context);
   needsClient_ = !identity.clientCa.empty();
   return {};
@@ -148,7 +148,7 @@ void HttpLoop::admit(Tcp::socket socket) {
   if (full && !makeRoom()) return report(nullptr, 0, "all connections are at work: one more was refused");
   HttpConnectionPointer connection;
   {
-    const std::scoped_lock lock(identityMutex_);
+    const kube::MutexLock lock(identityMutex_);
     connection = std::make_shared<HttpConnection>(std::move(socket), identity_);
     connection->needsClient = needsClient_;
   }

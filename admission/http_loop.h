@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +21,7 @@
 
 #include "admission/http_server.h"
 #include "admission/worker_pool.h"
+#include "kube/locks.h"
 
 namespace lastout::admission {
 
@@ -129,9 +129,9 @@ class HttpLoop {
   const std::vector<HttpRoute> routes_;
   const HttpLog log_;
 
-  std::mutex identityMutex_;  // of the two below
-  TlsContext identity_;       // null: plain HTTP
-  bool needsClient_ = false;
+  kube::Mutex identityMutex_;
+  TlsContext identity_ LASTOUT_GUARDED_BY(identityMutex_);  // null: plain HTTP
+  bool needsClient_ LASTOUT_GUARDED_BY(identityMutex_) = false;
 
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};

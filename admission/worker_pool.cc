@@ -13,30 +13,30 @@ WorkerPool::~WorkerPool() { stop(); }
 
 bool WorkerPool::add(std::function<void()> job) {
   {
-    const std::scoped_lock lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (stopped_ || waiting_.size() >= mostWaiting_) return false;
     waiting_.push_back(std::move(job));
   }
-  changed_.notify_one();
+  changed_.notifyOne();
   return true;
 }
 
 void WorkerPool::stop() {
   std::deque<std::function<void()>> dropped;
   {
-    const std::scoped_lock lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopped_ = true;
     dropped.swap(waiting_);
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
 void WorkerPool::work() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
+    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopped_ || !waiting_.empty(); });
     if (stopped_) return;
     std::function<void()> job = std::move(waiting_.front());
     waiting_.pop_front();

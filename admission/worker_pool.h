@@ -1,12 +1,12 @@
 // WorkerPool: a fixed number of threads that do what is put in a bounded queue.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "kube/locks.h"
 
 namespace lastout::admission {
 
@@ -27,10 +27,10 @@ class WorkerPool {
   void work();
 
   const size_t mostWaiting_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;
-  bool stopped_ = false;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  std::deque<std::function<void()>> waiting_ LASTOUT_GUARDED_BY(mutex_);
+  bool stopped_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

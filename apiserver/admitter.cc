@@ -1,6 +1,5 @@
 #include "apiserver/admitter.h"
 
-#include <mutex>
 #include <utility>
 
 #include "apiserver/acceptance.h"
@@ -44,7 +43,7 @@ ApiResult<void> Admitter::tell(const Mutation& mutation, Verdict verdict) const 
 
 ApiResult<void> Admitter::askGuard(const Mutation& mutation) const {
   if (guard_ == nullptr) return {};
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   const auto said = guard_->review(mutation);
   if (!said) return {};
   return tell(mutation, {{kGuardName}, *said ? std::nullopt : std::optional(said->error())});
@@ -60,7 +59,7 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   }
   ReviewRequest request = reviewOf(mutation);
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
     if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
   }

@@ -1,7 +1,6 @@
 #include "apiserver/api.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "apiserver/contents.h"
@@ -118,7 +117,7 @@ HttpResponse Api::handle(const HttpRequest& request) {
   const std::optional<Target> target = parseTarget(request.path);
   ServedTypePointer type;
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     if (request.method == "GET" && mayAskForTypes(request.path)) {
       if (std::optional<HttpResponse> document = discover(plane_.discoveredTypes(), request))
         return std::move(*document);
@@ -188,7 +187,7 @@ ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
 }
 
 RecordRef Api::stored(const kube::ObjectKey& key) {
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   return plane_.storage.find(key);
 }
 
@@ -200,14 +199,14 @@ ApiResult<Json> Api::perform(Call& call, const kube::ObjectKey& key, const Prepa
     auto mutation = prepare(before);
     if (!mutation) return tl::unexpected(std::move(mutation.error()));
     if (mutation->operation == Mutation::Operation::Create) {
-      const std::scoped_lock lock(plane_.mutex);
+      const kube::MutexLock lock(plane_.mutex);
       if (plane_.storage.find(key) != before) continue;
       if (auto possible = plane_.mayCreate(*mutation); !possible)
         return tl::unexpected(std::move(possible.error()));
     }
     if (auto admitted = admitter_.admit(*mutation, call.warnings); !admitted)
       return tl::unexpected(std::move(admitted.error()));
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     if (plane_.storage.find(key) != before) continue;
     if (mutation->dryRun) {
       if (auto possible = plane_.mayCommit(*mutation); !possible)

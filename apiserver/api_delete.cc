@@ -1,7 +1,6 @@
 // Deleting: one object, or a collection.
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 
 #include "apiserver/api.h"
@@ -112,7 +111,7 @@ ApiResult<HttpResponse> Api::removeCollection(Call& call) {
   std::vector<RecordRef> records;
   uint64_t version = 0;
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     version = plane_.storage.version();
     for (RecordRef& record : plane_.storage.list(call.type->type, selection->namespaceName)) {
       if (selection->contains(*record)) records.push_back(std::move(record));

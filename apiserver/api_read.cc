@@ -1,6 +1,5 @@
 // Reading: get, list in pages, and watch.
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "apiserver/api.h"
@@ -27,7 +26,7 @@ bool isExact(const ListOptions& options) {
 ApiResult<HttpResponse> Api::get(Call& call) {
   RecordRef record;
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     record = plane_.storage.find(call.key());
   }
   if (record == nullptr) return tl::unexpected(notFound(call.type->type, call.target.name));
@@ -38,19 +37,19 @@ ApiResult<HttpResponse> Api::get(Call& call) {
 // A part of a list: as it is, or as it was at a version. `version` becomes the one that it is of.
 ApiResult<Page> Api::listed(const Call& call, const ListOptions& options, const Part& part,
                             uint64_t& version) {
-  std::unique_lock lock(plane_.mutex);
-  const Storage& storage = plane_.storage;
+  kube::MutexLock lock(plane_.mutex);
   const uint64_t wanted = options.resourceVersion.value_or(0);
   const bool exact = wanted != 0 && isExact(options);
   auto patience =
       std::min<std::chrono::milliseconds>(kWaitForVersion, options.timeout.value_or(std::chrono::hours(1)));
   if (exact) patience = {};  // only what is newer is waited for
-  if (!plane_.changed.wait_for(lock, patience,
-                               [&] { return storage.version() >= std::max(wanted, version); }))
-    return tl::unexpected(futureVersion(std::max(wanted, version), storage.version()));
+  if (!plane_.changed.waitFor(lock, patience, [&]() LASTOUT_REQUIRES(plane_.mutex) {
+        return plane_.storage.version() >= std::max(wanted, version);
+      }))
+    return tl::unexpected(futureVersion(std::max(wanted, version), plane_.storage.version()));
   if (exact) version = wanted;
-  if (version == 0) version = storage.version();
-  auto page = storage.listAt(call.type->type, version, part);
+  if (version == 0) version = plane_.storage.version();
+  auto page = plane_.storage.listAt(call.type->type, version, part);
   if (page) return std::move(*page);
   return tl::unexpected(expired(options.continueToken.empty()
                                     ? "The resourceVersion for the provided list is too old."

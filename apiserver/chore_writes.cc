@@ -24,12 +24,24 @@ const kube::GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
 const kube::GroupResource kServiceAccounts{"", "serviceaccounts"};
 const kube::GroupResource kConfigMaps{"", "configmaps"};
 
-// An object whose chores are looked at.
+// An object whose chores are looked at, with the plane's lock held for as long as it is.
 struct Subject {
   ControlPlane& plane;
   RecordRef record;
   Slot slot;
-  const cluster::SlotInfo& info() const { return plane.live.model().slots[slot]; }
+  const cluster::LiveCluster& live() const {
+    plane.mutex.assertHeld();
+    return plane.live;
+  }
+  const TypeRegistry& types() const {
+    plane.mutex.assertHeld();
+    return plane.types;
+  }
+  const Storage& storage() const {
+    plane.mutex.assertHeld();
+    return plane.storage;
+  }
+  const cluster::SlotInfo& info() const { return live().model().slots[slot]; }
   const Json& object() const { return record->object(); }
 };
 
@@ -44,7 +56,7 @@ std::optional<Mutation> updateTo(const Subject& subject, Json after, std::string
   Mutation mutation;
   mutation.operation = Mutation::Operation::Update;
   mutation.key = subject.record->key();
-  mutation.type = subject.plane.types.findPreferred(mutation.key.type);
+  mutation.type = subject.types().findPreferred(mutation.key.type);
   if (mutation.type == nullptr) return std::nullopt;
   mutation.subresource = subresource;
   mutation.before = subject.record;
@@ -56,7 +68,7 @@ std::optional<Mutation> updateTo(const Subject& subject, Json after, std::string
 
 // The creation of an object that should be there, unless it is or cannot be.
 std::optional<Mutation> creationOf(ControlPlane& plane, const kube::ObjectKey& key, Json object,
-                                   UserInfo user) {
+                                   UserInfo user) LASTOUT_REQUIRES(plane.mutex) {
   Mutation mutation;
   mutation.type = plane.types.findPreferred(key.type);
   if (mutation.type == nullptr || plane.live.refusesCreation(key, false) != nullptr) return std::nullopt;
@@ -72,9 +84,9 @@ std::optional<Mutation> creationOf(ControlPlane& plane, const kube::ObjectKey& k
 
 ReplicaCounts countsOf(const Subject& subject, Slot workload) {
   ReplicaCounts counts;
-  const cluster::Model& model = subject.plane.live.model();
+  const cluster::Model& model = subject.live().model();
   for (const Slot pod : model.slots[workload].children) {
-    const cluster::ObjectState state = subject.plane.live.object(pod);
+    const cluster::ObjectState state = subject.live().object(pod);
     if (!state.live() || model.slots[pod].role != Role::Pod) continue;
     ++counts.replicas;
     ++counts.updated;
@@ -87,7 +99,7 @@ ReplicaCounts countsOf(const Subject& subject, Slot workload) {
 
 // The ReplicaSet gets its Deployment's annotations (admission/10); its replicas are the machine's.
 std::optional<Mutation> annotationChore(const Subject& deployment, Slot replicaSet, const UserInfo& user) {
-  const RecordRef record = deployment.plane.storage.find(deployment.plane.live.model().slots[replicaSet].key);
+  const RecordRef record = deployment.storage().find(deployment.live().model().slots[replicaSet].key);
   if (record == nullptr || isTerminating(deployment.object()) || isTerminating(record->object()))
     return std::nullopt;
   const Json* wanted = at(deployment.object(), {"spec", "replicas"});
@@ -99,8 +111,8 @@ std::optional<Mutation> annotationChore(const Subject& deployment, Slot replicaS
 
 std::optional<Mutation> deploymentChore(const Subject& subject) {
   const std::vector<Slot>& children = subject.info().children;
-  if (children.empty() || !subject.plane.live.object(children.front()).present()) return std::nullopt;
-  const std::string& replicaSet = subject.plane.live.model().slots[children.front()].key.name;
+  if (children.empty() || !subject.live().object(children.front()).present()) return std::nullopt;
+  const std::string& replicaSet = subject.live().model().slots[children.front()].key.name;
   const UserInfo user = controllerUser("deployment-controller");
   const bool isKnown =
       at(subject.object(), {"metadata", "annotations", "deployment.kubernetes.io/revision"}) != nullptr;
@@ -134,12 +146,13 @@ std::optional<Mutation> workloadChore(const Subject& subject) {
 // What is left, once everything was asked to go or refused; nothing before that. A type whose deletion was
 // refused is told with its first refusal alone, as it ends the deletion of that collection.
 std::optional<NamespaceContent> remainingContent(const Subject& subject) {
+  subject.plane.mutex.assertHeld();
   std::map<kube::GroupResource, int64_t> types;
   std::map<std::string, int64_t> finalizers;
   std::map<kube::GroupResource, std::string> failures;
   for (const Slot slot : subject.info().content) {
-    const cluster::ObjectState state = subject.plane.live.object(slot);
-    const kube::ObjectKey& key = subject.plane.live.model().slots[slot].key;
+    const cluster::ObjectState state = subject.live().object(slot);
+    const kube::ObjectKey& key = subject.live().model().slots[slot].key;
     if (!state.present()) continue;
     if (state.live()) {
       const auto refused = subject.plane.refusedContent.find(key);
@@ -148,7 +161,7 @@ std::optional<NamespaceContent> remainingContent(const Subject& subject) {
       continue;
     }
     ++types[key.type];
-    for (const std::string& finalizer : subject.plane.live.finalizers(slot)) ++finalizers[finalizer];
+    for (const std::string& finalizer : subject.live().finalizers(slot)) ++finalizers[finalizer];
   }
   NamespaceContent content;
   for (const auto& [type, why] : failures) content.failures.push_back(why);
@@ -160,6 +173,7 @@ std::optional<NamespaceContent> remainingContent(const Subject& subject) {
 }
 
 std::optional<Mutation> namespaceChore(const Subject& subject) {
+  subject.plane.mutex.assertHeld();
   const std::string& name = subject.record->key().name;
   if (isTerminating(subject.object())) {
     const std::optional<NamespaceContent> content = remainingContent(subject);
@@ -184,10 +198,11 @@ bool areNamesAccepted(const Json& crd) {
 }
 
 std::optional<Mutation> crdChore(const Subject& subject) {
+  subject.plane.mutex.assertHeld();
   const std::string now = subject.plane.now();
   if (isTerminating(subject.object()))
     return updateTo(subject, crdInCleanup(subject.object(), now), "status", apiserverUser());
-  if (const auto taken = subject.plane.types.takenName(subject.object()))
+  if (const auto taken = subject.types().takenName(subject.object()))
     return updateTo(subject, crdWithTakenName(subject.object(), *taken, now), "status", apiserverUser());
   if (!areNamesAccepted(subject.object()))
     return updateTo(subject, acceptedCrd(subject.object(), now), "status", apiserverUser());
@@ -205,7 +220,8 @@ std::optional<Mutation> crdChore(const Subject& subject) {
 }
 
 // A CRD whose names another one had, and that may have them now.
-std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view group) {
+std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view group)
+    LASTOUT_REQUIRES(plane.mutex) {
   for (const RecordRef& record : plane.storage.list(kube::crdType(), "")) {
     const Json& crd = record->object();
     const std::optional<Slot> slot = plane.live.find(record->key());
@@ -218,7 +234,8 @@ std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view gr
 }
 
 // The APIServices of a CRD that is gone go, unless another one has the same group and version.
-std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey& crd) {
+std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey& crd)
+    LASTOUT_REQUIRES(plane.mutex) {
   const std::string group = crd.name.substr(std::min(crd.name.find('.'), crd.name.size() - 1) + 1);
   if (auto accepted = waitingCrdChore(plane, group)) return accepted;
   for (const RecordRef& record : plane.storage.list(kApiServices, "")) {
@@ -245,16 +262,16 @@ std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey&
 std::vector<AppliedObject> appliedObjects(const Subject& subject, const cluster::Work& work,
                                           const Json& manifestWork) {
   std::vector<AppliedObject> objects;
-  const cluster::Model& model = subject.plane.live.model();
-  for (const auto& [key, manifest] : manifestsOf(manifestWork, subject.plane.types.resources())) {
-    const ServedTypePointer type = subject.plane.types.findPreferred(key.type);
+  const cluster::Model& model = subject.live().model();
+  for (const auto& [key, manifest] : manifestsOf(manifestWork, subject.types().resources())) {
+    const ServedTypePointer type = subject.types().findPreferred(key.type);
     if (type == nullptr) continue;
     AppliedObject object{
         key.type.group, type->version, key.type.resource, type->kind, key.namespaceName, key.name, {}, {}};
     for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
       const Slot slot = model.links[link].object;
-      if (model.slots[slot].key == key && subject.plane.live.state().link(link).recorded)
-        object.uid = subject.plane.live.uid(slot);
+      if (model.slots[slot].key == key && subject.live().state().link(link).recorded)
+        object.uid = subject.live().uid(slot);
     }
     objects.push_back(std::move(object));
   }
@@ -263,9 +280,8 @@ std::vector<AppliedObject> appliedObjects(const Subject& subject, const cluster:
 
 std::optional<Mutation> workChore(const Subject& subject) {
   if (subject.info().work == cluster::kNone) return std::nullopt;
-  const cluster::Work& work = subject.plane.live.model().works[subject.info().work];
-  const RecordRef manifestWork =
-      subject.plane.storage.find(subject.plane.live.model().slots[work.manifestWork].key);
+  const cluster::Work& work = subject.live().model().works[subject.info().work];
+  const RecordRef manifestWork = subject.storage().find(subject.live().model().slots[work.manifestWork].key);
   if (manifestWork == nullptr) return std::nullopt;
   std::vector<AppliedObject> objects = appliedObjects(subject, work, manifestWork->object());
   if (subject.info().role == Role::AppliedManifestWork) {
@@ -273,12 +289,11 @@ std::optional<Mutation> workChore(const Subject& subject) {
     return updateTo(subject, withAppliedResources(subject.object(), std::move(objects)), "status",
                     agentUser());
   }
-  if (work.applied == cluster::kNone || !subject.plane.live.object(work.applied).present())
-    return std::nullopt;
+  if (work.applied == cluster::kNone || !subject.live().object(work.applied).present()) return std::nullopt;
   std::vector<bool> available;
   available.reserve(objects.size());
   for (const AppliedObject& object : objects) {
-    available.push_back(subject.plane.storage.find(
+    available.push_back(subject.storage().find(
                             {{object.group, object.resource}, object.namespaceName, object.name}) != nullptr);
   }
   Json after = subject.object();

@@ -12,6 +12,7 @@ namespace lastout::apiserver {
 bool hasChores(const kube::GroupResource& type);
 // What is to be written because of this object, as it is stored now; nothing when all is as it should be.
 // There may be more to do after that write.
-std::optional<Mutation> choreOf(ControlPlane& plane, const kube::ObjectKey& key);
+std::optional<Mutation> choreOf(ControlPlane& plane, const kube::ObjectKey& key)
+    LASTOUT_REQUIRES(plane.mutex);
 
 }  // namespace lastout::apiserver

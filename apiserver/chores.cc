@@ -31,6 +31,7 @@ std::optional<Chores::Chore> Chores::next(Milliseconds now) {
   const kube::ObjectKey key = std::move(due_.front().key);
   due_.pop_front();
   queued_.erase(key);
+  plane_.mutex.assertHeld();
   std::optional<Mutation> write = choreOf(plane_, key);
   if (!write) return std::nullopt;
   return Chore{key, std::move(*write)};
@@ -48,6 +49,7 @@ void Chores::queue(const kube::ObjectKey& key) {
 
 // An object's own status may have to change, and that of what it belongs to.
 void Chores::noticed(const Write& write) {
+  plane_.mutex.assertHeld();  // as of all observers
   const kube::ObjectKey& key = write.record->key();
   queue(key);
   noticedOwners(write.record->object());

@@ -41,7 +41,7 @@ class Chores {
   };
 
   void noticed(const Write& write);
-  void noticedOwners(const Json& object);
+  void noticedOwners(const Json& object) LASTOUT_REQUIRES(plane_.mutex);
   void queue(const kube::ObjectKey& key);
 
   ControlPlane& plane_;

@@ -11,7 +11,7 @@ ConnectionThreads::ConnectionThreads(size_t most) : most_(most) {
 
 void ConnectionThreads::enqueue(std::function<void()> connection) {
   {
-    const std::scoped_lock lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     waiting_.push_back(std::move(connection));
     if (waiting_.size() > free_ && threads_.size() < most_) {
       try {
@@ -20,23 +20,25 @@ void ConnectionThreads::enqueue(std::function<void()> connection) {
       }
     }
   }
-  changed_.notify_one();
+  changed_.notifyOne();
 }
 
 void ConnectionThreads::shutdown() {
+  std::vector<std::thread> threads;
   {
-    const std::scoped_lock lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     ending_ = true;
+    threads.swap(threads_);
   }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  changed_.notifyAll();
+  for (std::thread& thread : threads) thread.join();
 }
 
 void ConnectionThreads::work() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (true) {
     ++free_;
-    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return ending_ || !waiting_.empty(); });
     --free_;
     if (waiting_.empty()) return;
     const std::function<void()> connection = std::move(waiting_.front());

@@ -4,12 +4,12 @@
 
 #include <httplib.h>
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -26,12 +26,12 @@ class ConnectionThreads : public httplib::TaskQueue {
   void work();
 
   const size_t most_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;
-  std::vector<std::thread> threads_;
-  size_t free_ = 0;
-  bool ending_ = false;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  std::deque<std::function<void()>> waiting_ LASTOUT_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_ LASTOUT_GUARDED_BY(mutex_);
+  size_t free_ LASTOUT_GUARDED_BY(mutex_) = 0;
+  bool ending_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace lastout::apiserver

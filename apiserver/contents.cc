@@ -22,13 +22,13 @@ constexpr const char* kAgent = "agent1";  // as the recorded agent calls itself
 constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 constexpr const char* kNode = "node";  // the one that all Pods run on
 
-const Json* storedAt(const ControlPlane& plane, Slot slot) {
+const Json* storedAt(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   if (slot == cluster::kNone) return nullptr;
   const RecordRef record = plane.storage.find(plane.live.model().slots[slot].key);
   return record == nullptr ? nullptr : &record->object();
 }
 
-Slot controllerOf(const ControlPlane& plane, Slot slot) {
+Slot controllerOf(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   const std::vector<cluster::OwnerLink>& owners = plane.live.model().slots[slot].owners;
   const auto found =
       std::ranges::find_if(owners, [](const cluster::OwnerLink& link) { return link.controller; });
@@ -43,7 +43,7 @@ int64_t ordinalOf(std::string_view podName) {
   return ordinal;
 }
 
-Json podContent(const ControlPlane& plane, Slot slot) {
+Json podContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   const Slot owner = controllerOf(plane, slot);
   const Json* workload = storedAt(plane, owner);
   if (workload == nullptr) return nullptr;
@@ -64,7 +64,7 @@ Json podContent(const ControlPlane& plane, Slot slot) {
 }
 
 // What the agent makes of the first of the works' manifests that is this object.
-Json appliedContent(const ControlPlane& plane, Slot slot) {
+Json appliedContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   const cluster::Model& model = plane.live.model();
   const kube::ObjectKey& key = model.slots[slot].key;
   for (const uint32_t link : model.slots[slot].links) {
@@ -79,7 +79,7 @@ Json appliedContent(const ControlPlane& plane, Slot slot) {
   return nullptr;
 }
 
-Json rawContent(const ControlPlane& plane, Slot slot) {
+Json rawContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   const cluster::SlotInfo& info = plane.live.model().slots[slot];
   if (info.role == Role::Pod && controllerOf(plane, slot) != cluster::kNone) return podContent(plane, slot);
   if (info.role == Role::ReplicaSet && controllerOf(plane, slot) != cluster::kNone) {
@@ -117,7 +117,8 @@ Json withOwnersOf(const std::vector<cluster::LiveOwner>& owners, Json object) {
 }
 
 // An owner that a controller has added: an agent, or a workload that adopts.
-Json withAddedOwners(const ControlPlane& plane, const std::vector<cluster::LiveOwner>& owners, Json object) {
+Json withAddedOwners(const ControlPlane& plane, const std::vector<cluster::LiveOwner>& owners, Json object)
+    LASTOUT_REQUIRES(plane.mutex) {
   for (const cluster::LiveOwner& owner : owners) {
     const std::optional<Slot> there = plane.live.findUid(owner.uid);
     const Json* stored = there ? storedAt(plane, *there) : nullptr;

@@ -1,7 +1,5 @@
 // Contents: what stands in an object that a controller created or changed, and what deletions make of it. The
 // machine says what happened; these say how it looks.
-//
-// All but completed(), wouldVanish() and afterDryRun() want the plane's lock held.
 #pragma once
 
 #include <optional>
@@ -16,16 +14,16 @@ namespace lastout::apiserver {
 // What of a type the rules of metadata depend on.
 TypeRules rulesOf(const ServedType& type);
 
-// A new object as it is stored: with a uid, its times, and all defaults of its type. Needs no lock.
+// A new object as it is stored: with a uid, its times, and all defaults of its type.
 Json completed(const ControlPlane& plane, const ServedType& type, Json object);
 // The same with the uid and the time that it has.
 Json completed(const ServedType& type, Json object, const Birth& birth);
 
 // The object that a controller just created in this slot; null where nothing is known to make it of.
-Json contentOf(ControlPlane& plane, cluster::Slot slot);
+Json contentOf(ControlPlane& plane, cluster::Slot slot) LASTOUT_REQUIRES(plane.mutex);
 // `object` with what the machine says of it: deletion, finalizers, owners, replicas, a Pod's readiness.
 Json alignedContent(const ControlPlane& plane, cluster::Slot slot, const cluster::ObjectState& state,
-                    Json object);
+                    Json object) LASTOUT_REQUIRES(plane.mutex);
 
 // Whether a DELETE would remove the object at once.
 bool wouldVanish(const ServedType& type, const Record& before,

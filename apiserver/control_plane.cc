@@ -232,7 +232,7 @@ void ControlPlane::align(cluster::Slot slot, std::span<const Mutation> admitted)
 void ControlPlane::noticed(const Write& write) {
   serve(write);
   for (const Observer& observer : observers_) observer(write);
-  changed.notify_all();
+  changed.notifyAll();
 }
 
 void ControlPlane::unserve(const kube::GroupResource& type) {

@@ -9,9 +9,7 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,6 +21,7 @@
 #include "apiserver/storage.h"
 #include "apiserver/webhooks.h"
 #include "cluster/live_cluster.h"
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -42,20 +41,19 @@ class ControlPlane {
 
   ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings);
 
-  std::mutex mutex;
-  std::condition_variable changed;  // notified after writes, and when the clock is set or a watch is ended
+  kube::Mutex mutex;
+  kube::ConditionVariable changed;  // notified after writes, and when the clock is set or a watch is ended
 
-  Storage storage;
-  TypeRegistry types;
+  Storage storage LASTOUT_GUARDED_BY(mutex);
+  TypeRegistry types LASTOUT_GUARDED_BY(mutex);
   Webhooks webhooks;  // has a lock of its own
-  cluster::LiveCluster live;
+  cluster::LiveCluster live LASTOUT_GUARDED_BY(mutex);
   std::string certificates;  // PEM: what clients are told to trust
   // Content of terminating namespaces, and why the namespace controller was last refused to delete it.
-  std::unordered_map<kube::ObjectKey, std::string> refusedContent;
+  std::unordered_map<kube::ObjectKey, std::string> refusedContent LASTOUT_GUARDED_BY(mutex);
 
-  // What discovery names: what is served, and for a second after the end of a CRD still its type. With the
-  // lock held.
-  TypeRegistry discoveredTypes();
+  // What discovery names: what is served, and for a second after the end of a CRD still its type.
+  TypeRegistry discoveredTypes() LASTOUT_REQUIRES(mutex);
 
   void observe(Observer observer) { observers_.push_back(std::move(observer)); }
 
@@ -68,32 +66,32 @@ class ControlPlane {
 
   // Why an object cannot come into being now, in the API server's words: one of its name is there, or its
   // namespace or type is gone or terminates.
-  ApiResult<void> mayCreate(const Mutation& mutation);
+  ApiResult<void> mayCreate(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
   // Whether commit() would do it: as mayCreate() where something is created, and 422 for what the machine
   // cannot hold.
-  ApiResult<void> mayCommit(const Mutation& mutation);
+  ApiResult<void> mayCommit(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
   // Does what was reviewed, if it mayCommit(); `before` must still be what is stored. An update that changes
   // nothing writes nothing. The record that now is stored, or, of an object that is gone with this write,
   // what it was last. What is admitted for an unserved type is an error of the caller.
-  ApiResult<RecordRef> commit(const Mutation& mutation);
+  ApiResult<RecordRef> commit(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
   // Stores what a controller writes beside the machine: a status, or an annotation.
-  RecordRef store(const kube::ObjectKey& key, Json object);
+  RecordRef store(const kube::ObjectKey& key, Json object) LASTOUT_REQUIRES(mutex);
   // Does to the contents what the machine says happened; what was admitted of it is stored as it was
   // admitted.
-  void follow(const cluster::Events& events, std::span<Mutation> admitted = {});
+  void follow(const cluster::Events& events, std::span<Mutation> admitted = {}) LASTOUT_REQUIRES(mutex);
   // Whether the machine can hold what the mutation stores, and, of a ManifestWork, what that applies.
-  kube::Result<void> holds(const Mutation& mutation);
+  kube::Result<void> holds(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
 
  private:
-  ApiResult<RecordRef> commitCreate(const Mutation& mutation);
-  ApiResult<RecordRef> commitUpdate(const Mutation& mutation);
-  ApiResult<RecordRef> commitDelete(const Mutation& mutation);
-  void created(cluster::Slot slot, std::span<Mutation> admitted);
-  void gone(cluster::Slot slot);
-  void align(cluster::Slot slot, std::span<const Mutation> admitted);
-  void noticed(const Write& write);
-  void serve(const Write& write);
-  void unserve(const kube::GroupResource& type);
+  ApiResult<RecordRef> commitCreate(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
+  ApiResult<RecordRef> commitUpdate(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
+  ApiResult<RecordRef> commitDelete(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
+  void created(cluster::Slot slot, std::span<Mutation> admitted) LASTOUT_REQUIRES(mutex);
+  void gone(cluster::Slot slot) LASTOUT_REQUIRES(mutex);
+  void align(cluster::Slot slot, std::span<const Mutation> admitted) LASTOUT_REQUIRES(mutex);
+  void noticed(const Write& write) LASTOUT_REQUIRES(mutex);
+  void serve(const Write& write) LASTOUT_REQUIRES(mutex);
+  void unserve(const kube::GroupResource& type) LASTOUT_REQUIRES(mutex);
 
   // A type whose CRD is gone, for discovery.
   struct FormerType {
@@ -103,7 +101,7 @@ class ControlPlane {
 
   Surroundings surroundings_;
   std::vector<Observer> observers_;
-  std::vector<FormerType> formerTypes_;
+  std::vector<FormerType> formerTypes_ LASTOUT_GUARDED_BY(mutex);
 };
 
 }  // namespace lastout::apiserver

@@ -1,7 +1,6 @@
 #include "apiserver/controllers.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "apiserver/contents.h"
@@ -53,7 +52,7 @@ Controllers::Controllers(ControlPlane& plane, Admitter& admitter)
     : plane_(plane), admitter_(admitter), chores_(plane) {}
 
 std::optional<Controllers::Milliseconds> Controllers::nextAt() {
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   const std::optional<Milliseconds> action = plane_.live.nextAt();
   const std::optional<Milliseconds> chore = chores_.nextAt();
   if (!action || !chore) return action ? action : chore;
@@ -73,18 +72,20 @@ bool Controllers::act(Milliseconds now) {
   std::optional<cluster::Plan> plan;
   std::vector<Mutation> mutations;
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     plane_.live.advance(now);
     plan = plane_.live.plan(now);
     if (!plan) return false;
     mutations = mutationsOf(*plan);
   }
   const ApiResult<void> admitted = admitAll(mutations);
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   if (plan->action.kind == Action::Kind::NamespaceDelete) noteContent(mutations, admitted, now);
-  const bool allowed = admitted && std::ranges::all_of(mutations, [this](const Mutation& mutation) {
-                         return plane_.holds(mutation).has_value();
-                       });
+  const bool allowed =
+      admitted &&
+      std::ranges::all_of(mutations, [this](const Mutation& mutation) LASTOUT_REQUIRES(plane_.mutex) {
+        return plane_.holds(mutation).has_value();
+      });
   if (!allowed) mutations.clear();
   cluster::Events events;
   plane_.live.carryOut(*plan, allowed ? cluster::Verdict::Allowed : cluster::Verdict::Denied, now, events);
@@ -97,14 +98,14 @@ bool Controllers::act(Milliseconds now) {
 bool Controllers::tidy(Milliseconds now) {
   std::optional<Chores::Chore> chore;
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     plane_.live.advance(now);
     if (!chores_.isDue(now)) return false;
     chore = chores_.next(now);
   }
   std::vector<std::string> warnings;
   if (!chore || !admitter_.admit(chore->write, warnings)) return true;
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   const bool isCurrent = plane_.storage.find(chore->write.key) == chore->write.before;
   if (!isCurrent || plane_.commit(chore->write)) chores_.again(chore->of, now);
   return true;

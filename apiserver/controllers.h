@@ -28,12 +28,15 @@ class Controllers {
  private:
   bool act(Milliseconds now);
   bool tidy(Milliseconds now);
-  std::vector<Mutation> mutationsOf(const cluster::Plan& plan);
-  std::optional<Mutation> deletion(const cluster::Plan& plan, cluster::Slot slot);
-  std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew);
-  UserInfo userOf(const cluster::Plan& plan) const;
+  std::vector<Mutation> mutationsOf(const cluster::Plan& plan) LASTOUT_REQUIRES(plane_.mutex);
+  std::optional<Mutation> deletion(const cluster::Plan& plan, cluster::Slot slot)
+      LASTOUT_REQUIRES(plane_.mutex);
+  std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew)
+      LASTOUT_REQUIRES(plane_.mutex);
+  UserInfo userOf(const cluster::Plan& plan) const LASTOUT_REQUIRES(plane_.mutex);
   ApiResult<void> admitAll(std::vector<Mutation>& mutations);
-  void noteContent(const std::vector<Mutation>& deletions, const ApiResult<void>& admitted, Milliseconds now);
+  void noteContent(const std::vector<Mutation>& deletions, const ApiResult<void>& admitted, Milliseconds now)
+      LASTOUT_REQUIRES(plane_.mutex);
 
   ControlPlane& plane_;
   Admitter& admitter_;

@@ -11,10 +11,10 @@ Deadlines::Deadlines() : thread_([this] { run(); }) {}
 
 Deadlines::~Deadlines() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   thread_.join();
 }
 
@@ -22,14 +22,14 @@ void Deadlines::Watch::watch(int socket) {
   stop();
   const int copy = dup(socket);
   if (copy < 0) return;  // out of descriptors: the timeouts of single reads and writes are left
-  const std::lock_guard lock(deadlines_->mutex_);
+  const kube::MutexLock lock(deadlines_->mutex_);
   descriptor_ = copy;
   deadlines_->watched_.push_back(this);
-  deadlines_->changed_.notify_all();
+  deadlines_->changed_.notifyAll();
 }
 
 void Deadlines::Watch::stop() {
-  const std::lock_guard lock(deadlines_->mutex_);
+  const kube::MutexLock lock(deadlines_->mutex_);
   if (descriptor_ < 0) return;
   deadlines_->watched_.remove(this);
   close(descriptor_);
@@ -37,7 +37,7 @@ void Deadlines::Watch::stop() {
 }
 
 void Deadlines::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
     const auto next = std::ranges::min_element(watched_, {}, &Watch::deadline_);
     if (next == watched_.end()) {
@@ -45,8 +45,9 @@ void Deadlines::run() {
     } else if (std::chrono::steady_clock::now() < (*next)->deadline_) {
       // A copy: it is looked at again after waking, and the watch may be gone by then.
       const auto deadline = (*next)->deadline_;
-      changed_.wait_until(lock, deadline);
+      changed_.waitUntil(lock, deadline);
     } else {
+      (*next)->deadlines_->mutex_.assertHeld();  // it is this one's
       shutdown((*next)->descriptor_, SHUT_RDWR);
       close((*next)->descriptor_);
       (*next)->descriptor_ = -1;

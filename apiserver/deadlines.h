@@ -2,10 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <list>
-#include <mutex>
 #include <thread>
+
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -36,16 +36,16 @@ class Deadlines {
     friend class Deadlines;
     Deadlines* deadlines_;
     Deadline deadline_;
-    int descriptor_ = -1;
+    int descriptor_ LASTOUT_GUARDED_BY(deadlines_->mutex_) = -1;
   };
 
  private:
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<Watch*> watched_;
-  bool stopping_ = false;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  std::list<Watch*> watched_ LASTOUT_GUARDED_BY(mutex_);
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

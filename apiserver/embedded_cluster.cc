@@ -40,7 +40,7 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       guard_(options_.guardInside ? std::make_unique<Guard>(plane_) : nullptr),
       reviewer_(plane_.webhooks, options_.callWebhook,
                 [this] {
-                  const std::scoped_lock lock(plane_.mutex);
+                  const kube::MutexLock lock(plane_.mutex);
                   return plane_.newUid();
                 }),
       admitter_(plane_, reviewer_, guard_.get()),
@@ -66,7 +66,7 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
 EmbeddedCluster::~EmbeddedCluster() { stop(); }
 
 uint64_t EmbeddedCluster::random() {
-  const std::scoped_lock lock(randomMutex_);
+  const kube::MutexLock lock(randomMutex_);
   return random_();
 }
 
@@ -110,7 +110,7 @@ HttpResponse EmbeddedCluster::handleClock(const HttpRequest& request) {
     if (change->paused && *change->paused) clock_.pause();
     if (change->paused && !*change->paused) clock_.resume();
     advance(change->advance);
-    plane_.changed.notify_all();
+    plane_.changed.notifyAll();
   } else if (request.method != "GET") {
     return answerWith(methodNotAllowed({"", "clock"}, request.method));
   }
@@ -122,7 +122,7 @@ HttpResponse EmbeddedCluster::handleClock(const HttpRequest& request) {
 // Whoever works does it, and all that is due on the way at its own time; it is waited for, but not for ever:
 // a webhook may hang.
 void EmbeddedCluster::advance(milliseconds by) {
-  std::unique_lock lock(plane_.mutex);
+  kube::MutexLock lock(plane_.mutex);
   ahead_ += by;
   if (!thread_.joinable()) {
     lock.unlock();
@@ -130,8 +130,10 @@ void EmbeddedCluster::advance(milliseconds by) {
     }
     return;
   }
-  plane_.changed.notify_all();
-  plane_.changed.wait_for(lock, kLongestAdvance, [this] { return ahead_ == milliseconds(0) || stopping_; });
+  plane_.changed.notifyAll();
+  plane_.changed.waitFor(lock, kLongestAdvance, [this]() LASTOUT_REQUIRES(plane_.mutex) {
+    return ahead_ == milliseconds(0) || stopping_;
+  });
 }
 
 // Goes on to the next thing that is due, or to the end of what the clock is to be advanced by, and does what
@@ -139,16 +141,16 @@ void EmbeddedCluster::advance(milliseconds by) {
 bool EmbeddedCluster::moveOn() {
   const std::optional<milliseconds> next = controllers_.nextAt();
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     if (ahead_ == milliseconds(0)) return false;
     const milliseconds step = next ? std::clamp(*next - clock_.now(), milliseconds(0), ahead_) : ahead_;
     ahead_ -= step;
     clock_.advance(step);
   }
-  plane_.changed.notify_all();
+  plane_.changed.notifyAll();
   if (controllers_.step(clock_.now())) return true;
   // What is due and cannot be done yet is passed by.
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   const milliseconds least = std::min(ahead_, milliseconds(1));
   ahead_ -= least;
   clock_.advance(least);
@@ -167,12 +169,12 @@ void EmbeddedCluster::start() {
 void EmbeddedCluster::stop() {
   if (!thread_.joinable()) return;
   stopping_ = true;
-  plane_.changed.notify_all();
+  plane_.changed.notifyAll();
   thread_.join();
 }
 
 uint64_t EmbeddedCluster::version() {
-  const std::scoped_lock lock(plane_.mutex);
+  const kube::MutexLock lock(plane_.mutex);
   return plane_.storage.version();
 }
 
@@ -184,8 +186,8 @@ void EmbeddedCluster::work() {
     const std::optional<milliseconds> next = controllers_.nextAt();
     std::chrono::nanoseconds sleep = kLongestSleep;
     if (next) sleep = std::min<std::chrono::nanoseconds>(sleep, clock_.until(*next).value_or(sleep));
-    std::unique_lock lock(plane_.mutex);
-    plane_.changed.wait_for(lock, sleep, [&] {
+    kube::MutexLock lock(plane_.mutex);
+    plane_.changed.waitFor(lock, sleep, [&]() LASTOUT_REQUIRES(plane_.mutex) {
       return stopping_ || ahead_ > milliseconds(0) || plane_.storage.version() != seen;
     });
   }

@@ -20,6 +20,7 @@
 #include "apiserver/reviewer.h"
 #include "apiserver/user.h"
 #include "apiserver/virtual_clock.h"
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -71,8 +72,8 @@ class EmbeddedCluster {
   uint64_t random();
 
   EmbeddedOptions options_;
-  std::mutex randomMutex_;
-  std::mt19937_64 random_;
+  kube::Mutex randomMutex_;
+  std::mt19937_64 random_ LASTOUT_GUARDED_BY(randomMutex_);
   VirtualClock clock_;
   ControlPlane plane_;
   std::unique_ptr<Guard> guard_;
@@ -80,7 +81,8 @@ class EmbeddedCluster {
   Admitter admitter_;
   Controllers controllers_;
   Api api_;
-  std::chrono::milliseconds ahead_{0};  // that the clock is still to be advanced by; under the plane's lock
+  // That the clock is still to be advanced by.
+  std::chrono::milliseconds ahead_ LASTOUT_GUARDED_BY(plane_.mutex) = std::chrono::milliseconds(0);
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -13,7 +13,6 @@
 #include <csignal>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <stop_token>
 #include <system_error>
@@ -28,6 +27,7 @@
 #include "apiserver/query.h"
 #include "apiserver/status.h"
 #include "apiserver/tls.h"
+#include "kube/locks.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "tls/owned.h"
@@ -188,8 +188,8 @@ struct Listener::Server : httplib::Server {
   std::stop_source stopping;
   std::atomic<bool> ended{false};  // it listens no more
   int port = 0;
-  std::mutex mutex;
-  std::set<int> sockets;  // of connections that are served; guarded by the mutex
+  kube::Mutex mutex;
+  std::set<int> sockets LASTOUT_GUARDED_BY(mutex);  // of connections that are served
 
   bool bind();
   void handle(const httplib::Request& request, httplib::Response& response, std::string body);
@@ -214,11 +214,11 @@ bool Listener::Server::bind() {
 bool Listener::Server::process_and_close_socket(socket_t socket) {
   bool served = false;
   {
-    const std::scoped_lock lock(mutex);
+    const kube::MutexLock lock(mutex);
     served = !stopping.stop_requested() && sockets.insert(socket).second;
   }
   if (served) serve(socket);
-  const std::scoped_lock lock(mutex);
+  const kube::MutexLock lock(mutex);
   sockets.erase(socket);
   ::close(socket);
   return served;
@@ -248,7 +248,7 @@ void Listener::Server::serve(int socket) {
 }
 
 void Listener::Server::endConnections() {
-  const std::scoped_lock lock(mutex);
+  const kube::MutexLock lock(mutex);
   for (const int socket : sockets) ::shutdown(socket, SHUT_RDWR);
   stopping.request_stop();
 }

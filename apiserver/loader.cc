@@ -176,7 +176,7 @@ tl::expected<size_t, kube::Errors> loadManifests(EmbeddedCluster& cluster,
 tl::expected<void, kube::Errors> addControllers(EmbeddedCluster& cluster,
                                                 const std::vector<scenarios::Controller>& controllers) {
   kube::Errors errors;
-  const std::scoped_lock lock(cluster.plane().mutex);
+  const kube::MutexLock lock(cluster.plane().mutex);
   for (const scenarios::Controller& controller : controllers) {
     std::optional<kube::ObjectKey> runsIn;
     if (controller.runsIn) runsIn = controller.runsIn->pattern.key;

@@ -114,7 +114,7 @@ kube::Result<std::unique_ptr<Recorder>> Recorder::open(const std::string& path) 
 }
 
 void Recorder::write(const std::string& line) {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (file_.is_open()) file_ << line << '\n';
 }
 
@@ -186,7 +186,7 @@ void Recorder::marker(Time when, std::string_view note) {
 }
 
 kube::Result<void> Recorder::finish() {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (file_.is_open()) file_.close();
   if (file_) return {};
   return tl::unexpected(

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "apiserver/mutation.h"
 #include "apiserver/status.h"
 #include "apiserver/storage.h"
+#include "kube/locks.h"
 #include "kube/result.h"
 
 namespace lastout::apiserver {
@@ -48,9 +48,9 @@ class Recorder {
   Recorder(std::string path, std::ofstream file) : path_(std::move(path)), file_(std::move(file)) {}
   void write(const std::string& line);
 
-  std::mutex mutex_;
+  kube::Mutex mutex_;
   std::string path_;
-  std::ofstream file_;
+  std::ofstream file_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace lastout::apiserver

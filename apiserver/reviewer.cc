@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/patch.h"
+#include "kube/locks.h"
 #include "kube/quoting.h"
 
 namespace lastout::apiserver {
@@ -43,11 +44,11 @@ struct Reviewer::Batch {
   std::vector<const Webhook*> webhooks;
   const ReviewRequest* request = nullptr;
 
-  std::mutex mutex;
-  std::condition_variable finished;
-  size_t taken = 0;
-  size_t done = 0;
-  std::vector<AskedAnswer> answers;  // as many as webhooks
+  kube::Mutex mutex;
+  kube::ConditionVariable finished;
+  size_t taken LASTOUT_GUARDED_BY(mutex) = 0;
+  size_t done LASTOUT_GUARDED_BY(mutex) = 0;
+  std::vector<AskedAnswer> answers LASTOUT_GUARDED_BY(mutex);  // as many as webhooks
 };
 
 Reviewer::Reviewer(const Webhooks& webhooks, CallWebhook call, std::function<std::string()> newUid,
@@ -59,10 +60,10 @@ Reviewer::Reviewer(const Webhooks& webhooks, CallWebhook call, std::function<std
 
 Reviewer::~Reviewer() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -143,19 +144,23 @@ void Reviewer::validate(const Webhooks::List& webhooks, const ReviewRequest& req
   const auto batch = std::make_shared<Batch>();
   batch->webhooks = std::move(*found);
   batch->request = &request;
-  batch->answers.resize(batch->webhooks.size());
+  {
+    const kube::MutexLock lock(batch->mutex);
+    batch->answers.resize(batch->webhooks.size());
+  }
   for (const Webhook* webhook : batch->webhooks) outcome.asked.push_back(webhook->name);
   const size_t helpers = std::min(batch->webhooks.size(), threads_.size() + 1);
   if (helpers > 1) {
     {
-      const std::lock_guard lock(mutex_);
+      const kube::MutexLock lock(mutex_);
       waiting_.insert(waiting_.end(), helpers - 1, batch);
     }
-    changed_.notify_all();
+    changed_.notifyAll();
   }
   help(*batch);  // this thread is one of them, so a review goes on although all others are busy
-  std::unique_lock lock(batch->mutex);
-  batch->finished.wait(lock, [&batch] { return batch->done == batch->webhooks.size(); });
+  kube::MutexLock lock(batch->mutex);
+  batch->finished.wait(
+      lock, [&batch]() LASTOUT_REQUIRES(batch->mutex) { return batch->done == batch->webhooks.size(); });
   bool goesOn = true;
   for (AskedAnswer& answer : batch->answers) {
     ReviewOutcome one;
@@ -167,21 +172,21 @@ void Reviewer::validate(const Webhooks::List& webhooks, const ReviewRequest& req
 }
 
 void Reviewer::help(Batch& batch) const {
-  std::unique_lock lock(batch.mutex);
+  kube::MutexLock lock(batch.mutex);
   while (batch.taken < batch.webhooks.size()) {
     const size_t mine = batch.taken++;
     lock.unlock();
     AskedAnswer answer = askWhatever(*batch.webhooks[mine], *batch.request);
     lock.lock();
     batch.answers[mine] = std::move(answer);
-    if (++batch.done == batch.webhooks.size()) batch.finished.notify_all();
+    if (++batch.done == batch.webhooks.size()) batch.finished.notifyAll();
   }
 }
 
 void Reviewer::work() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
     if (stopping_) return;
     const std::shared_ptr<Batch> batch = std::move(waiting_.front());
     waiting_.pop_front();

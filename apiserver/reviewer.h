@@ -1,11 +1,9 @@
 // Reviewer: asks the webhooks that a request concerns, and says whether it may go on.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,6 +14,7 @@
 #include "apiserver/json.h"
 #include "apiserver/status.h"
 #include "apiserver/webhooks.h"
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -68,10 +67,11 @@ class Reviewer {
   CallWebhook call_;
   std::function<std::string()> newUid_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::shared_ptr<Batch>> waiting_;  // one entry for each thread that a batch could use
-  bool stopping_ = false;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  // One entry for each thread that a batch could use.
+  std::deque<std::shared_ptr<Batch>> waiting_ LASTOUT_GUARDED_BY(mutex_);
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

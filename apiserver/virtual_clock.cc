@@ -9,7 +9,7 @@ VirtualClock::VirtualClock(double speed, RealTime real)
     : real_(std::move(real)), speed_(speed), since_(real_()) {}
 
 VirtualClock::Milliseconds VirtualClock::now() const {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return nowLocked();
 }
 
@@ -20,12 +20,12 @@ VirtualClock::Milliseconds VirtualClock::nowLocked() const {
 }
 
 double VirtualClock::speed() const {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return speed_;
 }
 
 bool VirtualClock::isPaused() const {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return paused_;
 }
 
@@ -37,30 +37,30 @@ void VirtualClock::rebase() {
 }
 
 void VirtualClock::setSpeed(double speed) {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   rebase();
   speed_ = speed;
 }
 
 void VirtualClock::pause() {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   rebase();
   paused_ = true;
 }
 
 void VirtualClock::resume() {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   rebase();
   paused_ = false;
 }
 
 void VirtualClock::advance(Milliseconds by) {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   base_ += by;
 }
 
 std::optional<std::chrono::nanoseconds> VirtualClock::until(Milliseconds then) const {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   const auto left = std::max<std::chrono::duration<double, std::milli>>(
       std::chrono::duration<double, std::milli>(0), then - nowLocked());
   if (paused_ && left.count() > 0) return std::nullopt;

@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <optional>
+
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -28,13 +29,13 @@ class VirtualClock {
   std::optional<std::chrono::nanoseconds> until(Milliseconds then) const;
 
  private:
-  Milliseconds nowLocked() const;
-  void rebase();
+  Milliseconds nowLocked() const LASTOUT_REQUIRES(mutex_);
+  void rebase() LASTOUT_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
+  mutable kube::Mutex mutex_;
   RealTime real_;
-  double speed_;
-  bool paused_ = false;
+  double speed_ LASTOUT_GUARDED_BY(mutex_);
+  bool paused_ LASTOUT_GUARDED_BY(mutex_) = false;
   // It was `base_` when the real time was `since_`.
   std::chrono::duration<double, std::milli> base_{0};
   std::chrono::steady_clock::time_point since_;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <deque>
 #include <iterator>
-#include <mutex>
 #include <utility>
 
 namespace lastout::apiserver {
@@ -24,7 +23,7 @@ class Watch : public WatchStream {
 
  private:
   std::string tellThere();
-  bool isServed() const;
+  bool isServed() const LASTOUT_REQUIRES(plane_.mutex);
   bool collect(std::chrono::milliseconds patience);
   void tell(const Write& write, std::string& text);
   void add(std::string_view kind, const Record& record, std::string& text);
@@ -51,7 +50,7 @@ Watch::Watch(ControlPlane& plane, WatchOptions options)
       nextBookmark_(plane.stopwatch() + kBookmarkEvery) {
   std::vector<RecordRef> all;
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     const Storage& storage = plane_.storage;
     history_ = plane_.storage.history(options_.selection.type);
     seen_ = options_.from.value_or(storage.version());
@@ -79,7 +78,7 @@ bool Watch::isServed() const {
 // the watch is over. False when the history does not go back to what this watch saw last.
 bool Watch::collect(std::chrono::milliseconds patience) {
   writes_.clear();
-  std::unique_lock lock(plane_.mutex);
+  kube::MutexLock lock(plane_.mutex);
   const Clock::time_point until = std::min(endsAt_, plane_.stopwatch() + patience);
   for (bool isLast = false;;) {
     if (!history_->after(seen_, kPieceBytes, writes_)) return false;
@@ -87,7 +86,7 @@ bool Watch::collect(std::chrono::milliseconds patience) {
     over_ = isEnded_ || (isAll && !isServed());
     if (over_ || isLast || !writes_.empty()) return true;
     const Clock::time_point now = plane_.stopwatch();
-    isLast = now >= until || plane_.changed.wait_for(lock, until - now) == std::cv_status::timeout;
+    isLast = now >= until || plane_.changed.waitFor(lock, until - now) == std::cv_status::timeout;
   }
 }
 
@@ -95,7 +94,7 @@ std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
   if (over_ || isEnded_) return std::nullopt;
   if (refusal_) return finish(*refusal_);
   if (there_.empty() && !collect(patience)) {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     return finish(expired("too old resource version: " + std::to_string(seen_) + " (" +
                           std::to_string(history_->knownSince) + ")"));
   }
@@ -114,10 +113,10 @@ std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
 
 void Watch::end() {
   {
-    const std::scoped_lock lock(plane_.mutex);
+    const kube::MutexLock lock(plane_.mutex);
     isEnded_ = true;
   }
-  plane_.changed.notify_all();
+  plane_.changed.notifyAll();
 }
 
 // An object that comes into the selection is told as added, one that leaves it as deleted: as it was when it

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "apiserver/deadlines.h"
 #include "apiserver/webhook_url.h"
+#include "kube/locks.h"
 #include "kube/quoting.h"
 #include "tls/names.h"
 #include "tls/pem.h"
@@ -189,7 +189,7 @@ class WebhookClient::Connections {
   Deadlines deadlines;
 
   TlsClient take(const std::string& key) {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     const auto found = idle_.find(key);
     if (found == idle_.end()) return nullptr;
     TlsClient client = std::move(found->second);
@@ -197,14 +197,14 @@ class WebhookClient::Connections {
     return client;
   }
   void keep(std::string key, TlsClient client) {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (idle_.size() >= kMostIdleClients) idle_.erase(idle_.begin());
     idle_.emplace(std::move(key), std::move(client));
   }
 
  private:
-  std::mutex mutex_;
-  std::multimap<std::string, TlsClient, std::less<>> idle_;
+  kube::Mutex mutex_;
+  std::multimap<std::string, TlsClient, std::less<>> idle_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 WebhookClient::WebhookClient(ServiceAddresses services)

@@ -105,7 +105,7 @@ ApiResult<void> Webhooks::put(const Json& configuration) {
   auto webhooks = checkConfiguration(configuration);
   if (!webhooks) return tl::unexpected(std::move(webhooks.error()));
   const bool validates = stringAt(configuration, {"kind"}) == "ValidatingWebhookConfiguration";
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   configurations_.insert_or_assign({validates, std::string(stringAt(configuration, {"metadata", "name"}))},
                                    std::move(*webhooks));
   publish();
@@ -113,12 +113,12 @@ ApiResult<void> Webhooks::put(const Json& configuration) {
 }
 
 void Webhooks::remove(std::string_view kind, std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (configurations_.erase({kind == "ValidatingWebhookConfiguration", std::string(name)}) > 0) publish();
 }
 
 std::shared_ptr<const Webhooks::List> Webhooks::snapshot() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return published_;
 }
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "apiserver/cel.h"
 #include "apiserver/json.h"
 #include "apiserver/status.h"
+#include "kube/locks.h"
 #include "kube/selector.h"
 
 namespace lastout::apiserver {
@@ -86,11 +86,12 @@ class Webhooks {
   std::shared_ptr<const List> snapshot() const;
 
  private:
-  void publish();  // with mutex_ held
+  void publish() LASTOUT_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<std::pair<bool, std::string>, List> configurations_;  // by whether they validate, and name
-  std::shared_ptr<const List> published_ = std::make_shared<const List>();
+  mutable kube::Mutex mutex_;
+  // By whether they validate, and name.
+  std::map<std::pair<bool, std::string>, List> configurations_ LASTOUT_GUARDED_BY(mutex_);
+  std::shared_ptr<const List> published_ LASTOUT_GUARDED_BY(mutex_) = std::make_shared<const List>();
 };
 
 // Those of the list that are to be asked about the request, in its order. Fails as isToBeAsked() does.

@@ -1,11 +1,11 @@
 #include "client/access.h"
 
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "client/http.h"
+#include "kube/locks.h"
 
 namespace lastout::client {
 namespace {
@@ -38,7 +38,7 @@ class Access::Server : public ApiServer {
   }
 
   void stop() override {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopped_ = true;
     for (const auto& former : former_) {
       if (const auto server = former.lock()) server->stop();
@@ -57,7 +57,7 @@ class Access::Server : public ApiServer {
 
   // Exchanges under way keep the server that they began with.
   kube::Result<std::shared_ptr<ApiServer>> serverFor(const KeyPair& client) {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (!server_ || client != client_) {
       auto server = access_->connect(address_, client);
       if (!server) return tl::unexpected(std::move(server.error()));
@@ -72,11 +72,11 @@ class Access::Server : public ApiServer {
 
   const std::shared_ptr<Access> access_;
   const ServerAddress address_;
-  std::mutex mutex_;  // over all below
-  std::shared_ptr<ApiServer> server_;
-  std::vector<std::weak_ptr<ApiServer>> former_;  // with exchanges under way
-  KeyPair client_;
-  bool stopped_ = false;
+  kube::Mutex mutex_;
+  std::shared_ptr<ApiServer> server_ LASTOUT_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<ApiServer>> former_ LASTOUT_GUARDED_BY(mutex_);  // with exchanges under way
+  KeyPair client_ LASTOUT_GUARDED_BY(mutex_);
+  bool stopped_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
 Access::Access(Connection connection, Clock clock, Credentials::RunPlugin runPlugin)

@@ -44,7 +44,7 @@ Credentials::Credentials(Authentication authentication, RunPlugin runPlugin)
                              }) {}
 
 kube::Result<Identity> Credentials::at(int64_t now) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (!authentication_.tokenFile.empty()) return fromTokenFile(now);
   if (authentication_.plugin) return fromPlugin(now);
   Identity identity{"", authentication_.client};
@@ -113,7 +113,7 @@ kube::Result<void> Credentials::askPlugin(int64_t now) {
 }
 
 void Credentials::refused(const Identity& identity) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (known_ == identity) known_.reset();
 }
 

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "client/connection.h"
 #include "client/plugin.h"
+#include "kube/locks.h"
 #include "kube/result.h"
 
 namespace lastout::client {
@@ -42,21 +42,21 @@ class Credentials {
   void stop();
 
  private:
-  kube::Result<Identity> fromTokenFile(int64_t now);
-  kube::Result<Identity> fromPlugin(int64_t now);
-  kube::Result<void> askPlugin(int64_t now);
+  kube::Result<Identity> fromTokenFile(int64_t now) LASTOUT_REQUIRES(mutex_);
+  kube::Result<Identity> fromPlugin(int64_t now) LASTOUT_REQUIRES(mutex_);
+  kube::Result<void> askPlugin(int64_t now) LASTOUT_REQUIRES(mutex_);
 
   const Authentication authentication_;
   const RunPlugin runPlugin_;
   std::stop_source stop_;
 
-  std::mutex mutex_;                  // over all below
-  std::optional<Identity> known_;     // from the token file or the plugin
-  int64_t readAt_ = 0;                // when the token file was read
-  std::optional<int64_t> expires_;    // of what the plugin gave
-  std::optional<int64_t> refreshAt_;  // some time before
-  std::optional<kube::Error> failure_;
-  int64_t failedAt_ = 0;
+  kube::Mutex mutex_;
+  std::optional<Identity> known_ LASTOUT_GUARDED_BY(mutex_);     // from the token file or the plugin
+  int64_t readAt_ LASTOUT_GUARDED_BY(mutex_) = 0;                // when the token file was read
+  std::optional<int64_t> expires_ LASTOUT_GUARDED_BY(mutex_);    // of what the plugin gave
+  std::optional<int64_t> refreshAt_ LASTOUT_GUARDED_BY(mutex_);  // some time before
+  std::optional<kube::Error> failure_ LASTOUT_GUARDED_BY(mutex_);
+  int64_t failedAt_ LASTOUT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lastout::client

@@ -19,28 +19,28 @@ Cutter::Cutter() : thread_([this] { run(); }) {}
 
 Cutter::~Cutter() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     ending_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   thread_.join();
 }
 
 Cutter::Line::Line(Cutter& cutter) : cutter_(cutter) {
-  const std::lock_guard lock(cutter_.mutex_);
+  const kube::MutexLock lock(cutter_.mutex_);
   cutter_.lines_.push_back(this);
   if (cutter_.stopped_) why_ = Cut::Stopped;
 }
 
 Cutter::Line::~Line() {
-  const std::lock_guard lock(cutter_.mutex_);
+  const kube::MutexLock lock(cutter_.mutex_);
   cutter_.lines_.remove(this);
   if (descriptor_ >= 0) close(descriptor_);
 }
 
 bool Cutter::Line::hold(int socket) {
   const int copy = fcntl(socket, F_DUPFD_CLOEXEC, 0);
-  const std::lock_guard lock(cutter_.mutex_);
+  const kube::MutexLock lock(cutter_.mutex_);
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = copy;
   if (copy >= 0 && why_ != Cut::No) shutdown(copy, SHUT_RDWR);
@@ -54,12 +54,12 @@ void Cutter::Line::expect(std::chrono::milliseconds patience) {
   deadline_ = deadline;
   // The thread has seen the deadline, or is going to look before it; else it is woken.
   if (deadline >= cutter_.wakes_) return;
-  const std::lock_guard lock(cutter_.mutex_);
-  cutter_.changed_.notify_all();
+  const kube::MutexLock lock(cutter_.mutex_);
+  cutter_.changed_.notifyAll();
 }
 
 void Cutter::Line::cut(Cut why) {
-  const std::lock_guard lock(cutter_.mutex_);
+  const kube::MutexLock lock(cutter_.mutex_);
   cutLocked(why);
 }
 
@@ -71,13 +71,16 @@ void Cutter::Line::cutLocked(Cut why) {
 }
 
 void Cutter::stop() {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   stopped_ = true;
-  for (Line* line : lines_) line->cutLocked(Cut::Stopped);
+  for (Line* line : lines_) {
+    line->cutter_.mutex_.assertHeld();  // it is this one's
+    line->cutLocked(Cut::Stopped);
+  }
 }
 
 void Cutter::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!ending_) {
     wakes_ = kNever;  // whoever sets a deadline while this looks has to wake it
     const int64_t now = ticksNow();
@@ -85,6 +88,7 @@ void Cutter::run() {
     for (Line* line : lines_) {
       int64_t deadline = line->deadline_;
       if (deadline <= now) {
+        line->cutter_.mutex_.assertHeld();  // it is this one's
         line->cutLocked(Cut::Silence);
         continue;
       }
@@ -94,7 +98,7 @@ void Cutter::run() {
     if (next == kNever) {
       changed_.wait(lock);
     } else {
-      changed_.wait_until(lock, SteadyClock::time_point(SteadyClock::duration(next)));
+      changed_.waitUntil(lock, SteadyClock::time_point(SteadyClock::duration(next)));
     }
   }
 }

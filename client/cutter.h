@@ -3,12 +3,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <limits>
 #include <list>
-#include <mutex>
 #include <thread>
+
+#include "kube/locks.h"
 
 namespace lastout::client {
 
@@ -42,12 +42,12 @@ class Cutter {
 
    private:
     friend class Cutter;
-    void cutLocked(Cut why);
+    void cutLocked(Cut why) LASTOUT_REQUIRES(cutter_.mutex_);
 
     Cutter& cutter_;
     std::atomic<Cut> why_{Cut::No};
     std::atomic<int64_t> deadline_{kNever};  // of steady_clock, in its ticks
-    int descriptor_ = -1;                    // guarded by the cutter's mutex
+    int descriptor_ LASTOUT_GUARDED_BY(cutter_.mutex_) = -1;
   };
 
   // Cuts every line, and each that comes later.
@@ -58,12 +58,12 @@ class Cutter {
 
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<Line*> lines_;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  std::list<Line*> lines_ LASTOUT_GUARDED_BY(mutex_);
   std::atomic<int64_t> wakes_{kNever};  // when the thread looks again
-  bool stopped_ = false;
-  bool ending_ = false;
+  bool stopped_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool ending_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

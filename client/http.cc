@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "client/dial.h"
 #include "client/tls.h"
 #include "client/tls_stream.h"
+#include "kube/locks.h"
 #include "kube/quoting.h"
 
 namespace lastout::client {
@@ -226,26 +226,26 @@ struct HttpApiServer::State {
   std::string address;           // host:port
   std::optional<ClientTls> tls;  // of a server with TLS
   Cutter cutter;
-  std::mutex mutex;  // over the next two
-  std::vector<std::unique_ptr<Connection>> idle;
-  std::unique_ptr<Connection> unused;  // it was made to see whether one can be
+  kube::Mutex mutex;
+  std::vector<std::unique_ptr<Connection>> idle LASTOUT_GUARDED_BY(mutex);
+  std::unique_ptr<Connection> unused LASTOUT_GUARDED_BY(mutex);  // it was made to see whether one can be
 
   // What is sent; fails when a part of it cannot be.
   kube::Result<httplib::Request> write(const ApiRequest& asked) const;
 
   std::unique_ptr<Connection> takeIdle() {
-    const std::lock_guard lock(mutex);
+    const kube::MutexLock lock(mutex);
     if (idle.empty()) return nullptr;
     auto connection = std::move(idle.back());
     idle.pop_back();
     return connection;
   }
   std::unique_ptr<Connection> takeUnused() {
-    const std::lock_guard lock(mutex);
+    const kube::MutexLock lock(mutex);
     return std::move(unused);
   }
   void keep(std::unique_ptr<Connection> connection) {
-    const std::lock_guard lock(mutex);
+    const kube::MutexLock lock(mutex);
     if (idle.size() < options.idleConnections) idle.push_back(std::move(connection));
   }
 };
@@ -292,6 +292,7 @@ kube::Result<void> HttpApiServer::prepare() {
   }
   auto first = newConnection();
   if (!first) return tl::unexpected(std::move(first.error()));
+  const kube::MutexLock lock(state_->mutex);
   state_->unused = std::move(*first);
   return {};
 }

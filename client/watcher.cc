@@ -33,24 +33,24 @@ void Watcher::start() { thread_ = std::thread(&Watcher::run, this); }
 
 void Watcher::stop() {
   {
-    const std::scoped_lock lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   if (thread_.joinable()) thread_.join();
 }
 
 void Watcher::hurry() {
   {
-    const std::scoped_lock lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     hurry_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 Knowledge Watcher::knowledge() const {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return knowledge_;
 }
 
@@ -105,8 +105,8 @@ void Watcher::watch(const WatchFrom& from) {
 }
 
 void Watcher::wait(TimePoint until) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, until, [&] { return stopping_ || hurry_; });
+  kube::MutexLock lock(mutex_);
+  changed_.waitUntil(lock, until, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || hurry_; });
 }
 
 // Asked after a watch has begun, not before: whoever answers by then is whom the watch is from, or has come
@@ -151,13 +151,13 @@ std::string Watcher::target(const std::string& query) const {
 
 // Between two requests, or two pieces of an answer. False: stop.
 bool Watcher::goesOn() {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return !stopping_;
 }
 
 // A request that was under way when it was wished for may have come too early: so only between two of them.
 bool Watcher::isHurried() {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return std::exchange(hurry_, false);
 }
 
@@ -167,7 +167,7 @@ void Watcher::fail(const ServerStatus& status) {
 }
 
 void Watcher::publish() {
-  const std::scoped_lock lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   knowledge_ = reflector_.knowledge();
 }
 

@@ -2,10 +2,8 @@
 // what came.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +11,7 @@
 
 #include "client/api_server.h"
 #include "client/reflector.h"
+#include "kube/locks.h"
 
 namespace lastout::client {
 
@@ -67,11 +66,11 @@ class Watcher {
   const WatcherOptions options_;
   Reflector reflector_;  // of the thread
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  bool hurry_ = false;
-  Knowledge knowledge_;
+  mutable kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool hurry_ LASTOUT_GUARDED_BY(mutex_) = false;
+  Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

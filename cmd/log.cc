@@ -1,18 +1,19 @@
 #include "cmd/log.h"
 
 #include <poll.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <condition_variable>
 #include <ctime>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
+
+#include "kube/locks.h"
 
 namespace lastout::cmd {
 namespace {
@@ -71,43 +72,45 @@ std::string LogLine::take() {
   return json_.take();
 }
 
-// Writes to the standard error and is never stuck in it: a pipe that is ready takes PIPE_BUF bytes at once.
-class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
+// Has a mutex of its own, by which the compiler knows what it guards. Writes to the standard error and is
+// never stuck in it: a pipe that is ready takes PIPE_BUF bytes at once.
+class Log::Sink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit Sink(int to) : to_(to), thread_([this] { run(); }) {}
   ~Sink() override {
     {
-      const std::lock_guard lock(mutex_);
+      const kube::MutexLock lock(lines_);
       end_ = steady_clock::now() + kFarewell;
     }
-    changed_.notify_one();
+    changed_.notifyOne();
     thread_.join();
   }
 
   // How many lines were lost since this was called last; none as long as there is no room for a line that
   // says so.
   size_t takeLost() {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(lines_);
     return waiting_.size() > kMostWaiting / 2 ? 0 : std::exchange(lost_, 0);
   }
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
+    const kube::MutexLock lock(lines_);
     if (waiting_.size() + message.payload.size() >= kMostWaiting) {
       ++lost_;
       return;
     }
-    if (waiting_.empty()) changed_.notify_one();
+    if (waiting_.empty()) changed_.notifyOne();
     waiting_.append(message.payload.data(), message.payload.size()).push_back('\n');
   }
   void flush_() override {}
 
   void run() {
-    std::unique_lock lock(mutex_);
+    kube::MutexLock lock(lines_);
     while (true) {
-      changed_.wait(lock, [this] { return !waiting_.empty() || end_; });
+      changed_.wait(lock, [this]() LASTOUT_REQUIRES(lines_) { return !waiting_.empty() || end_; });
       if (waiting_.empty()) return;
-      changed_.wait_for(lock, kGathering, [this] { return end_.has_value(); });
+      changed_.waitFor(lock, kGathering, [this]() LASTOUT_REQUIRES(lines_) { return end_.has_value(); });
       const std::string gathered = std::exchange(waiting_, {});
       lock.unlock();
       const std::string_view left = write(gathered);
@@ -133,16 +136,17 @@ class Log::Sink final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
   bool isOver() {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(lines_);
     return end_ && steady_clock::now() >= *end_;
   }
 
   const int to_;
-  // These are guarded by base_sink's mutex.
-  std::condition_variable changed_;
-  std::string waiting_;
-  size_t lost_ = 0;
-  std::optional<steady_clock::time_point> end_;  // the program ends, and waits no longer than until then
+  kube::Mutex lines_;
+  kube::ConditionVariable changed_;
+  std::string waiting_ LASTOUT_GUARDED_BY(lines_);
+  size_t lost_ LASTOUT_GUARDED_BY(lines_) = 0;
+  // The program ends, and waits no longer than until then.
+  std::optional<steady_clock::time_point> end_ LASTOUT_GUARDED_BY(lines_);
   std::thread thread_;
 };
 

@@ -1,8 +1,6 @@
 #include "server/ask_once.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
 #include "graph/find_object.h"
+#include "kube/locks.h"
 #include "kube/reference.h"
 #include "server/answers.h"
 #include "server/dependency_standing.h"
@@ -118,20 +117,21 @@ class Bell {
  public:
   void ring() {
     {
-      const std::lock_guard lock(mutex_);
+      const kube::MutexLock lock(mutex_);
       rung_ = true;
     }
-    changed_.notify_all();
+    changed_.notifyAll();
   }
   void waitUntil(TimePoint deadline) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, deadline, [this] { return std::exchange(rung_, false); });
+    kube::MutexLock lock(mutex_);
+    changed_.waitUntil(lock, deadline,
+                       [this]() LASTOUT_REQUIRES(mutex_) { return std::exchange(rung_, false); });
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool rung_ = false;  // guarded by the mutex
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool rung_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
 // Whether all of it was listed in time.

@@ -108,7 +108,7 @@ Authorization::Answer Authorization::mayGet(std::string_view header, const std::
   const auto digest = digestOf(token);
   if (!digest) return notAsked("who asks", "OpenSSL makes no SHA-256");
   const Key key{*digest, path};
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   const auto found = remembered_.find(key);
   if (found != remembered_.end() && options_.now() < found->second.until) return found->second.answer;
   const bool isKnown = known_.contains(*digest);
@@ -131,7 +131,7 @@ Authorization::Answer Authorization::mayGet(std::string_view header, const std::
   if (answer.status != 503) remember(key, answer);
   flight->answer = answer;
   flight->landed = true;
-  landed_.notify_all();
+  landed_.notifyAll();
   return answer;
 }
 
@@ -148,7 +148,7 @@ std::optional<Authorization::Digest> Authorization::digestOf(std::string_view to
 Authorization::Answer Authorization::notAsked(const std::string& what, const std::string& why) {
   bool isNew = false;
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     isNew = !std::exchange(troubled_, true);
   }
   if (isNew && options_.log)
@@ -194,7 +194,7 @@ void Authorization::remember(const Key& key, const Answer& answer) {
 }
 
 size_t Authorization::remembered() {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return remembered_.size();
 }
 

@@ -5,11 +5,9 @@
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include "admission/service_changes.h"
 #include "client/access.h"
 #include "client/reflector.h"
+#include "kube/locks.h"
 #include "kube/result.h"
 #include "server/log.h"
 
@@ -75,17 +74,18 @@ class Authorization {
   static std::optional<Digest> digestOf(std::string_view token);
   Answer ask(const std::string& token, const std::string& path);
   Answer notAsked(const std::string& what, const std::string& why);
-  void remember(const Key& key, const Answer& answer);  // with the lock held
+  void remember(const Key& key, const Answer& answer) LASTOUT_REQUIRES(mutex_);
 
   const AuthorizationOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  std::mutex mutex_;
-  std::condition_variable landed_;
-  std::map<Key, Remembered> remembered_;  // all of these are guarded by the mutex
-  std::map<Digest, TimePoint> known_;     // tokens that the API server knew, and when it said so last
-  std::map<Key, std::shared_ptr<Flight>> flights_;
-  size_t strangers_ = 0;  // under way
-  bool troubled_ = false;
+  kube::Mutex mutex_;
+  kube::ConditionVariable landed_;
+  std::map<Key, Remembered> remembered_ LASTOUT_GUARDED_BY(mutex_);
+  // Tokens that the API server knew, and when it said so last.
+  std::map<Digest, TimePoint> known_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<Key, std::shared_ptr<Flight>> flights_ LASTOUT_GUARDED_BY(mutex_);
+  size_t strangers_ LASTOUT_GUARDED_BY(mutex_) = 0;  // under way
+  bool troubled_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
 // Remembers nothing: a right may be taken away at any time, and CriticalServices are seldom written. Safe for

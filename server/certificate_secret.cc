@@ -39,44 +39,44 @@ void CertificateSecret::start() {
 
 void CertificateSecret::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   watcher_.stop();
   if (thread_.joinable()) thread_.join();
 }
 
 bool CertificateSecret::isKnown() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return isUsed_;
 }
 
 void CertificateSecret::told(std::optional<kube::Value> object) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     standing_ = std::move(object);
     told_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void CertificateSecret::know(const client::Knowledge& knowledge) {
   if (!knowledge.listed) return;
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     told_ = told_ || !known_;
     known_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 // A write is believed when the watch tells of it; the same goes for those of other replicas.
 void CertificateSecret::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || known_; });
+    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || known_; });
     if (stopping_) return;
     told_ = false;
     const std::optional<kube::Value> standing = standing_;
@@ -87,14 +87,14 @@ void CertificateSecret::run() {
     if (!problem) backoff_.reset();
     const std::chrono::milliseconds pause = problem ? backoff_.next() : options_.lookAfter;
     lock.lock();
-    changed_.wait_for(lock, pause, [this] { return stopping_ || told_; });
+    changed_.waitFor(lock, pause, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || told_; });
   }
 }
 
 // What was cut off is no problem.
 void CertificateSecret::report(const std::string& problem) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (stopping_) return;
   }
   problems_.note(problem);
@@ -107,7 +107,7 @@ void CertificateSecret::take(const SharedCertificate& shared) {
     return;
   }
   used_ = shared;
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   isUsed_ = true;
 }
 

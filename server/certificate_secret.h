@@ -3,16 +3,15 @@
 // change.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "client/access.h"
 #include "client/watcher.h"
+#include "kube/locks.h"
 #include "server/certificate_plan.h"
 #include "server/log.h"
 
@@ -61,13 +60,13 @@ class CertificateSecret {
   std::optional<SharedCertificate> used_;  // likewise
   ProblemLog problems_;                    // likewise: with renewing it
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;                // these are guarded by the mutex
-  bool known_ = false;                   // whether the Secret is there
-  bool told_ = false;                    // something changed since it was looked at
-  std::optional<kube::Value> standing_;  // what it says
-  bool isUsed_ = false;
+  mutable kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool known_ LASTOUT_GUARDED_BY(mutex_) = false;  // whether the Secret is there
+  bool told_ LASTOUT_GUARDED_BY(mutex_) = false;   // something changed since it was looked at
+  std::optional<kube::Value> standing_ LASTOUT_GUARDED_BY(mutex_);  // what it says
+  bool isUsed_ LASTOUT_GUARDED_BY(mutex_) = false;
   client::Watcher watcher_;
   std::thread thread_;
 };

@@ -50,10 +50,10 @@ ConfirmingReads::~ConfirmingReads() {
 
 void ConfirmingReads::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   reader_.stop();
 }
 
@@ -61,17 +61,17 @@ void ConfirmingReads::stop() {
 
 ConfirmingReads::Asked::~Asked() {
   if (reads_.empty()) return;
-  const std::lock_guard lock(owner_.mutex_);
+  const kube::MutexLock lock(owner_.mutex_);
   for (const std::shared_ptr<Read>& read : reads_) owner_.leave(read);
 }
 
 ConfirmingReads::Asked ConfirmingReads::ask(std::vector<Condition> conditions) {
   Asked asked(*this, std::move(conditions));
   asked.reads_.reserve(asked.conditions_.size());
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   const TimePoint now = steady_clock::now();
   for (const Condition& condition : asked.conditions_) asked.reads_.push_back(join(condition, now));
-  changed_.notify_all();
+  changed_.notifyAll();
   return asked;
 }
 
@@ -82,9 +82,9 @@ kube::Result<Holder> ConfirmingReads::holderOf(const Condition& condition, TimeP
 std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(const Asked& asked, TimePoint deadline) {
   const std::vector<Condition>& conditions = asked.conditions_;
   const std::vector<std::shared_ptr<Read>>& reads = asked.reads_;
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   const auto isKnown = [&](size_t i) { return reads[i]->done || reads[i]->found.contains(conditions[i]); };
-  changed_.wait_until(lock, deadline, [&] {
+  changed_.waitUntil(lock, deadline, [&]() LASTOUT_REQUIRES(mutex_) {
     for (size_t i = 0; i < reads.size(); ++i) {
       if (!isKnown(i)) return stopping_;
     }
@@ -150,7 +150,7 @@ void ConfirmingReads::leave(const std::shared_ptr<Read>& read) {
 }
 
 size_t ConfirmingReads::waiting() {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   size_t count = 0;
   for (const auto& [subject, reads] : reads_) {
     for (const auto& read : {reads.running, reads.next}) count += read ? read->waiting : 0;
@@ -161,26 +161,24 @@ size_t ConfirmingReads::waiting() {
 // --- those who read
 
 void ConfirmingReads::work() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
     renew(steady_clock::now());
     const auto first = firstToBegin();
     const TimePoint now = steady_clock::now();
     if (first == reads_.end() || first->second.running->notBefore > now) {
       const bool isGathering = first != reads_.end();
-      changed_.wait_until(lock, isGathering ? first->second.running->notBefore : now + kLookAfter);
+      changed_.waitUntil(lock, isGathering ? first->second.running->notBefore : now + kLookAfter);
       continue;
     }
     const Subject subject = first->first;
     const std::shared_ptr<Read> read = first->second.running;
-    const Done done = carryOut(subject, read, lock);
-    const auto found = reads_.find(subject);
-    found->second.running = std::exchange(found->second.next, nullptr);
-    if (!found->second.running) reads_.erase(found);
-    changed_.notify_all();
-    if (!observer_) continue;
+    read->begun = true;
+    ++underWay_;
+    const ConsistentReader::Conditions conditions = read->conditions;
     lock.unlock();
-    observer_(done);
+    const Done done = carryOut(subject, conditions, *read);
+    if (observer_) observer_(done);
     lock.lock();
   }
 }
@@ -196,29 +194,30 @@ std::map<ConfirmingReads::Subject, ConfirmingReads::Reads>::iterator ConfirmingR
   return first;
 }
 
-ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject, const std::shared_ptr<Read>& read,
-                                                std::unique_lock<std::mutex>& lock) {
-  read->begun = true;
-  ++underWay_;
-  const ConsistentReader::Conditions conditions = read->conditions;
-  lock.unlock();
+// `read` has begun with these conditions.
+ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject,
+                                                const ConsistentReader::Conditions& conditions, Read& read) {
   const TimePoint begunAt = steady_clock::now();
   const TimePoint deadline = begunAt + options_.longest;
   const auto found = [&](const Condition& condition, admission::Seen holder) {
-    const std::lock_guard relock(mutex_);
-    read->found.emplace(condition, std::move(holder));
-    changed_.notify_all();
+    const kube::MutexLock lock(mutex_);
+    read.found.emplace(condition, std::move(holder));
+    changed_.notifyAll();
   };
   const auto result = subject.again ? reader_.readAgain(conditions, deadline, found)
                                     : reader_.readAll(conditions, deadline, found);
   const TimePoint now = steady_clock::now();
-  lock.lock();
+  const kube::MutexLock lock(mutex_);
   --underWay_;
   if (!isOfObject(subject.what)) lastEnded_ = {subject.what, now, now - begunAt};
-  read->done = true;
-  if (!result) read->failure = result.error().message;
-  if (!subject.again && !isOfObject(subject.what)) ended(subject, *read, now);
-  const Outcome outcome = !result ? Outcome::Failed : read->found.empty() ? Outcome::Free : Outcome::Held;
+  read.done = true;
+  if (!result) read.failure = result.error().message;
+  if (!subject.again && !isOfObject(subject.what)) ended(subject, read, now);
+  const auto reads = reads_.find(subject);
+  reads->second.running = std::exchange(reads->second.next, nullptr);
+  if (!reads->second.running) reads_.erase(reads);
+  changed_.notifyAll();
+  const Outcome outcome = !result ? Outcome::Failed : read.found.empty() ? Outcome::Free : Outcome::Held;
   return {outcome, std::chrono::duration_cast<std::chrono::microseconds>(now - begunAt)};
 }
 

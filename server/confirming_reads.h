@@ -3,18 +3,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "kube/locks.h"
 #include "server/consistent_reader.h"
 
 namespace lastout::server {
@@ -98,27 +97,27 @@ class ConfirmingReads {
     TimePoint askedAt;  // the last time
   };
 
-  std::shared_ptr<Read> join(const graph::Condition& condition, TimePoint now);
-  void leave(const std::shared_ptr<Read>& read);
+  std::shared_ptr<Read> join(const graph::Condition& condition, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void leave(const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
   void work();
-  void renew(TimePoint now);
-  std::map<Subject, Reads>::iterator firstToBegin();
-  TimePoint beginOf(const graph::Condition& what, TimePoint now) const;
-  Done carryOut(const Subject& subject, const std::shared_ptr<Read>& read,
-                std::unique_lock<std::mutex>& lock);
-  void ended(const Subject& subject, const Read& read, TimePoint now);
+  void renew(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  std::map<Subject, Reads>::iterator firstToBegin() LASTOUT_REQUIRES(mutex_);
+  TimePoint beginOf(const graph::Condition& what, TimePoint now) const LASTOUT_REQUIRES(mutex_);
+  Done carryOut(const Subject& subject, const ConsistentReader::Conditions& conditions, Read& read)
+      LASTOUT_EXCLUDES(mutex_);
+  void ended(const Subject& subject, const Read& read, TimePoint now) LASTOUT_REQUIRES(mutex_);
 
   const Observer observer_;
   const ConfirmingReadsOptions options_;
   ConsistentReader reader_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // all of these are guarded by the mutex
-  size_t underWay_ = 0;
-  std::map<Subject, Reads> reads_;
-  std::map<graph::Condition, Outlasting> outlasting_;
-  Ended lastEnded_;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  size_t underWay_ LASTOUT_GUARDED_BY(mutex_) = 0;
+  std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<graph::Condition, Outlasting> outlasting_ LASTOUT_GUARDED_BY(mutex_);
+  Ended lastEnded_ LASTOUT_GUARDED_BY(mutex_);
   std::vector<std::thread> readers_;  // not guarded: of who makes and ends this
 };
 

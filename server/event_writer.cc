@@ -104,17 +104,17 @@ void EventWriter::start() {
 
 void EventWriter::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   if (thread_.joinable()) thread_.join();
 }
 
 void EventWriter::tell(Event event) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (stopping_ || isRepeated(event)) return;
     if (waiting_.size() == kMostWaiting) {
       ++dropped_;
@@ -122,7 +122,7 @@ void EventWriter::tell(Event event) {
     }
     waiting_.push_back(std::move(event));
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 bool EventWriter::isRepeated(const Event& event) {
@@ -133,9 +133,9 @@ bool EventWriter::isRepeated(const Event& event) {
 
 // One attempt for each. One line for each problem, with how many were dropped for want of room.
 void EventWriter::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
     if (stopping_) return;
     const Event event = std::move(waiting_.front());
     waiting_.pop_front();

@@ -5,19 +5,18 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "client/access.h"
+#include "kube/locks.h"
 #include "server/log.h"
 
 namespace lastout::server {
@@ -67,19 +66,19 @@ class EventWriter {
  private:
   void run();
   std::string write(const Event& event);
-  bool isRepeated(const Event& event);
+  bool isRepeated(const Event& event) LASTOUT_REQUIRES(mutex_);
 
   const EventWriterOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   ProblemLog problems_;  // of the thread
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  std::deque<Event> waiting_;
-  size_t dropped_ = 0;  // since the last that was written
-  std::map<std::string, std::chrono::steady_clock::time_point>
-      lately_;  // told, by object, reason and subject
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  std::deque<Event> waiting_ LASTOUT_GUARDED_BY(mutex_);
+  size_t dropped_ LASTOUT_GUARDED_BY(mutex_) = 0;  // since the last that was written
+  // Told, by object, reason and subject.
+  std::map<std::string, std::chrono::steady_clock::time_point> lately_ LASTOUT_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -42,10 +42,10 @@ void LeaseHolder::start() {
 
 void LeaseHolder::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (std::exchange(stopping_, true)) return;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   if (!thread_.joinable()) return;
   thread_.join();
@@ -53,32 +53,33 @@ void LeaseHolder::stop() {
 }
 
 bool LeaseHolder::holds() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return !stopping_ && election_.holds(steady_clock::now());
 }
 
 void LeaseHolder::reconsider() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     reconsider_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void LeaseHolder::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
     reconsider_ = false;
     lock.unlock();
     const bool mayHold = !options_.mayHold || options_.mayHold();
     lock.lock();
     if (!mayHold) {
-      changed_.wait_for(lock, options_.times.retry, [this] { return stopping_ || reconsider_; });
+      changed_.waitFor(lock, options_.times.retry,
+                       [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || reconsider_; });
       continue;
     }
     const LeaseElection::Step step = election_.next(steady_clock::now(), options_.clock());
     if (step.action == LeaseElection::Action::Wait) {
-      changed_.wait_until(lock, step.until, [this] { return stopping_; });
+      changed_.waitUntil(lock, step.until, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_; });
       continue;
     }
     lock.unlock();
@@ -97,7 +98,7 @@ std::optional<std::string> LeaseHolder::read() {
   request.patience = options_.times.renewWithin / 2;
   const auto whole = client::fetch(*server_, request, kMostLeaseBytes);
   auto lease = whole && whole->answer.status == 200 ? decodedLease(whole->body) : Lease();
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   const TimePoint now = steady_clock::now();
   if (whole && whole->answer.status == 404) {
     election_.saw(std::nullopt, now);
@@ -120,7 +121,7 @@ std::optional<std::string> LeaseHolder::write(const Lease& lease) {
   const auto whole = client::fetch(*server_, request, kMostLeaseBytes);
   const bool done = whole && (whole->answer.status == 200 || whole->answer.status == 201);
   auto stands = done ? decodedLease(whole->body) : Lease();
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   const TimePoint now = steady_clock::now();
   if (done && stands) {
     const bool held = election_.holds(now);  // it may have lapsed since the last look
@@ -145,7 +146,7 @@ void LeaseHolder::report(const std::optional<std::string>& problem) {
   problems_.note(problem.value_or(""));
   std::string holder;
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     holder = election_.holder();
   }
   if (problem || holder.empty() || holder == holder_) return;
@@ -153,6 +154,13 @@ void LeaseHolder::report(const std::optional<std::string>& problem) {
   options_.log(Level::Info, calledAs(options_) + ": held by " +
                                 (holder_ == options_.identity ? "this lastout" : kube::inQuotes(holder_)) +
                                 ", which keeps the webhook configuration and the status of CriticalServices");
+}
+
+// What gives the Lease back that stands there; nullopt: it is not ours.
+std::optional<Lease> LeaseHolder::released(Lease lease) {
+  const kube::MutexLock lock(mutex_);
+  election_.saw(std::move(lease), steady_clock::now());
+  return election_.release(options_.clock());
 }
 
 // It is read first: what was under way may have been written all the same.
@@ -166,8 +174,7 @@ void LeaseHolder::give() {
     const auto whole = ask(requestToRead(options_.namespaceName, options_.name));
     auto lease = whole && whole->answer.status == 200 ? decodedLease(whole->body) : Lease();
     if (!lease) return;
-    election_.saw(std::move(*lease), steady_clock::now());
-    const auto free = election_.release(options_.clock());
+    const auto free = released(std::move(*lease));
     if (!free) return;
     const auto given = ask(requestToWrite(*free, options_.namespaceName, options_.name));
     if (!given || given->answer.status != 409) return;

@@ -1,15 +1,14 @@
 // LeaseHolder: the thread that gets and renews a Lease at an API server, while it can.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "client/access.h"
+#include "kube/locks.h"
 #include "server/lease.h"
 #include "server/log.h"
 
@@ -49,6 +48,7 @@ class LeaseHolder {
  private:
   void run();
   void give();
+  std::optional<Lease> released(Lease lease);
   std::optional<std::string> read();
   std::optional<std::string> write(const Lease& lease);
   void report(const std::optional<std::string>& problem);
@@ -60,11 +60,11 @@ class LeaseHolder {
   std::string holder_;    // of the thread: who was logged last
   bool isTaken_ = false;  // of the thread: since the last write, which is still to be told
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  bool reconsider_ = false;
-  LeaseElection election_;  // only the thread changes it
+  mutable kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool reconsider_ LASTOUT_GUARDED_BY(mutex_) = false;
+  LeaseElection election_ LASTOUT_GUARDED_BY(mutex_);  // only the thread changes it
   std::thread thread_;
 };
 

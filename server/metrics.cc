@@ -160,7 +160,7 @@ void Metrics::count(const Verdict& verdict) {
 // Looked up by its labels once: a family makes and compares texts each time.
 prometheus::Counter& Metrics::counterOf(const Verdict& verdict) {
   const std::string_view outcome = outcomeOf(verdict);
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   prometheus::Counter*& counter = verdictCounters_[{verdict.operation, outcome, verdict.reason}];
   if (counter == nullptr)
     counter = &verdicts_.Add({{"operation", std::string(admission::toString(verdict.operation))},
@@ -181,7 +181,7 @@ void Metrics::count(const ConfirmingReads::Done& read) {
 void Metrics::countInterruption(const kube::GroupResource& type) {
   bool isOther = false;
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     isOther = !interrupted_.contains(type) && interrupted_.size() >= kMostTypes;
     if (!isOther) interrupted_.insert(type);
   }

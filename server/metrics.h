@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kube/locks.h"
 #include "server/confirming_reads.h"
 #include "server/deferred_deletion_event.h"
 #include "server/live_view.h"
@@ -90,11 +90,12 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& probes_;
   prometheus::Family<prometheus::Counter>& deferredDeletions_;
 
-  std::mutex mutex_;
-  std::set<kube::GroupResource> interrupted_;  // guarded by the mutex: the types with a count of their own
-  // Guarded by the mutex: by operation, outcome and reason.
+  kube::Mutex mutex_;
+  // The types with a count of their own.
+  std::set<kube::GroupResource> interrupted_ LASTOUT_GUARDED_BY(mutex_);
+  // By operation, outcome and reason.
   std::map<std::tuple<admission::Operation, std::string_view, admission::Reason>, prometheus::Counter*>
-      verdictCounters_;
+      verdictCounters_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace lastout::server

@@ -85,13 +85,13 @@ Changed ProviderHolder::mayGo(const kube::ObjectKey& provider) {
 }
 
 std::string ProviderHolder::problemOf(const kube::ObjectKey& provider) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   const auto found = problems_.find(provider);
   return found == problems_.end() ? "" : found->second;
 }
 
 void ProviderHolder::noteProblem(const FinalizerChange& change, const std::string& problem) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (problem.empty()) {
     problems_.erase(change.object);
   } else {
@@ -106,7 +106,7 @@ void ProviderHolder::noteProblem(const FinalizerChange& change, const std::strin
 void ProviderHolder::forgetProblems(const std::vector<HoldingChange>& changes) {
   std::set<kube::ObjectKey> changing;
   for (const HoldingChange& change : changes) changing.insert(change.provider);
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   std::erase_if(problems_, [&](const auto& problem) { return !changing.contains(problem.first); });
 }
 

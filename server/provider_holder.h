@@ -6,12 +6,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "client/access.h"
 #include "client/backoff.h"
+#include "kube/locks.h"
 #include "server/confirming_reads.h"
 #include "server/current_services.h"
 #include "server/finalizer_loop.h"
@@ -64,8 +64,8 @@ class ProviderHolder {
   ConfirmingReads& reads_;
   CurrentServices& services_;
   const ProviderHolderOptions options_;
-  mutable std::mutex mutex_;
-  std::map<kube::ObjectKey, std::string> problems_;  // guarded by that
+  mutable kube::Mutex mutex_;
+  std::map<kube::ObjectKey, std::string> problems_ LASTOUT_GUARDED_BY(mutex_);
   FinalizerLoop loop_;
   StrayProviders strays_;  // of the loop's thread
 };

@@ -18,10 +18,10 @@ void Rounds::start() {
 
 void Rounds::end() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void Rounds::stop(const std::function<void()>& interrupt) {
@@ -32,41 +32,41 @@ void Rounds::stop(const std::function<void()>& interrupt) {
 
 void Rounds::reconsider() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     reconsider_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void Rounds::reconsiderAt(steady_clock::time_point when) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     due_ = std::min(due_, when);
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 bool Rounds::isStopping() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return stopping_;
 }
 
 Patience Rounds::patience() {
   return {[] { return steady_clock::now(); },
           [this](std::chrono::milliseconds pause) {
-            std::unique_lock lock(mutex_);
-            changed_.wait_for(lock, pause, [this] { return stopping_; });
+            kube::MutexLock lock(mutex_);
+            changed_.waitFor(lock, pause, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_; });
           }};
 }
 
 void Rounds::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
     while (!stopping_ && !reconsider_ && steady_clock::now() < due_) {
       if (due_ == steady_clock::time_point::max())
         changed_.wait(lock);
       else
-        changed_.wait_until(lock, due_);
+        changed_.waitUntil(lock, due_);
     }
     if (stopping_) return;
     reconsider_ = false;
@@ -74,7 +74,7 @@ void Rounds::run() {
     lock.unlock();
     round_();
     lock.lock();
-    changed_.wait_for(lock, pause_, [this] { return stopping_; });
+    changed_.waitFor(lock, pause_, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_; });
   }
 }
 

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 
+#include "kube/locks.h"
 #include "server/requests.h"
 
 namespace lastout::server {
@@ -40,11 +39,12 @@ class Rounds {
 
   const std::function<void()> round_;
   const std::chrono::milliseconds pause_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  bool reconsider_ = false;
-  std::chrono::steady_clock::time_point due_ = std::chrono::steady_clock::time_point::max();
+  mutable kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool reconsider_ LASTOUT_GUARDED_BY(mutex_) = false;
+  std::chrono::steady_clock::time_point due_ LASTOUT_GUARDED_BY(mutex_) =
+      std::chrono::steady_clock::time_point::max();
   std::thread thread_;
 };
 

@@ -49,17 +49,20 @@ WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
 WebhookKeeper::~WebhookKeeper() { stop(); }
 
 void WebhookKeeper::start() {
-  awaySince_ = steady_clock::now();
+  {
+    const kube::MutexLock lock(mutex_);
+    awaySince_ = steady_clock::now();
+  }
   thread_ = std::thread([this] { run(); });
   watcher_.start();
 }
 
 void WebhookKeeper::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   watcher_.stop();
   if (thread_.joinable()) thread_.join();
@@ -69,28 +72,28 @@ void WebhookKeeper::setObjects(ReviewedObjects objects) { declare(Wish::Standing
 
 void WebhookKeeper::setAuthorities(const std::string& authorities) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (authorities == configuration_.address.authorities) return;
     configuration_.address.authorities = authorities;
     made_.reset();
     compare();
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void WebhookKeeper::setReviewPath(const std::string& path) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (path == configuration_.address.reviewPath) return;
     replace(configuration_.address.reviewPath, path);
     renewsPath_ = true;
     compare();
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 bool WebhookKeeper::asksAt(std::string_view path) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (path == configuration_.address.reviewPath || path == askedAt_) return true;
   const auto former = formerPaths_.find(path);
   return former != formerPaths_.end() && steady_clock::now() < former->second;
@@ -113,7 +116,7 @@ void WebhookKeeper::adoptPath() {
 }
 
 bool WebhookKeeper::names(const std::string& authorities) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return isBelieved() && isSettled() && standing_ && namesAuthorities(*standing_, authorities);
 }
 
@@ -121,7 +124,7 @@ void WebhookKeeper::retire() { declare(Wish::Gone, {}); }
 
 void WebhookKeeper::declare(Wish wish, ReviewedObjects objects) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (wish == wish_ && objects == configuration_.objects) return;
     const TimePoint now = steady_clock::now();
     if (wish == wish_ && writeNotBefore_ <= now) writeNotBefore_ = now + options_.batch;
@@ -136,15 +139,15 @@ void WebhookKeeper::declare(Wish wish, ReviewedObjects objects) {
     }
     compare();
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void WebhookKeeper::reconsider() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     compare();
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 // A server that was away for so long may have come back without the configuration.
@@ -159,27 +162,27 @@ WebhookKeeper::TimePoint WebhookKeeper::changedSince(TimePoint now) const {
 }
 
 std::optional<bool> WebhookKeeper::isInForce() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (!isBelieved()) return std::nullopt;
   return wish_ == Wish::Standing && isRight_;
 }
 
 std::optional<bool> WebhookKeeper::asksAbout(const ReviewedObjects& wanted) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (!isBelieved()) return std::nullopt;
   return asked_.covers(wanted);
 }
 
 // That nothing is certain looks like that nothing is asked about.
 std::optional<bool> WebhookKeeper::asksAboutAll() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (!isBelieved()) return std::nullopt;
   return wish_ == Wish::Standing &&
          (isRight_ || (!asked_.deleted.empty() && asked_.covers(configuration_.objects)));
 }
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (!isBelieved() || wish_ != Wish::Standing || !isRight_ || !made_) return std::nullopt;
   return ProbedConfiguration{made_->fingerprint, configuration_.objects, rightSince_, made_->scope};
 }
@@ -187,19 +190,19 @@ std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
 void WebhookKeeper::told(std::optional<kube::Value> object) {
   DeclaredWebhooks declared = object ? declaredIn(*object) : DeclaredWebhooks();
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     standing_ = std::move(object);
     declared_ = std::move(declared);
     if (const std::string path = standing_ ? reviewPathIn(*standing_) : ""; path != askedAt_)
       replace(askedAt_, path);
     compare();
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 void WebhookKeeper::know(const client::Knowledge& knowledge) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     const bool followed = follows();
     const bool isNews = knowledge.listed != knowledge_.listed;
     if (!knowledge.listed) written_.clear();
@@ -207,11 +210,11 @@ void WebhookKeeper::know(const client::Knowledge& knowledge) {
     if (follows() != followed) (followed ? awaySince_ : followsSince_) = steady_clock::now();
     if (isNews) compare();
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 std::string WebhookKeeper::uid() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return standing_ ? uidOf(*standing_) : "";
 }
 
@@ -292,7 +295,7 @@ bool WebhookKeeper::mayRestore(TimePoint now) {
 // What stands there is compared whenever it, or what is wished, has changed; a write is believed when the
 // watch tells of it.
 void WebhookKeeper::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
     if (isRight_ && lostAt_) {
       const auto unguarded = std::chrono::duration_cast<milliseconds>(steady_clock::now() - *lostAt_);
@@ -302,18 +305,19 @@ void WebhookKeeper::run() {
       lock.lock();
       continue;
     }
-    const auto hasChanged = [this, seen = changes_] { return stopping_ || changes_ != seen; };
+    const auto hasChanged = [this, seen = changes_]()
+                                LASTOUT_REQUIRES(mutex_) { return stopping_ || changes_ != seen; };
     if (!knowledge_.listed || wish_ == Wish::Unknown || isRight_ || !mayWrite()) {
       changed_.wait(lock, hasChanged);
       continue;
     }
     countLoss();  // it may write since the last comparison
     if (lostAt_ && !mayRestore(steady_clock::now())) {
-      changed_.wait_until(lock, restoreNotBefore_, hasChanged);
+      changed_.waitUntil(lock, restoreNotBefore_, hasChanged);
       continue;
     }
     if (!lostAt_ && steady_clock::now() < writeNotBefore_) {
-      changed_.wait_until(lock, writeNotBefore_, hasChanged);
+      changed_.waitUntil(lock, writeNotBefore_, hasChanged);
       continue;
     }
     const bool removes = wish_ == Wish::Gone;
@@ -340,8 +344,10 @@ void WebhookKeeper::run() {
       if (stood_) stood_ = sent;
     }
     compare();
-    const auto isNews = [this, asked] { return stopping_ || (changes_ > asked + 1 && isSettled()); };
-    if (changed_.wait_for(lock, pause, isNews) || isSettled()) continue;
+    const auto isNews = [this, asked]() LASTOUT_REQUIRES(mutex_) {
+      return stopping_ || (changes_ > asked + 1 && isSettled());
+    };
+    if (changed_.waitFor(lock, pause, isNews) || isSettled()) continue;
     written_.clear();  // the watch is far behind, or versions are counted anew
     compare();
   }

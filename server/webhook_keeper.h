@@ -4,12 +4,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 
 #include "client/access.h"
 #include "client/watcher.h"
+#include "kube/locks.h"
 #include "server/log.h"
 #include "server/probe_record.h"
 #include "server/webhook_configuration.h"
@@ -84,19 +83,21 @@ class WebhookKeeper {
   enum class Wish : uint8_t { Unknown, Standing, Gone };
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
-  bool follows() const { return knowledge_.state == client::Knowledge::State::Synced; }
-  bool isBelieved() const;  // this and the next eleven with the lock held
-  bool isSettled() const;
-  bool isAsItShould();
-  void compare();
-  void widenWithoutConditions();
-  void noteAsked(bool asksForFormer);
-  void adoptPath();
-  const MadeWebhooks& made();
-  void replace(std::string& path, const std::string& by);
-  void countLoss();
-  bool mayRestore(TimePoint now);
-  TimePoint changedSince(TimePoint now) const;
+  bool follows() const LASTOUT_REQUIRES(mutex_) {
+    return knowledge_.state == client::Knowledge::State::Synced;
+  }
+  bool isBelieved() const LASTOUT_REQUIRES(mutex_);
+  bool isSettled() const LASTOUT_REQUIRES(mutex_);
+  bool isAsItShould() LASTOUT_REQUIRES(mutex_);
+  void compare() LASTOUT_REQUIRES(mutex_);
+  void widenWithoutConditions() LASTOUT_REQUIRES(mutex_);
+  void noteAsked(bool asksForFormer) LASTOUT_REQUIRES(mutex_);
+  void adoptPath() LASTOUT_REQUIRES(mutex_);
+  const MadeWebhooks& made() LASTOUT_REQUIRES(mutex_);
+  void replace(std::string& path, const std::string& by) LASTOUT_REQUIRES(mutex_);
+  void countLoss() LASTOUT_REQUIRES(mutex_);
+  bool mayRestore(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  TimePoint changedSince(TimePoint now) const LASTOUT_REQUIRES(mutex_);
   void run();
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
@@ -109,32 +110,38 @@ class WebhookKeeper {
   client::Backoff restoring_;  // of the thread: after somebody else's changes
   ProblemLog problems_;        // of the thread: with writing
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // these are guarded by the mutex
-  WebhookConfiguration configuration_;
-  std::optional<MadeWebhooks> made_;     // of the configuration, unless that has changed
-  Wish wish_ = Wish::Unknown;            // what should become of the configuration
-  uint64_t changes_ = 0;                 // of all that a write depends on
-  client::Knowledge knowledge_;          // of the watch
-  TimePoint awaySince_;                  // when it began not to follow, last
-  TimePoint followsSince_;               // and when it did
-  std::optional<kube::Value> standing_;  // the one that does
-  DeclaredWebhooks declared_;            // in it
-  std::string askedAt_;                  // the path for reviews in it
-  bool renewsPath_ = false;              // the one that was set stands nowhere yet
-  std::map<std::string, TimePoint, std::less<>> formerPaths_;  // by which API servers may go until then
-  std::string written_;                    // the version of what was written last, in this history
-  bool isWriting_ = false;                 // and may be another already
-  bool isRight_ = false;                   // it is as wished
-  ReviewedObjects asked_;                  // what it asks about, as far as is certain
-  TimePoint writeNotBefore_;               // more of what is to be reviewed may change until then
-  TimePoint rightSince_;                   // since when
-  std::optional<DeclaredWebhooks> stood_;  // as it was right last, or was written since
-  TimePoint restoreNotBefore_;             // what somebody else changed is left until then
-  TimePoint calmAt_;                       // from then on the next change is the first again
-  std::optional<TimePoint> wrongSince_;    // it is seen to ask neither for what it should nor for that
-  std::optional<TimePoint> lostAt_;        // from when the interval is counted that is to be told
+  mutable kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  WebhookConfiguration configuration_ LASTOUT_GUARDED_BY(mutex_);
+  // Of the configuration, unless that has changed.
+  std::optional<MadeWebhooks> made_ LASTOUT_GUARDED_BY(mutex_);
+  Wish wish_ LASTOUT_GUARDED_BY(mutex_) = Wish::Unknown;            // what should become of the configuration
+  uint64_t changes_ LASTOUT_GUARDED_BY(mutex_) = 0;                 // of all that a write depends on
+  client::Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);          // of the watch
+  TimePoint awaySince_ LASTOUT_GUARDED_BY(mutex_);                  // when it began not to follow, last
+  TimePoint followsSince_ LASTOUT_GUARDED_BY(mutex_);               // and when it did
+  std::optional<kube::Value> standing_ LASTOUT_GUARDED_BY(mutex_);  // the one that does
+  DeclaredWebhooks declared_ LASTOUT_GUARDED_BY(mutex_);            // in it
+  std::string askedAt_ LASTOUT_GUARDED_BY(mutex_);                  // the path for reviews in it
+  bool renewsPath_ LASTOUT_GUARDED_BY(mutex_) = false;              // the one that was set stands nowhere yet
+  // By which API servers may go until then.
+  std::map<std::string, TimePoint, std::less<>> formerPaths_ LASTOUT_GUARDED_BY(mutex_);
+  std::string written_ LASTOUT_GUARDED_BY(mutex_);  // the version of what was written last, in this history
+  bool isWriting_ LASTOUT_GUARDED_BY(mutex_) = false;  // and may be another already
+  bool isRight_ LASTOUT_GUARDED_BY(mutex_) = false;    // it is as wished
+  ReviewedObjects asked_ LASTOUT_GUARDED_BY(mutex_);   // what it asks about, as far as is certain
+  // More of what is to be reviewed may change until then.
+  TimePoint writeNotBefore_ LASTOUT_GUARDED_BY(mutex_);
+  TimePoint rightSince_ LASTOUT_GUARDED_BY(mutex_);  // since when
+  // As it was right last, or was written since.
+  std::optional<DeclaredWebhooks> stood_ LASTOUT_GUARDED_BY(mutex_);
+  TimePoint restoreNotBefore_ LASTOUT_GUARDED_BY(mutex_);  // what somebody else changed is left until then
+  TimePoint calmAt_ LASTOUT_GUARDED_BY(mutex_);            // from then on the next change is the first again
+  // It is seen to ask neither for what it should nor for that.
+  std::optional<TimePoint> wrongSince_ LASTOUT_GUARDED_BY(mutex_);
+  // From when the interval is counted that is to be told.
+  std::optional<TimePoint> lostAt_ LASTOUT_GUARDED_BY(mutex_);
   client::Watcher watcher_;
   std::thread thread_;
 };

@@ -29,18 +29,18 @@ WebhookProbe::WebhookProbe(std::shared_ptr<client::Access> access, WebhookProbeO
 
 void WebhookProbe::stop() {
   rounds_.stop([this] {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     for (const auto& [address, server] : servers_) server->stop();
   });
 }
 
 Enforcement WebhookProbe::enforcementFor(const ReviewedObjects& wanted) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return record_.enforcementFor(wanted);
 }
 
 std::vector<ProbeStanding> WebhookProbe::standings() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return record_.standings();
 }
 
@@ -67,7 +67,7 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
     std::vector<std::string> names;
     names.reserve(addresses.size());
     for (const client::ServerAddress& address : addresses) names.push_back(toString(address));
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     record_.declare(configuration);
     record_.setAddresses(names);
     std::erase_if(servers_,
@@ -83,18 +83,18 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
     if (isAllowed && options_.configuration() != configuration) return false;
     ProbeRecord::Taken taken;
     {
-      const std::lock_guard lock(mutex_);
+      const kube::MutexLock lock(mutex_);
       taken = record_.took(toString(address), answer, steady_clock::now());
     }
     options_.counted(taken.result);
     if (taken.news) options_.changed(*taken.news);
   }
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return record_.isProven();
 }
 
 client::ApiServer* WebhookProbe::serverAt(const client::ServerAddress& address) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (rounds_.isStopping()) return nullptr;  // stop() would not find it
   auto& server = servers_[toString(address)];
   if (server == nullptr) server = access_->newServerAt(address);

@@ -7,13 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/access.h"
 #include "client/backoff.h"
+#include "kube/locks.h"
 #include "server/log.h"
 #include "server/probe_record.h"
 #include "server/rounds.h"
@@ -74,10 +74,10 @@ class WebhookProbe {
   std::vector<client::ServerAddress> endpoints_;  // as they were read last
   ProblemLog problems_;                           // with reading them
 
-  mutable std::mutex mutex_;
-  ProbeRecord record_;  // guarded by the mutex, as the next
-  std::map<std::string, std::unique_ptr<client::ApiServer>>
-      servers_;  // only the thread uses and changes them
+  mutable kube::Mutex mutex_;
+  ProbeRecord record_ LASTOUT_GUARDED_BY(mutex_);
+  // Only the thread uses and changes them.
+  std::map<std::string, std::unique_ptr<client::ApiServer>> servers_ LASTOUT_GUARDED_BY(mutex_);
   Rounds rounds_;
 };
 

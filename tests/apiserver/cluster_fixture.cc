@@ -65,6 +65,16 @@ void ClusterTest::pass(std::chrono::milliseconds time) {
   cluster.clock().advance(time);
 }
 
+uint64_t ClusterTest::version() {
+  const kube::MutexLock lock(cluster.plane().mutex);
+  return cluster.plane().storage.version();
+}
+
+bool ClusterTest::isEmpty(const kube::GroupResource& type, std::string_view namespaceName) {
+  const kube::MutexLock lock(cluster.plane().mutex);
+  return cluster.plane().storage.list(type, namespaceName).empty();
+}
+
 void ClusterTest::createNamespace(const std::string& name) {
   expect(201, "POST", "/api/v1/namespaces",
          {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});

@@ -38,6 +38,8 @@ class ClusterTest : public ::testing::Test {
   // Lets the controllers work for so long.
   void pass(std::chrono::milliseconds time);
   void createNamespace(const std::string& name);
+  uint64_t version();  // of what is stored
+  bool isEmpty(const kube::GroupResource& type, std::string_view namespaceName);
   // A ValidatingWebhookConfiguration or MutatingWebhookConfiguration, and its only webhook, both of that
   // name: for operations ("DELETE", "*") on a resource, whatever its group ("configmaps", "*/*").
   void createWebhook(const std::string& kind, const std::string& name,

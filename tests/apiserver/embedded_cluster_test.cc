@@ -70,9 +70,9 @@ TEST_F(EmbeddedClusterTest, NothingChangesOnceAllIsAsItShouldBe) {
   createDeployment(2);
   createCrd();
   pass(seconds(60));
-  const uint64_t before = cluster.plane().storage.version();
+  const uint64_t before = version();
   pass(seconds(600));
-  EXPECT_EQ(cluster.plane().storage.version(), before);
+  EXPECT_EQ(version(), before);
 }
 
 TEST_F(EmbeddedClusterTest, BackgroundDeletionTakesTheDependentsAfterwards) {

@@ -108,7 +108,7 @@ TEST_F(WritesTest, NothingIsCreatedInANamespaceThatWentMeanwhile) {
     expect(404, "GET", "/api/v1/namespaces/bye");
   });
   expect(404, "POST", "/api/v1/namespaces/bye/configmaps", configMap("a"));
-  EXPECT_TRUE(cluster.plane().storage.list({"", "configmaps"}, "bye").empty());
+  EXPECT_TRUE(isEmpty({"", "configmaps"}, "bye"));
 }
 
 TEST_F(WritesTest, NothingIsCreatedInANamespaceThatTerminatesMeanwhile) {
@@ -125,7 +125,7 @@ TEST_F(WritesTest, NothingIsCreatedOfATypeThatWentMeanwhile) {
     expect(404, "GET", kDefinitions + "/widgets.example.com");
   });
   expect(404, "POST", kWidgets, widget("w"));
-  EXPECT_TRUE(cluster.plane().storage.list({"example.com", "widgets"}, "").empty());
+  EXPECT_TRUE(isEmpty({"example.com", "widgets"}, ""));
 }
 
 TEST_F(WritesTest, AControllerCreatesNothingInANamespaceThatTerminatesMeanwhile) {
@@ -133,7 +133,7 @@ TEST_F(WritesTest, AControllerCreatesNothingInANamespaceThatTerminatesMeanwhile)
   createNamespace("bye");
   pass(seconds(60));
   expect(404, "GET", "/api/v1/namespaces/bye");
-  EXPECT_TRUE(cluster.plane().storage.list({"", "serviceaccounts"}, "bye").empty());
+  EXPECT_TRUE(isEmpty({"", "serviceaccounts"}, "bye"));
 }
 
 TEST_F(WritesTest, AnUpdateThatChangesNothingIsReviewedAndNotWritten) {
@@ -199,6 +199,7 @@ TEST_F(WritesTest, ANamespaceSaysWhatRefusesItsContent) {
   allowed = true;
   pass(seconds(600));
   expect(404, "GET", "/api/v1/namespaces/bye");
+  const kube::MutexLock lock(cluster.plane().mutex);
   EXPECT_TRUE(cluster.plane().refusedContent.empty());
 }
 
@@ -207,9 +208,9 @@ TEST_F(WritesTest, AForegroundDeletionIsOneWrite) {
   const Json options = {{"propagationPolicy", "Foreground"}, {"gracePeriodSeconds", 0}};
   const Json foreground = Json::array({"foregroundDeletion"});
   EXPECT_EQ(expect(200, "DELETE", kMaps + "/a?dryRun=All", options)["metadata"]["finalizers"], foreground);
-  const uint64_t version = cluster.plane().storage.version();
+  const uint64_t before = version();
   EXPECT_EQ(expect(200, "DELETE", kMaps + "/a", options)["metadata"]["finalizers"], foreground);
-  EXPECT_EQ(cluster.plane().storage.version(), version + 1);
+  EXPECT_EQ(version(), before + 1);
 }
 
 TEST_F(WritesTest, AnObjectThatTakesTooLongToCheckIsRefused) {

@@ -47,7 +47,7 @@ apiserver::UserInfo lastoutUser() {
 
 // Removes the finalizer of CoolResources while a Pod of the provider runs.
 void addController(apiserver::EmbeddedCluster& cluster) {
-  const std::scoped_lock lock(cluster.plane().mutex);
+  const kube::MutexLock lock(cluster.plane().mutex);
   const auto added =
       cluster.plane().live.addController({.name = "super-important",
                                           .runsIn = cluster::kNone,
@@ -279,7 +279,7 @@ void FaultWorld::begin() {
   judge.follow(*cluster);
   configurationsMade_ = 0;
   {
-    const std::scoped_lock lock(cluster->plane().mutex);
+    const kube::MutexLock lock(cluster->plane().mutex);
     cluster->plane().observe([this](const apiserver::Write& write) {
       if (write.kind == apiserver::Write::Kind::Added && write.record->key() == kConfiguration)
         ++configurationsMade_;

@@ -116,7 +116,7 @@ void Judge::follow(apiserver::EmbeddedCluster& cluster) {
     allowed_.clear();
     asksBy_.assign(1, {Clock::now(), {}});
   }
-  const std::scoped_lock lock(cluster.plane().mutex);
+  const kube::MutexLock lock(cluster.plane().mutex);
   for (const auto& crd : cluster.plane().storage.list(kube::crdType(), "")) {
     const std::scoped_lock own(mutex_);
     objects_[crd->key()];

@@ -58,7 +58,7 @@ class RecordedCluster : public ClusterTest {
       expect(201, "POST", kWorks, work);
       pass(seconds(60));
     }
-    const std::scoped_lock lock(cluster.plane().mutex);
+    const kube::MutexLock lock(cluster.plane().mutex);
     const auto added = cluster.plane().live.addController(
         {.name = "finalizer-controller",
          .runsIn = cluster::kNone,
@@ -120,7 +120,7 @@ class RecordedCluster : public ClusterTest {
     for (const kube::Object& object : story.objects)
       known.insert(withoutGeneratedNames(kube::toString(object.key)));
     std::set<std::string> left;
-    const std::scoped_lock lock(cluster.plane().mutex);
+    const kube::MutexLock lock(cluster.plane().mutex);
     for (const cluster::SlotInfo& slot : cluster.plane().live.model().slots) {
       const std::string name = withoutGeneratedNames(kube::toString(slot.key));
       if (cluster.plane().storage.find(slot.key) != nullptr && known.contains(name)) left.insert(name);
