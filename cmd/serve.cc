@@ -21,6 +21,7 @@
 #include "cmd/serve_options.h"
 #include "cmd/settings.h"
 #include "cmd/usage.h"
+#include "kube/fields.h"
 #include "server/server.h"
 
 namespace lastout::cmd {
@@ -163,11 +164,31 @@ void waitForTheEnd(IdentityFiles& files, CertificateReload reload, const sigset_
   }
 }
 
+// Answers for so long, ready no more; another signal ends that.
+void announceEnd(server::Server& server, milliseconds delay, const sigset_t& ending, Log& log) {
+  if (delay <= milliseconds(0)) return;
+  server.announceEnd();
+  log.write(LogLine(spdlog::level::info, "it ends, and answers until then")
+                .add("shutdownDelayMilliseconds", delay.count()));
+  const auto until = std::chrono::steady_clock::now() + delay;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return;
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec pause{seconds.count(), (left - seconds).count()};
+    if (sigtimedwait(&ending, nullptr, &pause) >= 0) return;
+  }
+}
+
 int runServe(const ServeOptions& options) {
   const sigset_t ending = blockEndingSignals();
   if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
   const auto address = addressOf("--listen", options.listen);
   if (!address) return badInput(address.error());
+  const auto shutdownDelay = kube::parseDuration(options.shutdownDelay);
+  if (!shutdownDelay)
+    return badInput(kube::Error{"--shutdown-delay: " + shutdownDelay.error().message, {}, {}});
   IdentityFiles files(options);
   const auto identity = identityOf(options, address->host);
   if (!identity) return badInput(identity.error());
@@ -221,6 +242,7 @@ int runServe(const ServeOptions& options) {
             << std::flush;
   waitForTheEnd(files, CertificateReload(options, **server, identity->authorities), ending, log);
   const bool isStillAsked = (*server)->standing().webhookInForce.value_or(false) && !options.auditOnly;
+  announceEnd(**server, *shutdownDelay, ending, log);
   (*server)->stop(kGrace);
   if (isStillAsked) {
     std::cout
@@ -297,6 +319,12 @@ void addServe(CLI::App& app, int& exitCode) {
                    "Seconds after which a provider's finalizer counts: longer than any request to the API "
                    "servers takes (their --request-timeout, 60 s)")
       ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--shutdown-delay", options->shutdownDelay,
+          "When SIGTERM ends it: how long it goes on answering, not ready, so that API servers learn "
+          "to ask another replica; 5s for one")
       ->capture_default_str();
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {

@@ -38,6 +38,7 @@ struct ServeOptions {
   std::string leaseName = "lastout";
   std::string identity;
   std::vector<std::string> deferFor;
+  std::string shutdownDelay = "0s";
 };
 
 // What is wrong with the options by themselves, each with the option's name: Services and Secrets that cannot

@@ -105,6 +105,7 @@ std::string standingText(const Standing& now) {
   std::string text = now.health.isReady() ? "ready\n" : "not ready\n";
   if (!now.health.knowsCluster) text += "too little of the cluster is known yet\n";
   if (!now.health.hasCertificate) text += "the certificate in the Secret is missing, or cannot be used\n";
+  if (now.health.isEnding) text += "it is about to end\n";
   if (now.webhookInForce && !*now.webhookInForce) text += "the API server does not ask lastout yet\n";
   for (const TypeStanding& type : now.types) text += standingText(type);
   return text;
@@ -165,7 +166,7 @@ std::vector<admission::HttpRoute> healthRoutes(std::function<Health()> health) {
     const Health now = health();
     if (now.isReady()) return said(200, "ready");
     return said(503, std::string("not ready:") + (now.knowsCluster ? "" : " cluster") +
-                         (now.hasCertificate ? "" : " certificate"));
+                         (now.hasCertificate ? "" : " certificate") + (now.isEnding ? " ending" : ""));
   };
   std::vector<admission::HttpRoute> routes;
   routes.push_back({"GET", "/livez", {}, [](const HttpRequest&) { return said(200, "ok"); }, true, true});

@@ -31,7 +31,8 @@ namespace lastout::server {
 struct Health {
   bool knowsCluster = false;
   bool hasCertificate = false;  // that the API server expects
-  bool isReady() const { return knowsCluster && hasCertificate; }
+  bool isEnding = false;        // it still answers, and is about to end
+  bool isReady() const { return knowsCluster && hasCertificate && !isEnding; }
 };
 
 struct Standing {

@@ -381,7 +381,8 @@ Enforcement Server::enforcement(const criticalservice::CriticalService& service,
 
 Health Server::health() const {
   const CertificateSecret* certificates = startedCertificates_;
-  return {view_.isReady(), !options_.certificates || (certificates != nullptr && certificates->isKnown())};
+  return {view_.isReady(), !options_.certificates || (certificates != nullptr && certificates->isKnown()),
+          isEnding_};
 }
 
 bool Server::isReady() const { return health().isReady(); }

@@ -87,6 +87,8 @@ class Server {
   void trust(const std::string& authorities);
   // Whether API servers are told so by the webhook configuration that stands; true where others keep it.
   bool isTrusted(const std::string& authorities) const;
+  // It is ready no more, and goes on with all that it does until stop(): API servers learn to ask others.
+  void announceEnd() { isEnding_ = true; }
   // Requests under way are answered; after `grace` what is left is closed.
   void stop(std::chrono::milliseconds grace);
 
@@ -148,6 +150,7 @@ class Server {
   std::atomic<int64_t> certificateUntil_{0};  // 0: it cannot be told
   Watches watches_;
   std::unique_ptr<Answers> answers_;
+  std::atomic<bool> isEnding_{false};
   bool stopped_ = false;
 };
 

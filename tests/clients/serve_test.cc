@@ -95,6 +95,22 @@ TEST_F(Serve, TheRecordedDeadlockEndsEmpty) {
       "agent had asked");
 }
 
+// As a Pod that a Deployment replaces: API servers go on asking it until they know.
+TEST_F(Serve, AnswersWhileItEnds) {
+  begin({"--shutdown-delay", "1h"});
+  terminate();
+  ASSERT_TRUE(waitUntilItSays("it ends, and answers until then"));
+  EXPECT_THAT(run("python3 -c 'import sys, urllib.request, urllib.error\n"
+                  "try: print(urllib.request.urlopen(sys.argv[1]).read())\n"
+                  "except urllib.error.HTTPError as error: print(error.code, error.read())' " +
+                  answersUrl() + "/readyz")
+                  .out,
+              HasSubstr("503 b'not ready: ending"));
+  EXPECT_THAT(kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
+              HasSubstr("is the provider of criticalservices.lastout.dev/for-finalizer-deployment"));
+  interrupt();  // it waits no longer
+}
+
 TEST_F(Serve, With429KubectlWaitsByItself) {
   begin({"--deny-status", "429"});
   auto waiting = std::async(std::launch::async, [this] {

@@ -1,5 +1,7 @@
 #include "tests/clients/serving.h"
 
+#include <csignal>
+
 namespace lastout::clients {
 
 void Serving::TearDown() {
@@ -48,6 +50,8 @@ std::string Serving::answersUrl() const {
   const size_t begin = text.find("http://");
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
+
+void Serving::terminate() { EXPECT_EQ(::kill(serving_->process(), SIGTERM), 0); }
 
 std::string Serving::interrupt() {
   const testing::Ran ran = serving_->interrupt();

@@ -27,6 +27,8 @@ class Serving : public Cluster {
   bool waitUntilItSays(const std::string& text) { return serving_->waitFor(text); }
   // What it has printed, when it was ended as Ctrl-C does.
   std::string interrupt();
+  // Tells it to end, as a kubelet does, and does not wait.
+  void terminate();
   // Ends it with -9.
   void kill() { serving_.reset(); }
   // Starts another one, as serve(); the functions above are about the first.

@@ -176,6 +176,9 @@ TEST(HealthRoutes, SayWhatIsMissingAndNoMore) {
   EXPECT_EQ(ready->handler({}).body, "not ready: cluster\n");
   health.knowsCluster = true;
   EXPECT_EQ(ready->handler({}).status, 200);
+  health.isEnding = true;
+  EXPECT_EQ(ready->handler({}).status, 503);
+  EXPECT_EQ(ready->handler({}).body, "not ready: ending\n");
 }
 
 TEST_F(AnswersTest, WhySaysWhatTheDenialSays) {
