@@ -15,6 +15,14 @@ namespace {
 
 const kube::GroupResource kServices{"", "services"};
 
+// By these it is known which Services stand before the Pods of the service's provider.
+std::vector<kube::GroupResource> typesOfServing(const criticalservice::CriticalService& service) {
+  std::vector<kube::GroupResource> types{kServices, service.provider.type};
+  if (const auto earlier = criticalservice::typeOfEarlierTemplates(service.provider.type))
+    types.push_back(*earlier);
+  return types;
+}
+
 bool isOfConversion(const criticalservice::Criterion& criterion) {
   return std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
 }
@@ -78,7 +86,8 @@ void ClusterView::putFinding(const kube::GroupResource& type) {
   for (const auto& [space, names] : servicesOf_) {
     for (const std::string& name : names) {
       const criticalservice::CriticalService& service = index_.service(index_.find(name));
-      if (criticalservice::findsDependencies(service) && (type == kServices || type == service.provider.type))
+      const std::vector<kube::GroupResource> types = typesOfServing(service);
+      if (criticalservice::findsDependencies(service) && std::ranges::find(types, type) != types.end())
         put(service);
     }
   }
@@ -125,7 +134,10 @@ void ClusterView::noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& m
 
 void ClusterView::tell(const kube::Object& object) {
   upsert(object.key.type, object.meta);
+  if (weakened_) tellOfRole(object);
+  changed_ = object.key;
   findAgain(finder_.put(object));
+  changed_.reset();
 }
 
 // A provider that is not told of any more needed what it needed last, and converted what it converted last:
@@ -168,10 +180,15 @@ void ClusterView::understandAgain(std::string_view group) {
 void ClusterView::put(criticalservice::CriticalService service) {
   service = understood(service);
   const auto last = lastKnown(service);
-  const bool isCertain = isBelievable(kServices) && isBelievable(service.provider.type);
+  const bool isCertain = std::ranges::all_of(
+      typesOfServing(service), [this](const kube::GroupResource& type) { return isBelievable(type); });
   service = finder_.withConverted(std::move(service), isCertain);
   criticalservice::Needed found = finder_.needs(service);
   noteLeftOut(service.meta.name, found);
+  if (last)
+    reliances_.erase(service.meta.name);  // another provider of its name relies on something else
+  else if (weakened_)
+    noteLoss(service, found);
   Dependencies needed = std::move(found.guarded);
   if (last) needed = index_.dependencies(*last);
   if (last) {
@@ -187,6 +204,68 @@ void ClusterView::put(criticalservice::CriticalService service) {
     if (isOfConversion(criterion)) intern(criticalservice::typeOf(criterion));
   }
   index_.put(graph_, service, builtIn_, std::move(needed));
+}
+
+// --- what is taken away by changes
+
+bool ClusterView::isUnmet(const criticalservice::CriticalService& service) const {
+  return graph_.find(service.provider) &&
+         std::ranges::any_of(service.criteria, [this](const criticalservice::Criterion& criterion) {
+           return !isMet(criterion);
+         });
+}
+
+// What the service's provider relies on from now on, and what it has lost by what is being told of. What is
+// known to be gone is no loss.
+void ClusterView::noteLoss(const criticalservice::CriticalService& service,
+                           const criticalservice::Needed& needed) {
+  Reliance now;
+  for (const criticalservice::Dependency& dependency : needed.guarded)
+    now.needed.push_back(dependency.object);
+  std::ranges::copy(needed.leftOut, std::back_inserter(now.needed));
+  for (const criticalservice::Criterion& criterion : service.criteria) {
+    if (isOfConversion(criterion)) now.converted.push_back(criticalservice::typeOf(criterion));
+  }
+  now.apis = finder_.apisOf(service);
+  Reliance& known = reliances_[service.meta.name];
+  Reliance former = std::exchange(known, now);
+  if (!changed_ || !isUnmet(index_.service(index_.find(service.meta.name)))) return;
+  std::erase_if(former.needed, [this](const kube::ObjectKey& object) {
+    const auto type = graph_.findType(object.type);
+    return type && believable(graph_.knowledge(*type)) && !graph_.find(object);
+  });
+  std::erase_if(former.converted, [this](const kube::GroupResource& type) {
+    return isMet(criticalservice::InstancesCriterion{type});
+  });
+  if (std::string lost = lostOf(former, now); !lost.empty())
+    weakened_({Weakening::Kind::Dependency, service.meta.name, service.meta.uid, *changed_, std::move(lost)});
+}
+
+// Before the finder is told of it.
+void ClusterView::tellOfRole(const kube::Object& role) {
+  const std::span<const Stake> stakes = index_.stakes(role.key);
+  const bool isNeeded =
+      std::ranges::any_of(stakes, [](const Stake& one) { return one.role == Role::Dependency; });
+  if (!isNeeded || !finder_.allowsLess(role)) return;
+  for (const Stake& stake : stakes) {
+    const criticalservice::CriticalService& service = index_.service(stake.service);
+    const Dependencies& needed = index_.dependencies(stake.service);
+    const auto found = std::ranges::find(needed, role.key, &criticalservice::Dependency::object);
+    if (stake.role != Role::Dependency || found == needed.end() || !isUnmet(service)) continue;
+    weakened_({Weakening::Kind::Dependency, service.meta.name, service.meta.uid, role.key,
+               "it allows less than before (" + found->why + ")"});
+  }
+}
+
+// The service is about to be put, as it was written.
+void ClusterView::tellOf(const criticalservice::CriticalService& former,
+                         const criticalservice::CriticalService& now) {
+  if (!isUnmet(former)) return;
+  std::string text;
+  for (const std::string& weaker : weakerThan(former, now)) text += (text.empty() ? "" : "; ") + weaker;
+  if (!text.empty())
+    weakened_({Weakening::Kind::CriticalService, now.meta.name, now.meta.uid, criticalservice::keyOf(now),
+               std::move(text)});
 }
 
 void ClusterView::noteLeftOut(const std::string& service, const criticalservice::Needed& needed) {
@@ -242,7 +321,10 @@ tl::expected<void, kube::Errors> ClusterView::guard(kube::Object service) {
   const auto parsed = criticalservice::parseStanding(service);
   services_.insert_or_assign(service.key.name, std::move(service));
   if (!parsed) return tl::unexpected(parsed.error());
-  if (const auto* former = ClusterView::service(parsed->meta.name)) forgetPlace(*former);
+  if (const auto* former = ClusterView::service(parsed->meta.name)) {
+    if (weakened_) tellOf(*former, *parsed);
+    forgetPlace(*former);
+  }
   servicesOf_[parsed->provider.namespaceName].insert(parsed->meta.name);
   put(*parsed);
   intern(parsed->provider.type);
@@ -262,6 +344,7 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   index_.remove(graph_, key.name);
   services_.erase(key.name);
   leftOut_.erase(key.name);
+  reliances_.erase(key.name);
 }
 
 Decision ClusterView::decide(const kube::ObjectKey& key, Manner manner) const {

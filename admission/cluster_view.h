@@ -1,6 +1,7 @@
 // ClusterView: what lastout knows of a cluster: the live graph and the guards in it, kept together.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "admission/decide.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
+#include "admission/weakening.h"
 #include "criticalservice/understanding.h"
 #include "graph/graph.h"
 #include "kube/object.h"
@@ -54,6 +56,10 @@ class ClusterView {
   void understandAgain(std::string_view group = {});
   // The service with the doubts that there are about its criteria, and with all types that were seen.
   criticalservice::CriticalService understood(criticalservice::CriticalService service) const;
+
+  // Is told of each change by which a provider whose criteria are not known to be met loses what guards it,
+  // or what it needs, as tell() and guard() see it: not of what is forgotten, or gone. Must not ask the view.
+  void observe(std::function<void(Weakening news)> weakened) { weakened_ = std::move(weakened); }
 
   // How well the objects of a type are known from now on; not where everything is told.
   void know(const kube::GroupResource& type, graph::Knowledge knowledge);
@@ -124,6 +130,10 @@ class ClusterView {
   void noteLeftOut(const std::string& service, const criticalservice::Needed& needed);
   void noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta);
   void findAgain(const std::set<std::string>& namespaces);
+  void noteLoss(const criticalservice::CriticalService& service, const criticalservice::Needed& needed);
+  void tellOfRole(const kube::Object& role);
+  void tellOf(const criticalservice::CriticalService& former, const criticalservice::CriticalService& now);
+  bool isUnmet(const criticalservice::CriticalService& service) const;
 
   const kube::ResourceMap builtIn_ = kube::ResourceMap::builtIn();
   const Told told_;
@@ -135,6 +145,9 @@ class ClusterView {
   std::map<std::string, kube::Object, std::less<>> services_;  // by name, as they were told
   std::map<std::string, size_t> leftOut_;  // dependencies, by the name of the service; none: nothing is
   std::set<kube::ObjectKey> held_;
+  std::function<void(Weakening)> weakened_;    // empty: nobody is told
+  std::map<std::string, Reliance> reliances_;  // by the name of the service, where somebody is told
+  std::optional<kube::ObjectKey> changed_;     // what is being told of
 };
 
 }  // namespace lastout::admission

@@ -27,12 +27,21 @@ enum class MapRole : uint8_t {
   Metadata,
   Spec,
   Conversion,
+  Revision,
   Status
 };
 
 // Of a spec, what names or selects other objects.
 constexpr std::array<std::string_view, 7> kOfSpecs{
     "template", "jobTemplate", "selector", "replicas", "volumeClaimTemplates", "service", "names"};
+
+// Of a rule in a role, what it allows.
+constexpr std::array<std::string_view, 4> kOfRules{"apiGroups", "resources", "verbs", "resourceNames"};
+
+// Of statuses, what works have applied, and how many Pods there are, of which template.
+constexpr std::array<std::string_view, 8> kOfStatuses{
+    "appliedResources", "observedGeneration",     "replicas",           "terminatingReplicas",
+    "updatedReplicas",  "currentNumberScheduled", "numberMisscheduled", "updatedNumberScheduled"};
 
 // Of roles, bindings and ServiceAccounts, which have no spec.
 constexpr std::array<std::string_view, 4> kOfRights{"subjects", "roleRef", "aggregationRule",
@@ -86,6 +95,7 @@ std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
       if (key == "spec") return MapRole::Spec;
       if (key == "status") return MapRole::Status;
       if (key == "rules") return MapRole::Rules;
+      if (key == "data") return MapRole::Revision;
       if (std::ranges::find(kOfRights, key) != kOfRights.end()) return MapRole::Any;
       [[fallthrough]];
     case MapRole::Object:
@@ -94,7 +104,7 @@ std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
     case MapRole::Rules:
       return std::nullopt;
     case MapRole::Rule:
-      return anyIf(key == "apiGroups" || key == "resources");
+      return anyIf(std::ranges::find(kOfRules, key) != kOfRules.end());
     case MapRole::Metadata:
       return anyIf(key != "managedFields");
     case MapRole::Spec:
@@ -103,10 +113,18 @@ std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
     case MapRole::Conversion:  // {strategy, webhook: {clientConfig: {service}}}
       if (key == "webhook" || key == "clientConfig") return MapRole::Conversion;
       return anyIf(key == "strategy" || key == "service");
+    case MapRole::Revision:  // {spec: {template}}, of a ControllerRevision
+      return key == "spec" ? std::optional(MapRole::Spec) : std::nullopt;
     case MapRole::Status:
-      return anyIf(key == "appliedResources");
+      return anyIf(std::ranges::find(kOfStatuses, key) != kOfStatuses.end());
   }
   return std::nullopt;
+}
+
+// What else stands in `data` is nobody's business, such as a Secret's.
+bool isRevision(element data) {
+  const auto spec = data.at_key("spec");
+  return spec.error() == simdjson::SUCCESS && spec.value_unsafe().is_object();
 }
 
 // Of a document that was checked: nested no deeper than the limits say, so that this may call itself.
@@ -157,7 +175,8 @@ class Picker {
     kube::Value::Map members;
     for (const auto [key, member] : from) {
       if (!problem_.empty()) return {};
-      if (const auto wanted = memberRole(role, key))
+      const auto wanted = memberRole(role, key);
+      if (wanted && (wanted != MapRole::Revision || isRevision(member)))
         members.push_back({std::string(key), {}, value(member, *wanted)});
     }
     checkKeys(members);

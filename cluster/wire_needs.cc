@@ -30,15 +30,21 @@ criticalservice::DependencyFinder whatIsNeeded(const Builder& builder) {
 void wireNeeds(Builder& builder) {
   Model& model = builder.model;
   const criticalservice::DependencyFinder finder = whatIsNeeded(builder);
-  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+  const auto wire = [&](Slot slot) {
     const kube::Object* source = builder.sources[slot];
     const kube::Value* podTemplate = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
     const Role role = model.slots[slot].role;
-    if (podTemplate == nullptr || (!isWorkload(role) && role != Role::Pod)) continue;
+    if (podTemplate == nullptr || (!isWorkload(role) && role != Role::Pod)) return;
     model.slots[slot].rights = slotsOf(model, finder.rightsOf(source->key));
     const std::vector<Slot> startsWith = slotsOf(model, finder.startingNeedsOf(source->key));
     for (const Slot pod : role == Role::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
       model.slots[pod].startsWith = startsWith;
+  };
+  // A ReplicaSet that is written down may have another Pod template than its Deployment has by now.
+  for (const bool ofDeployments : {true, false}) {
+    for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+      if ((model.slots[slot].role == Role::Deployment) == ofDeployments) wire(slot);
+    }
   }
 }
 

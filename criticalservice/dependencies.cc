@@ -37,6 +37,11 @@ bool selects(const kube::Labels& selector, const kube::Labels& labels) {
   return !selector.empty() && std::ranges::includes(labels, selector);
 }
 
+bool selectsAny(const kube::Labels& selector, const std::vector<const Workload*>& running) {
+  return std::ranges::any_of(
+      running, [&](const Workload* workload) { return selects(selector, workload->podLabels); });
+}
+
 // It goes before the provider, which waits for it.
 bool isAwaited(const CriticalService& service, const kube::ObjectKey& object) {
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
@@ -87,7 +92,7 @@ size_t kindOf(const kube::GroupResource& type) {
 }
 
 // Leaves as many of each kind as are guarded, the first ones; adds the kinds that had more.
-void cutByKind(std::vector<Dependency>& found, std::vector<TooMany>& tooMany) {
+void cutByKind(std::vector<Dependency>& found, Needed& needed) {
   std::array<DependencyKind, 4> kinds{
       {{"objects that its Pods name", kMostNamedByPods},
        {"ClusterRoles and ClusterRoleBindings of its ServiceAccount", kMostClusterRights},
@@ -95,53 +100,34 @@ void cutByKind(std::vector<Dependency>& found, std::vector<TooMany>& tooMany) {
        {"Services of its Pods", kMostServices}}};
   std::erase_if(found, [&](const Dependency& dependency) {
     DependencyKind& kind = kinds.at(kindOf(dependency.object.type));
-    return ++kind.found > kind.most;
+    if (++kind.found <= kind.most) return false;
+    needed.leftOut.push_back(dependency.object);
+    return true;
   });
   for (const DependencyKind& kind : kinds) {
-    if (kind.found > kind.most) tooMany.push_back({kind.what, kind.found, kind.most});
+    if (kind.found > kind.most) needed.tooMany.push_back({kind.what, kind.found, kind.most});
   }
 }
 
-void cutForReading(std::vector<Dependency>& found, std::vector<TooMany>& tooMany) {
+void cutForReading(std::vector<Dependency>& found, Needed& needed) {
   if (found.size() <= kMostForReading) return;
-  tooMany.push_back({"ClusterRoles and ClusterRoleBindings by which lastout reads what criteria name",
-                     found.size(), kMostForReading});
+  needed.tooMany.push_back({"ClusterRoles and ClusterRoleBindings by which lastout reads what criteria name",
+                            found.size(), kMostForReading});
+  for (size_t i = kMostForReading; i < found.size(); ++i) needed.leftOut.push_back(found[i].object);
   found.resize(kMostForReading);
 }
 
 }  // namespace
 
-bool means(const OwnerName& owner, const kube::ObjectKey& object) {
-  if (owner.name != object.name || owner.group != object.type.group) return false;
-  if (const kube::ResourceType* type = builtIn().findKind(owner.group, owner.kind))
-    return type->type == object.type;
-  const std::string kind = kube::lowerCase(owner.kind);
-  return !kind.empty() && builtIn().find(object.type) == nullptr &&
-         object.type.resource.starts_with(kind.substr(0, kind.size() - 1));  // policy, policies
-}
-
 const std::vector<kube::GroupResource>& DependencyFinder::types() {
   static const std::vector<kube::GroupResource> kTypes{
-      kServices, kServiceAccounts, kRoleBindings, kClusterRoleBindings, kClusterRoles, kApiServices};
+      kServices, kServiceAccounts, kRoleBindings, kClusterRoleBindings, kRoles, kClusterRoles, kApiServices};
   return kTypes;
 }
 
 const std::vector<kube::GroupResource>& DependencyFinder::neededTypes() {
-  static const std::vector<kube::GroupResource> kTypes{kClaims, kRoles};
+  static const std::vector<kube::GroupResource> kTypes{kClaims};
   return kTypes;
-}
-
-DependencyFinder::Workload DependencyFinder::readWorkload(const kube::Object& object,
-                                                          const kube::Value& podTemplate) {
-  Workload workload;
-  workload.needs = podNeeds(object, podTemplate);
-  workload.account = {object.key.namespaceName, serviceAccountOf(podTemplate)};
-  const kube::Value* secrets = podTemplate.at({"spec", "imagePullSecrets"});
-  workload.pullsByItself = secrets != nullptr && secrets->asList() != nullptr && !secrets->asList()->empty();
-  workload.podLabels = labelsAt(podTemplate, {"metadata", "labels"});
-  for (const kube::OwnerReference& owner : object.meta.ownerReferences)
-    workload.owners.push_back({std::string(kube::groupOf(owner.apiVersion)), owner.kind, owner.name});
-  return workload;
 }
 
 std::set<std::string> DependencyFinder::put(const kube::Object& object) {
@@ -150,12 +136,7 @@ std::set<std::string> DependencyFinder::put(const kube::Object& object) {
   if (key.type == kServiceAccounts) return putAccount(object);
   if (GrantedRights::isAbout(key.type)) return rights_.put(object);
   if (key.type == kApiServices || key.type == kube::crdType()) return putCaller(key, readCaller(object));
-  const kube::Value* podTemplate = podTemplateOf(object);
-  if (podTemplate == nullptr) return remove(key);
-  Workload workload = readWorkload(object, *podTemplate);
-  Workload& known = workloads_[key];
-  if (known == workload) return {};
-  known = std::move(workload);
+  if (!workloads_.put(object)) return {};
   return {key.namespaceName};
 }
 
@@ -220,15 +201,10 @@ std::set<std::string> DependencyFinder::remove(const kube::ObjectKey& key) {
     others->second.erase(key);
     if (others->second.empty()) callersOf_.erase(others);
     callers_.erase(caller);
-  } else if (workloads_.erase(key) > 0) {
+  } else if (workloads_.remove(key)) {
     concerned.insert(key.namespaceName);
   }
   return concerned;
-}
-
-const DependencyFinder::Workload* DependencyFinder::workload(const kube::ObjectKey& key) const {
-  const auto known = workloads_.find(key);
-  return known == workloads_.end() ? nullptr : &known->second;
 }
 
 void DependencyFinder::findStarting(const Workload& workload, std::vector<Dependency>& found) const {
@@ -250,36 +226,36 @@ void DependencyFinder::findRights(const Workload& workload, std::vector<Dependen
 
 std::vector<Dependency> DependencyFinder::rightsOf(const kube::ObjectKey& key) const {
   std::vector<Dependency> found;
-  if (const Workload* known = workload(key)) findRights(*known, found);
+  if (const Workload* known = workloads_.find(key)) findRights(*known, found);
   return found;
 }
 
 std::vector<Dependency> DependencyFinder::startingNeedsOf(const kube::ObjectKey& key) const {
   std::vector<Dependency> found;
-  if (const Workload* known = workload(key)) findStarting(*known, found);
+  if (const Workload* known = workloads_.find(key)) findStarting(*known, found);
   return found;
 }
 
 template <class Visit>
-void DependencyFinder::forEachServiceOf(const Workload& workload, const std::string& space,
+void DependencyFinder::forEachServiceOf(const std::vector<const Workload*>& running, const std::string& space,
                                         Visit visit) const {
   for (auto service = selectors_.lower_bound({space, ""});
        service != selectors_.end() && service->first.first == space; ++service) {
-    if (selects(service->second, workload.podLabels)) visit(service->first);
+    if (selectsAny(service->second, running)) visit(service->first);
   }
 }
 
 std::vector<std::string> DependencyFinder::apisOf(const CriticalService& service) const {
   std::vector<std::string> apis;
-  const Workload* provider = workload(service.provider);
-  if (!findsDependencies(service) || provider == nullptr) return apis;
-  forEachServiceOf(*provider, service.provider.namespaceName, [&](const Name& front) {
-    const auto callers = callersOf_.find(front);
-    if (callers == callersOf_.end()) return;
-    for (const kube::ObjectKey& caller : callers->second) {
-      if (caller.type == kApiServices) apis.push_back(caller.name);
-    }
-  });
+  if (!findsDependencies(service)) return apis;
+  forEachServiceOf(workloads_.running(service.provider).templates, service.provider.namespaceName,
+                   [&](const Name& front) {
+                     const auto callers = callersOf_.find(front);
+                     if (callers == callersOf_.end()) return;
+                     for (const kube::ObjectKey& caller : callers->second) {
+                       if (caller.type == kApiServices) apis.push_back(caller.name);
+                     }
+                   });
   return apis;
 }
 
@@ -291,19 +267,20 @@ void DependencyFinder::findReading(const CriticalService& service, std::vector<D
   }
 }
 
-// Without a workload: its Pods may be those of any Service.
-bool DependencyFinder::mayStandBehind(const Name& service, const Workload* workload, bool isCertain) const {
+// Of none: its Pods may be those of any Service.
+bool DependencyFinder::mayStandBehind(const Name& service, const std::vector<const Workload*>& running,
+                                      bool isCertain) const {
   const auto selector = selectors_.find(service);
   if (selector == selectors_.end()) return !isCertain;
-  return workload == nullptr || selects(selector->second, workload->podLabels);
+  return running.empty() || selectsAny(selector->second, running);
 }
 
 CriticalService DependencyFinder::withConverted(CriticalService service, bool isCertain) const {
   std::erase_if(service.criteria, [](const Criterion& criterion) {
     return std::holds_alternative<InstancesCriterion>(criterion);
   });
-  const auto known = workloads_.find(service.provider);
-  const Workload* workload = known == workloads_.end() ? nullptr : &known->second;
+  const std::vector<const Workload*> running = workloads_.running(service.provider).templates;
+  const Workload* workload = running.empty() ? nullptr : running.front();
   if (!findsDependencies(service) || (isCertain && workload == nullptr)) return service;
   std::set<kube::GroupResource> types;
   const auto ownsIt = [&](const Kind& kind) {
@@ -324,7 +301,7 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
   const std::string& space = service.provider.namespaceName;
   for (auto called = callersOf_.lower_bound({space, ""});
        called != callersOf_.end() && called->first.first == space; ++called) {
-    if (mayStandBehind(called->first, workload, isCertain)) addConverted(called->second);
+    if (mayStandBehind(called->first, running, isCertain)) addConverted(called->second);
   }
   size_t room = kMostConverted;
   for (const kube::GroupResource& type : types) {
@@ -342,21 +319,25 @@ Needed DependencyFinder::needs(const CriticalService& service) const {
     std::erase_if(found, [&](const Dependency& dependency) {
       return !isNeeded(service, dependency.object) || !seen.insert(dependency.object).second;
     });
-    cut(found, needed.tooMany);
+    cut(found, needed);
     std::ranges::move(found, std::back_inserter(needed.guarded));
     found.clear();
   };
-  const Workload* provider = workload(service.provider);
+  const auto [running, earlier] = workloads_.running(service.provider);
+  const Workload* provider = running.empty() ? nullptr : running.front();
   if (service.dependencies.mode == DependencyMode::Listed) {
     found = listedDependencies(service);
     take([](const auto&, const auto&) {});  // the CRD bounds it
-  } else if (service.dependencies.mode == DependencyMode::Auto && provider != nullptr) {
-    findStarting(*provider, found);
-    findRights(*provider, found);
-    forEachServiceOf(*provider, service.provider.namespaceName, [&](const Name& front) {
+  } else if (service.dependencies.mode == DependencyMode::Auto) {
+    for (const Workload* workload : running) findStarting(*workload, found);
+    for (const Workload* workload : running) findRights(*workload, found);
+    forEachServiceOf(running, service.provider.namespaceName, [&](const Name& front) {
       found.push_back({{kServices, front.first, front.second}, "Service of its Pods", false});
     });
     take(cutByKind);
+    if (earlier > kMostEarlierTemplates)
+      needed.tooMany.push_back(
+          {"earlier Pod templates, with what they name,", earlier, kMostEarlierTemplates});
   }
   findReading(service, found);
   take(cutForReading);
@@ -395,6 +376,7 @@ std::vector<kube::GroupResource> typesToRead(const CriticalService& service) {
   }
   std::vector<kube::GroupResource> types = DependencyFinder::types();
   types.insert(types.end(), {kube::crdType(), service.provider.type});
+  if (const auto earlier = typeOfEarlierTemplates(service.provider.type)) types.push_back(*earlier);
   return types;
 }
 

@@ -10,6 +10,8 @@
 
 #include "criticalservice/critical_service.h"
 #include "criticalservice/granted_rights.h"
+#include "criticalservice/pod_needs.h"
+#include "criticalservice/workloads.h"
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
@@ -32,14 +34,6 @@ inline bool findsDependencies(const CriticalService& service) {
          service.intent != DeletionIntent::OrphanResources;
 }
 
-// Something that a provider needs.
-struct Dependency {
-  kube::ObjectKey object;
-  std::string why;            // "volume certs", "Service of its Pods": what it is to the provider
-  bool ownsProvider = false;  // the provider goes because it does, and not before it
-  friend bool operator==(const Dependency&, const Dependency&) = default;
-};
-
 // A kind of dependencies of which there are more than are guarded.
 struct TooMany {
   std::string_view what;  // in the plural
@@ -48,20 +42,10 @@ struct TooMany {
 };
 
 struct Needed {
-  std::vector<Dependency> guarded;  // by object, each once
-  std::vector<TooMany> tooMany;     // empty: all is guarded
+  std::vector<Dependency> guarded;            // by object, each once
+  std::vector<TooMany> tooMany;               // empty: all is guarded
+  std::vector<kube::ObjectKey> leftOut = {};  // what is not
 };
-
-// An owner as ownerReferences name it.
-struct OwnerName {
-  std::string group;
-  std::string kind;
-  std::string name;
-  friend bool operator==(const OwnerName&, const OwnerName&) = default;
-};
-// Whether that is this object, which may be one's owner by where it is. A kind that is not built in is told
-// by how it begins, for its CRD may not be known: "Gateway", gateways.
-bool means(const OwnerName& owner, const kube::ObjectKey& object);
 
 // Keeps of objects what dependencies follow from, as they come, change and go; nothing else of them.
 class DependencyFinder {
@@ -77,8 +61,11 @@ class DependencyFinder {
   std::set<std::string> put(const kube::Object& object);
   std::set<std::string> remove(const kube::ObjectKey& key);
 
+  // The object is a role that allows less than when it was told of it last.
+  bool allowsLess(const kube::Object& object) const { return rights_.allowsLess(object); }
+
   // It was told of this object, from which Pods are made.
-  bool knows(const kube::ObjectKey& workload) const { return workloads_.contains(workload); }
+  bool knows(const kube::ObjectKey& workload) const { return workloads_.find(workload) != nullptr; }
   // What the service's provider needs, as spec.guard.dependencies has it, and, whatever that says, the rights
   // by which lastout reads what the criteria name. Not what a criterion names, which goes before the
   // provider, nor what no webhook is asked about.
@@ -92,8 +79,9 @@ class DependencyFinder {
   // the provider. So where dependencies are found by themselves (findsDependencies()), and not for a type
   // that a criterion waits for together with its CRD, that is lastout's own, or that the provider or an owner
   // of it is of, which would wait for itself.
-  // `isCertain`: it was told of all Services, and of the provider if that is there; otherwise each Service in
-  // the provider's namespace that is not known to be somebody else's may be the provider's.
+  // `isCertain`: it was told of all Services, of the provider if that is there, and of its earlier Pod
+  // templates; otherwise each Service in the provider's namespace that is not known to be somebody else's may
+  // be the provider's.
   CriticalService withConverted(CriticalService service, bool isCertain = true) const;
   // What the Pods of a workload act through: their ServiceAccount, its bindings, and their roles.
   std::vector<Dependency> rightsOf(const kube::ObjectKey& workload) const;
@@ -104,15 +92,6 @@ class DependencyFinder {
   using Name = std::pair<std::string, std::string>;  // namespace and name
   using Kind = std::pair<std::string, std::string>;  // group and kind
 
-  struct Workload {
-    std::vector<Dependency> needs;  // what its Pods name
-    Name account;
-    bool pullsByItself = false;  // names image pull secrets: those of its ServiceAccount do not count
-    kube::Labels podLabels;
-    std::vector<OwnerName> owners;
-    friend bool operator==(const Workload&, const Workload&) = default;
-  };
-
   // What the API server reaches by way of a Service: an API, or the conversion of a CRD's objects.
   struct Caller {
     Name service;
@@ -120,22 +99,21 @@ class DependencyFinder {
     friend bool operator==(const Caller&, const Caller&) = default;
   };
 
-  static Workload readWorkload(const kube::Object& object, const kube::Value& podTemplate);
   std::set<std::string> putService(const kube::ObjectKey& key, kube::Labels selector);
   std::set<std::string> putAccount(const kube::Object& object);
   static Caller readCaller(const kube::Object& object);
   std::set<std::string> putCaller(const kube::ObjectKey& key, Caller caller);
-  const Workload* workload(const kube::ObjectKey& key) const;
   void findStarting(const Workload& workload, std::vector<Dependency>& found) const;
   void findRights(const Workload& workload, std::vector<Dependency>& found) const;
   void findReading(const CriticalService& service, std::vector<Dependency>& found) const;
-  // Calls visit(name) for each Service in the namespace that selects the workload's Pods.
+  // Calls visit(name) for each Service in the namespace that selects Pods of any of them.
   template <class Visit>
-  void forEachServiceOf(const Workload& workload, const std::string& space, Visit visit) const;
-  // The Service selects the workload's Pods, as far as that is known.
-  bool mayStandBehind(const Name& service, const Workload* workload, bool isCertain) const;
+  void forEachServiceOf(const std::vector<const Workload*>& running, const std::string& space,
+                        Visit visit) const;
+  // The Service selects Pods of any of them, as far as that is known.
+  bool mayStandBehind(const Name& service, const std::vector<const Workload*>& running, bool isCertain) const;
 
-  std::map<kube::ObjectKey, Workload> workloads_;
+  Workloads workloads_;
   GrantedRights rights_;
   std::map<Name, std::vector<std::string>> pullSecrets_;  // of ServiceAccounts that have any
   std::map<Name, kube::Labels> selectors_;                // of Services
@@ -148,7 +126,8 @@ class DependencyFinder {
 std::vector<Dependency> listedDependencies(const CriticalService& service);
 
 // The types whose objects a DependencyFinder is to be told of for the service's sake: its own, and that of
-// the provider; where dependencies are not found by itself those that give lastout its rights to read.
+// the provider with that of its earlier Pod templates; where dependencies are not found by itself those that
+// give lastout its rights to read.
 std::vector<kube::GroupResource> typesToRead(const CriticalService& service);
 
 // Whether what is found for the service by itself may have been such an object: by its type, and where it is.

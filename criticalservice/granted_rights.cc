@@ -35,27 +35,16 @@ std::optional<GrantedRights::Account> accountOf(const kube::Value& subject) {
   return GrantedRights::Account{account.substr(0, colon), account.substr(colon + 1)};
 }
 
-std::vector<std::string> textsAt(const kube::Value& value, std::string_view field) {
-  std::vector<std::string> texts;
-  forEachItem(value.find(field), [&](const kube::Value& item) {
-    if (const std::string* text = item.asString()) texts.push_back(*text);
-  });
-  return texts;
-}
-
 bool hasReadsLabel(const kube::Labels& labels) {
   const auto found = labels.find(kReadsLabel);
   return found != labels.end() && found->second == "true";
 }
 
-bool names(const std::vector<std::string>& list, const std::string& name) {
-  return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
-}
-
 }  // namespace
 
 bool GrantedRights::isAbout(const kube::GroupResource& type) {
-  return type == kClusterRoleType || type == kRoleBindingType || type == kClusterRoleBindingType;
+  return type == kClusterRoleType || type == kRoleType || type == kRoleBindingType ||
+         type == kClusterRoleBindingType;
 }
 
 // Of a RoleBinding only what it gives to ServiceAccounts of its own namespace: others come and go without the
@@ -84,10 +73,7 @@ GrantedRights::ClusterRole GrantedRights::readClusterRole(const kube::Object& ob
                 if (auto selector = kube::parseSelector(written, object.file))
                   role.aggregates.push_back(std::move(*selector));
               });
-  if (!hasReadsLabel(role.labels)) return role;
-  forEachItem(object.content.find("rules"), [&](const kube::Value& rule) {
-    role.rules.push_back({textsAt(rule, "apiGroups"), textsAt(rule, "resources")});
-  });
+  role.rules = rulesOf(object);
   return role;
 }
 
@@ -96,12 +82,32 @@ bool GrantedRights::selects(const ClusterRole& role, const kube::Labels& labels)
                              [&](const kube::LabelSelector& selector) { return selector.matches(labels); });
 }
 
+// What a role allows matters where lastout reads by it.
+bool GrantedRights::meansTheSame(const ClusterRole& one, const ClusterRole& other) {
+  return one.labels == other.labels && one.aggregates == other.aggregates &&
+         (!hasReadsLabel(one.labels) || one.rules == other.rules);
+}
+
+bool GrantedRights::allowsLess(const kube::Object& object) const {
+  if (object.key.type == kClusterRoleType) {
+    const auto known = clusterRoles_.find(object.key.name);
+    return known != clusterRoles_.end() && !allowAll(rulesOf(object), known->second.rules);
+  }
+  const auto known = roles_.find(object.key);
+  return known != roles_.end() && !allowAll(rulesOf(object), known->second);
+}
+
 std::set<std::string> GrantedRights::put(const kube::Object& object) {
   if (object.key.type == kClusterRoleType) return putClusterRole(object.key.name, readClusterRole(object));
+  if (object.key.type == kRoleType) {
+    roles_[object.key] = rulesOf(object);
+    return {};
+  }
   return putBinding(object.key, readBinding(object));
 }
 
 std::set<std::string> GrantedRights::remove(const kube::ObjectKey& key) {
+  if (key.type == kRoleType) roles_.erase(key);
   if (key.type != kClusterRoleType) return removeBinding(key);
   std::set<std::string> concerned = concernedBy(key.name);
   clusterRoles_.erase(key.name);
@@ -138,7 +144,10 @@ std::set<std::string> GrantedRights::removeBinding(const kube::ObjectKey& key) {
 
 std::set<std::string> GrantedRights::putClusterRole(const std::string& name, ClusterRole role) {
   const auto known = clusterRoles_.find(name);
-  if (known != clusterRoles_.end() && known->second == role) return {};
+  if (known != clusterRoles_.end() && meansTheSame(known->second, role)) {
+    known->second = std::move(role);
+    return {};
+  }
   std::set<std::string> concerned = concernedBy(name);
   if (role.aggregates.empty())
     aggregating_.erase(name);
@@ -233,10 +242,8 @@ std::vector<Granted> GrantedRights::forReading(const kube::GroupResource& type) 
   const std::string why = "lastout reads " + toString(type) + " by it";
   std::vector<Granted> granted;
   for (const auto& [name, role] : clusterRoles_) {
-    const bool reads = std::ranges::any_of(role.rules, [&](const Rule& rule) {
-      return names(rule.groups, type.group) && names(rule.resources, type.resource);
-    });
-    if (reads) granted.push_back({clusterRoleKey(name), why});
+    if (hasReadsLabel(role.labels) && areAbout(role.rules, type))
+      granted.push_back({clusterRoleKey(name), why});
   }
   if (granted.empty()) return granted;
   std::set<kube::ObjectKey> bound;

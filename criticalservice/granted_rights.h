@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "criticalservice/role_rules.h"
 #include "kube/object.h"
 #include "kube/selector.h"
 
@@ -30,13 +31,16 @@ class GrantedRights {
  public:
   using Account = std::pair<std::string, std::string>;  // namespace and name; no name: each one in there
 
-  // RoleBindings, ClusterRoleBindings and ClusterRoles.
+  // RoleBindings, ClusterRoleBindings, ClusterRoles and Roles.
   static bool isAbout(const kube::GroupResource& type);
 
   // Both return the namespaces of the accounts whose rights may have changed, or kEveryNamespace where
   // lastout's own may have. `object` is of a type that isAbout() names.
   std::set<std::string> put(const kube::Object& object);
   std::set<std::string> remove(const kube::ObjectKey& key);
+
+  // The object is a role that allowed something when it was put last, and does not any more.
+  bool allowsLess(const kube::Object& object) const;
 
   // The bindings of the account, the oldest first, each followed by its role and, of a ClusterRole with an
   // aggregationRule, the ClusterRoles that this selects.
@@ -52,21 +56,16 @@ class GrantedRights {
     std::string createdAt;  // in RFC 3339, which sorts as text; empty: not known
     friend bool operator==(const Binding&, const Binding&) = default;
   };
-  struct Rule {
-    std::vector<std::string> groups;
-    std::vector<std::string> resources;
-    friend bool operator==(const Rule&, const Rule&) = default;
-  };
   struct ClusterRole {
     kube::Labels labels;
     std::vector<kube::LabelSelector> aggregates;  // empty: none
-    std::vector<Rule> rules;                      // of one with kReadsLabel
-    friend bool operator==(const ClusterRole&, const ClusterRole&) = default;
+    std::vector<RoleRule> rules;
   };
 
   static Binding readBinding(const kube::Object& object);
   static ClusterRole readClusterRole(const kube::Object& object);
   static bool selects(const ClusterRole& role, const kube::Labels& labels);
+  static bool meansTheSame(const ClusterRole& one, const ClusterRole& other);
   std::set<std::string> putBinding(const kube::ObjectKey& key, Binding binding);
   std::set<std::string> putClusterRole(const std::string& name, ClusterRole role);
   std::set<std::string> removeBinding(const kube::ObjectKey& key);
@@ -80,6 +79,7 @@ class GrantedRights {
   std::map<Account, std::set<kube::ObjectKey>> bindingsOf_;
   std::map<kube::ObjectKey, std::set<kube::ObjectKey>> bindingsTo_;  // by role
   std::map<std::string, ClusterRole> clusterRoles_;
+  std::map<kube::ObjectKey, std::vector<RoleRule>> roles_;
   std::set<std::string> aggregating_;  // names of those that aggregate others
 };
 

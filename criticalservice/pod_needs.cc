@@ -101,7 +101,9 @@ void Needs::readClaimTemplate(const kube::Value& claim) {
 
 const kube::Value* podTemplateOf(const kube::Object& object) {
   const kube::Value* found = &object.content;
-  if (object.key.type != kube::GroupResource{"", "pods"}) {
+  if (object.key.type == kControllerRevisions) {
+    found = object.content.at({"data", "spec", "template"});
+  } else if (object.key.type != kube::GroupResource{"", "pods"}) {
     found = object.content.at({"spec", "template"});
     if (found == nullptr) found = object.content.at({"spec", "jobTemplate", "spec", "template"});
   }

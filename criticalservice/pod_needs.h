@@ -7,12 +7,23 @@
 #include <string_view>
 #include <vector>
 
-#include "criticalservice/dependencies.h"
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
 
-// From which the object's Pods are made, or the Pod itself: {metadata, spec}; nullptr: it makes none.
+// Something that a provider needs.
+struct Dependency {
+  kube::ObjectKey object;
+  std::string why;            // "volume certs", "Service of its Pods": what it is to the provider
+  bool ownsProvider = false;  // the provider goes because it does, and not before it
+  friend bool operator==(const Dependency&, const Dependency&) = default;
+};
+
+// Keeps an earlier Pod template of a StatefulSet or DaemonSet, in `data`.
+inline const kube::GroupResource kControllerRevisions{"apps", "controllerrevisions"};
+
+// From which the object's Pods are made, or were, or the Pod itself: {metadata, spec}; nullptr: it makes
+// none.
 const kube::Value* podTemplateOf(const kube::Object& object);
 
 // What Pods run as that name none. Kubernetes makes it anew at once, so that nobody needs to keep it.

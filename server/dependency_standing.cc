@@ -79,11 +79,13 @@ DependencyStanding dependencyStanding(const admission::ClusterView& view,
 }
 
 bool isFollowedForDependencies(const kube::GroupResource& type) {
-  return std::ranges::count(DependencyFinder::types(), type) > 0 ||
+  return type == criticalservice::kControllerRevisions || type == criticalservice::kReplicaSets ||
+         std::ranges::count(DependencyFinder::types(), type) > 0 ||
          std::ranges::count(DependencyFinder::neededTypes(), type) > 0;
 }
 
 std::string grantOfDependencies(const kube::GroupResource& type) {
+  if (type == criticalservice::kReplicaSets) return "; the ClusterRole lastout-providers grants that";
   return isFollowedForDependencies(type) ? "; the ClusterRole lastout-finds-dependencies grants that" : "";
 }
 

@@ -91,6 +91,19 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
   return events;
 }
 
+// The changed object is its subject: of each a change is told.
+Event eventOf(const admission::Weakening& news) {
+  const bool isOfDependency = news.kind == admission::Weakening::Kind::Dependency;
+  return {std::string(criticalservice::kApiVersion),
+          "CriticalService",
+          news.service,
+          news.serviceUid,
+          true,
+          isOfDependency ? "DependencyChanged" : "GuardWeakened",
+          toString(news.changed) + " was changed while criteria are unmet: " + news.message,
+          toString(news.changed)};
+}
+
 EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)
     : options_(std::move(options)),
       server_(access->newServer()),

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "admission/weakening.h"
 #include "client/access.h"
 #include "kube/locks.h"
 #include "server/log.h"
@@ -38,6 +39,9 @@ struct Event {
 // one in which all is well.
 std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const nlohmann::json& before,
                             const nlohmann::json& after);
+
+// DependencyChanged, GuardWeakened: of the CriticalService whose provider lost something.
+Event eventOf(const admission::Weakening& news);
 
 struct EventWriterOptions {
   std::string component = "lastout";

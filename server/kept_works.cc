@@ -224,7 +224,10 @@ std::optional<kube::GroupResource> typeInDoubt(const ClusterView& view) {
   bool finds = false;
   for (const CriticalService* service : view.services()) {
     if (isInDoubt(service->provider.type)) return service->provider.type;
-    finds = finds || criticalservice::findsDependencies(*service);
+    if (!criticalservice::findsDependencies(*service)) continue;
+    finds = true;
+    const auto earlier = criticalservice::typeOfEarlierTemplates(service->provider.type);
+    if (earlier && isInDoubt(*earlier)) return *earlier;
   }
   using Finder = criticalservice::DependencyFinder;
   for (const auto* types : {&Finder::types(), &Finder::neededTypes()}) {

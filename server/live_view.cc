@@ -65,6 +65,8 @@ LiveView::LiveView(LiveViewOptions options)
        },
        .isServed = [this](std::string_view group) { return isServed(group); },
        .all = [this] { return typesThere(); }});
+  if (options_.weakened)
+    view_.observe([this](admission::Weakening news) { weakened_.push_back(std::move(news)); });
 }
 
 // --- which types there are, for criteria to be understood; with the lock held
@@ -109,35 +111,50 @@ void LiveView::redefined(const kube::GroupResource& type) {
 
 void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now) {
   const kube::Object told = client::toObject(std::move(object), type);
+  if (type.type == criticalservice::criticalServiceType()) return guard(told);
   std::unique_lock lock(mutex_);
-  if (type.type == criticalservice::criticalServiceType()) {
-    const auto guarded = view_.guard(told);
-    const criticalservice::CriticalService* service = view_.service(told.key.name);
-    const bool guards = service != nullptr;
-    const bool isBlind = guards && !service->notUnderstood.empty() &&
-                         service->meta.resourceVersion == told.meta.resourceVersion;
-    lock.unlock();
-    if (!guarded)
-      options_.log(Level::Warning, kube::toString(told.key) + " cannot be understood, and " +
-                                       (isBlind  ? "its provider stays until it can be: "
-                                        : guards ? "guards what it guarded before: "
-                                                 : "guards nothing: ") +
-                                       admission::joinedMessages(guarded.error()));
-    return;
-  }
+  note(told, now);
+  const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
+  lock.unlock();
+  tellOfWeakening(weakened);
+}
+
+void LiveView::guard(const kube::Object& told) {
+  std::unique_lock lock(mutex_);
+  const auto guarded = view_.guard(told);
+  const criticalservice::CriticalService* service = view_.service(told.key.name);
+  const bool guards = service != nullptr;
+  const bool isBlind =
+      guards && !service->notUnderstood.empty() && service->meta.resourceVersion == told.meta.resourceVersion;
+  const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
+  lock.unlock();
+  tellOfWeakening(weakened);
+  if (!guarded)
+    options_.log(Level::Warning, kube::toString(told.key) + " cannot be understood, and " +
+                                     (isBlind  ? "its provider stays until it can be: "
+                                      : guards ? "guards what it guarded before: "
+                                               : "guards nothing: ") +
+                                     admission::joinedMessages(guarded.error()));
+}
+
+void LiveView::note(const kube::Object& told, TimePoint now) {
   const bool isNew = !view_.graph().find(told.key);
   if (told.content.isNull())
-    view_.upsert(type.type, told.meta);
+    view_.upsert(told.key.type, told.meta);
   else
     view_.tell(told);
   heldSince_.note(told.key, told.meta, now);
-  if (type.type == manifestwork::appliedManifestWorkType())
+  if (told.key.type == manifestwork::appliedManifestWorkType())
     recorded_[told.key.name] = manifestwork::recordedObjects(told.content);
-  if (type.type != kube::crdType()) return;
+  if (told.key.type != kube::crdType()) return;
   const kube::GroupResource defined = kube::definedBy(told.key.name);
   defined_.insert(defined);
   undefined_.erase(defined);
   if (isNew) redefined(defined);
+}
+
+void LiveView::tellOfWeakening(const std::vector<admission::Weakening>& news) const {
+  for (const admission::Weakening& one : news) options_.weakened(one);
 }
 
 void LiveView::remove(const kube::GroupResource& type, const client::Removed& object) {

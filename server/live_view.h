@@ -35,8 +35,10 @@ struct LiveViewOptions {
   std::chrono::milliseconds holdsAfter{65'000};
   // Followed where the API server serves them, although no CriticalService names them.
   std::vector<kube::GroupResource> alsoFollowed = {};
-  // Told of CriticalServices that cannot be understood; called by any thread.
+  // Told of CriticalServices that cannot be understood; called by any thread, as the next.
   Log log = [](Level, const std::string&) {};
+  // Told of each change by which a provider loses what it needs, or what guards it. May be empty.
+  std::function<void(const admission::Weakening& news)> weakened = {};
 };
 
 // How a type stands, for people and metrics.
@@ -134,6 +136,9 @@ class LiveView {
   void forgetDefinitions();
   void noteReadiness(TimePoint now);
   bool isUndecided() const;
+  void guard(const kube::Object& service);
+  void note(const kube::Object& told, TimePoint now);
+  void tellOfWeakening(const std::vector<admission::Weakening>& news) const;  // without the lock
 
   const LiveViewOptions options_;
   std::atomic<bool> isReady_{false};  // written with the lock held, as the next
@@ -149,7 +154,8 @@ class LiveView {
   std::set<kube::GroupResource> defined_;  // types with a CRD, or that had one and are served or wanted still
   std::set<kube::GroupResource> undefined_;  // that were served without one: aggregated APIs
   TimePoint settledAt_;
-  std::optional<TimePoint> knownSince_;  // since when all is known but, maybe, what providers need
+  std::vector<admission::Weakening> weakened_;  // by what is being told of
+  std::optional<TimePoint> knownSince_;         // since when all is known but, maybe, what providers need
 };
 
 }  // namespace lastout::server

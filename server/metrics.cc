@@ -135,7 +135,10 @@ Metrics::Metrics(const std::string& version)
       deferredDeletions_(
           counters(registry_, "lastout_deferred_deletions_total",
                    "Deletions that were denied to be carried out later. refused: they could not be, and "
-                   "are tried again.")) {
+                   "are tried again.")),
+      weakenings_(counters(registry_, "lastout_weakenings_total",
+                           "Changes by which a provider lost what it needs, or what guards it, while its "
+                           "criteria were not known to be met.")) {
   // From zero on, so that the first one is an increase.
   for (const ProbeResult probe :
        {ProbeResult::Denied, ProbeResult::Outdated, ProbeResult::Allowed, ProbeResult::Failed})
@@ -144,6 +147,9 @@ Metrics::Metrics(const std::string& version)
   for (const Kind deferredDeletions :
        {Kind::Remembered, Kind::Dropped, Kind::Deleted, Kind::TakenBack, Kind::Refused})
     deferredDeletions_.Add({{"result", std::string(toString(deferredDeletions))}});
+  for (const auto kind :
+       {admission::Weakening::Kind::Dependency, admission::Weakening::Kind::CriticalService})
+    weakenings_.Add({{"of", std::string(toString(kind))}});
   prometheus::BuildGauge()
       .Name("lastout_build_info")
       .Help("1, with the version as a label.")
@@ -199,6 +205,10 @@ void Metrics::count(ProbeResult probe) {
 
 void Metrics::count(DeferredDeletionEvent::Kind deferredDeletions) {
   deferredDeletions_.Add({{"result", std::string(toString(deferredDeletions))}}).Increment();
+}
+
+void Metrics::count(admission::Weakening::Kind weakened) {
+  weakenings_.Add({{"of", std::string(toString(weakened))}}).Increment();
 }
 
 std::string Metrics::text(const Standing& standing) const {

@@ -64,6 +64,7 @@ class Metrics {
   void countStatusFailure() { statusFailures_.Increment(); }
   void count(ProbeResult probe);
   void count(DeferredDeletionEvent::Kind deferredDeletions);
+  void count(admission::Weakening::Kind weakened);
 
   std::string text(const Standing& standing) const;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
@@ -90,6 +91,7 @@ class Metrics {
   prometheus::Counter& statusFailures_;
   prometheus::Family<prometheus::Counter>& probes_;
   prometheus::Family<prometheus::Counter>& deferredDeletions_;
+  prometheus::Family<prometheus::Counter>& weakenings_;
 
   kube::Mutex mutex_;
   // The types with a count of their own.

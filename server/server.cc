@@ -23,9 +23,11 @@ const kube::ResourceMap& builtInTypes() {
   return kTypes;
 }
 
-LiveViewOptions viewOptions(const ServerOptions& options) {
+LiveViewOptions viewOptions(const ServerOptions& options,
+                            std::function<void(const admission::Weakening&)> weakened) {
   LiveViewOptions view = options.view;
   view.log = options.log;
+  view.weakened = std::move(weakened);
   if (options.lease) view.alsoFollowed = {manifestwork::appliedManifestWorkType()};
   return view;
 }
@@ -46,7 +48,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
     : access_(std::move(access)),
       options_(std::move(options)),
       metrics_(options_.version),
-      view_(viewOptions(options_)),
+      view_(viewOptions(options_, [this](const admission::Weakening& news) { tellOf(news); })),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
       rights_(access_),
@@ -361,6 +363,16 @@ void Server::tellOf(const DeferredDeletionEvent& news) {
   options_.log(event.warning ? Level::Warning : Level::Info,
                event.message + (news.holder.empty() ? "" : " (" + event.kind + " " + news.holder + ")"));
   if (!event.uid.empty()) events_->tell(std::move(event));
+}
+
+// Each replica sees it; the holder of the Lease tells it, and counts it.
+void Server::tellOf(const admission::Weakening& news) {
+  const LeaseHolder* lease = startedLease_;
+  if (options_.lease && (lease == nullptr || !lease->holds())) return;
+  metrics_.count(news.kind);
+  Event event = eventOf(news);
+  options_.log(Level::Warning, event.message + " (CriticalService " + news.service + ")");
+  if (lease != nullptr) events_->tell(std::move(event));
 }
 
 // By whoever holds the view's lock.

@@ -113,6 +113,7 @@ class Server {
   void holdProviders();
   bool mayHoldAnything() const;
   void tellOf(const DeferredDeletionEvent& news);
+  void tellOf(const admission::Weakening& news);
   Enforcement enforcement(const criticalservice::CriticalService& service,
                           const admission::ClusterView& view) const;
   void noteValidity(const std::string& certificate);

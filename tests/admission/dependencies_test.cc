@@ -47,6 +47,7 @@ std::string service(const std::string& more = "") {
 }
 
 const kube::ObjectKey kProvider{{"apps", "deployments"}, "run", "manager"};
+const kube::GroupResource kReplicaSets{"apps", "replicasets"};
 const kube::ObjectKey kCerts{{"", "secrets"}, "run", "certs"};
 const kube::ObjectKey kBound{{"rbac.authorization.k8s.io", "clusterrolebindings"}, "", "manager"};
 
@@ -277,7 +278,7 @@ TEST(ViewOfConversionByWatches, IsUnsureUntilTheTypeIsKnown) {
   ClusterView view({}, Told::WhatIsWatched);
   for (const kube::GroupResource& type :
        {criticalservice::criticalServiceType(), kube::GroupResource{"", "configmaps"},
-        kube::GroupResource{"", "services"}, kProvider.type})
+        kube::GroupResource{"", "services"}, kProvider.type, kReplicaSets})
     view.know(type, graph::Knowledge::Synced);
   ASSERT_TRUE(view.guard(testing::object(service())));
   for (const std::string& object : {kManager, kFront, kDefinition}) view.tell(testing::object(object));
@@ -294,7 +295,7 @@ TEST(ViewOfConversionByWatches, WhileServicesAreUnknownAnyInItsNamespaceMayBeIts
     ClusterView view({}, Told::WhatIsWatched);
     for (const kube::GroupResource& type :
          {criticalservice::criticalServiceType(), kube::GroupResource{"", "configmaps"}, kProvider.type,
-          kWidget.type})
+          kReplicaSets, kWidget.type})
       view.know(type, graph::Knowledge::Synced);
     view.know({"", "services"}, knowledge);
     ASSERT_TRUE(view.guard(testing::object(service())));
@@ -308,8 +309,13 @@ TEST(ViewOfConversionByWatches, WhileServicesAreUnknownAnyInItsNamespaceMayBeIts
     EXPECT_TRUE(view.decide(kProvider).allowed) << "no Service is there that it could stand behind";
     view.tell(testing::object(kFront));
     EXPECT_EQ(view.decide(kProvider).reason, Reason::CriterionUnmet);
-    view.know(kProvider.type, graph::Knowledge::Unknown);
-    EXPECT_EQ(view.decide(kProvider).reason, Reason::CriterionUnmet);
+    view.remove({{"", "services"}, "run", "front"});
+    EXPECT_TRUE(view.decide(kProvider).allowed);
+    for (const kube::GroupResource& type : {kReplicaSets, kProvider.type}) {
+      view.know(type, graph::Knowledge::Unknown);
+      EXPECT_EQ(view.decide(kProvider).reason, Reason::CriterionUnmet);
+      view.know(type, graph::Knowledge::Synced);
+    }
   }
 }
 

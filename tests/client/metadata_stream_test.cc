@@ -141,8 +141,8 @@ TEST(ListStream, KeepsWhatNamesOthersAlone) {
       R"("selector":{"app":"p"},"replicas":2,"volumeClaimTemplates":[],"service":{"name":"s"}},)"
       R"("subjects":[{"kind":"ServiceAccount"}],"roleRef":{"name":"r"},)"
       R"("aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]},"imagePullSecrets":[{"name":"p"}],)"
-      R"("rules":[{"apiGroups":[""],"resources":["pods"]}],)"
-      R"("status":{"appliedResources":[{"name":"a"}]}})";
+      R"("rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"],"resourceNames":["x"]}],)"
+      R"("status":{"appliedResources":[{"name":"a"}],"replicas":1}})";
   OrderedJson whole = OrderedJson::parse(kept);
   whole["metadata"]["managedFields"] = OrderedJson::array({1});
   whole["spec"]["clusterIP"] = "10.0.0.1";
@@ -151,7 +151,7 @@ TEST(ListStream, KeepsWhatNamesOthersAlone) {
   whole["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = "Y2VydA==";
   whole["status"]["readyReplicas"] = 1;
   whole["data"]["key"] = "c2VjcmV0";
-  whole["rules"][0]["resourceNames"] = OrderedJson::array({"x"});
+  whole["rules"][0]["nonResourceURLs"] = OrderedJson::array({"/x"});
   const auto object = decodeObject(whole.dump(), Content::References);
   ASSERT_TRUE(object) << object.error().message;
   EXPECT_EQ(kube::toJson(object->content).dump(), kept);
@@ -161,9 +161,20 @@ TEST(ListStream, KeepsWhatNamesOthersAlone) {
   ASSERT_TRUE(event) << event.error().message;
   const OrderedJson streamed = OrderedJson::parse(kube::toJson(event->object.content).dump());
   EXPECT_EQ(streamed["spec"].size(), 8U);
-  EXPECT_EQ(streamed["status"].size(), 1U);
+  EXPECT_EQ(streamed["status"].size(), 2U);
   EXPECT_FALSE(streamed.contains("data")) << streamed;
   EXPECT_FALSE(streamed["metadata"].contains("managedFields")) << streamed;
+}
+
+TEST(ListStream, KeepsThePodTemplateOfAControllerRevision) {
+  const auto kept = [](const std::string& data) {
+    const auto object = decodeObject(R"({"metadata":{"name":"x"},"data":)" + data + "}", Content::References);
+    return object ? kube::toJson(object->content)["data"].dump() : object.error().message;
+  };
+  EXPECT_EQ(kept(R"({"spec":{"template":{"spec":{"volumes":[]}},"other":1},"key":"c2VjcmV0"})"),
+            R"({"spec":{"template":{"spec":{"volumes":[]}}}})");
+  for (const char* other : {R"({"spec":"c2VjcmV0"})", R"("c2VjcmV0")", "{}", "[1]", "null"})
+    EXPECT_EQ(kept(other), "null") << other;
 }
 
 TEST(ListStream, ObjectsThatSayNotWhatTheyAreGetTheKindOfTheirType) {

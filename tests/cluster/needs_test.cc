@@ -121,6 +121,51 @@ TEST(Needs, AreKeptUntilTheirProviderIsGone) {
   EXPECT_FALSE(world.unsafe());
 }
 
+// In the middle of a roll-out: the Deployment's present template reads other settings than its old Pods.
+std::string rollingOut(int replicas) {
+  const auto replicaSet = [](const std::string& name, int count, const std::string& settings) {
+    return "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: " + name +
+           ", namespace: operator, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: "
+           "controller, uid: '', controller: true}]}\nspec:\n  replicas: " +
+           std::to_string(count) +
+           "\n  template:\n    metadata: {labels: {app: c}}\n    spec: {containers: [{name: main, envFrom: "
+           "[{configMapRef: {name: " +
+           settings + "}}]}]}\n---\n";
+  };
+  return replicaSet("controller-old", replicas, "of-nobody") + replicaSet("controller-new", 1, "settings");
+}
+
+TEST(Needs, OfEarlierPodTemplatesAreKeptWhilePodsRunByThem) {
+  const char kFormer[] = "configmaps/operator/of-nobody";
+  for (const int replicas : {0, 1}) {
+    World world(rollingOut(replicas) + kNeedy + kInstances + kGuard);
+    world.deletes(kFormer);
+    EXPECT_EQ(world.present(kFormer), replicas > 0);
+    EXPECT_TRUE(world.present(kSettings));
+    clear(world);
+    world.deletes(kDeployment);
+    world.settle();
+    world.deletes(kFormer);
+    EXPECT_FALSE(world.present(kFormer)) << "its provider is gone";
+  }
+}
+
+TEST(Needs, OfAnOldPodAreThoseOfItsReplicaSet) {
+  for (const int replicas : {0, 1}) {  // a step may give it some
+    const std::string sets = rollingOut(replicas);
+    for (const std::string& yaml : {sets + kNeedy, kNeedy + sets}) {
+      const World world(yaml + kInstances, {.guarded = false});
+      for (const SlotInfo& info : world.model().slots) {
+        if (info.role != Role::Pod) continue;
+        std::vector<std::string> needs;
+        for (const Slot need : info.startsWith) needs.push_back(world.model().name(need));
+        const bool isOld = info.key.name.starts_with("controller-old");
+        EXPECT_THAT(needs, ElementsAre(isOld ? "configmaps/operator/of-nobody" : kSettings)) << info.key.name;
+      }
+    }
+  }
+}
+
 // The collector deletes what is owned first, and the provider waits for that.
 TEST(Needs, ThatTheProviderOwnsGoWithItInTheForeground) {
   std::string needy = kNeedy;

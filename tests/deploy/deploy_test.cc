@@ -238,7 +238,11 @@ TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
     if (type.resource == "apiservices") continue;  // they go before the provider
     for (const char* verb : {"get ", "delete "}) carriesOut.push_back(verb + toString(type));
   }
+  for (const char* verb : {"get ", "list ", "watch "})
+    reads.push_back(verb + toString(criticalservice::kControllerRevisions));
   EXPECT_THAT(rightsOf("lastout-finds-dependencies"), UnorderedElementsAreArray(reads));
+  for (const std::string verb : {"get ", "list ", "watch "})
+    EXPECT_THAT(rightsOf("lastout-providers"), Contains(verb + "replicasets.apps"));
   for (const std::string verb : {"get ", "list ", "watch "})
     EXPECT_THAT(rightsOf("lastout"), Contains(verb + toString(kube::crdType()))) << "who converts what";
   EXPECT_THAT(rightsOf("lastout-carries-out-dependencies"), UnorderedElementsAreArray(carriesOut));

@@ -86,6 +86,20 @@ TEST(Events, TellOfAnotherProvider) {
 }
 
 // What others wrote there is not believed.
+TEST(Events, TellOfWhatIsTakenAway) {
+  const kube::ObjectKey role{{"rbac.authorization.k8s.io", "clusterroles"}, "", "r"};
+  const Event event = eventOf({admission::Weakening::Kind::Dependency, "s", "u", role, "it allows less"});
+  EXPECT_EQ(event.kind + " " + event.name + " " + event.uid + " " + event.reason,
+            "CriticalService s u DependencyChanged");
+  EXPECT_TRUE(event.warning);
+  EXPECT_EQ(event.message,
+            "clusterroles.rbac.authorization.k8s.io/r was changed while criteria are unmet: it allows less");
+  EXPECT_EQ(event.subject, "clusterroles.rbac.authorization.k8s.io/r")
+      << "of another one it is another Event";
+  EXPECT_EQ(eventOf({admission::Weakening::Kind::CriticalService, "s", "u", role, "x"}).reason,
+            "GuardWeakened");
+}
+
 TEST(Events, ReadAnyStatus) {
   for (const char* text :
        {"7", "[]", R"({"conditions":{}})", R"({"conditions":[7,{"type":7}],"provider":"x"})",
@@ -229,6 +243,23 @@ TEST_F(TellingServerTest, OfTwoServersOneTells) {
       EXPECT_THAT(one["message"].get<std::string>(), HasSubstr(" ms it did not ask"));
     }
   }
+  first->stop(milliseconds(0));
+  second->stop(milliseconds(0));
+  EXPECT_EQ(timesTold(), 1);
+}
+
+// Both see it; its criteria are unmet.
+TEST_F(TellingServerTest, OfTwoServersOneTellsThatLessIsGuarded) {
+  createStory();
+  auto first = serve("first", false);
+  auto second = serve("second", false);
+  waitUntil([&] {
+    return first->isReady() && second->isReady() &&
+           (first->standing().leads == true || second->standing().leads == true);
+  });
+  patch("/apis/lastout.dev/v1alpha1/criticalservices/s", {{"spec", {{"guard", {{"dependencies", "None"}}}}}});
+  const auto timesTold = [this] { return std::ranges::count(reasons("CriticalService"), "GuardWeakened"); };
+  waitUntil([&] { return timesTold() > 0; });
   first->stop(milliseconds(0));
   second->stop(milliseconds(0));
   EXPECT_EQ(timesTold(), 1);

@@ -38,6 +38,7 @@ class KeptWorksTest : public ::testing::Test {
     for (const auto* types : {&Finder::types(), &Finder::neededTypes()}) {
       for (const kube::GroupResource& type : *types) view.know(type, Knowledge::Synced);
     }
+    view.know({"apps", "replicasets"}, Knowledge::Synced);
     put(kKeptSpaces, "", "n", {"w"});
     put(kKeptDeployments, "n", "d", {"w"});
   }

@@ -65,11 +65,21 @@ TEST(Metrics, CountVerdictsByWhatCameOfThem) {
 // An alert looks for an increase, which the first sample of a series is none.
 TEST(Metrics, WhatMayAlarmStartsFromZero) {
   const Series series = seriesIn(Metrics("1").text({}));
-  for (const char* name : {R"(lastout_probes_total{result="allowed"})",
-                           R"(lastout_deferred_deletions_total{result="dropped"})"}) {
+  for (const char* name :
+       {R"(lastout_probes_total{result="allowed"})", R"(lastout_deferred_deletions_total{result="dropped"})",
+        R"(lastout_weakenings_total{of="dependency"})",
+        R"(lastout_weakenings_total{of="criticalservice"})"}) {
     ASSERT_TRUE(series.contains(name)) << name;
     EXPECT_EQ(series.at(name), 0) << name;
   }
+}
+
+TEST(Metrics, CountWhatIsTakenAway) {
+  Metrics metrics("1");
+  metrics.count(admission::Weakening::Kind::CriticalService);
+  const Series series = seriesIn(metrics.text({}));
+  EXPECT_EQ(series.at(R"(lastout_weakenings_total{of="criticalservice"})"), 1);
+  EXPECT_EQ(series.at(R"(lastout_weakenings_total{of="dependency"})"), 0);
 }
 
 TEST(Metrics, CountReadsAndTheUnguardedTime) {

@@ -233,4 +233,9 @@ std::vector<server::Verdict> ServerTest::verdicts() {
   return verdicts_;
 }
 
+std::vector<std::string> ServerTest::weakened() {
+  const std::lock_guard lock(mutex_);
+  return weakened_;
+}
+
 }  // namespace lastout::testing

@@ -53,9 +53,14 @@ class ServerTest : public WireTest {
   Json reviewService(const Json& before, const Json& after, const Json& user = masterUser());
   static Json masterUser() { return {{"username", "jane"}, {"groups", {"system:masters"}}}; }
   std::vector<server::Verdict> verdicts();
+  // What was told of changes that take something away: the object, and what is lost.
+  std::vector<std::string> weakened();
 
   std::shared_ptr<client::Access> access;
-  server::LiveView view{{.ownNamespace = "", .holdsAfter = {}}};
+  server::LiveView view{{.ownNamespace = "", .holdsAfter = {}, .weakened = [this](const auto& news) {
+                           const std::lock_guard lock(mutex_);
+                           weakened_.push_back(toString(news.changed) + ": " + news.message);
+                         }}};
   std::unique_ptr<server::ConfirmingReads> reads;
   std::unique_ptr<server::CurrentServices> services;
   std::unique_ptr<server::ObjectRights> rights;
@@ -68,6 +73,7 @@ class ServerTest : public WireTest {
 
   std::mutex mutex_;
   std::vector<server::Verdict> verdicts_;
+  std::vector<std::string> weakened_;
 };
 
 inline const kube::GroupResource kCoolResources{"my.crd.group", "coolresources"};

@@ -36,6 +36,7 @@ class StatusOfTest : public ::testing::Test {
     for (const auto& type : {criticalservice::criticalServiceType(), kCrds, kCools, kWorkloads})
       view.know(type, Knowledge::Synced);
     for (const auto& type : criticalservice::DependencyFinder::types()) view.know(type, Knowledge::Synced);
+    view.know({"apps", "replicasets"}, Knowledge::Synced);
     facts.readiness = {true, "PodsReady", "1 Pod is ready"};
     facts.enforcement = {std::nullopt, "ProbePending", "no probe"};
     facts.now = std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000));

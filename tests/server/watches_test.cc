@@ -169,9 +169,60 @@ TEST_F(FollowedNeedsTest, AreFoundOfATypeThatWasFollowedBefore) {
   patch(std::string(kServicePath) + "/s", {{"spec", {{"guard", {{"dependencies", "Auto"}}}}}});
   waitUntilNeeded(kNeeded);
   EXPECT_EQ(view.objectCount(kProvider.type), 1U);
+  waitFor(kProvider.type, graph::Knowledge::Synced);  // what is listed is told before the list has ended
   patch(std::string(kServicePath) + "/s", {{"spec", {{"guard", {{"dependencies", "None"}}}}}});
   waitUntilNeeded({});
   EXPECT_EQ(view.knowledge(kProvider.type), graph::Knowledge::Synced) << "it is not followed anew for less";
+}
+
+// An edit of the Deployment frees nothing that its Pods still mount.
+TEST_F(FollowedNeedsTest, AreFoundInReplicaSetsThatHavePods) {
+  using lastout::testing::Json;
+  createProvider();
+  cluster.runUntil(std::chrono::minutes(1));  // it has its ReplicaSet
+  create(kServicePath, criticalService());
+  follow();
+  const Json container = {
+      {"name", "c"}, {"image", "i"}, {"envFrom", Json::array({{{"secretRef", {{"name", "other"}}}}})}};
+  patch("/apis/apps/v1/namespaces/default/deployments/provider",
+        {{"spec", {{"template", {{"spec", {{"containers", Json::array({container})}}}}}}}});
+  std::vector<std::string> both = kNeeded;
+  both.insert(both.begin() + 1, "secrets/default/other");
+  waitUntilNeeded(both);
+  EXPECT_TRUE(view.wantedWithReferences().contains({"apps", "replicasets"}));
+  EXPECT_EQ(std::ranges::count(view.wanted(), kube::GroupResource{"", "pods"}), 0);
+  patch("/apis/apps/v1/namespaces/default/deployments/provider", {{"spec", {{"replicas", 0}}}});
+  cluster.runUntil(std::chrono::minutes(2));
+  both.erase(both.begin());
+  waitUntilNeeded(both);
+}
+
+// Nobody is asked about an update.
+TEST_F(FollowedNeedsTest, WhatAnUpdateTakesAwayIsTold) {
+  using lastout::testing::Json;
+  const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  createProvider();
+  create(
+      roles,
+      {{"apiVersion", "rbac.authorization.k8s.io/v1"},
+       {"kind", "ClusterRole"},
+       {"metadata", {{"name", "role"}}},
+       {"rules", Json::array({{{"apiGroups", {""}}, {"resources", {"pods"}}, {"verbs", {"get", "list"}}}})}});
+  createBinding();
+  create(kServicePath, criticalService());
+  follow();
+  EXPECT_TRUE(weakened().empty());
+  patch(roles + "/role",
+        {{"rules", Json::array({{{"apiGroups", {""}}, {"resources", {"pods"}}, {"verbs", {"get"}}}})}});
+  waitUntil([this] { return weakened().size() == 1; });
+  EXPECT_EQ(
+      weakened()[0],
+      "clusterroles.rbac.authorization.k8s.io/role: it allows less than before (role of its ServiceAccount)");
+  patch("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/bound", {{"subjects", nullptr}});
+  waitUntil([this] { return weakened().size() == 2; });
+  EXPECT_THAT(
+      weakened()[1],
+      HasSubstr("clusterrolebindings.rbac.authorization.k8s.io/bound: the provider is not seen to need"));
 }
 
 // Who may not read Secrets cannot list them, and is never to try.

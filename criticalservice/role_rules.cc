@@ -1,0 +1,92 @@
+#include "criticalservice/role_rules.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "criticalservice/pod_needs.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+std::vector<std::string> textsAt(const kube::Value& value, std::string_view field) {
+  std::vector<std::string> texts;
+  forEachItem(value.find(field), [&](const kube::Value& item) {
+    if (const std::string* text = item.asString()) texts.push_back(*text);
+  });
+  return texts;
+}
+
+bool includes(const std::vector<std::string>& list, const std::string& name) {
+  return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
+}
+
+// Looks for who allows one thing after the other.
+class Allowing {
+ public:
+  explicit Allowing(const std::vector<RoleRule>& rules) : rules_(rules) {}
+
+  bool allowsAllOf(const RoleRule& former) {
+    return all(former.groups, [&](const std::string& group) {
+      return all(former.resources, [&](const std::string& resource) {
+        return all(former.verbs, [&](const std::string& verb) {
+          if (former.objects.empty()) return allows({group, resource, verb, nullptr});
+          return all(former.objects, [&](const std::string& object) {
+            return allows({group, resource, verb, &object});
+          });
+        });
+      });
+    });
+  }
+
+ private:
+  struct Allowed {
+    const std::string& group;
+    const std::string& resource;
+    const std::string& verb;
+    const std::string* object;  // nullptr: all
+  };
+
+  template <class IsAllowed>
+  static bool all(const std::vector<std::string>& names, IsAllowed isAllowed) {
+    return std::ranges::all_of(names, isAllowed);
+  }
+  bool allows(const Allowed& one) {
+    return std::ranges::any_of(rules_, [&](const RoleRule& rule) {
+      if (looks_ == kMostLooks) return false;
+      ++looks_;
+      const bool ofIt =
+          rule.objects.empty() ||
+          (one.object != nullptr && std::ranges::find(rule.objects, *one.object) != rule.objects.end());
+      return ofIt && includes(rule.groups, one.group) && includes(rule.resources, one.resource) &&
+             includes(rule.verbs, one.verb);
+    });
+  }
+
+  const std::vector<RoleRule>& rules_;
+  size_t looks_ = 0;
+};
+
+}  // namespace
+
+std::vector<RoleRule> rulesOf(const kube::Object& role) {
+  std::vector<RoleRule> rules;
+  forEachItem(role.content.find("rules"), [&](const kube::Value& rule) {
+    rules.push_back({textsAt(rule, "apiGroups"), textsAt(rule, "resources"), textsAt(rule, "verbs"),
+                     textsAt(rule, "resourceNames")});
+  });
+  return rules;
+}
+
+bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
+  return std::ranges::any_of(rules, [&](const RoleRule& rule) {
+    return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
+  });
+}
+
+bool allowAll(const std::vector<RoleRule>& rules, const std::vector<RoleRule>& former) {
+  if (rules == former) return true;
+  Allowing allowing(rules);
+  return std::ranges::all_of(former, [&](const RoleRule& rule) { return allowing.allowsAllOf(rule); });
+}
+
+}  // namespace lastout::criticalservice

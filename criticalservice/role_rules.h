@@ -1,0 +1,30 @@
+// RoleRules: what Roles and ClusterRoles allow, as far as it can be seen that one allows less than before.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/object.h"
+
+namespace lastout::criticalservice {
+
+// What one rule allows of objects; URLs are left out.
+struct RoleRule {
+  std::vector<std::string> groups;
+  std::vector<std::string> resources;
+  std::vector<std::string> verbs;
+  std::vector<std::string> objects;  // names; empty: all of them
+  friend bool operator==(const RoleRule&, const RoleRule&) = default;
+};
+
+std::vector<RoleRule> rulesOf(const kube::Object& role);
+
+// Some rule names the type, or all types.
+bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
+
+// The rules allow all that the former ones do. False also for what is too much to be looked through:
+// kMostLooks.
+bool allowAll(const std::vector<RoleRule>& rules, const std::vector<RoleRule>& former);
+inline constexpr size_t kMostLooks = 200'000;  // at one of the rules, for one thing that was allowed
+
+}  // namespace lastout::criticalservice

@@ -1,0 +1,126 @@
+#include "criticalservice/workloads.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "kube/names.h"
+#include "kube/resource_map.h"
+#include "kube/text_at.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+const kube::GroupResource kDeployments{"apps", "deployments"};
+const kube::GroupResource kStatefulSets{"apps", "statefulsets"};
+const kube::GroupResource kDaemonSets{"apps", "daemonsets"};
+
+const kube::ResourceMap& builtInKinds() {
+  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  return kTypes;
+}
+
+int64_t numberAt(const kube::Value& value, std::initializer_list<std::string_view> path, int64_t missing) {
+  const kube::Value* found = value.at(path);
+  const int64_t* number = found == nullptr ? nullptr : found->asInteger();
+  return number == nullptr ? missing : *number;
+}
+
+bool hasPods(const kube::Object& object) {
+  const kube::Value& content = object.content;
+  if (object.key.type != kReplicaSets) return true;
+  return numberAt(content, {"spec", "replicas"}, 1) > 0 || numberAt(content, {"status", "replicas"}, 0) > 0 ||
+         numberAt(content, {"status", "terminatingReplicas"}, 0) > 0;
+}
+
+// As `kubectl rollout status` reads it; of a StatefulSet that is rolled out in parts, or by hand, all of it
+// counts.
+bool isRolledOut(const kube::Object& object) {
+  const kube::Value& content = object.content;
+  if (numberAt(content, {"status", "observedGeneration"}, -1) < object.meta.generation) return false;
+  const auto count = [&](std::string_view field) { return numberAt(content, {"status", field}, 0); };
+  if (object.key.type == kDaemonSets)
+    return count("updatedNumberScheduled") >= count("currentNumberScheduled") + count("numberMisscheduled");
+  return object.key.type == kStatefulSets && count("updatedReplicas") >= count("replicas");
+}
+
+Workload read(const kube::Object& object, const kube::Value& podTemplate) {
+  Workload workload;
+  workload.needs = podNeeds(object, podTemplate);
+  workload.account = {object.key.namespaceName, serviceAccountOf(podTemplate)};
+  const kube::Value* secrets = podTemplate.at({"spec", "imagePullSecrets"});
+  workload.pullsByItself = secrets != nullptr && secrets->asList() != nullptr && !secrets->asList()->empty();
+  workload.podLabels = labelsAt(podTemplate, {"metadata", "labels"});
+  workload.uid = object.meta.uid;
+  workload.createdAt = kube::textAt(object.content, {"metadata", "creationTimestamp"});
+  workload.hasPods = hasPods(object);
+  workload.isRolledOut = isRolledOut(object);
+  for (const kube::OwnerReference& owner : object.meta.ownerReferences) {
+    workload.owners.push_back({std::string(kube::groupOf(owner.apiVersion)), owner.kind, owner.name});
+    if (!owner.controller) continue;
+    workload.controller = workload.owners.back();
+    workload.controllerUid = owner.uid;
+  }
+  return workload;
+}
+
+// Another object may have had its controller's name.
+bool isControlledBy(const Workload& child, const kube::ObjectKey& key, const Workload& workload) {
+  const bool isOther =
+      !child.controllerUid.empty() && !workload.uid.empty() && child.controllerUid != workload.uid;
+  return child.controller && !isOther && means(*child.controller, key);
+}
+
+}  // namespace
+
+bool means(const OwnerName& owner, const kube::ObjectKey& object) {
+  if (owner.name != object.name || owner.group != object.type.group) return false;
+  if (const kube::ResourceType* type = builtInKinds().findKind(owner.group, owner.kind))
+    return type->type == object.type;
+  const std::string kind = kube::lowerCase(owner.kind);
+  return !kind.empty() && builtInKinds().find(object.type) == nullptr &&
+         object.type.resource.starts_with(kind.substr(0, kind.size() - 1));  // policy, policies
+}
+
+std::optional<kube::GroupResource> typeOfEarlierTemplates(const kube::GroupResource& workload) {
+  if (workload == kStatefulSets || workload == kDaemonSets) return kControllerRevisions;
+  if (workload == kDeployments) return kReplicaSets;
+  return std::nullopt;
+}
+
+bool Workloads::put(const kube::Object& object) {
+  const kube::Value* podTemplate = podTemplateOf(object);
+  if (podTemplate == nullptr) return remove(object.key);
+  Workload workload = read(object, *podTemplate);
+  Workload& known = known_[object.key];
+  if (known == workload) return false;
+  known = std::move(workload);
+  return true;
+}
+
+const Workload* Workloads::find(const kube::ObjectKey& key) const {
+  const auto known = known_.find(key);
+  return known == known_.end() ? nullptr : &known->second;
+}
+
+Running Workloads::running(const kube::ObjectKey& key) const {
+  const Workload* present = find(key);
+  if (present == nullptr) return {};
+  const auto type = typeOfEarlierTemplates(key.type);
+  if (!type || (*type == kControllerRevisions && present->isRolledOut)) return {{present}, 0};
+  Running running;
+  for (auto child = known_.lower_bound({*type, key.namespaceName, ""});
+       child != known_.end() && child->first.type == *type && child->first.namespaceName == key.namespaceName;
+       ++child) {
+    if (child->second.hasPods && isControlledBy(child->second, key, *present))
+      running.templates.push_back(&child->second);
+  }
+  running.earlier = running.templates.size();
+  std::ranges::stable_sort(running.templates, {}, &Workload::createdAt);
+  if (running.earlier > kMostEarlierTemplates) running.templates.resize(kMostEarlierTemplates);
+  running.templates.insert(running.templates.begin(), present);
+  return running;
+}
+
+}  // namespace lastout::criticalservice
