@@ -111,6 +111,7 @@ void ClusterView::upsert(const kube::GroupResource& type, const kube::ObjectMeta
   graph_.upsert(intern(type), meta);
   const kube::ObjectKey key{type, meta.namespaceName, meta.name};
   noteHeld(key, meta);
+  note(annotated_, key, meta);
   putServicesOf(key);
 }
 
@@ -338,6 +339,7 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   if (const auto object = graph_.find(key); object && !uid.empty() && !graph_.hasUid(*object, uid)) return;
   graph_.remove(key);
   held_.erase(key);
+  annotated_.erase(key);
   findAgain(finder_.remove(key));
   if (key.type != criticalservice::criticalServiceType()) return;
   if (const auto* former = service(key.name)) forgetPlace(*former);

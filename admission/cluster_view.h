@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "admission/decide.h"
+#include "admission/delete_when_free.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
 #include "admission/weakening.h"
@@ -110,6 +111,9 @@ class ClusterView {
   // Those objects that can be providers and carry lastout's finalizer for them (admission/held_provider.h).
   // Valid until the next change.
   const std::set<kube::ObjectKey>& heldObjects() const { return held_; }
+  // Those objects that carry the annotation lastout.dev/delete-when-free, and are not being deleted. Valid
+  // until the next change.
+  const AnnotatedObjects& annotated() const { return annotated_; }
   // What a CriticalService was understood to say last, with the criteria that follow from what its provider
   // converts; nullptr: it never was. Valid until the next change.
   const criticalservice::CriticalService* service(std::string_view name) const;
@@ -148,6 +152,7 @@ class ClusterView {
   std::function<void(Weakening)> weakened_;    // empty: nobody is told
   std::map<std::string, Reliance> reliances_;  // by the name of the service, where somebody is told
   std::optional<kube::ObjectKey> changed_;     // what is being told of
+  AnnotatedObjects annotated_;
 };
 
 }  // namespace lastout::admission

@@ -71,7 +71,14 @@ Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& qu
 Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
   auto found = graph::findObject(cluster.graph, reference, cluster.types);
   if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
-  if (found->missing.empty()) return why(cluster.graph, cluster.guards, *found->key, cluster.reader);
+  if (found->missing.empty()) {
+    Why answer = why(cluster.graph, cluster.guards, *found->key, cluster.reader);
+    const auto annotated = cluster.annotated.find(*found->key);
+    if (answer.guarded && annotated != cluster.annotated.end())
+      answer.deferredDeletion +=
+          (answer.deferredDeletion.empty() ? "" : "; ") + kube::printable(wordsOf(annotated->second));
+    return answer;
+  }
   const auto pattern = kube::parsePattern(reference, cluster.types);
   if (!pattern || isFollowed(cluster.graph, pattern->key.type))
     return tl::unexpected(Unanswered{true, std::move(found->missing)});

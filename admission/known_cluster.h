@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "admission/delete_when_free.h"
 #include "admission/guard_index.h"
 #include "admission/reader.h"
 #include "admission/why.h"
@@ -26,6 +27,7 @@ struct KnownCluster {
   GuardIndex guards;  // of that graph
   kube::ResourceMap types = kube::ResourceMap::builtIn();
   Reader reader = Reader::OfLastout;  // of what is said about it
+  AnnotatedObjects annotated;         // as of ClusterView
 };
 
 struct GraphQuestion {

@@ -122,6 +122,7 @@ admission::KnownCluster copyOf(const LiveView& view) {
   admission::KnownCluster copy;
   view.inspect([&](const admission::ClusterView& known, const kube::ResourceMap& types) {
     copy = admission::KnownCluster(known.graph().snapshot(), known.guards(), types);
+    copy.annotated = known.annotated();
   });
   return copy;
 }

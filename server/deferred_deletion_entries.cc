@@ -29,14 +29,52 @@ admission::Proof proofOf(const DeferredDeletion& deletion, const Requesters& req
   return isUsual || !deletion.owners.empty() ? Proof::None : Proof::OfUnowned;
 }
 
+// Of an object that has an entry already the annotation counts for more.
+void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& annotations,
+                  std::map<std::string, DeferredDeletionEntry>& byUid) {
+  if (!annotations.count.value_or(false)) return;
+  for (const auto& [key, annotated] : view.annotated()) {
+    const auto until = admission::askedUntil(annotated);
+    const criticalservice::CriticalService* guard = guardOfAnnotated(view, key);
+    if (guard == nullptr || !until || *until <= annotations.now.time_since_epoch().count()) continue;
+    DeferredDeletionEntry& entry = byUid.try_emplace(annotated.uid).first->second;
+    entry.deletion = deletionBy(key, annotated.uid);
+    entry.byController = false;
+    entry.proof = admission::Proof::OfPerson;
+    entry.isWanted = true;
+    entry.isUnwanted = false;
+    entry.isProvider = entry.isProvider || key == guard->provider;
+    entry.neededBy = std::nullopt;
+    entry.work.clear();
+    entry.annotation = annotated.value;
+    entry.until = *until;
+    entry.guard = guard->meta.name;
+    entry.guardUid = guard->meta.uid;
+  }
+}
+
 }  // namespace
+
+const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
+                                                         const kube::ObjectKey& object) {
+  for (const uint32_t number : view.remembering(object)) {
+    const criticalservice::CriticalService& service = view.guards().service(number);
+    if (service.deferral != criticalservice::DeferralMode::Never) return &service;
+  }
+  return nullptr;
+}
+
+DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid) {
+  return {object, uid, {}, "its annotation " + std::string(admission::kDeleteWhenFree), 0, {}};
+}
 
 // What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What
 // its provider may have needed, although nothing tells so any more (the binding that named a role is gone),
 // waits until the provider is gone. Of users that are no controllers to this lastout they may be to the next:
 // what they asked for is kept, and left alone.
 std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
-                                                             const Requesters& requesters) {
+                                                             const Requesters& requesters,
+                                                             const AnnotationsNow& annotations) {
   const admission::ClusterView& view = works.view;
   std::map<std::string, DeferredDeletionEntry> byUid;
   for (const criticalservice::CriticalService* service : view.services()) {
@@ -78,6 +116,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
     entry.work = left.work;
     entry.workUid = left.workUid;
   }
+  addAnnotated(view, annotations, byUid);
   std::vector<DeferredDeletionEntry> entries;
   entries.reserve(byUid.size());
   for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));

@@ -39,11 +39,32 @@ struct DeferredDeletionEntry {
   // It is left behind, and remembered by nobody: the work, and its uid.
   std::string work;
   std::string workUid;
+  // The object's annotation asks for it: its value, until when that counts, and a CriticalService that guards
+  // the object, with its uid.
+  std::string annotation;
+  int64_t until = 0;
+  std::string guard;
+  std::string guardUid;
+};
+
+// Whether objects' annotations count (nullopt: that is not known yet), and what time it is.
+struct AnnotationsNow {
+  std::optional<bool> count = false;
+  std::chrono::sys_seconds now;
 };
 
 // One for each object. Providers come first.
 std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
-                                                             const Requesters& requesters);
+                                                             const Requesters& requesters,
+                                                             const AnnotationsNow& annotations = {});
+
+// A CriticalService on whose behalf an annotation of the object counts: it guards the object, and wants
+// deletions to be deferred. nullptr: there is none. Valid until the next change of the view.
+const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
+                                                         const kube::ObjectKey& object);
+
+// What an annotation asks for, in the words of a deletion that is remembered.
+criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid);
 
 // That CriticalService as the API server has it now; nothing: it is not there. Fails with why that cannot be
 // told.

@@ -20,6 +20,8 @@ const char* reasonOf(Kind kind) {
       return "DeletionTakenBack";
     case Kind::Refused:
       return "DeletionHeldUp";
+    case Kind::Ignored:
+      return "AnnotationIgnored";
   }
   return "";
 }
@@ -36,9 +38,12 @@ std::string messageOf(const DeferredDeletionEvent& news) {
     case Kind::Deleted:
       return object + " is deleted now, as " + user + " had asked";
     case Kind::TakenBack:
-      return object + " is not deleted, although " + user + " had asked: it has another owner now, or none";
+      return object + " is not deleted, although " + user +
+             " had asked: " + (news.why.empty() ? "it has another owner now, or none" : news.why);
     case Kind::Refused:
       return object + " may go, and is not deleted yet, as " + user + " had asked: " + news.why;
+    case Kind::Ignored:
+      return object + ": " + user + " is ignored: " + news.why;
   }
   return "";
 }
@@ -57,12 +62,14 @@ std::string_view toString(Kind kind) {
       return "taken_back";
     case Kind::Refused:
       return "refused";
+    case Kind::Ignored:
+      return "ignored";
   }
   return "";
 }
 
 Event eventOf(const DeferredDeletionEvent& news) {
-  const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused;
+  const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused || news.kind == Kind::Ignored;
   return {news.isOfWork ? "work.open-cluster-management.io/v1" : std::string(criticalservice::kApiVersion),
           news.isOfWork ? "AppliedManifestWork" : "CriticalService",
           news.holder,

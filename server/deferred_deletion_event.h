@@ -17,6 +17,7 @@ struct DeferredDeletionEvent {
     Deleted,     // the API server has accepted it
     TakenBack,   // nobody wants it any more
     Refused,     // it cannot be done now, and is tried again
+    Ignored,     // an annotation asks for it, and does not count
   };
   Kind kind = Kind::Remembered;
   criticalservice::DeferredDeletion deletion;
@@ -24,7 +25,7 @@ struct DeferredDeletionEvent {
   // empty name: none is known.
   std::string holder;
   std::string holderUid;
-  std::string why = {};  // of a refusal
+  std::string why = {};  // of a refusal; and of what was taken back or is ignored, why
   bool isOfWork = false;
 };
 

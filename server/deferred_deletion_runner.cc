@@ -143,9 +143,12 @@ void DeferredDeletionRunner::reconsider(bool always) {
 
 void DeferredDeletionRunner::pass() {
   if (!options_.mayAct() || !view_.isReady()) return;
+  const AnnotationsNow annotations = annotationsNow();
+  std::vector<DeferredDeletionEvent> news;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const std::vector<Entry> entries =
-        deferredDeletionEntriesIn({view, types, view_.ownNamespace(), view_.recorded()}, options_.requesters);
+    news = annotationNews_.look(view, annotations);
+    const std::vector<Entry> entries = deferredDeletionEntriesIn(
+        {view, types, view_.ownNamespace(), view_.recorded()}, options_.requesters, annotations);
     isAnythingDeferred_ = !entries.empty();
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
@@ -155,6 +158,11 @@ void DeferredDeletionRunner::pass() {
     });
     consider(entries, view, steady_clock::now());
   });
+  for (const DeferredDeletionEvent& one : news) options_.told(one);
+}
+
+AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
+  return {options_.annotationsCount(), options_.clock()};
 }
 
 // With the lock held, as the next. That an object is not to be seen proves nothing: whoever remembers its
@@ -218,16 +226,22 @@ void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
   if (wish == Wish::Waits) return postpone(entry, true, mayGo ? object->heldBackBy : "");
   const bool isFree = !entry.neededBy || isGone(*server_, view_, *entry.neededBy, options_.patience);
   if (!mayGo || !isFree) return postpone(entry, false, "");
-  const auto isWanted = isStillWanted(entry);
+  const auto isWanted = isStillWanted(entry, *object);
   if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
   // All of that took its time; and whoever is not asked by the API server must not send it.
   if (!this->mayGo(entry)) return notNow(entry);
   send(entry, object->resourceVersion);
 }
 
-// Whoever takes an entry away, or does not want any to be carried out, takes the deletion back, also while it
-// waits to be sent. Fails with why that cannot be told.
-tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entry& entry) {
+// Whoever takes an annotation or an entry away, or does not want any to be carried out, takes the deletion
+// back, also while it waits to be sent. Fails with why that cannot be told.
+tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entry& entry,
+                                                                      const OwnedObject& object) {
+  if (!entry.annotation.empty()) {
+    if (object.annotation != entry.annotation || entry.until <= options_.clock().time_since_epoch().count())
+      return false;
+    return options_.confirmAnnotationsCount();
+  }
   if (!entry.work.empty()) return isStillLeftBehind(entry);
   for (const Entry::Place& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
@@ -366,6 +380,8 @@ void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kin
     record.told = told;
   }
   if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
+  if (!entry.annotation.empty())
+    return options_.told({kind, entry.deletion, entry.guard, entry.guardUid, why});
   const Entry::Place& place = entry.places.front();
   options_.told({kind, entry.deletion, place.service, place.uid, why});
 }

@@ -21,6 +21,7 @@
 #include "client/access.h"
 #include "client/backoff.h"
 #include "criticalservice/deferred_deletion.h"
+#include "server/annotation_news.h"
 #include "server/deferred_deletion_entries.h"
 #include "server/deferred_deletion_store.h"
 #include "server/live_view.h"
@@ -31,6 +32,13 @@ namespace lastout::server {
 
 struct DeferredDeletionRunnerOptions {
   Requesters requesters;
+  // The annotation lastout.dev/delete-when-free counts, as it was found last (nullopt: not yet); and as the
+  // API server says now, or why that cannot be told.
+  std::function<std::optional<bool>()> annotationsCount = [] { return std::optional(false); };
+  std::function<tl::expected<bool, std::string>()> confirmAnnotationsCount = [] {
+    return tl::expected<bool, std::string>(false);
+  };
+  std::function<std::chrono::sys_seconds()> clock;  // of people, for how long an annotation counts
   std::function<bool()> mayAct;  // this lastout holds the Lease, and API servers ask it about what is deleted
   // The CriticalService need not remember that any more.
   std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;
@@ -85,7 +93,8 @@ class DeferredDeletionRunner {
   Record& recordOf(const std::string& uid);
   void carryOut(const Entry& entry, Job job);
   bool mayGo(const Entry& entry) const;
-  tl::expected<bool, std::string> isStillWanted(const Entry& entry);
+  AnnotationsNow annotationsNow() const;
+  tl::expected<bool, std::string> isStillWanted(const Entry& entry, const OwnedObject& object);
   tl::expected<bool, std::string> isStillLeftBehind(const Entry& entry);
   void send(const Entry& entry, const std::string& resourceVersion);
   void conflict(const Entry& entry, const std::string& problem);
@@ -102,6 +111,7 @@ class DeferredDeletionRunner {
   const OwnedObjects objects_;
   client::RandomFraction random_;  // guarded by the mutex
   std::atomic<bool> isAnythingDeferred_{true};
+  AnnotationNews annotationNews_;  // of the rounds' thread
 
   std::mutex mutex_;
   std::map<std::string, Record> records_;  // by the uid of the object; guarded by the mutex

@@ -11,6 +11,7 @@
 #include "criticalservice/deferred_deletion.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
+#include "server/deferred_deletion_entries.h"
 
 namespace lastout::server {
 namespace {
@@ -163,11 +164,28 @@ std::string DeferredDeletionStore::remember(const admission::Review& review, Tim
   const bool byController = options_.requesters.isController(review.user);
   if (asked.insistsOnVersion && !byController) return {};
   const Takers takers = takersOf(review.object, byController);
-  if (takers == Takers::None) return {};
-  if (!options_.requesters.counts(review.user, !asked.owners.empty()))
-    return takers == Takers::Some ? std::string(kNotProven) : std::string();
+  const bool counts = options_.requesters.counts(review.user, !asked.owners.empty());
+  if (takers == Takers::None || !counts) return adviceFor(review, takers);
   if (!review.dryRun) remember(review, deadline, takers);
   return {};
+}
+
+// What nobody remembers.
+std::string DeferredDeletionStore::adviceFor(const admission::Review& review, Takers takers) const {
+  bool isSeen = false;
+  if (options_.annotationsCount() && !usualControllers().contains(review.user)) {
+    view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+      const auto object = view.graph().find(review.object);
+      isSeen = object && view.graph().hasUid(*object, review.deletion.uid) &&
+               guardOfAnnotated(view, review.object) != nullptr;
+    });
+  }
+  const std::string command =
+      isSeen ? admission::annotateCommand(review.object, review.deletion.uid,
+                                          options_.clock() + admission::kDeleteWhenFreeFor)
+             : "";
+  if (!command.empty()) return "; to have lastout delete it once it may go: " + command;
+  return takers == Takers::Some ? std::string(kNotProven) : std::string();
 }
 
 void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline, Takers takers) {

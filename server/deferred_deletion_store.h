@@ -46,6 +46,8 @@ struct Requesters {
 
 struct DeferredDeletionStoreOptions {
   Requesters requesters;
+  // The annotation lastout.dev/delete-when-free counts, as far as is known: denials name it.
+  std::function<bool()> annotationsCount = [] { return false; };
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own
   client::BackoffLimits backoff;                    // after what went wrong
@@ -108,6 +110,7 @@ class DeferredDeletionStore {
     std::vector<DeferredDeletionEvent> news;
   };
 
+  std::string adviceFor(const admission::Review& review, Takers takers) const;
   bool isOfController(const criticalservice::DeferredDeletion& deletion) const;
   bool remembers(criticalservice::DeferralMode deferral,
                  const criticalservice::DeferredDeletions& deferredDeletions,

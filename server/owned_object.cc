@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "admission/delete_when_free.h"
 #include "client/read_metadata.h"
 
 namespace lastout::server {
@@ -65,6 +66,10 @@ tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice:
   object.isThere = true;
   object.resourceVersion = (*meta)->resourceVersion;
   object.facts.proof = proof;
+  admission::AnnotatedObjects annotated;
+  admission::note(annotated, key, **meta);
+  if (const auto found = annotated.find(key); found != annotated.end())
+    object.annotation = found->second.value;
   if (proof == admission::Proof::OfPerson) return object;
   const auto spaceTerminates = terminates(key.namespaceName);
   if (!spaceTerminates) return tl::unexpected(spaceTerminates.error());

@@ -298,8 +298,12 @@ void Server::writeStatus() {
 // Every replica remembers what it denied; the holder of the Lease carries it out.
 void Server::deferDeletions() {
   if (!lease_) return;
+  annotationPolicy_ =
+      std::make_unique<AdmissionPolicy>(access_, std::string(kDeleteWhenFreePolicy), options_.log);
+  annotationPolicy_->start();
   DeferredDeletionStoreOptions store;
   store.requesters = options_.requesters;
+  store.annotationsCount = [this] { return annotationPolicy_->isEnforced().value_or(false); };
   store.clock = [clock = options_.lease->clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
   store.random = options_.random;
   store.backoff = options_.watcher.reflector.backoff;
@@ -310,6 +314,11 @@ void Server::deferDeletions() {
   startedDeferredDeletions_ = deferredDeletions_.get();
   DeferredDeletionRunnerOptions carrier;
   carrier.requesters = options_.requesters;
+  carrier.annotationsCount = [this] { return annotationPolicy_->isEnforced(); };
+  carrier.confirmAnnotationsCount = [this] { return annotationPolicy_->look(); };
+  carrier.clock = [clock = options_.lease->clock] {
+    return std::chrono::floor<std::chrono::seconds>(clock());
+  };
   carrier.mayAct = [this] {
     const bool isAsked = !keeper_ || keeper_->asksAboutAll().value_or(false);
     return lease_->holds() && isAsked && !options_.reviews.auditOnly;
@@ -459,6 +468,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (works_) works_->stop();
   if (holder_) holder_->stop();
   if (deferredDeletions_) deferredDeletions_->stop();
+  if (annotationPolicy_) annotationPolicy_->stop();
   if (status_) status_->stop();
   if (events_) events_->stop();
   if (lease_) lease_->stop();

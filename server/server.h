@@ -11,6 +11,7 @@
 
 #include "admission/http_server.h"
 #include "client/access.h"
+#include "server/admission_policy.h"
 #include "server/answers.h"
 #include "server/certificate_secret.h"
 #include "server/confirming_reads.h"
@@ -133,6 +134,7 @@ class Server {
   std::unique_ptr<WebhookProbe> probe_;
   std::unique_ptr<CertificateSecret> certificates_;
   std::unique_ptr<StatusWriter> status_;
+  std::unique_ptr<AdmissionPolicy> annotationPolicy_;
   std::unique_ptr<DeferredDeletionStore> deferredDeletions_;
   std::unique_ptr<DeferredDeletionRunner> carrier_;
   std::unique_ptr<WorkKeeper> works_;

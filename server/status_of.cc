@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/deferred_deletion.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
 #include "criticalservice/status.h"
@@ -291,6 +292,24 @@ ConditionText degraded(const graph::Graph& graph, const CriticalService& service
   return {false, "AllKnown", "everything that the criteria name is known"};
 }
 
+// What persons have asked for meanwhile of what the service guards; empty: nothing.
+std::string askedByAnnotations(const admission::ClusterView& view, const CriticalService& service,
+                               std::chrono::sys_seconds now) {
+  std::vector<std::string> asked;
+  if (service.deferral == criticalservice::DeferralMode::Never) return {};
+  const uint32_t number = view.guards().find(service.meta.name);
+  for (const auto& [key, annotated] : view.annotated()) {
+    const auto until = admission::askedUntil(annotated);
+    if (!until || *until <= now.time_since_epoch().count()) continue;
+    const bool isItself = key == criticalservice::keyOf(service);
+    const bool isGuarded = std::ranges::any_of(view.guards().stakes(key), [&](const admission::Stake& stake) {
+      return stake.service == number && admission::remembers(stake.role, isItself);
+    });
+    if (isGuarded) asked.push_back(toString(key) + ": " + admission::wordsOf(annotated));
+  }
+  return asked.empty() ? "" : "; " + joinedForPeople(asked);
+}
+
 // --- the other fields
 
 StatusJson unmetCriteria(const graph::Graph& graph, const std::vector<CriterionState>& criteria) {
@@ -342,7 +361,8 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   status.put("provider", providerFields(standing, provider, ready.status));
   status.put("unmetCriteria", unmetCriteria(graph, criteria));
   status.put("seenTypes", seenTypes(service));
-  const ConditionText criteriaHold = satisfied(criteria);
+  ConditionText criteriaHold = satisfied(criteria);
+  criteriaHold.message += askedByAnnotations(view, service, facts.now);
   status.set("Satisfied", criteriaHold);
   status.set("ProviderReady", ready);
   status.set("Enforced", enforced(service, standing, provider, criteriaHold, facts.enforcement));

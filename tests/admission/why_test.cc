@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "admission/known_cluster.h"
 #include "kube/reference.h"
 #include "tests/admission/world.h"
 
@@ -158,6 +159,15 @@ TEST(WhyTest, SaysThatItsDeletionIsDeferred) {
   story.replace(story.find("uid: u1"), 7, "uid: u2");
   EXPECT_EQ(ask(World(story + status), "deployment/operator -n web").deferredDeletion, "")
       << "of another one";
+}
+
+TEST(WhyTest, SaysWhatItsAnnotationAsksFor) {
+  const World world(kWhyStory);
+  KnownCluster cluster(world.graph.snapshot(), world.index, world.types);
+  cluster.annotated[{{"apps", "deployments"}, "web", "operator"}] = {"u-1", "u-1 2026-11-23T02:00:00Z"};
+  EXPECT_EQ(whyOf(cluster, "deployment/operator -n web")->deferredDeletion,
+            "its annotation lastout.dev/delete-when-free asks lastout to delete it once it may go, until "
+            "2026-11-23T02:00:00Z");
 }
 
 TEST(WhyTest, WhatIsNotThereIsSaidToBe) {

@@ -57,7 +57,21 @@ class FaultyApi::Watch : public apiserver::WatchStream {
   std::atomic<bool> over_{false};
 };
 
+void FaultyApi::answer(const std::string& path, const std::string& body) {
+  const std::lock_guard lock(mutex_);
+  answers_[path] = body;
+  if (body.empty()) answers_.erase(path);
+}
+
 HttpResponse FaultyApi::handle(const HttpRequest& request) {
+  if (request.method == "GET") {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = answers_.find(request.path); found != answers_.end()) {
+      HttpResponse answer;
+      answer.body = found->second;
+      return answer;
+    }
+  }
   if (auto refused = refusal(request)) return std::move(*refused);
   uint64_t generation = 0;
   {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,10 @@ class FaultyApi {
   // Ends all watches when that many more events were told, of any of them; 0: at once.
   void cutWatches(int after, WatchEnd end = WatchEnd::Whole);
 
+  // A GET of that path is answered with this, in place of the API server, whatever the faults; empty: by the
+  // API server again.
+  void answer(const std::string& path, const std::string& body);
+
   // How often something was refused, spoilt, held back or cut so far.
   int faults() const;
 
@@ -72,6 +77,7 @@ class FaultyApi {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Faults now_;  // these are guarded by the mutex
+  std::map<std::string, std::string> answers_;
   int faults_ = 0;
   std::optional<int> cutAfter_;
   WatchEnd end_ = WatchEnd::Whole;

@@ -1,0 +1,43 @@
+// The annotation lastout.dev/delete-when-free: by it a person asks for the deletion of the object that
+// carries it, once lastout's verdict has turned (docs/criticalservice.md, "Deletions by annotation").
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "kube/object.h"
+#include "kube/object_key.h"
+
+namespace lastout::admission {
+
+inline constexpr std::string_view kDeleteWhenFree = "lastout.dev/delete-when-free";
+inline constexpr std::chrono::hours kDeleteWhenFreeFor{24};  // in the command that a denial names
+inline constexpr size_t kLongestDeleteWhenFree = 128;        // bytes of its value; no more is kept
+
+// Objects that carry the annotation, as they were told of last.
+struct AnnotatedObject {
+  std::string uid;
+  std::string value;  // at most a byte longer than it may be
+  friend bool operator==(const AnnotatedObject&, const AnnotatedObject&) = default;
+};
+using AnnotatedObjects = std::map<kube::ObjectKey, AnnotatedObject>;
+
+// The object is there, and looks so.
+void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::ObjectMeta& meta);
+
+// Until when the annotation asks for the object's deletion, in seconds since the epoch. Fails with what is
+// wrong with its value: it is not "UID UNTIL", or the uid is that of another object.
+tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object);
+
+// By which a person asks for it: "kubectl annotate ...". Empty where a name holds what a shell would not
+// leave as it is.
+std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds until);
+
+// For whoever asks about the object: until when it is asked for, or why the annotation means nothing.
+std::string wordsOf(const AnnotatedObject& object);
+
+}  // namespace lastout::admission

@@ -1,0 +1,95 @@
+#include "server/admission_policy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/value_picker.h"
+#include "kube/text_at.h"
+
+namespace lastout::server {
+namespace {
+
+constexpr std::string_view kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/";
+constexpr std::string_view kBindings =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/";
+constexpr size_t kMostPolicyBytes = size_t{4} << 20;
+
+bool isLeaving(const kube::Value& object) {
+  return !kube::textAt(object, {"metadata", "deletionTimestamp"}).empty();
+}
+
+// What cannot be evaluated is denied, too.
+bool mayDeny(const kube::Value& policy) {
+  return !isLeaving(policy) && kube::textAt(policy, {"spec", "failurePolicy"}) != "Ignore";
+}
+
+// It denies, of all objects that the policy is about.
+bool denies(const kube::Value& binding, const std::string& policy) {
+  const kube::Value* actions = binding.at({"spec", "validationActions"});
+  if (isLeaving(binding) || kube::textAt(binding, {"spec", "policyName"}) != policy ||
+      binding.at({"spec", "matchResources"}) != nullptr || actions == nullptr || actions->asList() == nullptr)
+    return false;
+  return std::ranges::any_of(*actions->asList(), [](const kube::Value& action) {
+    return action.asString() != nullptr && *action.asString() == "Deny";
+  });
+}
+
+}  // namespace
+
+AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, std::string name, Log log,
+                                 std::chrono::milliseconds patience)
+    : name_(std::move(name)),
+      log_(std::move(log)),
+      patience_(patience),
+      server_(access->newServer()),
+      problems_(log_, "the ValidatingAdmissionPolicy " + name_ + " cannot be read: ",
+                "the ValidatingAdmissionPolicy " + name_ + " can be read again"),
+      rounds_([this] { lookAgain(); }, std::chrono::milliseconds(1'000)) {}
+
+void AdmissionPolicy::stop() {
+  rounds_.stop([this] { server_->stop(); });
+}
+
+// An API server from before 1.30 has no such type, and so no such policy.
+tl::expected<std::optional<kube::Value>, std::string> AdmissionPolicy::read(std::string_view collection) {
+  client::ApiRequest request;
+  request.target = std::string(collection) + name_;
+  request.patience = patience_;
+  const auto whole = client::fetch(*server_, request, kMostPolicyBytes);
+  if (!whole) return tl::unexpected(whole.error().message);
+  if (whole->answer.status == 404) return std::nullopt;
+  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  auto object = client::pickValue(whole->body, client::Pick::All, {});
+  if (!object) return tl::unexpected(object.error().message);
+  return std::move(*object);
+}
+
+tl::expected<bool, std::string> AdmissionPolicy::look() {
+  const auto policy = read(kPolicies);
+  if (!policy) return tl::unexpected(policy.error());
+  if (!*policy || !mayDeny(**policy)) return false;
+  const auto binding = read(kBindings);
+  if (!binding) return tl::unexpected(binding.error());
+  return *binding && denies(**binding, name_);
+}
+
+std::optional<bool> AdmissionPolicy::isEnforced() const {
+  const Found found = found_;
+  return found == Found::Nothing ? std::nullopt : std::optional(found == Found::Enforced);
+}
+
+void AdmissionPolicy::lookAgain() {
+  const auto now = look();
+  if (rounds_.isStopping()) return;
+  problems_.note(now ? "" : now.error());
+  rounds_.reconsiderAt(std::chrono::steady_clock::now() + (now ? kLookAgain : kLookAgainSoon));
+  if (!now) return;
+  const Found found = *now ? Found::Enforced : Found::NotEnforced;
+  const Found before = found_.exchange(found);
+  if (found == before || (before == Found::Nothing && !*now)) return;
+  log_(Level::Info,
+       "the ValidatingAdmissionPolicy " + name_ + (*now ? " is enforced" : " is not enforced any more"));
+}
+
+}  // namespace lastout::server
