@@ -59,6 +59,7 @@ constexpr Traits kServed[] = {
     {"authorization.k8s.io", "selfsubjectrulesreviews", CreateOnly},
     {"authorization.k8s.io", "subjectaccessreviews", CreateOnly},
     {"discovery.k8s.io", "endpointslices", NoTrait},
+    {"networking.k8s.io", "networkpolicies", HasGeneration},
     {"policy", "poddisruptionbudgets", HasStatus | HasGeneration},
     {"rbac.authorization.k8s.io", "clusterrolebindings", NoTrait},
     {"rbac.authorization.k8s.io", "clusterroles", NoTrait},

@@ -42,9 +42,6 @@ kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice) {
     return tl::unexpected(badOption("--lease-name", options.name, "name of an object"));
   if (options.identity.size() > kLongestIdentity || kube::printable(options.identity) != options.identity)
     return tl::unexpected(badOption("--identity", options.identity, "identity: up to 253 printable bytes"));
-  options.clock = [] {
-    return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-  };
   return options;
 }
 

@@ -38,6 +38,8 @@ constexpr const char* kServeExamples = R"(Examples:
   lastout serve --config serve.yaml                  options from a file: "deny-status: 429", a line each
   lastout serve --listen 0.0.0.0:9443 --service lastout/lastout --tls-cert tls.crt --tls-key tls.key --tls-ca ca.crt
   lastout serve --listen 0.0.0.0:9443 --service lastout/lastout --tls-secret lastout/lastout-tls --own-namespace lastout
+  lastout serve --roles webhook --listen 0.0.0.0:9443 --tls-secret lastout/lastout-tls --own-namespace lastout
+  lastout serve --roles controller --service lastout/lastout --tls-secret lastout/lastout-tls --own-namespace lastout
 
 What the command line leaves out comes from the environment, LASTOUT_DENY_STATUS for --deny-status, and otherwise from
 the file of --config.
@@ -181,6 +183,21 @@ void announceEnd(server::Server& server, milliseconds delay, const sigset_t& end
   }
 }
 
+void sayWhatItDoes(const ServeOptions& options, const server::Server& server, const std::string& cluster) {
+  const server::Roles roles = rolesOf(options);
+  if (const std::string url = server.answersUrl(); !url.empty())
+    std::cout << "lastout serve: gives /metrics, /graph and /why at " << url << "\n";
+  if (roles.webhook)
+    std::cout << "lastout serve: decides deletions in " << cluster << ", listens at https://"
+              << options.listen.substr(0, options.listen.rfind(':') + 1) << server.port() << "\n";
+  if (!roles.controller)
+    std::cout << "lastout serve: carries nothing out; that is for those with the role controller\n";
+  if (!roles.webhook)
+    std::cout << "lastout serve: carries out what was deferred in " << cluster
+              << ", and keeps the webhook configuration; those with the role webhook decide deletions\n";
+  std::cout << "Ctrl-C ends it.\n" << std::flush;
+}
+
 int runServe(const ServeOptions& options) {
   const sigset_t ending = blockEndingSignals();
   if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
@@ -207,6 +224,8 @@ int runServe(const ServeOptions& options) {
   if (!answers) return badInput(answers.error());
 
   server::ServerOptions serving;
+  const server::Roles serves = rolesOf(options);
+  serving.roles = serves;
   serving.answers = std::move(*answers);
   serving.version = LASTOUT_VERSION;
   serving.http.address = address->host;
@@ -223,6 +242,7 @@ int runServe(const ServeOptions& options) {
   serving.certificates = secretOf(options);
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
+  serving.identity = lease->identity;
   serving.lease = std::move(*lease);
   serving.requesters = requestersOf(options);
   serving.random = randomness();
@@ -234,14 +254,10 @@ int runServe(const ServeOptions& options) {
   };
   auto server = server::Server::open(*access, std::move(serving));
   if (!server) return badInput(server.error());
-  if (const std::string url = (*server)->answersUrl(); !url.empty())
-    std::cout << "lastout serve: gives /metrics, /graph and /why at " << url << "\n";
-  std::cout << "lastout serve: decides deletions in " << cluster << ", listens at https://"
-            << options.listen.substr(0, options.listen.rfind(':') + 1) << (*server)->port()
-            << "\nCtrl-C ends it.\n"
-            << std::flush;
+  sayWhatItDoes(options, **server, cluster);
   waitForTheEnd(files, CertificateReload(options, **server, identity->authorities), ending, log);
-  const bool isStillAsked = (*server)->standing().webhookInForce.value_or(false) && !options.auditOnly;
+  const bool isStillAsked = serves.webhook && serves.controller && !options.auditOnly &&
+                            (*server)->standing().webhookInForce.value_or(false);
   announceEnd(**server, *shutdownDelay, ending, log);
   (*server)->stop(kGrace);
   if (isStillAsked) {
@@ -259,6 +275,14 @@ void addServe(CLI::App& app, int& exitCode) {
   CLI::App* command =
       app.add_subcommand("serve", "Decide deletions in a real cluster, as its admission webhook");
   command->footer(kServeExamples);
+  command
+      ->add_option("--roles", options->roles,
+                   "What this process does, separated by commas: webhook answers reviews, and writes nothing "
+                   "but the status of CriticalServices and Events; controller does everything else, and "
+                   "answers no reviews")
+      ->delimiter(',')
+      ->check(eitherOf(kWebhookRole, kControllerRole))
+      ->capture_default_str();
   command->add_option("--config", options->config,
                       "A YAML file with any of these options, without the dashes");
   command->add_option("--kubeconfig", options->kubeconfig,
@@ -329,6 +353,9 @@ void addServe(CLI::App& app, int& exitCode) {
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
     const auto taken = takeSettings(*command, environmentOf(environ));
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->count() > 0) options->given.insert(option->get_single_name());
+    }
     exitCode = taken ? runServe(*options) : badInput(taken.error());
   });
 }

@@ -1,5 +1,7 @@
 #include "cmd/serve_options.h"
 
+#include <algorithm>
+#include <array>
 #include <ctime>
 #include <string_view>
 #include <utility>
@@ -35,7 +37,53 @@ bool isLoopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+// What one role alone has a use for.
+struct OptionOfRole {
+  const char* option;
+  const char* role;
+  const char* why;
+};
+constexpr std::array kOptionsOfRoles{
+    OptionOfRole{"listen", kWebhookRole, "it is where reviews are answered"},
+    OptionOfRole{"deny-status", kWebhookRole, "it is about answers to reviews"},
+    OptionOfRole{"webhook-scope", kControllerRole, "it is about the webhook configuration"},
+    OptionOfRole{"lease-namespace", kControllerRole, "the Lease is that of controllers"},
+    OptionOfRole{"lease-name", kControllerRole, "the Lease is that of controllers"},
+};
+
+// A process with one role shares the certificate, and the path for reviews, with those that have the other.
+void checkRoles(kube::Errors& problems, const ServeOptions& options) {
+  const auto refuse = [&problems](std::string message) { problems.push_back({std::move(message), {}, {}}); };
+  const server::Roles roles = rolesOf(options);
+  if (!roles.webhook && !roles.controller) refuse("--roles: choose webhook, controller, or both");
+  if (roles.webhook && roles.controller) return;
+  const std::string mine = roles.webhook ? kWebhookRole : kControllerRole;
+  for (const OptionOfRole& one : kOptionsOfRoles) {
+    if (one.role != mine && options.given.contains(one.option))
+      refuse("--" + std::string(one.option) + ": " + one.why + ", and --roles " + mine +
+             " does nothing of that; give it to the process with the role " + one.role);
+  }
+  if (!options.manageWebhook) return;
+  for (const char* option : {"url", "service"}) {
+    if (roles.webhook && options.given.contains(option))
+      refuse("--" + std::string(option) +
+             ": it is for the webhook configuration and the certificate, which the process with the role "
+             "controller makes; give it to that one");
+  }
+  if (options.secret.empty())
+    refuse("--roles " + mine +
+           ": give --tls-secret, by which all processes have the same certificate and the same path for "
+           "reviews, or --manage-webhook=false");
+}
+
 }  // namespace
+
+server::Roles rolesOf(const ServeOptions& options) {
+  const auto has = [&](std::string_view role) {
+    return std::ranges::find(options.roles, role) != options.roles.end();
+  };
+  return {has(kWebhookRole), has(kControllerRole)};
+}
 
 kube::Errors problemsOf(const ServeOptions& options) {
   kube::Errors problems;
@@ -58,6 +106,7 @@ kube::Errors problemsOf(const ServeOptions& options) {
     refuse("--tls-ca: it vouches for the certificate of --tls-cert, which is not given");
   if (!options.secret.empty() && !options.certificate.empty())
     refuse("--tls-secret and --tls-cert: the certificate comes from one of them");
+  checkRoles(problems, options);
   return problems;
 }
 
@@ -77,6 +126,8 @@ kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions
                                                               const client::ServerAddress& cluster,
                                                               const std::string& authorities) {
   if (!options.manageWebhook) return std::nullopt;
+  const server::Roles roles = rolesOf(options);
+  if (!roles.controller) return server::WebhookAddress();
   server::WebhookAddress address;
   address.authorities = authorities;
   address.url = options.url;
@@ -85,6 +136,12 @@ kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions
   address.serviceNamespace = namespaceName;
   address.serviceName = name;
   if (!address.url.empty() || !address.serviceName.empty()) return address;
+  if (!roles.webhook)
+    return tl::unexpected(kube::Error{
+        "--roles controller has no listener; give --service or --url, by which API servers reach those that "
+        "have the role webhook, or --manage-webhook=false",
+        {},
+        {}});
   // What API servers cannot call they take for a denial of everything that it covers.
   const bool isAny = listen.host == "0.0.0.0" || listen.host == "::";
   if (isAny || (isLoopback(listen.host) && !isLoopback(cluster.host)))

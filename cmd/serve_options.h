@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,18 @@
 #include "kube/result.h"
 #include "server/certificate_secret.h"
 #include "server/deferred_deletion_store.h"
+#include "server/server_options.h"
 #include "server/webhook_configuration.h"
 #include "tls/certificates.h"
 
 namespace lastout::cmd {
 
+inline constexpr const char* kWebhookRole = "webhook";
+inline constexpr const char* kControllerRole = "controller";
+
 struct ServeOptions {
+  std::vector<std::string> roles{kWebhookRole, kControllerRole};
+  std::set<std::string> given;  // names of options that somebody gave, without the dashes
   std::string config;
   std::string kubeconfig;
   std::string context;
@@ -42,15 +49,19 @@ struct ServeOptions {
 };
 
 // What is wrong with the options by themselves, each with the option's name: Services and Secrets that cannot
-// be named so, options that exclude each other, a URL that no API server can call.
+// be named so, options that exclude each other, or that the roles have no use for, a URL that no API server
+// can call.
 kube::Errors problemsOf(const ServeOptions& options);
 
 // The following take options without such problems.
 
+server::Roles rolesOf(const ServeOptions& options);
+
 // The names under which API servers call it, for a certificate.
 tls::ServerNames namesOf(const ServeOptions& options);
 
-// Of the webhook configuration: `authorities` (PEM) vouch for the certificate. No address: others keep it.
+// Of the webhook configuration: `authorities` (PEM) vouch for the certificate. nullopt: neither this process
+// nor one with the other role keeps it.
 // Fails when the API server of `cluster` could not call what would be written there.
 kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions& options,
                                                               const ListenAddress& listen,

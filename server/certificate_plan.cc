@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kube/base64.h"
+#include "server/webhook_configuration.h"
 #include "tls/pem.h"
 
 namespace lastout::server {
@@ -14,11 +16,35 @@ namespace {
 
 constexpr int64_t kClocksDiffer = 300;  // seconds, of those who look at what was just made
 constexpr const char* kAuthorityName = "lastout";
+constexpr const char* kSeedsMember = "review.seeds";
+constexpr const char* kNoSeed = "none";  // of the path that is made of the key alone
+constexpr size_t kSeedDigits = 32;
+constexpr size_t kMostSeeds = 2;
 
 std::string memberOf(const kube::Value& secret, std::string_view name) {
   const kube::Value* member = secret.at({"data", name});
   if (member == nullptr || member->asString() == nullptr) return {};
   return kube::fromBase64(*member->asString()).value_or("");
+}
+
+bool isSeed(std::string_view line) {
+  return line == kNoSeed ||
+         (line.size() == kSeedDigits && line.find_first_not_of("0123456789abcdef") == std::string_view::npos);
+}
+
+// One a line; none, when these are no seeds.
+std::vector<std::string> seedsIn(const std::string& text) {
+  std::vector<std::string> seeds;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); seeds.push_back(line))
+    if (!isSeed(line) || seeds.size() == kMostSeeds) return {};
+  return seeds;
+}
+
+std::string textOfSeeds(const std::vector<std::string>& seeds) {
+  std::string text;
+  for (const std::string& seed : seeds) text += seed + "\n";
+  return text;
 }
 
 // The blocks of a PEM text, one text each.
@@ -89,7 +115,7 @@ kube::Result<void> renewCertificate(SharedCertificate& shared, const tls::Server
 
 SharedCertificate sharedCertificateIn(const kube::Value& secret) {
   return {memberOf(secret, "tls.crt"), memberOf(secret, "tls.key"), memberOf(secret, "ca.crt"),
-          memberOf(secret, "ca.key")};
+          memberOf(secret, "ca.key"), seedsIn(memberOf(secret, kSeedsMember))};
 }
 
 nlohmann::json secretOf(const std::string& namespaceName, const std::string& name,
@@ -105,8 +131,28 @@ nlohmann::json secretOf(const std::string& namespaceName, const std::string& nam
         {"tls.key", kube::toBase64(shared.key)},
         {"ca.crt", kube::toBase64(shared.authorities)},
         {"ca.key", kube::toBase64(shared.authorityKey)}}}};
+  if (!shared.pathSeeds.empty()) secret["data"][kSeedsMember] = kube::toBase64(textOfSeeds(shared.pathSeeds));
   if (!resourceVersion.empty()) secret["metadata"]["resourceVersion"] = resourceVersion;
   return secret;
+}
+
+std::vector<std::string> reviewPathsOf(const SharedCertificate& shared) {
+  if (shared.pathSeeds.empty()) return {reviewPathOf(shared.key)};
+  std::vector<std::string> paths;
+  for (const std::string& seed : shared.pathSeeds)
+    paths.push_back(reviewPathOf(shared.key, seed == kNoSeed ? "" : seed));
+  return paths;
+}
+
+SharedCertificate withNewPath(SharedCertificate shared, std::string seed) {
+  const std::string former = shared.pathSeeds.empty() ? kNoSeed : shared.pathSeeds.front();
+  shared.pathSeeds = {std::move(seed), former};
+  return shared;
+}
+
+SharedCertificate withoutFormerPath(SharedCertificate shared) {
+  if (shared.pathSeeds.size() > 1) shared.pathSeeds.resize(1);
+  return shared;
 }
 
 bool isUsable(const SharedCertificate& shared, int64_t now) {

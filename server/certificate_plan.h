@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/result.h"
 #include "kube/value.h"
@@ -18,6 +19,9 @@ struct SharedCertificate {
   std::string key;           // tls.key
   std::string authorities;   // ca.crt: the newest first; older ones until they expire
   std::string authorityKey;  // ca.key: of the first; empty, or of none: somebody else makes these
+  // review.seeds: what paths for reviews are made of, beside the key, the newest first, two at most. None:
+  // the path was never renewed, and is made of the key alone.
+  std::vector<std::string> pathSeeds = {};
   friend bool operator==(const SharedCertificate&, const SharedCertificate&) = default;
 };
 
@@ -34,6 +38,14 @@ SharedCertificate sharedCertificateIn(const kube::Value& secret);
 // The Secret, to be created, or to be merged into the one of that resourceVersion.
 nlohmann::json secretOf(const std::string& namespaceName, const std::string& name,
                         const SharedCertificate& shared, const std::string& resourceVersion = {});
+
+// The paths at which reviews are answered, the newest first: that one is to be asked at.
+std::vector<std::string> reviewPathsOf(const SharedCertificate& shared);
+// With a newer path, made of a seed that nobody can guess, 32 hexadecimal digits; the one that was the newest
+// goes on being answered.
+SharedCertificate withNewPath(SharedCertificate shared, std::string seed);
+// With the newest path alone.
+SharedCertificate withoutFormerPath(SharedCertificate shared);
 
 // Whether a listener can begin with it at `now`: the key is the certificate's, which an authority vouches
 // for.

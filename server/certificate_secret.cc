@@ -1,5 +1,8 @@
 #include "server/certificate_secret.h"
 
+#include <openssl/rand.h>
+
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,6 +16,19 @@ namespace {
 
 std::string pathOfSecrets(const std::string& namespaceName) {
   return "/api/v1/namespaces/" + client::percentEncoded(namespaceName) + "/secrets";
+}
+
+// 32 hexadecimal digits; empty: there is no randomness to be had.
+std::string newSeed() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<unsigned char, 16> bytes{};
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return {};
+  std::string seed;
+  for (const unsigned char byte : bytes) {
+    seed += kDigits[byte >> 4U];
+    seed += kDigits[byte & 15U];
+  }
+  return seed;
 }
 
 }  // namespace
@@ -53,6 +69,15 @@ bool CertificateSecret::isKnown() const {
   return isUsed_;
 }
 
+void CertificateSecret::wish(PathWish wish) {
+  {
+    const kube::MutexLock lock(mutex_);
+    if (pathWish_ != PathWish::Renewed) pathWish_ = wish;
+    told_ = true;
+  }
+  changed_.notifyAll();
+}
+
 void CertificateSecret::told(std::optional<kube::Value> object) {
   {
     const kube::MutexLock lock(mutex_);
@@ -82,13 +107,24 @@ void CertificateSecret::run() {
     const std::optional<kube::Value> standing = standing_;
     lock.unlock();
     if (standing) take(sharedCertificateIn(*standing));
-    const std::optional<std::string> problem = renew(standing);
+    const std::optional<std::string> problem = options_.renews ? renew(standing) : std::nullopt;
     report(problem.value_or(""));
     if (!problem) backoff_.reset();
     const std::chrono::milliseconds pause = problem ? backoff_.next() : options_.lookAfter;
     lock.lock();
     changed_.waitFor(lock, pause, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || told_; });
   }
+}
+
+CertificateSecret::PathWish CertificateSecret::takeWish() {
+  const kube::MutexLock lock(mutex_);
+  return std::exchange(pathWish_, PathWish::None);
+}
+
+// What was not written, unless something else is wished by now.
+void CertificateSecret::wishAgain(PathWish wish) {
+  const kube::MutexLock lock(mutex_);
+  if (pathWish_ == PathWish::None) pathWish_ = wish;
 }
 
 // What was cut off is no problem.
@@ -114,16 +150,24 @@ void CertificateSecret::take(const SharedCertificate& shared) {
 // Over the version that was seen, or none. Fails with why not, for the log; that another replica was faster
 // is no failure, nor does it end one.
 std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Value>& standing) {
-  const auto next = nextCertificate(standing ? sharedCertificateIn(*standing) : SharedCertificate(),
-                                    options_.names, options_.terms, options_.clock());
+  const SharedCertificate stands = standing ? sharedCertificateIn(*standing) : SharedCertificate();
+  const auto next = nextCertificate(stands, options_.names, options_.terms, options_.clock());
   if (!next) return next.error().message;
-  if (!*next) return std::nullopt;
+  SharedCertificate wanted = *next ? **next : stands;
+  const PathWish wish = takeWish();
+  if (wish != PathWish::None && !wanted.authorityKey.empty()) {
+    const std::string seed = newSeed();
+    if (wish == PathWish::FormerLeft) wanted = withoutFormerPath(std::move(wanted));
+    if (wish == PathWish::Renewed && !seed.empty()) wanted = withNewPath(std::move(wanted), seed);
+  }
+  if (wanted == stands) return std::nullopt;
   const std::string version = standing ? kube::textAt(*standing, {"metadata", "resourceVersion"}) : "";
   const auto whole = client::fetch(
       *server_, client::creationOrPatch(pathOfSecrets(options_.namespaceName),
-                                        secretOf(options_.namespaceName, options_.name, **next, version)));
+                                        secretOf(options_.namespaceName, options_.name, wanted, version)));
+  const int status = whole ? whole->answer.status : 0;
+  if (!whole || status >= 300) wishAgain(wish);
   if (!whole) return whole.error().message;
-  const int status = whole->answer.status;
   if (status < 300 || (status == 409 && problems_.last().empty())) return std::nullopt;
   if (status == 409) return problems_.last();
   return toString(client::statusOfAnswer(*whole));

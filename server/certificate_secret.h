@@ -22,6 +22,7 @@ struct CertificateSecretOptions {
   std::string name;
   tls::ServerNames names;  // whom the certificate is for
   CertificateTerms terms;
+  bool renews = true;  // false: another process makes and renews it; this one only uses it
   std::chrono::milliseconds lookAfter{60'000};  // for what the time has made old; also between two writes
   std::function<int64_t()> clock;               // seconds since the epoch; by any thread
 
@@ -33,7 +34,7 @@ struct CertificateSecretOptions {
   std::function<kube::Result<void>(const SharedCertificate& shared)> use;
 };
 
-// start() and stop() by one thread at a time, isKnown() by any.
+// start() and stop() by one thread at a time, the others by any.
 class CertificateSecret {
  public:
   CertificateSecret(const std::shared_ptr<client::Access>& access, CertificateSecretOptions options);
@@ -45,8 +46,17 @@ class CertificateSecret {
   void stop();   // for good; the Secret stays as it is
 
   bool isKnown() const;  // one is used
+  // Another path for reviews is made of the key, beside the one that is in use; or the former one is left.
+  // Where somebody else makes the Secret, nothing happens.
+  void renewPath() { wish(PathWish::Renewed); }
+  void leaveFormerPath() { wish(PathWish::FormerLeft); }
 
  private:
+  enum class PathWish : uint8_t { None, Renewed, FormerLeft };
+
+  void wish(PathWish wish);
+  PathWish takeWish();
+  void wishAgain(PathWish wish);
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
   void run();
@@ -67,6 +77,7 @@ class CertificateSecret {
   bool told_ LASTOUT_GUARDED_BY(mutex_) = false;   // something changed since it was looked at
   std::optional<kube::Value> standing_ LASTOUT_GUARDED_BY(mutex_);  // what it says
   bool isUsed_ LASTOUT_GUARDED_BY(mutex_) = false;
+  PathWish pathWish_ LASTOUT_GUARDED_BY(mutex_) = PathWish::None;  // until it was written
   client::Watcher watcher_;
   std::thread thread_;
 };

@@ -58,4 +58,16 @@ ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const 
   return {{}, "what it depends on keeps changing"};
 }
 
+tl::expected<bool, std::string> isConfirmedToGo(LiveView& view, ConfirmingReads& reads,
+                                                CurrentServices& services, const kube::ObjectKey& object,
+                                                TimePoint deadline) {
+  const auto current = services.read(deadline);
+  if (!current) return tl::unexpected("who guards it cannot be read: " + current.error().message);
+  if (!view.untoldGuard(object, **current).empty()) return false;
+  const ConfirmedVerdict verdict = confirmedVerdict(view, reads, object, admission::Manner::Ending, deadline);
+  if (verdict.unconfirmed)
+    return tl::unexpected("that it may go could not be confirmed: " + *verdict.unconfirmed);
+  return verdict.judged.decision.allowed;
+}
+
 }  // namespace lastout::server

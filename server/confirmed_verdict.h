@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 
 #include "server/confirming_reads.h"
+#include "server/current_services.h"
 #include "server/live_view.h"
 
 namespace lastout::server {
@@ -19,5 +21,11 @@ struct ConfirmedVerdict {
 ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
                                   admission::Manner manner, TimePoint deadline,
                                   std::optional<ConfirmingReads::Asked> asked = std::nullopt);
+
+// Whether a DELETE of the object that ends it would be allowed now: by all CriticalServices that guard it by
+// now, and by what is there now. Fails with why that could not be confirmed.
+tl::expected<bool, std::string> isConfirmedToGo(LiveView& view, ConfirmingReads& reads,
+                                                CurrentServices& services, const kube::ObjectKey& object,
+                                                TimePoint deadline);
 
 }  // namespace lastout::server

@@ -228,6 +228,8 @@ void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
   if (!mayGo || !isFree) return postpone(entry, false, "");
   const auto isWanted = isStillWanted(entry, *object);
   if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
+  const auto isConfirmed = options_.confirm(entry.deletion.object);
+  if (!isConfirmed || !*isConfirmed) return postpone(entry, false, isConfirmed ? "" : isConfirmed.error());
   // All of that took its time; and whoever is not asked by the API server must not send it.
   if (!this->mayGo(entry)) return notNow(entry);
   send(entry, object->resourceVersion);

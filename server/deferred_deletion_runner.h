@@ -1,6 +1,6 @@
 // DeferredDeletionRunner: carries out the deletions that were deferred (deferred_deletion_store.h), once
-// lastout's verdict on them has turned: each is sent to the API server as its own, which asks lastout about
-// it like about anybody's.
+// lastout's verdict on them has turned and was confirmed: each is sent to the API server as its own, which
+// asks lastout about it like about anybody's.
 #pragma once
 
 #include <atomic>
@@ -40,6 +40,9 @@ struct DeferredDeletionRunnerOptions {
   };
   std::function<std::chrono::sys_seconds()> clock;  // of people, for how long an annotation counts
   std::function<bool()> mayAct;  // this lastout holds the Lease, and API servers ask it about what is deleted
+  // Whether the object may go by what the API server says now, past all caches: nothing is sent before that
+  // is true. Fails with why it could not be confirmed. Called by any thread; may wait.
+  std::function<tl::expected<bool, std::string>(const kube::ObjectKey& object)> confirm;
   // The CriticalService need not remember that any more.
   std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own

@@ -67,6 +67,8 @@ class ProbeRecord {
 
   // Every address denies by the configuration that stands.
   bool isProven() const;
+  // The fingerprint of that one; empty: none was declared.
+  std::string declared() const { return configuration_ ? configuration_->fingerprint : ""; }
   // Whether it is shown that each address asks about what is wanted.
   Enforcement enforcementFor(const ReviewedObjects& wanted) const;
   std::vector<ProbeStanding> standings() const;

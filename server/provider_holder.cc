@@ -68,20 +68,8 @@ Changed ProviderHolder::isStillTo(const HoldingChange& change, const kube::Objec
   if (change.holding == Holding::Begins) return true;
   if (!provider.deletionTimestamp) return change.holding != Holding::LetsItGo;
   const bool endsAnyway = kube::hasFinalizer(provider, admission::kForegroundFinalizer);
-  return endsAnyway || !options_.mayHold() ? true : mayGo(change.provider);
-}
-
-// As a DELETE of it would be allowed that ends it: for all that guard it by now, and by what is there now.
-Changed ProviderHolder::mayGo(const kube::ObjectKey& provider) {
-  const TimePoint deadline = steady_clock::now() + options_.budget;
-  const auto services = services_.read(deadline);
-  if (!services) return tl::unexpected("who guards it cannot be read: " + services.error().message);
-  if (!view_.untoldGuard(provider, **services).empty()) return false;
-  const ConfirmedVerdict verdict =
-      confirmedVerdict(view_, reads_, provider, admission::Manner::Ending, deadline);
-  if (verdict.unconfirmed)
-    return tl::unexpected("that it may go could not be confirmed: " + *verdict.unconfirmed);
-  return verdict.judged.decision.allowed;
+  if (endsAnyway || !options_.mayHold()) return true;
+  return isConfirmedToGo(view_, reads_, services_, change.provider, steady_clock::now() + options_.budget);
 }
 
 std::string ProviderHolder::problemOf(const kube::ObjectKey& provider) const {

@@ -55,7 +55,6 @@ class ProviderHolder {
   std::vector<FinalizerChange> changes();
   FinalizerChange asFinalizer(const HoldingChange& change);
   Changed isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider);
-  Changed mayGo(const kube::ObjectKey& provider);
   void noteProblem(const FinalizerChange& change, const std::string& problem);
   void forgetProblems(const std::vector<HoldingChange>& changes);
   void tell(const HoldingChange& change) const;

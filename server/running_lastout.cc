@@ -87,16 +87,42 @@ Answered<LeftPods> readPods(const Requests& requests, const std::string& namespa
   return left;
 }
 
-Deployed removeDeployment(const Requests& requests, const Patience& patience,
-                          const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
-  const std::string object =
-      toString(kube::ObjectKey{{"apps", "deployments"}, namespaceName, kInstalledName});
-  const auto removed = removeObject(requests, report.isDryRun(),
-                                    appsPath(namespaceName) + "/deployments/" + kInstalledName, "Background");
-  if (!removed) {
-    report.refused(object, "be deleted", removed.error());
-    return removed.error().code == 403 ? Deployed::Refused : Deployed::Left;
+namespace {
+
+struct RemovedDeployments {
+  std::vector<std::string> objects;  // that were there
+  std::optional<Deployed> failed;    // nullopt: all that were there are deleted, or would be
+};
+
+RemovedDeployments removeEach(const Requests& requests, const std::string& namespaceName,
+                              UninstallReport& report) {
+  RemovedDeployments result;
+  for (const std::string name : kInstalledDeployments) {
+    const std::string object = toString(kube::ObjectKey{{"apps", "deployments"}, namespaceName, name});
+    const auto removed = removeObject(requests, report.isDryRun(),
+                                      appsPath(namespaceName) + "/deployments/" + name, "Background");
+    if (!removed) {
+      report.refused(object, "be deleted", removed.error());
+      const bool isNothingDone = removed.error().code == 403 && result.objects.empty();
+      result.failed = isNothingDone ? Deployed::Refused : Deployed::Left;
+      return result;
+    }
+    if (*removed) result.objects.push_back(object);
   }
+  return result;
+}
+
+}  // namespace
+
+Deployed removeDeployments(const Requests& requests, const Patience& patience,
+                           const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
+  const RemovedDeployments removed = removeEach(requests, namespaceName, report);
+  if (removed.failed) return *removed.failed;
+  const auto did = [&](const std::string& what) {
+    for (const std::string& object : removed.objects) report.did(object, what);
+  };
+  const std::string all =
+      removed.objects.empty() ? "deployments.apps in namespace " + namespaceName : namesIn(removed.objects);
   const client::TimePoint deadline = patience.now() + timeout;
   for (bool isFirst = true;; isFirst = false) {
     const auto left = readPods(requests, namespaceName);
@@ -105,16 +131,16 @@ Deployed removeDeployment(const Requests& requests, const Patience& patience,
       return Deployed::Left;
     }
     const bool isGone = left->running.empty() && left->terminating.empty();
-    if (!*removed && isGone && isFirst) {
-      report.note(object + ": is not there");
+    if (removed.objects.empty() && isGone && isFirst) {
+      report.note(all + ": none of lastout's is there");
       return Deployed::Gone;
     }
     if (report.isDryRun()) {
-      report.did(object, "deleted, and its Pods waited for");
+      did("deleted, and its Pods waited for");
       return Deployed::WouldGo;
     }
     if (isGone) {
-      report.did(object, "deleted, and its Pods are gone");
+      did("deleted, and its Pods are gone");
       return Deployed::Gone;
     }
     if (patience.now() >= deadline) {
@@ -122,11 +148,11 @@ Deployed removeDeployment(const Requests& requests, const Patience& patience,
           ": deleted, but still there after " + std::to_string(timeout.count() / 1'000) + " s: ";
       if (left->running.empty()) {
         report.warn(
-            object + still + namesIn(left->terminating) +
+            all + still + namesIn(left->terminating) +
             ", which is being deleted, maybe on a node that is dead; whether it runs the Lease tells");
         return Deployed::Gone;
       }
-      report.problem(object + still + namesIn(left->running) + "; run this again when they are gone");
+      report.problem(all + still + namesIn(left->running) + "; run this again when they are gone");
       return Deployed::Left;
     }
     patience.pause(kLookPause);

@@ -2,6 +2,7 @@
 // Deployment goes, and nobody may renew the Lease.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstdint>
@@ -16,8 +17,10 @@
 
 namespace lastout::server {
 
-// As deploy/ calls its Deployment, and labels its Pods (app.kubernetes.io/name).
+// The label app.kubernetes.io/name of its Pods.
 inline constexpr const char* kInstalledName = "lastout";
+// As deploy/ calls its Deployments, and once called the only one.
+inline constexpr std::array kInstalledDeployments{"lastout-controller", "lastout-webhook", "lastout"};
 
 // Deletes one object, in whatever version it is; in a dry run looks whether it is there. False: it is not.
 Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::string& path,
@@ -30,19 +33,19 @@ struct LeftPods {
 };
 Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName);
 
-// What became of the Deployment.
+// What became of the Deployments.
 enum class Deployed : uint8_t {
   Gone,
   WouldGo,  // it is a dry run
-  Refused,  // it stands as before; the report says why
-  Left,     // it may be deleted, and some of it may still run; the report says why
+  Refused,  // they stand as before; the report says why
+  Left,     // some may be deleted, and some of it may still run; the report says why
 };
-// Deletes the Deployment in that namespace, and waits until its ReplicaSets and Pods are gone. A Pod that is
-// being deleted stays until its node says that it has ended: of a node that is dead it is waited for until
+// Deletes the Deployments in that namespace, and waits until their ReplicaSets and Pods are gone. A Pod that
+// is being deleted stays until its node says that it has ended: of a node that is dead it is waited for until
 // the timeout, and no longer. Whether it still runs the Lease tells.
-Deployed removeDeployment(const Requests& requests, const Patience& patience,
-                          const std::string& namespaceName, std::chrono::milliseconds timeout,
-                          UninstallReport& report);
+Deployed removeDeployments(const Requests& requests, const Patience& patience,
+                           const std::string& namespaceName, std::chrono::milliseconds timeout,
+                           UninstallReport& report);
 
 struct LeaseName {
   std::string namespaceName;

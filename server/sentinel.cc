@@ -22,6 +22,7 @@ constexpr const char* kSentinelNamespace = "default";
 constexpr const char* kSentinels = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 constexpr const char* kSentinelLabel = "lastout.dev/sentinel";
 constexpr std::string_view kProbed = "ProbedConfiguration";  // the cause that holds the fingerprint
+constexpr std::string_view kListener = "Listener";           // the cause that says who answered
 constexpr size_t kLongestFingerprint = 64;
 
 bool isFingerprint(std::string_view text) {
@@ -30,13 +31,13 @@ bool isFingerprint(std::string_view text) {
   });
 }
 
-// Empty: the Status is no refusal of lastout's.
-std::string fingerprintIn(const kube::Value& status) {
+// What the cause with that reason says; empty: the Status has none, and so is no refusal of lastout's.
+std::string digitsIn(const kube::Value& status, std::string_view reason) {
   const kube::Value* causes = status.at({"details", "causes"});
   if (causes == nullptr || causes->asList() == nullptr) return "";
   for (const kube::Value& cause : *causes->asList()) {
-    const std::string& fingerprint = kube::textAt(cause, {"message"});
-    if (kube::textAt(cause, {"reason"}) == kProbed && isFingerprint(fingerprint)) return fingerprint;
+    const std::string& digits = kube::textAt(cause, {"message"});
+    if (kube::textAt(cause, {"reason"}) == reason && isFingerprint(digits)) return digits;
   }
   return "";
 }
@@ -55,7 +56,7 @@ SentinelWebhook sentinelWebhook() {
           {{"matchLabels", {{kSentinelLabel, "true"}}}}};
 }
 
-admission::HttpResponse answerProbe(const admission::HttpRequest& request) {
+admission::HttpResponse answerProbe(const admission::HttpRequest& request, std::string_view listener) {
   const std::string_view fingerprint = std::string_view(request.path).substr(kProbePath.size());
   if (!isFingerprint(fingerprint)) return {404, "text/plain", "there is nothing here\n", {}};
   const auto review = admission::parseReview(request.body);
@@ -64,7 +65,8 @@ admission::HttpResponse answerProbe(const admission::HttpRequest& request) {
   if (review->dryRun) {
     static constexpr std::string_view kWords =
         "lastout refuses every dry run of this deletion: so it sees that the API server asks it";
-    answer.refusal = admission::Refusal{403, kWords, {{kProbed, fingerprint, {}}}, {}};
+    answer.refusal =
+        admission::Refusal{403, kWords, {{kProbed, fingerprint, {}}, {kListener, listener, {}}}, {}};
   }
   return {200, "application/json", admission::answerText(review->uid, answer), {}};
 }
@@ -103,8 +105,9 @@ ProbeAnswer probeAnswer(const client::WholeAnswer& whole) {
   if (status == 404) return {ProbeAnswer::Kind::Missing, "", ""};
   if (status == 403) {
     const auto object = client::pickValue(whole.body, client::Pick::Object, {});
-    std::string fingerprint = object ? fingerprintIn(*object) : "";
-    if (!fingerprint.empty()) return {ProbeAnswer::Kind::Denied, std::move(fingerprint), ""};
+    std::string fingerprint = object ? digitsIn(*object, kProbed) : "";
+    if (!fingerprint.empty())
+      return {ProbeAnswer::Kind::Denied, std::move(fingerprint), "", digitsIn(*object, kListener)};
   }
   return {ProbeAnswer::Kind::Failed, "", toString(client::statusOfAnswer(whole))};
 }

@@ -27,9 +27,10 @@ struct SentinelWebhook {
 SentinelWebhook sentinelWebhook();
 inline constexpr const char* kSentinelWebhookName = "sentinel.lastout.dev";
 
-// What lastout answers there: dry runs are refused with the fingerprint in the path, whatever they would
-// delete; everything else may go. 400 or 413 for what is no review, 404 for a path that holds no fingerprint.
-admission::HttpResponse answerProbe(const admission::HttpRequest& request);
+// What lastout answers there: dry runs are refused with the fingerprint in the path, and with the name of the
+// listener, hexadecimal digits that each process makes for itself, whatever they would delete; everything
+// else may go. 400 or 413 for what is no review, 404 for a path that holds no fingerprint.
+admission::HttpResponse answerProbe(const admission::HttpRequest& request, std::string_view listener);
 
 std::string sentinelPath();
 client::ApiRequest requestToProbe();
@@ -42,8 +43,9 @@ client::ApiRequest requestToLabelSentinel();
 struct ProbeAnswer {
   enum class Kind : uint8_t { Denied, Allowed, Missing, Failed };
   Kind kind = Kind::Failed;
-  std::string fingerprint;  // Denied: of the configuration that the API server goes by
-  std::string why;          // Failed: one line
+  std::string fingerprint;    // Denied: of the configuration that the API server goes by
+  std::string why;            // Failed: one line
+  std::string listener = {};  // Denied: who answered; empty: it did not say
 };
 // What the API server said to requestToProbe(). Only a refusal of lastout's is Denied; Missing: there is no
 // sentinel.

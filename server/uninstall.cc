@@ -224,7 +224,7 @@ bool Uninstall::knowsWhoRuns() {
 
 bool Uninstall::nobodyRuns() {
   const Deployed deployed =
-      removeDeployment(requests_, options_.patience, options_.namespaceName, options_.timeout, report_);
+      removeDeployments(requests_, options_.patience, options_.namespaceName, options_.timeout, report_);
   if (deployed == Deployed::Refused) return false;
   if (report_.isDryRun()) {
     tellHolders(deployed);
@@ -250,7 +250,7 @@ void Uninstall::tellHolders(Deployed deployed) {
     const auto lease = readLeaseNow(requests_, name);
     if (!lease || !*lease || (*lease)->holder.empty()) continue;
     report_.note(toString(name) + ": " + kube::inQuotes((*lease)->holder) + " holds it; " +
-                 (deployed == Deployed::WouldGo ? "unless its Pod goes with the Deployment, " : "") +
+                 (deployed == Deployed::WouldGo ? "unless its Pod goes with a Deployment, " : "") +
                  "while that renews it, nothing is done");
   }
 }

@@ -31,7 +31,7 @@ struct UninstallOptions {
 // namespace, which ends it; deletions that are deferred, AppliedManifestWorks that wait for
 // lastout and providers that do (without dropsDeferredDeletions each ends it), and whether it may look at
 // Pods and Leases. Then, in this order, each step as often as one likes: no lastout runs any more (its
-// Deployment is deleted; where another holds a Lease nothing else is done); the webhook configuration goes,
+// Deployments are deleted; where another holds a Lease nothing else is done); the webhook configuration goes,
 // for nobody would answer; finalizers of lastout's, of AppliedManifestWorks and of providers; the deletions
 // that CriticalServices remember; the certificate's Secret, and the Leases. CriticalServices, their CRD and
 // what else deploy/ has are left, which is told in the end. What one of the later steps is refused keeps none

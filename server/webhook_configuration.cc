@@ -133,9 +133,9 @@ std::string pathOf(const kube::Value& webhook) {
 
 }  // namespace
 
-std::string reviewPathOf(std::string_view privateKey) {
+std::string reviewPathOf(std::string_view privateKey, std::string_view seed) {
   return std::string(kReviewPath) + "/" +
-         digestOf("lastout, the path of reviews\n" + std::string(privateKey), kPathBytes);
+         digestOf("lastout, the path of reviews\n" + std::string(privateKey).append(seed), kPathBytes);
 }
 
 bool isSecretPath(std::string_view path) {

@@ -15,8 +15,9 @@ namespace lastout::server {
 // Reviews come here where others keep the webhook configuration; otherwise to a path below it.
 inline constexpr std::string_view kReviewPath = "/review";
 // Whoever reaches lastout could ask there as the API server does: this one is told to nobody but those who
-// may read the webhook configuration. Of a private key in PEM, which replicas share, and which is renewed.
-std::string reviewPathOf(std::string_view privateKey);
+// may read the webhook configuration. Of a private key in PEM, which replicas share, and which is renewed;
+// and of a seed, by which another path is made of the same key.
+std::string reviewPathOf(std::string_view privateKey, std::string_view seed = {});
 
 // Where the API server finds lastout: a URL, or (url empty) a Service of the cluster.
 struct WebhookAddress {

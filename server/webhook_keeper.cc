@@ -20,8 +20,6 @@ constexpr const char* kConfigurations =
 constexpr milliseconds kPatience{1'000};
 // A watch that resumes tells first of what it missed.
 constexpr milliseconds kCatchingUp{1'000};
-// Until every API server goes by what was written, and has its answers.
-constexpr milliseconds kLongestLag{60'000};
 
 const std::string& resourceVersionOf(const kube::Value& object) {
   return kube::textAt(object, {"metadata", "resourceVersion"});
@@ -81,6 +79,12 @@ void WebhookKeeper::setAuthorities(const std::string& authorities) {
   changed_.notifyAll();
 }
 
+void WebhookKeeper::setUrl(const std::string& url) {
+  const kube::MutexLock lock(mutex_);
+  configuration_.address.url = url;
+  made_.reset();
+}
+
 void WebhookKeeper::setReviewPath(const std::string& path) {
   {
     const kube::MutexLock lock(mutex_);
@@ -95,16 +99,12 @@ void WebhookKeeper::setReviewPath(const std::string& path) {
 bool WebhookKeeper::asksAt(std::string_view path) const {
   const kube::MutexLock lock(mutex_);
   if (path == configuration_.address.reviewPath || path == askedAt_) return true;
-  const auto former = formerPaths_.find(path);
-  return former != formerPaths_.end() && steady_clock::now() < former->second;
+  return formerPaths_.has(path, steady_clock::now());
 }
 
 void WebhookKeeper::replace(std::string& path, const std::string& by) {
-  const TimePoint now = steady_clock::now();
-  std::erase_if(formerPaths_, [now](const auto& former) { return former.second <= now; });
-  const std::string former = std::exchange(path, by);
+  formerPaths_.leave(std::exchange(path, by), steady_clock::now());
   made_.reset();
-  if (isSecretPath(former)) formerPaths_[former] = now + kLongestLag;
 }
 
 // What was set waits for who writes to write it.
@@ -185,6 +185,11 @@ std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
   const kube::MutexLock lock(mutex_);
   if (!isBelieved() || wish_ != Wish::Standing || !isRight_ || !made_) return std::nullopt;
   return ProbedConfiguration{made_->fingerprint, configuration_.objects, rightSince_, made_->scope};
+}
+
+std::string WebhookKeeper::pathInForce() const {
+  const kube::MutexLock lock(mutex_);
+  return isBelieved() && wish_ == Wish::Standing && isRight_ ? askedAt_ : "";
 }
 
 void WebhookKeeper::told(std::optional<kube::Value> object) {

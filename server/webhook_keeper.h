@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "kube/locks.h"
 #include "server/log.h"
 #include "server/probe_record.h"
+#include "server/review_paths.h"
 #include "server/webhook_configuration.h"
 
 namespace lastout::server {
@@ -48,6 +48,8 @@ class WebhookKeeper {
   WebhookKeeper(const WebhookKeeper&) = delete;
   WebhookKeeper& operator=(const WebhookKeeper&) = delete;
 
+  // Where API servers reach lastout, in place of the configuration's URL. Before start() alone.
+  void setUrl(const std::string& url);
   void start();  // once
   void stop();   // for good; the configuration stays as it is
 
@@ -75,6 +77,8 @@ class WebhookKeeper {
   std::optional<bool> asksAboutAll() const;
   // What stands then; nothing unless isInForce() is true.
   std::optional<ProbedConfiguration> inForce() const;
+  // Where what stands asks for reviews, if it is as it should be; "": it is not, or that is not known.
+  std::string pathInForce() const;
   void reconsider();        // mayWrite() may have changed
   std::string uid() const;  // of the object that stands there; empty: none does
 
@@ -126,7 +130,7 @@ class WebhookKeeper {
   std::string askedAt_ LASTOUT_GUARDED_BY(mutex_);                  // the path for reviews in it
   bool renewsPath_ LASTOUT_GUARDED_BY(mutex_) = false;              // the one that was set stands nowhere yet
   // By which API servers may go until then.
-  std::map<std::string, TimePoint, std::less<>> formerPaths_ LASTOUT_GUARDED_BY(mutex_);
+  ReviewPaths formerPaths_ LASTOUT_GUARDED_BY(mutex_);
   std::string written_ LASTOUT_GUARDED_BY(mutex_);  // the version of what was written last, in this history
   bool isWriting_ LASTOUT_GUARDED_BY(mutex_) = false;  // and may be another already
   bool isRight_ LASTOUT_GUARDED_BY(mutex_) = false;    // it is as wished

@@ -39,6 +39,11 @@ Enforcement WebhookProbe::enforcementFor(const ReviewedObjects& wanted) const {
   return record_.enforcementFor(wanted);
 }
 
+bool WebhookProbe::isProvenFor(const std::string& fingerprint) const {
+  const kube::MutexLock lock(mutex_);
+  return record_.declared() == fingerprint && record_.isProven();
+}
+
 std::vector<ProbeStanding> WebhookProbe::standings() const {
   const kube::MutexLock lock(mutex_);
   return record_.standings();
@@ -87,6 +92,7 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
       taken = record_.took(toString(address), answer, steady_clock::now());
     }
     options_.counted(taken.result);
+    if (options_.answered) options_.answered(answer);
     if (taken.news) options_.changed(*taken.news);
   }
   const kube::MutexLock lock(mutex_);

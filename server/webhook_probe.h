@@ -32,8 +32,10 @@ struct WebhookProbeOptions {
   // What stands now; nothing: not what should. Called by any thread; must not wait.
   std::function<std::optional<ProbedConfiguration>()> configuration;
   ProbeTimes times;
-  client::RandomFraction random;                               // used by the probe's thread alone
-  std::function<void(ProbeResult result)> counted;             // a probe has ended
+  client::RandomFraction random;                    // used by the probe's thread alone
+  std::function<void(ProbeResult result)> counted;  // a probe has ended
+  // With this answer; empty, or called by the probe's thread.
+  std::function<void(const ProbeAnswer& answer)> answered = {};
   std::function<void(const ProbeStanding& standing)> changed;  // an address stands otherwise than before
   Log log;
 };
@@ -54,6 +56,8 @@ class WebhookProbe {
 
   // As of ProbeRecord; these never wait for an API server.
   Enforcement enforcementFor(const ReviewedObjects& wanted) const;
+  // Every address denies by the configuration with this fingerprint.
+  bool isProvenFor(const std::string& fingerprint) const;
   std::vector<ProbeStanding> standings() const;
 
  private:

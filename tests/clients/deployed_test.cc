@@ -1,11 +1,12 @@
-// All of deploy/ in a cluster, and `lastout serve` with the rights of its service account: the story's
-// objects deleted in orders of chance, and lastout's own way out.
+// All of deploy/ in a cluster, and `lastout serve` for each role with the rights of its service account: the
+// story's objects deleted in orders of chance, and lastout's own way out.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <future>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -37,6 +38,8 @@ rules:
 
 enum class Where : uint8_t { Embedded, Real };
 
+constexpr std::array kRoles{"webhook", "controller"};
+
 constexpr std::array<const char*, 5> kStoryObjects = {
     "coolresource some-instance", "crd coolresources.my.crd.group",
     "deployment finalizer-deployment -n finalizer-namespace", "namespace finalizer-namespace",
@@ -56,20 +59,31 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
         GTEST_SKIP() << "KUBEBUILDER_ASSETS names no folder with etcd and kube-apiserver";
       startRealWithRights(assets);
     }
-    run("cp $CONFIG $FOLDER/lastout");
-    useToken();
-    kubectl("--kubeconfig $FOLDER/lastout config set-context --current --user=lastout-account");
+    for (const char* role : kRoles) {
+      run(std::string("cp $CONFIG $FOLDER/") + role);
+      kubectl(std::string("--kubeconfig $FOLDER/") + role +
+              " config set-context --current --user=lastout-account");
+    }
+    useTokens();
   }
 
-  void useToken() const {
-    kubectl("--kubeconfig $FOLDER/lastout config set-credentials lastout-account --token=" + token_);
+  void useTokens() const {
+    for (const char* role : kRoles)
+      kubectl(std::string("--kubeconfig $FOLDER/") + role +
+              " config set-credentials lastout-account --token=" + tokens_.at(role));
   }
 
   // It knows no RBAC: the rights come from a tokens file.
   void startEmbedded() {
     write("controller.yaml", std::string(kCrd) + kController);
-    const std::string manifests = run("kubectl kustomize deploy").out + kReads;
-    write("users.yaml", tokensFile(manifests, {"lastout", "lastout"}, token_));
+    std::string manifests = run("kubectl kustomize deploy").out + kReads;
+    if (holds_) manifests += "---\n" + run("cat deploy/components/holds-providers/rbac.yaml").out;
+    std::vector<Account> accounts;
+    for (const char* role : kRoles) {
+      tokens_[role] = std::string("token-of-the-") + role;
+      accounts.push_back({"lastout", std::string("lastout-") + role, tokens_.at(role)});
+    }
+    write("users.yaml", tokensFile(manifests, accounts));
     start({"--speed", "50", "--load", (folder_ / "controller.yaml").string(), "--tokens",
            (folder_ / "users.yaml").string()});
     kubectl("apply -k deploy");
@@ -78,10 +92,16 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
   void startRealWithRights(const std::string& assets) {
     startReal(assets);
     kubectl("apply -k deploy");
+    if (holds_) kubectl("apply -f deploy/components/holds-providers/rbac.yaml");
     write("reads.yaml", kReads);
     kubectl("apply -f $FOLDER/reads.yaml");
     aggregate();
-    token_ = kubectl("create token lastout --namespace lastout");
+    askForTokens();
+  }
+
+  void askForTokens() {
+    for (const char* role : kRoles)
+      tokens_[role] = kubectl(std::string("create token lastout-") + role + " --namespace lastout");
   }
 
   // What the controller manager does, which a bare API server lacks: lastout-reads gets the rules of those
@@ -102,14 +122,15 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
     kubectl("apply -k deploy");
     if (GetParam() == Where::Embedded) return;
     aggregate();
-    token_ = kubectl("create token lastout --namespace lastout");
-    useToken();
+    askForTokens();
+    useTokens();
   }
 
-  // Beside the cluster, as its service account: it has no more rights than deploy/ gives.
-  void serveAsDeployed(std::vector<std::string> options = {}) {
+  // Beside the cluster, as its service accounts: they have no more rights than deploy/ gives.
+  void serveAsDeployed(std::vector<std::string> options = {},
+                       const std::vector<std::string>& webhookOptions = {}) {
     options.insert(options.end(), {"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
-    serve(options, "lastout");
+    serveRoles(options, webhookOptions);
   }
 
   void createStory() const {
@@ -165,8 +186,15 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
     return log;
   }
 
+  bool holds_ = false;  // with deploy/components/holds-providers, too
+
  private:
-  std::string token_ = "token-of-lastout";
+  std::map<std::string, std::string> tokens_;  // by the role
+};
+
+class DeployedWithHold : public Deployed {
+ protected:
+  DeployedWithHold() { holds_ = true; }
 };
 
 // Sanitizers look at lastout alone; kubectl takes most of the time.
@@ -211,7 +239,7 @@ TEST_P(Deployed, RefusesTheProviderAndItsOwnNamespace) {
 }
 
 // With the rights that deploy/ gives, and as kubectl sees it.
-TEST_P(Deployed, HoldsAProviderThatIsDeleted) {
+TEST_P(DeployedWithHold, HoldsAProviderThatIsDeleted) {
   serveAsDeployed({"--hold-after", "0"});
   createStory();
   const std::string provider = "deployment finalizer-deployment -n finalizer-namespace";
@@ -236,7 +264,7 @@ TEST_P(Deployed, HoldsAProviderThatIsDeleted) {
 }
 
 TEST_P(Deployed, With429KubectlWaitsUntilTheInstanceIsGone) {
-  serveAsDeployed({"--deny-status", "429"});
+  serveAsDeployed({}, {"--deny-status", "429"});
   createStory();
   auto waiting = std::async(std::launch::async, [this] {
     return kubectl("delete deployment finalizer-deployment -n finalizer-namespace --timeout=55s");
@@ -327,10 +355,11 @@ TEST_P(Deployed, HasAWayOutWhenItIsDead) {
   expectNothingLeft();
 }
 
-INSTANTIATE_TEST_SUITE_P(In, Deployed, ::testing::Values(Where::Embedded, Where::Real),
-                         [](const ::testing::TestParamInfo<Where>& where) {
-                           return where.param == Where::Embedded ? "AnEmbeddedCluster" : "ARealCluster";
-                         });
+std::string nameOfWhere(const ::testing::TestParamInfo<Where>& where) {
+  return where.param == Where::Embedded ? "AnEmbeddedCluster" : "ARealCluster";
+}
+INSTANTIATE_TEST_SUITE_P(In, Deployed, ::testing::Values(Where::Embedded, Where::Real), nameOfWhere);
+INSTANTIATE_TEST_SUITE_P(In, DeployedWithHold, ::testing::Values(Where::Embedded, Where::Real), nameOfWhere);
 
 }  // namespace
 }  // namespace lastout::clients

@@ -90,7 +90,7 @@ class Rbac {
 
 }  // namespace
 
-std::string tokensFile(const std::string& manifests, const Account& account, const std::string& token) {
+std::string tokensFile(const std::string& manifests, const std::vector<Account>& accounts) {
   const auto documents = kube::parseYaml(manifests, "manifests");
   if (!documents) {
     ADD_FAILURE() << documents.error().message << "\n" << manifests;
@@ -99,10 +99,14 @@ std::string tokensFile(const std::string& manifests, const Account& account, con
   std::vector<Json> objects;
   for (const kube::Value& document : *documents)
     objects.push_back(Json::parse(kube::toJson(document).dump()));
-  const std::string username = "system:serviceaccount:" + account.namespaceName + ":" + account.name;
-  const Json rights = Rbac(objects).rightsOf(account.namespaceName, account.name);
-  EXPECT_FALSE(rights.empty()) << "nothing is bound to " << username;
-  return Json{{"users", {{{"token", token}, {"username", username}, {"rights", rights}}}}}.dump();
+  Json users = Json::array();
+  for (const Account& account : accounts) {
+    const std::string username = "system:serviceaccount:" + account.namespaceName + ":" + account.name;
+    const Json rights = Rbac(objects).rightsOf(account.namespaceName, account.name);
+    EXPECT_FALSE(rights.empty()) << "nothing is bound to " << username;
+    users.push_back({{"token", account.token}, {"username", username}, {"rights", rights}});
+  }
+  return Json{{"users", users}}.dump();
 }
 
 }  // namespace lastout::clients

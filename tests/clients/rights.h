@@ -2,17 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace lastout::clients {
 
 struct Account {
   std::string namespaceName;
   std::string name;
+  std::string token;
 };
 
-// The tokens file with one user: the service account, with `token` and what the manifests' bindings give it:
+// The tokens file with these service accounts, each with its token and what the manifests' bindings give it:
 // roles as they are, aggregated ones with the rules of those that they select. A binding to a role that is
 // not there fails the test, and so do manifests that cannot be read.
-std::string tokensFile(const std::string& manifests, const Account& account, const std::string& token);
+std::string tokensFile(const std::string& manifests, const std::vector<Account>& accounts);
 
 }  // namespace lastout::clients

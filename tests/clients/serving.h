@@ -1,4 +1,5 @@
-// A `lastout serve` of a test's own beside its cluster: two processes, and real TLS between them.
+// A `lastout serve` of a test's own beside its cluster, or one for each role: processes of their own, and
+// real TLS between them.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,11 @@ class Serving : public Cluster {
 
   // Starts it with the kubeconfig `$FOLDER/<config>`; `options` come after that, --listen and --answers.
   void serve(const std::vector<std::string>& options = {}, const std::string& config = "config");
+  // The same for each role, as deploy/ has it: with the kubeconfigs `$FOLDER/webhook` and
+  // `$FOLDER/controller`. `options` are for both, the others for the webhook. The functions below are about
+  // the two together.
+  void serveRoles(const std::vector<std::string>& options,
+                  const std::vector<std::string>& webhookOptions = {});
   // Until the API server was seen to ask it about deletions of the story's provider, and it knows all that
   // the provider depends on: so long a status waits for it.
   void waitUntilTheProviderIsGuarded() const;
@@ -30,15 +36,20 @@ class Serving : public Cluster {
   // Tells it to end, as a kubelet does, and does not wait.
   void terminate();
   // Ends it with -9.
-  void kill() { serving_.reset(); }
+  void kill() {
+    controller_.reset();
+    serving_.reset();
+  }
   // Starts another one, as serve(); the functions above are about the first.
   void serveBeside(const std::vector<std::string>& options = {});
 
- private:
+  // One more, which these functions do not know of; `options` with --listen, if it takes that.
   std::unique_ptr<testing::Running> started(const std::vector<std::string>& options,
                                             const std::string& config) const;
 
-  std::unique_ptr<testing::Running> serving_;
+ private:
+  std::unique_ptr<testing::Running> serving_;     // with the role webhook at least
+  std::unique_ptr<testing::Running> controller_;  // null: that one has both
   std::unique_ptr<testing::Running> beside_;
 };
 

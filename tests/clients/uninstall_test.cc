@@ -30,7 +30,7 @@ class Uninstalled : public Serving {
     std::stringstream rights;
     rights << std::ifstream(kHookRights).rdbuf();
     const std::string manifests = run("kubectl kustomize deploy").out + "---\n" + rights.str();
-    write("users.yaml", tokensFile(manifests, {"lastout", "lastout-uninstall"}, "token-of-the-hook"));
+    write("users.yaml", tokensFile(manifests, {{"lastout", "lastout-uninstall", "token-of-the-hook"}}));
     start({"--speed", "50", "--load", "scenarios/story-three-works.yaml", "--tokens",
            (folder_ / "users.yaml").string()});
     run("cp $CONFIG $FOLDER/hook");
@@ -74,9 +74,9 @@ TEST_F(Uninstalled, NothingOfItOutlivesIt) {
                                       HasSubstr("deployments.apps/finalizer-namespace/finalizer-deployment, "
                                                 "asked for by agent"),
                                       HasSubstr("lastout uninstall --yes")));
-  kubectl("get deployment lastout -n lastout");
+  kubectl("get deployment lastout-webhook -n lastout");
   EXPECT_THAT(uninstall("--yes --dry-run", 0), HasSubstr("would be deleted"));
-  kubectl("get deployment lastout -n lastout");
+  kubectl("get deployment lastout-webhook -n lastout");
   EXPECT_THAT(uninstall("--yes", 0), Not(HasSubstr("cannot")));
 
   EXPECT_THAT(kubectl("get deployments,appliedmanifestworks,criticalservices -A -o yaml"),
@@ -104,7 +104,7 @@ TEST_F(Uninstalled, NotWhileATeardownIsUnderWay) {
               HasSubstr("must stay while"));
   EXPECT_THAT(kubectl("get coolresources some-instance -o jsonpath={.metadata.finalizers}"),
               HasSubstr("my.crd.group/super-important"));
-  kubectl("get deployment lastout -n lastout");
+  kubectl("get deployment lastout-webhook -n lastout");
   kubectl("get validatingwebhookconfiguration lastout");
   kubectl("delete manifestwork cr crd -n cluster1 --wait=false");
   waitUntil("test -z \"$(kubectl get manifestworks -A -o name)\"");

@@ -12,6 +12,27 @@
 namespace lastout::deploy {
 namespace {
 
+// The text without what `{{ if .Values.path }}` leaves out, up to the next `{{ end }}`, and with the files of
+// the chart that are asked for. Blocks are not nested.
+std::string withoutBlocks(const std::string& folder, const std::string& text, const Json& values) {
+  static const std::regex kBlock(R"re(\{\{ if \.Values\.([A-Za-z]+) \}\}\n([\s\S]*?)\{\{ end \}\}\n)re");
+  static const std::regex kFile(R"re(\{\{ \.Files\.Get "([^"]+)" \}\}\n)re");
+  std::string result;
+  auto rest = text.cbegin();
+  for (std::sregex_iterator block(text.begin(), text.end(), kBlock), end; block != end; ++block) {
+    result.append(rest, (*block)[0].first);
+    rest = (*block)[0].second;
+    const std::string name = (*block)[1];
+    EXPECT_TRUE(values.contains(name) && values[name].is_boolean()) << "values.yaml has no " << name;
+    if (!values.value(name, false)) continue;
+    std::string inside = (*block)[2];
+    for (std::smatch file; std::regex_search(inside, file, kFile);)
+      inside = file.prefix().str() + textOf(folder + "/" + file[1].str()) + file.suffix().str();
+    result += inside;
+  }
+  return result.append(rest, text.cend());
+}
+
 std::string renderedText(const std::string& text, const Json& values) {
   static const std::regex kAction(R"(\{\{ \.Values((?:\.[A-Za-z]+)+) \}\})");
   std::string result;
@@ -58,8 +79,8 @@ std::vector<Json> documentsIn(const std::string& text) {
 std::vector<Json> rendered(const std::string& folder, const Json& values) {
   std::vector<Json> documents;
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/templates")) {
-    for (Json& document : documentsIn(renderedText(textOf(entry.path().string()), values)))
-      documents.push_back(std::move(document));
+    const std::string text = withoutBlocks(folder, textOf(entry.path().string()), values);
+    for (Json& document : documentsIn(renderedText(text, values))) documents.push_back(std::move(document));
   }
   return documents;
 }

@@ -1,5 +1,6 @@
 // A Helm chart as Helm renders it, as far as deploy/helm goes: templates that are plain YAML with
-// {{ .Values.path }} in it, and nothing else in braces.
+// {{ .Values.path }} in it, blocks of whole lines that begin with {{ if .Values.name }}, lines with
+// {{ .Files.Get "path" }} in these, and nothing else in braces.
 #pragma once
 
 #include <nlohmann/json.hpp>

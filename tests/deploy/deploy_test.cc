@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -14,6 +16,7 @@
 namespace lastout::deploy {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -23,6 +26,7 @@ using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
+constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-providers", "keeps-works"};
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
@@ -66,17 +70,54 @@ Json hookJob(const Json& values) {
   return byName(hooksOf(rendered(kChart, values)))["Job/lastout/lastout-uninstall"];
 }
 
-TEST(Chart, IsTheKustomizeBase) {
-  const testing::Ran ran = testing::shell("kubectl kustomize deploy");
-  ASSERT_EQ(ran.exitCode, 0) << ran.out;
-  const auto base = byName(documentsIn(ran.out));
-  const auto chart = byName(withoutHooks(rendered(kChart, defaultValues())));
-  EXPECT_EQ(base.size(), 28U);
+std::map<std::string, Json> kustomized(const std::string& folder) {
+  const testing::Ran ran = testing::shell("kubectl kustomize " + folder);
+  EXPECT_EQ(ran.exitCode, 0) << ran.out;
+  return byName(documentsIn(ran.out));
+}
+
+void expectEqual(const std::map<std::string, Json>& base, const std::map<std::string, Json>& chart) {
   for (const auto& [name, object] : base) {
     ASSERT_TRUE(chart.contains(name)) << name;
     EXPECT_EQ(chart.at(name), object) << name;
   }
   EXPECT_EQ(chart.size(), base.size());
+}
+
+TEST(Chart, IsTheKustomizeBase) {
+  const auto base = kustomized("deploy");
+  EXPECT_EQ(base.size(), 36U);
+  expectEqual(base, byName(withoutHooks(rendered(kChart, defaultValues()))));
+}
+
+// What docs/install.md says of an overlay, and of the values that do the same.
+TEST(Chart, HasTheComponentsAsValues) {
+  const auto overlay = [](const std::string& components, const std::string& patches) {
+    std::string pattern = (fs::temp_directory_path() / "lastout-overlay-XXXXXX").string();
+    const fs::path folder = mkdtemp(pattern.data());
+    const std::string deploy = fs::relative("deploy", fs::canonical(folder)).string();
+    std::ofstream(folder / "kustomization.yaml")
+        << R"({"resources": [")" << deploy << R"("], "components": [)"
+        << (components.empty() ? "" : "\"" + deploy + "/components/" + components + "\"")
+        << R"(], "patches": [)" << patches << "]}";
+    auto objects = kustomized(folder.string());
+    fs::remove_all(folder);
+    return objects;
+  };
+  const auto without = [](const std::string& kind, const std::string& name) {
+    return R"({"patch": "{$patch: delete, apiVersion: rbac.authorization.k8s.io/v1, kind: )" + kind +
+           ", metadata: {name: " + name + R"(}}"})";
+  };
+  Json values = defaultValues();
+  values["holdsProviders"] = true;
+  expectEqual(overlay("holds-providers", ""), byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["keepsWorks"] = false;
+  values["carriesOutDependencies"] = false;
+  expectEqual(overlay("", without("ClusterRole", "lastout-keeps-works") + "," +
+                              without("ClusterRoleBinding", "lastout-keeps-works") + "," +
+                              without("ClusterRole", "lastout-carries-out-dependencies")),
+              byName(withoutHooks(rendered(kChart, values))));
 }
 
 TEST(Chart, UsesEveryValue) {
@@ -101,7 +142,10 @@ TEST(Deploy, IsOfTheProgramsVersion) {
 }
 
 TEST(Deploy, HasAReasonForEveryRight) {
-  for (const char* file : {"deploy/rbac.yaml", kHookRights}) {
+  std::vector<std::string> files{"deploy/rbac.yaml", kHookRights};
+  for (const std::string component : kComponents)
+    files.push_back("deploy/components/" + component + "/rbac.yaml");
+  for (const std::string& file : files) {
     std::istringstream text(textOf(file));
     std::string before;
     for (std::string line; std::getline(text, line); before = line) {
@@ -132,90 +176,178 @@ std::vector<std::string> writesOf(const Json& rule) {
   return writes;
 }
 
-// No wildcard; and whatever it may write stands here.
-TEST(Deploy, AsksForNoMoreThanItNames) {
-  std::vector<std::string> anywhere;
-  std::vector<std::string> later;                          // what was deferred
-  std::map<std::string, std::vector<std::string>> within;  // by namespace
-  for (const Json& object : documentsIn(textOf("deploy/rbac.yaml"))) {
-    for (const Json& rule : object.value("rules", Json::array())) {
-      EXPECT_THAT(rule.dump(), Not(HasSubstr("*")));
-      std::vector<std::string>& writes = object["kind"] == "Role" ? within[object["metadata"]["namespace"]]
-                                         : nameOf(object).starts_with("ClusterRole//lastout-carries-out-")
-                                             ? later
-                                             : anywhere;
-      std::ranges::copy(writesOf(rule), std::back_inserter(writes));
-    }
+// All roles and bindings, those of the components among them.
+std::vector<Json> allRights() {
+  std::vector<Json> objects = documentsIn(textOf("deploy/rbac.yaml"));
+  for (const std::string component : kComponents) {
+    for (Json& object : documentsIn(textOf("deploy/components/" + component + "/rbac.yaml")))
+      objects.push_back(std::move(object));
   }
-  EXPECT_THAT(anywhere, UnorderedElementsAre(
-                            "patch criticalservices/status.lastout.dev",
-                            "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
-                            "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
-                            "create validatingwebhookconfigurations.admissionregistration.k8s.io",
-                            "create tokenreviews.authentication.k8s.io",
-                            "create subjectaccessreviews.authorization.k8s.io",
-                            "patch appliedmanifestworks.work.open-cluster-management.io",
-                            "patch daemonsets.apps", "patch deployments.apps", "patch statefulsets.apps"));
-  EXPECT_THAT(
-      later,
-      UnorderedElementsAre(
-          "delete daemonsets.apps", "delete deployments.apps", "delete replicasets.apps",
-          "delete statefulsets.apps", "delete cronjobs.batch", "delete jobs.batch", "delete namespaces",
-          "delete replicationcontrollers", "delete criticalservices.lastout.dev", "delete configmaps",
-          "delete persistentvolumeclaims", "delete secrets", "delete serviceaccounts", "delete services",
-          "delete clusterrolebindings.rbac.authorization.k8s.io",
-          "delete clusterroles.rbac.authorization.k8s.io", "delete rolebindings.rbac.authorization.k8s.io",
-          "delete roles.rbac.authorization.k8s.io"));
-  EXPECT_THAT(within["lastout"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout",
+  return objects;
+}
+
+// The rules of a role, an aggregated one's being those of the ClusterRoles that it selects.
+std::vector<Json> rulesOf(const Json& role, const std::map<std::string, Json>& objects) {
+  const Json own = role.value("rules", Json::array());
+  std::vector<Json> rules(own.begin(), own.end());
+  if (!role.contains("aggregationRule")) return rules;
+  const Json label = role["aggregationRule"]["clusterRoleSelectors"][0]["matchLabels"];
+  for (const auto& [name, other] : objects) {
+    const Json labels = other["metadata"].value("labels", Json::object());
+    if (!labels.contains(label.begin().key())) continue;
+    for (const Json& rule : other["rules"]) rules.push_back(rule);
+  }
+  return rules;
+}
+
+using WritesByNamespace = std::map<std::string, std::vector<std::string>>;
+
+// What the account may write, by the namespace; "": anywhere.
+WritesByNamespace writesOfAccount(const std::string& account) {
+  const auto objects = byName(allRights());
+  WritesByNamespace writes;
+  for (const auto& [name, binding] : objects) {
+    if (!binding.contains("subjects")) continue;
+    const auto& subjects = binding["subjects"];
+    const bool isBound =
+        std::ranges::any_of(subjects, [&](const Json& subject) { return subject["name"] == account; });
+    if (!isBound) continue;
+    const std::string space = binding["metadata"].value("namespace", "");
+    const Json& role = objects.at(binding["roleRef"]["kind"].get<std::string>() + "/" + space + "/" +
+                                  binding["roleRef"]["name"].get<std::string>());
+    for (const Json& rule : rulesOf(role, objects))
+      std::ranges::copy(writesOf(rule), std::back_inserter(writes[space]));
+  }
+  return writes;
+}
+
+TEST(Deploy, NamesNoWildcard) {
+  for (const Json& object : allRights()) {
+    for (const Json& rule : object.value("rules", Json::array()))
+      EXPECT_THAT(rule.dump(), Not(HasSubstr("*")));
+  }
+}
+
+// docs/security.md: whoever has its token can change, create or delete nothing else.
+TEST(Deploy, GivesTheWebhookStatusEventsAndQuestions) {
+  WritesByNamespace writes = writesOfAccount("lastout-webhook");
+  EXPECT_THAT(writes[""], UnorderedElementsAre("patch criticalservices/status.lastout.dev",
+                                               "create tokenreviews.authentication.k8s.io",
+                                               "create subjectaccessreviews.authorization.k8s.io"));
+  EXPECT_THAT(writes["default"], UnorderedElementsAre("create events"));
+  EXPECT_THAT(writes["lastout"], ::testing::IsEmpty());
+  EXPECT_EQ(writes.size(), 3U);
+}
+
+// Whatever the controller may write stands here; the patches of workloads come by a component alone.
+TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
+  WritesByNamespace writes = writesOfAccount("lastout-controller");
+  EXPECT_THAT(writes[""],
+              UnorderedElementsAre(
+                  "patch criticalservices/status.lastout.dev", "create tokenreviews.authentication.k8s.io",
+                  "create subjectaccessreviews.authorization.k8s.io",
+                  "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                  "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                  "create validatingwebhookconfigurations.admissionregistration.k8s.io",
+                  "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
+                  "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
+                  "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
+                  "delete cronjobs.batch", "delete jobs.batch", "delete namespaces",
+                  "delete replicationcontrollers", "delete criticalservices.lastout.dev", "delete configmaps",
+                  "delete persistentvolumeclaims", "delete secrets", "delete serviceaccounts",
+                  "delete services", "delete clusterrolebindings.rbac.authorization.k8s.io",
+                  "delete clusterroles.rbac.authorization.k8s.io",
+                  "delete rolebindings.rbac.authorization.k8s.io", "delete roles.rbac.authorization.k8s.io"));
+  EXPECT_THAT(writes["lastout"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout",
                                                       "create leases.coordination.k8s.io",
                                                       "patch secrets/lastout-tls", "create secrets"));
-  EXPECT_THAT(within["default"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout-sentinel",
+  EXPECT_THAT(writes["default"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout-sentinel",
                                                       "delete leases.coordination.k8s.io/lastout-sentinel",
                                                       "create leases.coordination.k8s.io", "create events"));
-  EXPECT_EQ(within.size(), 2U);
+  EXPECT_EQ(writes.size(), 3U);
 }
 
-// "ClusterRole lastout", "Role lastout in default".
-std::string roleNamed(const std::string& kind, const std::string& name, const Json& metadata) {
-  return kind + " " + name +
-         (metadata.contains("namespace") ? " in " + metadata["namespace"].get<std::string>() : "");
+TEST(Deploy, HoldsNothingUntilItIsAskedTo) {
+  for (const auto& [name, object] : kustomized("deploy")) {
+    for (const Json& rule : object.value("rules", Json::array())) {
+      for (const std::string& write : writesOf(rule)) {
+        EXPECT_THAT(write, Not(::testing::MatchesRegex("(patch|update) .*\\.apps"))) << name;
+      }
+    }
+  }
 }
 
-// Each role of lastout's own is given to its service account, and no other role is given to anybody.
-TEST(Deploy, BindsItsRolesToItsServiceAccount) {
-  const std::vector<Json> objects = documentsIn(textOf("deploy/rbac.yaml"));
-  const Json account = documentsIn(textOf("deploy/service-account.yaml")).at(0)["metadata"];
-  std::vector<std::string> roles;
+// Each role of lastout's own is given to its accounts, and no other role is given to anybody.
+TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
+  std::vector<std::string> accounts;
+  for (const Json& account : documentsIn(textOf("deploy/service-account.yaml"))) {
+    EXPECT_EQ(account["metadata"]["namespace"], "lastout");
+    accounts.push_back(account["metadata"]["name"]);
+  }
+  EXPECT_THAT(accounts, UnorderedElementsAre("lastout-webhook", "lastout-controller"));
   std::vector<std::string> bound;
-  for (const Json& object : objects) {
+  for (const Json& object : allRights()) {
     const std::string kind = object["kind"];
-    if (kind.ends_with("Role"))
-      roles.push_back(roleNamed(kind, object["metadata"]["name"], object["metadata"]));
     if (!kind.ends_with("RoleBinding")) continue;
-    EXPECT_EQ(
-        object["subjects"],
-        (Json{{{"kind", "ServiceAccount"}, {"name", account["name"]}, {"namespace", account["namespace"]}}}));
     EXPECT_EQ(object["roleRef"]["apiGroup"], "rbac.authorization.k8s.io");
     EXPECT_EQ(kind, object["roleRef"]["kind"].get<std::string>() + "Binding");
-    bound.push_back(roleNamed(object["roleRef"]["kind"], object["roleRef"]["name"], object["metadata"]));
+    std::string line = object["roleRef"]["name"];
+    if (object["metadata"].contains("namespace"))
+      line += " in " + object["metadata"]["namespace"].get<std::string>();
+    for (const Json& subject : object["subjects"]) {
+      EXPECT_EQ(subject["kind"], "ServiceAccount");
+      EXPECT_EQ(subject["namespace"], "lastout");
+      line += (subject == object["subjects"][0] ? ": " : ", ") + subject["name"].get<std::string>();
+    }
+    bound.push_back(line);
   }
-  EXPECT_THAT(
-      bound, UnorderedElementsAre("ClusterRole lastout", "ClusterRole lastout-reads",
-                                  "ClusterRole lastout-finds-dependencies", "ClusterRole lastout-carries-out",
-                                  "ClusterRole lastout-keeps-works", "ClusterRole lastout-holds-providers",
-                                  "Role lastout in lastout", "Role lastout in default"));
-  EXPECT_THAT(roles, IsSupersetOf(bound));
-  EXPECT_THAT(roles, IsSupersetOf({"ClusterRole lastout-providers", "ClusterRole lastout-reader",
-                                   "ClusterRole lastout-carries-out-built-in",
-                                   "ClusterRole lastout-carries-out-dependencies"}));
-  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
-  EXPECT_EQ(pod["serviceAccountName"], account["name"]);
+  EXPECT_THAT(bound, UnorderedElementsAre("lastout-webhook: lastout-webhook, lastout-controller",
+                                          "lastout-controller: lastout-controller",
+                                          "lastout-reads: lastout-webhook, lastout-controller",
+                                          "lastout-finds-dependencies: lastout-webhook, lastout-controller",
+                                          "lastout-carries-out: lastout-controller",
+                                          "lastout-keeps-works: lastout-controller",
+                                          "lastout-holds-providers: lastout-controller",
+                                          "lastout-webhook in lastout: lastout-webhook",
+                                          "lastout-controller in lastout: lastout-controller",
+                                          "lastout-webhook in default: lastout-webhook, lastout-controller",
+                                          "lastout-controller in default: lastout-controller"));
+  for (const std::string role : {"webhook", "controller"}) {
+    const Json pod = documentsIn(textOf("deploy/" + role + ".yaml")).at(0)["spec"]["template"]["spec"];
+    EXPECT_EQ(pod["serviceAccountName"], "lastout-" + role);
+  }
+}
+
+// API servers and people reach the ports that there are; reviews reach those Pods alone that listen for them.
+TEST(Deploy, LetsNobodyReachOtherPorts) {
+  const auto ports = [](const Json& pod) {
+    std::vector<std::string> names;
+    for (const Json& port : pod["containers"][0]["ports"]) names.push_back(port["name"]);
+    return names;
+  };
+  std::map<std::string, std::vector<std::string>> open;  // by the component
+  for (const Json& policy : documentsIn(textOf("deploy/network-policy.yaml"))) {
+    const Json& spec = policy["spec"];
+    EXPECT_EQ(spec["policyTypes"], (Json{"Ingress", "Egress"}));
+    EXPECT_EQ(spec["ingress"].size(), 1U);
+    for (const Json& rule : spec["egress"]) EXPECT_FALSE(rule["ports"].empty());
+    const std::string component = spec["podSelector"]["matchLabels"]["app.kubernetes.io/component"];
+    for (const Json& port : spec["ingress"][0]["ports"]) open[component].push_back(port["port"]);
+  }
+  for (const std::string role : {"webhook", "controller"}) {
+    const Json deployment = documentsIn(textOf("deploy/" + role + ".yaml")).at(0)["spec"];
+    EXPECT_EQ(deployment["template"]["metadata"]["labels"]["app.kubernetes.io/component"], role);
+    EXPECT_EQ(open.at(role), ports(deployment["template"]["spec"]));
+  }
+  EXPECT_EQ(open.at("webhook"), (std::vector<std::string>{"review", "answers"}));
+  EXPECT_EQ(open.at("controller"), std::vector<std::string>{"answers"});
+  EXPECT_EQ(documentsIn(textOf("deploy/service.yaml")).at(0)["spec"]["ports"][0]["targetPort"], "review");
 }
 
 // "get secrets": what a ClusterRole allows.
 std::vector<std::string> rightsOf(const std::string& role) {
   std::vector<std::string> rights;
-  const Json found = byName(documentsIn(textOf("deploy/rbac.yaml"))).at("ClusterRole//" + role);
+  const Json found = byName(allRights()).at("ClusterRole//" + role);
   for (const Json& rule : found["rules"]) {
     for (const std::string verb : rule["verbs"]) {
       for (const std::string resource : rule["resources"])
@@ -244,7 +376,8 @@ TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
   for (const std::string verb : {"get ", "list ", "watch "})
     EXPECT_THAT(rightsOf("lastout-providers"), Contains(verb + "replicasets.apps"));
   for (const std::string verb : {"get ", "list ", "watch "})
-    EXPECT_THAT(rightsOf("lastout"), Contains(verb + toString(kube::crdType()))) << "who converts what";
+    EXPECT_THAT(rightsOf("lastout-webhook"), Contains(verb + toString(kube::crdType())))
+        << "who converts what";
   EXPECT_THAT(rightsOf("lastout-carries-out-dependencies"), UnorderedElementsAreArray(carriesOut));
 }
 
@@ -266,11 +399,14 @@ TEST(Deploy, KeepsTheLastReplica) {
 }
 
 TEST(Deploy, SaysNothingThatTheProgramDoesNotTake) {
-  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
-  auto arguments = pod["containers"][0]["args"].get<std::vector<std::string>>();
-  arguments.insert(arguments.end(), {"--kubeconfig", "/nowhere/config"});
-  const testing::Ran ran = testing::lastout(arguments);
-  EXPECT_THAT(ran.err, HasSubstr("/nowhere/config")) << "as far as this its arguments are understood";
+  for (const std::string role : {"webhook", "controller"}) {
+    const Json pod = documentsIn(textOf("deploy/" + role + ".yaml")).at(0)["spec"]["template"]["spec"];
+    auto arguments = pod["containers"][0]["args"].get<std::vector<std::string>>();
+    EXPECT_THAT(arguments, Contains("--roles=" + role));
+    arguments.insert(arguments.end(), {"--kubeconfig", "/nowhere/config"});
+    const testing::Ran ran = testing::lastout(arguments);
+    EXPECT_THAT(ran.err, HasSubstr("/nowhere/config")) << "as far as this its arguments are understood";
+  }
 }
 
 void expectConfined(const Json& pod) {
@@ -298,18 +434,20 @@ void expectTheProgramAlone(const Json& pod) {
 }
 
 TEST(Deploy, RunsTheProgramAlone) {
-  expectTheProgramAlone(documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"]);
+  for (const char* file : {"deploy/webhook.yaml", "deploy/controller.yaml"})
+    expectTheProgramAlone(documentsIn(textOf(file)).at(0)["spec"]["template"]["spec"]);
   expectTheProgramAlone(hookJob(defaultValues())["spec"]["template"]["spec"]);
 }
 
 TEST(Deploy, AnswersUntilApiServersAskAnotherReplica) {
-  const Json pod = documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"];
+  const Json pod = documentsIn(textOf("deploy/webhook.yaml")).at(0)["spec"]["template"]["spec"];
   EXPECT_THAT(pod["containers"][0]["args"], ::testing::Contains("--shutdown-delay=5s"));
   EXPECT_GT(pod["terminationGracePeriodSeconds"], 5 + 10) << "and 10 s for what is under way then";
 }
 
 TEST(Deploy, RunsConfined) {
-  expectConfined(documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["template"]["spec"]);
+  for (const char* file : {"deploy/webhook.yaml", "deploy/controller.yaml"})
+    expectConfined(documentsIn(textOf(file)).at(0)["spec"]["template"]["spec"]);
   expectConfined(hookJob(defaultValues())["spec"]["template"]["spec"]);
   EXPECT_EQ(documentsIn(textOf("deploy/namespace.yaml"))
                 .at(0)["metadata"]["labels"]["pod-security.kubernetes.io/enforce"],
@@ -342,13 +480,15 @@ TEST(Hook, HasItsRightsBeforeItRuns) {
   }
 }
 
-TEST(Hook, IsTheSameProgramAsTheDeployment) {
+TEST(Hook, IsTheSameProgramAsTheDeployments) {
   Json values = defaultValues();
   values["image"] = {{"repository", "my.registry/lastout"}, {"tag", "7"}};
   const Json container = hookJob(values)["spec"]["template"]["spec"]["containers"][0];
-  const Json deployment = byName(rendered(kChart, values))["Deployment/lastout/lastout"];
   EXPECT_EQ(container["image"], "my.registry/lastout:7");
-  EXPECT_EQ(container["image"], deployment["spec"]["template"]["spec"]["containers"][0]["image"]);
+  for (const std::string role : {"webhook", "controller"}) {
+    const Json deployment = byName(rendered(kChart, values))["Deployment/lastout/lastout-" + role];
+    EXPECT_EQ(container["image"], deployment["spec"]["template"]["spec"]["containers"][0]["image"]);
+  }
   auto arguments = container["args"].get<std::vector<std::string>>();
   arguments.insert(arguments.end(), {"--kubeconfig", "/nowhere/config"});
   EXPECT_THAT(testing::lastout(arguments).err, HasSubstr("/nowhere/config"))
@@ -379,12 +519,11 @@ TEST(Hook, EndsAllItsAttemptsBeforeItsDeadline) {
   EXPECT_LE((job["backoffLimit"].get<int>() + 1) * (80 + 20 + 20), job["activeDeadlineSeconds"].get<int>());
 }
 
-// It waits for Pods with the Deployment's label to be gone, and the Service sends reviews to them.
+// It waits for Pods with the Deployments' label to be gone, and the Service sends reviews to them.
 TEST(Hook, IsTakenForNoReplica) {
   const Json labels = hookJob(defaultValues())["spec"]["template"]["metadata"]["labels"];
   const Json service = documentsIn(textOf("deploy/service.yaml")).at(0)["spec"]["selector"];
-  const Json deployment =
-      documentsIn(textOf("deploy/deployment.yaml")).at(0)["spec"]["selector"]["matchLabels"];
+  const Json deployment = documentsIn(textOf("deploy/webhook.yaml")).at(0)["spec"]["selector"]["matchLabels"];
   for (const Json& selector : {service, deployment}) {
     for (const auto& [label, value] : selector.items()) EXPECT_NE(labels.value(label, ""), value);
   }
@@ -404,9 +543,11 @@ TEST(Hook, AsksForNoMoreThanItNames) {
                               "patch criticalservices/status.lastout.dev",
                               "patch appliedmanifestworks.work.open-cluster-management.io",
                               "patch daemonsets.apps", "patch deployments.apps", "patch statefulsets.apps"));
-  EXPECT_THAT(within["lastout"], UnorderedElementsAre("delete deployments.apps/lastout",
-                                                      "delete leases.coordination.k8s.io/lastout",
-                                                      "delete secrets/lastout-tls"));
+  EXPECT_THAT(
+      within["lastout"],
+      UnorderedElementsAre("delete deployments.apps/lastout", "delete deployments.apps/lastout-controller",
+                           "delete deployments.apps/lastout-webhook",
+                           "delete leases.coordination.k8s.io/lastout", "delete secrets/lastout-tls"));
   EXPECT_THAT(within["default"], UnorderedElementsAre("delete leases.coordination.k8s.io/lastout",
                                                       "delete leases.coordination.k8s.io/lastout-sentinel"));
   EXPECT_EQ(within.size(), 3U);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -84,13 +85,15 @@ bool isDeletionByOthers(const Json& request) {
 
 // --- one lastout
 
-Replica::Replica(FaultWorld& world, std::string identity)
+Replica::Replica(FaultWorld& world, std::string identity, server::Roles roles)
     : identity(std::move(identity)),
-      api([&world](const HttpRequest& request) {
+      api([this, &world](const HttpRequest& request) {
         world.noteRequest(request);
+        note(request);
         return world.cluster().handle(request);
       }),
-      world_(world) {
+      world_(world),
+      roles_(roles) {
   connect();
 }
 
@@ -141,21 +144,24 @@ server::ServerOptions Replica::options() {
   address.serviceNamespace = address.serviceName = "lastout";
   address.authorities = world_.pki_.authority.certificate;
   options.webhook = address;
-  server::LeaseHolderOptions lease;
-  lease.namespaceName = "lastout";
-  lease.identity = identity;
-  lease.times = {std::chrono::seconds(1) * kSlower, milliseconds(700) * kSlower, milliseconds(100)};
-  lease.clock = [this] {
+  options.roles = roles_;
+  options.identity = identity;
+  options.clock = [this] {
     return std::chrono::time_point_cast<std::chrono::microseconds>(world_.wallClock());
   };
-  options.lease = std::move(lease);
+  options.lease.namespaceName = "lastout";
+  options.lease.times = {std::chrono::seconds(1) * kSlower, milliseconds(700) * kSlower, milliseconds(100)};
+  if (isSplit()) options.certificates = certificateSecret();
   client::ReflectorOptions& reflector = options.watcher.reflector;
   reflector.backoff = {milliseconds(5), milliseconds(50)};
   reflector.page = 2;
   reflector.outage = world_.outage * kSlower;
   reflector.steady = milliseconds(300) * kSlower;
   options.watcher.listPatience = milliseconds(5'000);
-  options.random = [] { return [] { return 0.5; }; };
+  // Another in each process, by which listeners have names of their own.
+  const double random = (8 + ++world_.starts_ % 8) / 16.0;
+  options.random = [random] { return [random] { return random; }; };
+  options.probe.period = world_.probePeriod;
   options.requesters.personsCount = world_.personsCount;
   options.requesters.controllers.insert("agent");  // as the embedded cluster calls it
   options.log = [this](server::Level /*level*/, const std::string& line) {
@@ -174,6 +180,16 @@ server::ServerOptions Replica::options() {
   return options;
 }
 
+// By it those with one role have the same certificate, and the same path for reviews.
+server::CertificateSecretOptions Replica::certificateSecret() const {
+  server::CertificateSecretOptions secret;
+  secret.namespaceName = "lastout";
+  secret.name = "lastout-tls";
+  secret.names = {{"lastout.lastout.svc"}, {}};
+  secret.clock = [] { return int64_t{std::time(nullptr)}; };
+  return secret;
+}
+
 void Replica::serve() {
   auto opened = server::Server::open(access(), options());
   ASSERT_TRUE(opened) << opened.error().message;
@@ -182,6 +198,7 @@ void Replica::serve() {
 }
 
 void Replica::forgetConnections() {
+  if (!roles_.webhook) return;
   const std::string address = "127.0.0.1:" + std::to_string(server_->port());
   const std::scoped_lock lock(mutex_);
   client_ =
@@ -196,6 +213,10 @@ void Replica::kill() {
 }
 
 void Replica::rotate() {
+  if (isSplit()) {
+    world_.ask("DELETE", kFaultCertificate);
+    return;
+  }
   const apiserver::CertifiedKey key = world_.pki_.newIdentity();
   const auto used = server_->use({key.certificate, key.key, ""});
   EXPECT_TRUE(used) << used.error().message;
@@ -210,6 +231,24 @@ tl::expected<apiserver::WebhookResponse, std::string> Replica::call(const apiser
   }
   if (!client) return tl::unexpected(std::string("no endpoints available for service \"lastout\""));
   return client->post(webhook, body);
+}
+
+void Replica::note(const HttpRequest& request) {
+  const std::scoped_lock lock(mutex_);
+  if (request.method == "GET")
+    ++reads_[request.path];
+  else
+    writes_.insert(request.method + " " + request.path);
+}
+
+size_t Replica::reads(const std::string& path) {
+  const std::scoped_lock lock(mutex_);
+  return reads_[path];
+}
+
+std::set<std::string> Replica::writes() {
+  const std::scoped_lock lock(mutex_);
+  return writes_;
 }
 
 bool Replica::wasReached() {
@@ -228,10 +267,17 @@ apiserver::CertifiedKey FaultWorld::Pki::newIdentity() const {
   return apiserver::makeServerCertificate(authority, {{"lastout.lastout.svc"}, {}}, kFaultsValidity).value();
 }
 
-FaultWorld::FaultWorld(size_t replicas, uint64_t seed) : seed_(seed) {
+FaultWorld::FaultWorld(size_t replicas, uint64_t seed, Processes processes) : seed_(seed) {
   begin();
-  for (size_t i = 0; i < replicas; ++i)
-    replicas_.push_back(std::make_unique<Replica>(*this, "lastout-" + std::to_string(i)));
+  const auto add = [this](const std::string& name, size_t number, server::Roles roles) {
+    replicas_.push_back(std::make_unique<Replica>(*this, name + "-" + std::to_string(number), roles));
+  };
+  for (size_t i = 0; i < replicas; ++i) {
+    if (processes == Processes::OfBothRoles) add("lastout", i, {});
+    if (processes == Processes::OfOneRole) add("webhook", i, {.webhook = true, .controller = false});
+  }
+  for (size_t i = 0; i < replicas && processes == Processes::OfOneRole; ++i)
+    add("controller", i, {.webhook = false, .controller = true});
 }
 
 FaultWorld::~FaultWorld() {
@@ -422,9 +468,12 @@ std::string FaultWorld::holder() {
 }
 
 Replica& FaultWorld::leader() {
-  std::string name;
-  waitUntil("one of them holds the Lease", [&] { return !(name = holder()).empty(); });
-  return replica(name == replica(0).identity ? 0 : 1);
+  const auto named = [this](const std::string& name) {
+    return std::ranges::find(replicas_, name, [](const auto& one) { return one->identity; });
+  };
+  auto found = replicas_.end();
+  waitUntil("one of them holds the Lease", [&] { return (found = named(holder())) != replicas_.end(); });
+  return **found;
 }
 
 Json FaultWorld::named(const std::string& apiVersion, const std::string& kind, const std::string& name) {

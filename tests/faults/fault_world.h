@@ -30,7 +30,7 @@ class FaultWorld;
 // otherwise.
 class Replica {
  public:
-  Replica(FaultWorld& world, std::string identity);
+  Replica(FaultWorld& world, std::string identity, server::Roles roles);
   ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
@@ -43,8 +43,13 @@ class Replica {
   // A connection to the API server is refused from now on, and those that there are end; until connect().
   void disconnect();
   void connect();
-  // It gets another certificate of the same authority.
+  // It gets another certificate of the same authority; with one role, all get one of another authority.
   void rotate();
+  const server::Roles& roles() const { return roles_; }
+  // What it wrote, by any thread: "PATCH /api/v1/…", without queries.
+  std::set<std::string> writes();
+  // How often it read that path, by any thread.
+  size_t reads(const std::string& path);
   // By any thread: as the API server reaches it through lastout's Service.
   tl::expected<apiserver::WebhookResponse, std::string> call(const apiserver::Webhook& webhook,
                                                              const std::string& body);
@@ -58,19 +63,29 @@ class Replica {
  private:
   std::shared_ptr<client::Access> access() const;
   server::ServerOptions options();
+  server::CertificateSecretOptions certificateSecret() const;
+  bool isSplit() const { return !roles_.webhook || !roles_.controller; }
+  void note(const apiserver::HttpRequest& request);
 
   FaultWorld& world_;
+  const server::Roles roles_;
   int port_ = 0;  // of its way to the API server
   std::unique_ptr<apiserver::Listener> listener_;
   std::unique_ptr<server::Server> server_;
   std::mutex mutex_;
   std::shared_ptr<apiserver::WebhookClient> client_;  // guarded by the mutex; null: it was never there
+  std::set<std::string> writes_;                      // guarded by the mutex, as the next
+  std::map<std::string, size_t> reads_;
 };
+
+// Whether each lastout has both roles, or one of them.
+enum class Processes : uint8_t { OfBothRoles, OfOneRole };
 
 class FaultWorld {
  public:
-  // The seed is that of the cluster's names. Nothing serves yet.
-  explicit FaultWorld(size_t replicas = 1, uint64_t seed = 1);
+  // The seed is that of the cluster's names. Nothing serves yet. With one role each there are so many
+  // replicas of each role: those with the webhook role come first.
+  explicit FaultWorld(size_t replicas = 1, uint64_t seed = 1, Processes processes = Processes::OfBothRoles);
   ~FaultWorld();
   FaultWorld(const FaultWorld&) = delete;
   FaultWorld& operator=(const FaultWorld&) = delete;
@@ -101,8 +116,7 @@ class FaultWorld {
 
   // Who holds lastout's Lease; empty: nobody has yet.
   std::string holder();
-  // The same of two, once one of them does.
-  Replica& leader();
+  Replica& leader();  // the same, once one of them does
 
   static apiserver::Json named(const std::string& apiVersion, const std::string& kind,
                                const std::string& name);
@@ -162,7 +176,9 @@ class FaultWorld {
   bool personsCount = false;
   // Each lastout that serves next only looks on.
   bool auditOnly = false;
-  // Of each lastout that serves next: after so long it lists anew, whoever answers.
+  // Of each lastout that serves next: between two probes of the API server.
+  std::chrono::milliseconds probePeriod{60'000};
+  // Likewise: after so long it lists anew, whoever answers.
   std::chrono::milliseconds outage{300};
   Judge judge{"lastout"};
 
@@ -190,6 +206,7 @@ class FaultWorld {
   const uint64_t seed_;
   std::atomic<int64_t> wall_{0};
   std::atomic<size_t> calls_{0};
+  std::atomic<int> starts_{0};
   std::atomic<int> configurationsMade_{0};
   std::mutex mutex_;
   std::vector<std::unique_ptr<apiserver::EmbeddedCluster>>
@@ -210,6 +227,7 @@ inline constexpr const char* kFaultNamespace = "/api/v1/namespaces/app";
 inline constexpr const char* kFaultInstances = "/apis/my.crd.group/v1/coolresources";
 inline constexpr const char* kFaultWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+inline constexpr const char* kFaultCertificate = "/api/v1/namespaces/lastout/secrets/lastout-tls";
 inline constexpr const char* kFaultPolicy =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/policy";
 

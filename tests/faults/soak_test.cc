@@ -31,7 +31,7 @@ constexpr uint32_t kLongestTrouble = 25;
 
 class Soak {
  public:
-  explicit Soak(uint64_t seed) : dice_(seed), world_(2, seed) { world_.replica(0).serve(); }
+  Soak(uint64_t seed, Processes processes) : dice_(seed), world_(2, seed, processes) { calm(); }
 
   // One story is made, deleted in some order in spite of everything, and gone.
   void round() {
@@ -65,14 +65,16 @@ class Soak {
   }
 
  private:
-  // What there is at the beginning of a teardown: one lastout or two.
+  // What there is at the beginning of a teardown: of each role one lastout or two.
   void prepare(int instances) {
     calm();
-    Replica& second = world_.replica(1);
-    if (dice_.oneIn(3) && second.isServing())
-      second.kill();
-    else if (!second.isServing())
-      second.serve();
+    for (size_t i = 1; i < world_.replicas(); i += 2) {
+      Replica& second = world_.replica(i);
+      if (dice_.oneIn(3) && second.isServing())
+        second.kill();
+      else if (!second.isServing())
+        second.serve();
+    }
     world_.createStory(instances);
     world_.waitUntilGuarded();
     world_.waitUntil("the configuration is in force", [this] { return isInForce(); });
@@ -106,14 +108,15 @@ class Soak {
     for (size_t i = 0; i < world_.replicas(); ++i) {
       world_.replica(i).connect();
       world_.replica(i).api.calm();
-      if (i == 0 && !world_.replica(i).isServing()) world_.replica(i).serve();
+      if (i % 2 == 0 && !world_.replica(i).isServing()) world_.replica(i).serve();
     }
   }
 
   bool isInForce() {
     for (size_t i = 0; i < world_.replicas(); ++i) {
-      if (world_.replica(i).isServing() &&
-          !world_.replica(i).server().standing().webhookInForce.value_or(false))
+      Replica& replica = world_.replica(i);
+      if (replica.isServing() && replica.roles().controller &&
+          !replica.server().standing().webhookInForce.value_or(false))
         return false;
     }
     return true;
@@ -131,7 +134,7 @@ class Soak {
     if (++troubles_ > kMostTroubles) return calm();
     wait_ = dice_.below(kLongestTrouble);
     ++faults_;
-    Replica& chosen = world_.replica(dice_.below(2));
+    Replica& chosen = world_.replica(dice_.below(static_cast<uint32_t>(world_.replicas())));
     if (chosen.isServing())
       happen(chosen);
     else
@@ -222,13 +225,13 @@ class Soak {
   int reported_ = 0;
 };
 
-TEST(SoakTest, NothingUnsafeAndEverythingEnds) {
+void soak(Processes processes) {
   const uint64_t seconds = numberIn("LASTOUT_SOAK_SECONDS", 30);
   const uint64_t seed = numberIn("LASTOUT_SOAK_SEED", std::random_device()());
   const std::string again = "scripts/soak " + std::to_string(seconds) + " " + std::to_string(seed);
   std::cout << "soak: seed " << seed << ", " << seconds << " s; again: " << again << std::endl;
   const auto end = steady_clock::now() + std::chrono::seconds(seconds);
-  Soak soak(seed);
+  Soak soak(seed, processes);
   while (steady_clock::now() < end && !::testing::Test::HasFailure()) {
     soak.round();
     EXPECT_EQ(soak.complaints(), "") << soak.logged();
@@ -236,6 +239,9 @@ TEST(SoakTest, NothingUnsafeAndEverythingEnds) {
   std::cout << "soak: " << soak.summary() << std::endl;
   EXPECT_FALSE(::testing::Test::HasFailure()) << "to repeat it: " << again;
 }
+
+TEST(SoakTest, NothingUnsafeAndEverythingEnds) { soak(Processes::OfBothRoles); }
+TEST(SoakTest, NothingUnsafeAndEverythingEndsWithOneRoleEach) { soak(Processes::OfOneRole); }
 
 }  // namespace
 }  // namespace lastout::testing

@@ -34,6 +34,7 @@ class AnswersTest : public lastout::testing::ServerTest {
     const auto made =
         apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAnswersValidity).value();
     ServerOptions options;
+    options.roles.controller = false;
     options.version = "1.2.3";
     options.http.identity = {made.certificate, made.key, ""};
     options.answers.emplace();

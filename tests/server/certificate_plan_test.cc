@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/parse.h"
+#include "server/webhook_configuration.h"
 
 namespace lastout::server {
 namespace {
@@ -122,6 +123,33 @@ TEST(CertificatePlan, LeavesToOthersWhatTheyMake) {
   const auto expired = nextCertificate(shared, kNames, {}, kNow + 91 * kDay);
   ASSERT_FALSE(expired);
   EXPECT_NE(expired.error().message.find("it has no ca.key"), std::string::npos);
+}
+
+TEST(CertificatePlan, ANewPathStandsBesideTheFormerOne) {
+  SharedCertificate shared{"crt", "key", "ca", "ca key"};
+  const std::string first = reviewPathOf("key");
+  EXPECT_EQ(reviewPathsOf(shared), std::vector<std::string>{first});
+  const std::string seed(32, 'a');
+  shared = withNewPath(shared, seed);
+  const std::vector<std::string> both{reviewPathOf("key", seed), first};
+  EXPECT_EQ(reviewPathsOf(shared), both);
+  EXPECT_NE(both[0], both[1]);
+  EXPECT_TRUE(isSecretPath(both[0]));
+  const auto stored = kube::parseJson(secretOf("n", "s", shared).dump(), "").value();
+  EXPECT_EQ(sharedCertificateIn(stored), shared);
+  EXPECT_EQ(reviewPathsOf(withoutFormerPath(shared)), std::vector<std::string>{both[0]});
+  shared = withNewPath(withNewPath(shared, std::string(32, 'b')), std::string(32, 'c'));
+  EXPECT_EQ(reviewPathsOf(shared), (std::vector<std::string>{reviewPathOf("key", std::string(32, 'c')),
+                                                             reviewPathOf("key", std::string(32, 'b'))}));
+}
+
+// Somebody wrote something else there.
+TEST(CertificatePlan, WhatIsNoSeedIsNotUsed) {
+  SharedCertificate shared{"crt", "key", "ca", "ca key"};
+  for (const std::string& seed : {std::string("short"), std::string(32, 'X')}) {
+    const auto stored = kube::parseJson(secretOf("n", "s", withNewPath(shared, seed)).dump(), "").value();
+    EXPECT_EQ(sharedCertificateIn(stored), shared);
+  }
 }
 
 }  // namespace

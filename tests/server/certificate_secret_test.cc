@@ -34,12 +34,13 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
     }
   };
 
-  Replica& startReplica() {
+  Replica& startReplica(bool renews = true) {
     Replica& replica = replicas.emplace_back();
     CertificateSecretOptions options;
     options.namespaceName = namespaceName;
     options.name = "lastout-tls";
     options.names = {{"lastout.default.svc"}, {}};
+    options.renews = renews;
     options.lookAfter = std::chrono::milliseconds(10);
     options.clock = [this] {
       ++looks;
@@ -79,6 +80,17 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
   std::vector<std::string> lines;
   std::list<Replica> replicas;
 };
+
+// It has no right to: that is for the process with the other role.
+TEST_F(CertificateSecretTest, IsUsedAndNotMadeByOneThatDoesNotRenewIt) {
+  Replica& reader = startReplica(false);
+  startReplica();
+  waitUntil([&] { return reader.secret->isKnown(); });
+  EXPECT_EQ(reader.uses(), stored());
+  remove(kSecret);
+  waitUntil([&] { return !stored().key.empty() && reader.uses() == stored(); });
+  EXPECT_THAT(logged(), ::testing::IsEmpty());
+}
 
 TEST_F(CertificateSecretTest, IsMadeOnceAndUsedByAll) {
   Replica& first = startReplica();

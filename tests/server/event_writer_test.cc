@@ -204,10 +204,9 @@ class TellingServerTest : public EventWriterTest {
       options.webhook->url = "https://127.0.0.1:1";
       options.webhook->authorities = authority.certificate;
     }
-    options.lease.emplace();
-    options.lease->identity = identity;
-    options.lease->times.retry = milliseconds(20);
-    options.lease->clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
+    options.identity = identity;
+    options.lease.times.retry = milliseconds(20);
+    options.clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level /*level*/, const std::string&) {};

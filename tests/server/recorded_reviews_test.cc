@@ -43,6 +43,7 @@ class RecordedReviewsTest : public ServerTest {
     create("/apis/lastout.dev/v1alpha1/criticalservices",
            standing("43-delete-criticalservices-agent-background"));
     ServerOptions options;
+    options.roles.controller = false;
     options.http.identity = lastout::testing::testIdentity(authority);
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };

@@ -432,6 +432,8 @@ class LeaseHolderTest : public StatusTest {
     options.http.port = 0;
     options.webhook.reset();
     options.lease = leaseOptions(identity);
+    options.identity = options.lease.identity;
+    options.clock = options.lease.clock;
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = half();
     options.log = [](Level /*level*/, const std::string&) {};

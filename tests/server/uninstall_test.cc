@@ -204,6 +204,41 @@ TEST_F(UninstallTest, ADryRunChangesNothing) {
                             "leases.coordination.k8s.io/lastout/lastout: would be deleted"}));
 }
 
+// One for each role, as deploy/ has them; the former one may be there, too.
+TEST_F(UninstallTest, BothDeploymentsGo) {
+  install();
+  for (const std::string role : {"webhook", "controller"}) {
+    Json deployment = ownDeployment();
+    deployment["metadata"]["name"] = "lastout-" + role;
+    deployment["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"] = role;
+    deployment["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/component"] = role;
+    create("/apis/apps/v1/namespaces/lastout/deployments", deployment);
+  }
+  EXPECT_TRUE(run());
+  expectNothingHoldsOrDenies();
+  for (const std::string name : {"lastout-webhook", "lastout-controller", "lastout"}) {
+    EXPECT_FALSE(isThere("/apis/apps/v1/namespaces/lastout/deployments/" + name));
+    EXPECT_THAT(told, Contains("deployments.apps/lastout/" + name + ": deleted, and its Pods are gone"));
+  }
+  told.clear();
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told, Contains("deployments.apps in namespace lastout: none of lastout's is there"));
+}
+
+// What stops it in between is no refusal that has left everything as it was.
+TEST_F(UninstallTest, OneDeploymentThatMayNotBeDeletedKeepsTheRest) {
+  install();
+  Json deployment = ownDeployment();
+  deployment["metadata"]["name"] = "lastout-controller";
+  create("/apis/apps/v1/namespaces/lastout/deployments", deployment);
+  server.refuse = [](const client::ApiRequest& request) {
+    return request.method == "DELETE" && request.target == kOwnDeployment ? std::optional(403) : std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_TRUE(isThere(kOwnWebhook));
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("a right is missing"), HasSubstr(kWayOut)));
+}
+
 // Nobody loses a deletion that is to be carried out without having said so.
 TEST_F(UninstallTest, DeletionsThatAreDeferredNeedAYes) {
   install();
@@ -480,7 +515,7 @@ TEST_F(UninstallTest, ADryRunNamesWhoMayHoldTheLeaseWhenTheDeploymentIsGone) {
   options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(told, Contains("leases.coordination.k8s.io/lastout/lastout: \"somebody_1\" holds it; unless "
-                             "its Pod goes with the Deployment, while that renews it, nothing is done"));
+                             "its Pod goes with a Deployment, while that renews it, nothing is done"));
 }
 
 TEST_F(UninstallTest, ADryRunNamesWhoHoldsTheLease) {

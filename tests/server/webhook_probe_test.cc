@@ -88,7 +88,8 @@ class WebhookProbeTest : public ServerTest {
     admission::HttpServerOptions options;
     options.identity = lastout::testing::testIdentity(authority);
     std::vector<admission::HttpRoute> routes{
-        {"POST", std::string(kProbePath), "application/json", answerProbe}};
+        {"POST", std::string(kProbePath), "application/json",
+         [](const admission::HttpRequest& request) { return answerProbe(request, "0a"); }}};
     http_ =
         admission::HttpServer::open(options, std::move(routes), [](const admission::HttpEvent&) {}).value();
     configuration.address.url = "https://127.0.0.1:" + std::to_string(http_->port());
@@ -323,10 +324,9 @@ class ProbingServerTest : public ServerTest {
     options.answers.emplace();
     options.webhook = WebhookAddress{};
     options.webhook->authorities = authority.certificate;
-    options.lease.emplace();
-    options.lease->identity = "me";
-    options.lease->times.retry = milliseconds(20);
-    options.lease->clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
+    options.identity = "me";
+    options.lease.times.retry = milliseconds(20);
+    options.clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
     options.probe.period = milliseconds(20);
     options.probe.retry = milliseconds(5);
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};

@@ -1,0 +1,328 @@
+#include "server/controller_role.h"
+
+#include <utility>
+
+#include "criticalservice/critical_service.h"
+#include "server/confirmed_verdict.h"
+#include "server/dependency_standing.h"
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLetGoPatience{5'000};  // for all CriticalServices, before a work goes
+constexpr std::chrono::milliseconds kPathPause{2'000};  // for listeners to see the Secret that has a new path
+constexpr std::chrono::milliseconds kConfirmPatience{3'500};  // for all that one deferred deletion rests on
+
+// Whether a type is built in, and has no CRD to guard, is the same in every cluster.
+const kube::ResourceMap& builtInTypes() {
+  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  return kTypes;
+}
+
+}  // namespace
+
+ControllerRole::ControllerRole(const SharedParts& parts)
+    : parts_(parts),
+      options_(parts.options),
+      lease_(parts.access, leaseOptions()),
+      keeper_(makeKeeper()),
+      probe_(makeProbe()),
+      status_(parts.access, parts.view, statusOptions()),
+      carrier_(parts.access, parts.view, carrierOptions()),
+      works_(parts.access, parts.view, worksOptions()),
+      holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()) {}
+
+// Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
+LeaseHolderOptions ControllerRole::leaseOptions() {
+  LeaseHolderOptions lease = options_.lease;
+  lease.identity = options_.identity;
+  lease.clock = options_.clock;
+  lease.random = options_.random;
+  lease.log = options_.log;
+  lease.mayHold = [this] { return parts_.health().isReady(); };
+  lease.taken = [this] { taken(); };
+  return lease;
+}
+
+void ControllerRole::taken() {
+  if (keeper_) keeper_->reconsider();
+  status_.reconsider();
+  carrier_.reconsider(true);
+  works_.reconsider();
+  holder_.reconsider();
+}
+
+std::unique_ptr<WebhookKeeper> ControllerRole::makeKeeper() {
+  if (!options_.webhook) return nullptr;
+  WebhookConfiguration configuration;
+  configuration.address = *options_.webhook;
+  configuration.address.reviewPath = reviewPathOf(options_.http.identity.privateKey);
+  configuration.ownNamespace = parts_.view.ownNamespace();
+  configuration.auditOnly = options_.reviews.auditOnly;
+  configuration.scope = options_.webhookScope;
+  WebhookKeeperOptions keeping;
+  keeping.watcher = options_.watcher;
+  keeping.random = options_.random;
+  keeping.log = options_.log;
+  keeping.restored = [this](std::chrono::milliseconds unguarded) {
+    parts_.metrics.countRestored(unguarded);
+    options_.restored(unguarded);
+    tellOfWebhook("Restored", "it was changed, and is put back; for " + std::to_string(unguarded.count()) +
+                                  " ms it did not ask for all that it should");
+  };
+  keeping.mayWrite = [this] { return lease_.holds(); };
+  return std::make_unique<WebhookKeeper>(parts_.access, std::move(configuration), std::move(keeping));
+}
+
+std::unique_ptr<WebhookProbe> ControllerRole::makeProbe() {
+  if (!keeper_ || options_.reviews.auditOnly) return nullptr;
+  WebhookProbeOptions probe;
+  probe.configuration = [this] { return keeper_->inForce(); };
+  probe.times = options_.probe;
+  probe.random = options_.random();
+  probe.counted = [this](ProbeResult result) { parts_.metrics.count(result); };
+  probe.answered = [this](const ProbeAnswer& answer) {
+    const std::lock_guard lock(pathMutex_);
+    renewal_.answered(answer);
+  };
+  probe.changed = [this](const ProbeStanding& standing) { tellOf(standing); };
+  probe.log = options_.log;
+  return std::make_unique<WebhookProbe>(parts_.access, std::move(probe));
+}
+
+StatusWriterOptions ControllerRole::statusOptions() {
+  StatusWriterOptions status;
+  status.mayWrite = [this] { return lease_.holds(); };
+  status.enforcement = [this](const criticalservice::CriticalService& service,
+                              const admission::ClusterView& view) { return enforcement(service, view); };
+  status.holdProblem = [this](const criticalservice::CriticalService& service) {
+    return holder_.problemOf(service.provider);
+  };
+  status.written = [this](const std::string& name, const std::string& uid, const nlohmann::json& before,
+                          const nlohmann::json& after) {
+    for (Event& event : eventsOf(name, uid, before, after)) parts_.events.tell(std::move(event));
+  };
+  status.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
+  status.random = options_.random;
+  status.backoff = options_.watcher.reflector.backoff;
+  status.log = options_.log;
+  status.failed = [this] { parts_.metrics.countStatusFailure(); };
+  return status;
+}
+
+// The webhook role remembers what it denied; this one carries it out, after it has confirmed by itself that
+// it may go.
+DeferredDeletionRunnerOptions ControllerRole::carrierOptions() {
+  DeferredDeletionRunnerOptions carrier;
+  carrier.requesters = options_.requesters;
+  carrier.annotationsCount = [this] { return parts_.annotationPolicy.isEnforced(); };
+  carrier.confirmAnnotationsCount = [this] { return parts_.annotationPolicy.look(); };
+  carrier.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
+  carrier.mayAct = [this] { return lease_.holds() && isAskedAboutAll() && !options_.reviews.auditOnly; };
+  carrier.confirm = [this](const kube::ObjectKey& object) {
+    return isConfirmedToGo(parts_.view, parts_.reads, parts_.services, object,
+                           steady_clock::now() + kConfirmPatience);
+  };
+  carrier.forget = [this](const std::string& service, const criticalservice::DeferredDeletion& deletion) {
+    parts_.deferredDeletions.forget(service, deletion);
+  };
+  carrier.random = options_.random;
+  carrier.told = parts_.tellOf;
+  return carrier;
+}
+
+bool ControllerRole::isAskedAboutAll() const { return !keeper_ || keeper_->asksAboutAll().value_or(false); }
+
+WorkKeeperOptions ControllerRole::worksOptions() {
+  WorkKeeperOptions works;
+  works.mayKeep = [this] { return mayHoldAnything(); };
+  works.refused = [this] { return carrier_.refused(); };
+  works.services = [this] { return parts_.services.read(steady_clock::now() + kLetGoPatience); };
+  works.mayAct = [this] { return lease_.holds(); };
+  works.random = options_.random;
+  works.log = options_.log;
+  works.told = [this](Event event) { parts_.events.tell(std::move(event)); };
+  return works;
+}
+
+ProviderHolderOptions ControllerRole::holderOptions() {
+  ProviderHolderOptions holder;
+  holder.mayHold = [this] { return mayHoldAnything(); };
+  holder.mayAct = [this] { return lease_.holds(); };
+  holder.random = options_.random;
+  holder.log = options_.log;
+  return holder;
+}
+
+// Where it does not deny, and where there can be no CriticalService, it lets go of what it kept or held.
+bool ControllerRole::mayHoldAnything() const {
+  return !options_.reviews.auditOnly &&
+         parts_.view.knowledge(criticalservice::criticalServiceType()) != graph::Knowledge::Absent;
+}
+
+void ControllerRole::listensAt(const std::string& url) {
+  const bool isNamed =
+      options_.webhook && (!options_.webhook->url.empty() || !options_.webhook->serviceName.empty());
+  if (keeper_ && !isNamed) keeper_->setUrl(url);
+}
+
+void ControllerRole::start() {
+  if (keeper_) keeper_->start();
+  if (probe_) probe_->start();
+  status_.start();
+  carrier_.start();
+  works_.start();
+  holder_.start();
+  lease_.start();
+}
+
+void ControllerRole::end() {
+  carrier_.stop();
+  works_.end();
+  holder_.end();
+}
+
+void ControllerRole::stop() {
+  works_.stop();
+  holder_.stop();
+  status_.stop();
+  lease_.stop();
+  if (probe_) probe_->stop();
+  if (keeper_) keeper_->stop();
+}
+
+void ControllerRole::told() {
+  carrier_.reconsider();
+  works_.reconsider();
+  holder_.reconsider();
+}
+
+void ControllerRole::reconsider(bool knowsCertificate) {
+  if (keeper_) {
+    followPath();
+    renewPath();
+    if (knowsCertificate) declareWebhook();
+  }
+  if (probe_) probe_->reconsider();
+  status_.reconsider();
+  carrier_.reconsider(true);
+  works_.reconsider();
+  holder_.reconsider();
+  lease_.reconsider();
+}
+
+// What CriticalServices guard is to be asked about, once all of them are known and what providers need was
+// read: what stands there may ask about more until then. Without the CRD of CriticalServices there can be
+// none.
+void ControllerRole::declareWebhook() {
+  const LiveView& live = parts_.view;
+  const graph::Knowledge knowledge = live.knowledge(criticalservice::criticalServiceType());
+  if (knowledge == graph::Knowledge::Absent) return keeper_->retire();
+  if (!admission::believable(knowledge) || !live.hasReadDependencies()) return;
+  ReviewedObjects objects;
+  live.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    const graph::Graph& graph = view.graph();
+    if (const auto home = graph.find({{"", "namespaces"}, "", live.ownNamespace()}))
+      objects.ownNamespaceUid = graph.uid(*home);
+    for (const criticalservice::CriticalService* service : view.services())
+      objects.add(*service, types, view.guards().dependencies(view.guards().find(service->meta.name)),
+                  live.ownNamespace());
+  });
+  keeper_->setObjects(std::move(objects));
+}
+
+void ControllerRole::trust(const std::string& authorities) {
+  if (keeper_) keeper_->setAuthorities(authorities);
+}
+
+// Nothing is asked at any path before the first is known.
+void ControllerRole::usePaths(const std::vector<std::string>& paths) {
+  if (!keeper_) return;
+  {
+    const std::lock_guard lock(pathMutex_);
+    const bool isFirst = paths_.empty();
+    const bool isNew = isFirst || paths_.front() != paths.front();
+    paths_ = paths;
+    if (!isNew) return;
+    newPathAt_ = isFirst ? TimePoint() : steady_clock::now() + kPathPause;
+  }
+  followPath();
+}
+
+void ControllerRole::followPath() {
+  std::string path;
+  {
+    const std::lock_guard lock(pathMutex_);
+    if (!newPathAt_ || steady_clock::now() < *newPathAt_) return;
+    newPathAt_.reset();
+    path = paths_.front();
+  }
+  keeper_->setReviewPath(path);
+}
+
+// By the holder of the Lease, as each renewal is one of all.
+void ControllerRole::renewPath() {
+  if (parts_.certificates == nullptr || !probe_ || !lease_.holds()) return;
+  const std::string inForce = keeper_->pathInForce();
+  const auto configuration = keeper_->inForce();
+  const bool isProven = configuration && probe_->isProvenFor(configuration->fingerprint);
+  const std::lock_guard lock(pathMutex_);
+  if (renewal_.isDue(steady_clock::now())) {
+    renewal_.renewed(steady_clock::now());
+    options_.log(Level::Info, "a listener could not be reached, or was started: reviews get another path");
+    return parts_.certificates->renewPath();
+  }
+  if (paths_.size() > 1 && isProven && inForce == paths_.front()) parts_.certificates->leaveFormerPath();
+}
+
+// By whoever holds the view's lock.
+Enforcement ControllerRole::enforcement(const criticalservice::CriticalService& service,
+                                        const admission::ClusterView& view) const {
+  EnforcementFacts facts;
+  facts.auditOnly = options_.reviews.auditOnly;
+  facts.keepsWebhook = keeper_ != nullptr;
+  facts.ownNamespace = parts_.view.ownNamespace();
+  facts.wanted.add(service, builtInTypes(), view.guards().dependencies(view.guards().find(service.meta.name)),
+                   facts.ownNamespace);
+  const DependencyStanding dependencies = dependencyStanding(view, service);
+  if (!dependencies.known) facts.undecided = dependencies.message;
+  if (keeper_) facts.asksAbout = keeper_->asksAbout(facts.wanted);
+  if (probe_) facts.probed = probe_->enforcementFor(facts.wanted);
+  return enforcementOf(facts, service);
+}
+
+void ControllerRole::addTo(Standing& now) const {
+  if (keeper_) now.webhookInForce = keeper_->isInForce().value_or(false);
+  if (probe_) now.probes = probe_->standings();
+  now.leads = lease_.holds();
+  now.keptWorks = works_.kept();
+}
+
+void ControllerRole::tellOf(const ProbeStanding& probe) const {
+  const std::string server = "the API server at " + probe.address;
+  switch (probe.result) {
+    case ProbeResult::Allowed:
+      tellOfWebhook("ProbeAllowed", server + " does not go by it: what is guarded can be deleted there");
+      return options_.log(
+          Level::Error,
+          server + " does not ask lastout: it allowed a probe, and would let guarded objects go");
+    case ProbeResult::Failed:
+      return options_.log(Level::Warning, "whether " + server + " asks lastout is not known: " + probe.why);
+    case ProbeResult::Denied:
+      return options_.log(Level::Info, server + " asks lastout, by the webhook configuration that stands");
+    case ProbeResult::Outdated:
+    case ProbeResult::None:
+      break;
+  }
+}
+
+// The other replicas see the same, and leave it to the holder of the Lease to tell.
+void ControllerRole::tellOfWebhook(const char* reason, const std::string& message) const {
+  if (!lease_.holds()) return;
+  parts_.events.tell({"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+                      WebhookConfiguration().name, keeper_->uid(), true, reason, message});
+}
+
+}  // namespace lastout::server

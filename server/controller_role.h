@@ -1,0 +1,89 @@
+// ControllerRole: the part of lastout that acts, of which one process in the cluster does so at a time, the
+// holder of the Lease: it carries out deferred deletions, keeps works, holds providers, and writes the status
+// of CriticalServices and the webhook configuration. Each process with this role probes the API servers.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/deferred_deletion_runner.h"
+#include "server/enforcement.h"
+#include "server/lease_holder.h"
+#include "server/provider_holder.h"
+#include "server/review_paths.h"
+#include "server/shared_parts.h"
+#include "server/status_writer.h"
+#include "server/webhook_keeper.h"
+#include "server/webhook_probe.h"
+#include "server/work_keeper.h"
+
+namespace lastout::server {
+
+// Its functions may be called by any thread; start(), end() and stop() by one at a time.
+class ControllerRole {
+ public:
+  explicit ControllerRole(const SharedParts& parts);
+  ControllerRole(const ControllerRole&) = delete;
+  ControllerRole& operator=(const ControllerRole&) = delete;
+
+  // API servers reach the listener at this URL; where the options name another, or a Service, that one
+  // counts. Before start() alone.
+  void listensAt(const std::string& url);
+  void start();  // once
+  void end();    // nothing more is begun; waits for nothing but deletions that are being sent
+  void stop();   // for good, after end(); gives the Lease back
+  void told();   // a watch has told something
+  // Time has passed. To be called each second. `knowsCertificate`: the one that the webhook configuration is
+  // to trust is known.
+  void reconsider(bool knowsCertificate);
+
+  // As of WebhookKeeper; where others keep the webhook configuration it asks at no secret path, and names
+  // what it should.
+  bool asksAt(const std::string& path) const { return keeper_ && keeper_->asksAt(path); }
+  bool names(const std::string& authorities) const { return !keeper_ || keeper_->names(authorities); }
+  void trust(const std::string& authorities);
+  // Listeners answer at these paths, the newest first, as soon as they have seen the same Secret: API servers
+  // are told to ask at that one after a moment. The former one is left when all of them do.
+  void usePaths(const std::vector<std::string>& paths);
+  bool leads() const { return lease_.holds(); }
+  void addTo(Standing& now) const;  // never waits for an API server
+
+ private:
+  LeaseHolderOptions leaseOptions();
+  StatusWriterOptions statusOptions();
+  DeferredDeletionRunnerOptions carrierOptions();
+  WorkKeeperOptions worksOptions();
+  ProviderHolderOptions holderOptions();
+  std::unique_ptr<WebhookKeeper> makeKeeper();
+  std::unique_ptr<WebhookProbe> makeProbe();
+  void taken();
+  void declareWebhook();
+  void followPath();
+  void renewPath();
+  bool mayHoldAnything() const;
+  bool isAskedAboutAll() const;
+  Enforcement enforcement(const criticalservice::CriticalService& service,
+                          const admission::ClusterView& view) const;
+  void tellOf(const ProbeStanding& probe) const;
+  void tellOfWebhook(const char* reason, const std::string& message) const;
+
+  const SharedParts parts_;
+  const ServerOptions& options_;
+  LeaseHolder lease_;
+  const std::unique_ptr<WebhookKeeper> keeper_;  // null: others keep the webhook configuration
+  const std::unique_ptr<WebhookProbe> probe_;    // null: it is not tried whether API servers ask
+  StatusWriter status_;
+  DeferredDeletionRunner carrier_;
+  WorkKeeper works_;
+  ProviderHolder holder_;
+  std::mutex pathMutex_;  // over these
+  std::vector<std::string> paths_;
+  std::optional<TimePoint> newPathAt_;  // from when on the newest is to be asked at; nullopt: it is already
+  PathRenewal renewal_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,63 @@
+// ServerOptions: what a lastout beside a real API server is told: which roles it has, and what each of them
+// needs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "admission/deferred_deletion.h"
+#include "admission/http_server.h"
+#include "client/watcher.h"
+#include "server/answers.h"
+#include "server/certificate_secret.h"
+#include "server/deferred_deletion_store.h"
+#include "server/lease_holder.h"
+#include "server/live_view.h"
+#include "server/log.h"
+#include "server/reviews.h"
+#include "server/webhook_configuration.h"
+#include "server/webhook_probe.h"
+
+namespace lastout::server {
+
+// Which parts of lastout one process runs. At least one of the two.
+struct Roles {
+  bool webhook = true;     // answers reviews, and remembers deletions that it denies to controllers
+  bool controller = true;  // everything that the holder of the Lease does, and the webhook configuration
+};
+
+struct ServerOptions {
+  Roles roles;
+  admission::HttpServerOptions http;  // of the webhook role; its identity is the answers' at first, too
+  LiveViewOptions view;
+  ReviewsOptions reviews;
+  // How the API server finds lastout; nullopt: others keep the webhook configuration. The controller role
+  // writes it: an empty URL without a Service becomes the address at which the webhook role of this process
+  // listens. The webhook role by itself takes from it only whether the path for reviews is secret.
+  std::optional<WebhookAddress> webhook;
+  WebhookScope webhookScope = WebhookScope::Objects;  // or Types
+  // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. The
+  // controller role makes and renews it. Its members from `watcher` on are filled in here.
+  std::optional<CertificateSecretOptions> certificates;
+  LeaseHolderOptions lease;  // of the controller role; its identity, clock, random and log are the server's
+  std::string identity;      // of this process, in the Lease and in Events
+  std::function<WallTime()> clock = [] {  // what time it is, for people
+    return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+  };
+  Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
+  std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
+  std::string version;                    // of the program, for the metrics
+  // Whether API servers ask it is tried where it keeps the webhook configuration, and does not only watch.
+  ProbeTimes probe;
+  client::WatcherOptions watcher;
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+
+  // All of these are called by any thread, and must not wait for long.
+  Log log;
+  std::function<void(const Verdict& verdict)> verdict;
+  std::function<void(std::chrono::milliseconds unguarded)> restored;  // as of WebhookKeeperOptions
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,93 @@
+#include "server/webhook_role.h"
+
+#include <utility>
+#include <vector>
+
+#include "admission/log_limiter.h"
+#include "server/answers.h"
+#include "server/sentinel.h"
+#include "server/webhook_configuration.h"
+
+namespace lastout::server {
+namespace {
+
+// Hexadecimal digits that no other process has, as good as certainly.
+std::string nameOfProcess(const client::RandomFraction& random) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name;
+  for (int i = 0; i < 16; ++i) name += kDigits[static_cast<size_t>(random() * 16) % kDigits.size()];
+  return name;
+}
+
+ReviewsOptions reviewsOptions(const SharedParts& parts) {
+  ReviewsOptions reviews = parts.options.reviews;
+  reviews.personsCount = parts.options.requesters.personsCount;
+  reviews.denied = [&store = parts.deferredDeletions](const admission::Review& review, TimePoint deadline) {
+    return store.remember(review, deadline);
+  };
+  return reviews;
+}
+
+}  // namespace
+
+WebhookRole::WebhookRole(const SharedParts& parts, AsksAt asksAt)
+    : asksAt_(std::move(asksAt)),
+      isPathSecret_(parts.options.webhook.has_value()),
+      name_(nameOfProcess(parts.options.random())),
+      reviews_(parts.view, parts.reads, parts.services, parts.rights, reviewsOptions(parts),
+               [&metrics = parts.metrics, verdict = parts.options.verdict](const Verdict& given) {
+                 metrics.count(given);
+                 verdict(given);
+               }) {}
+
+kube::Result<std::unique_ptr<WebhookRole>> WebhookRole::open(const SharedParts& parts, AsksAt asksAt) {
+  std::unique_ptr<WebhookRole> role(new WebhookRole(parts, std::move(asksAt)));
+  if (auto listening = role->listen(parts); !listening) return tl::unexpected(std::move(listening.error()));
+  return role;
+}
+
+kube::Result<void> WebhookRole::listen(const SharedParts& parts) {
+  usePaths({reviewPathOf(parts.options.http.identity.privateKey)});
+  std::vector<admission::HttpRoute> routes;
+  const auto review = [this](const admission::HttpRequest& request) { return reviews_.answer(request); };
+  const auto knows = [this](const std::string& path) { return isReviewPath(path); };
+  for (const char* below : {"", "/"})
+    routes.push_back(
+        {"POST", std::string(kReviewPath) + below, "application/json", review, false, false, knows});
+  routes.push_back({"POST", std::string(kProbePath), "application/json",
+                    [this](const admission::HttpRequest& request) { return answerProbe(request, name_); }});
+  for (admission::HttpRoute& route : healthRoutes(parts.health)) routes.push_back(std::move(route));
+  const auto log = [log = parts.options.log](const admission::HttpEvent& event) {
+    log(Level::Warning, toString(event));
+  };
+  auto http = admission::HttpServer::open(parts.options.http, std::move(routes), admission::limited(log, {}));
+  if (!http) return tl::unexpected(std::move(http.error()));
+  http_ = std::move(*http);
+  return {};
+}
+
+kube::Result<void> WebhookRole::use(const admission::TlsIdentity& identity,
+                                    const std::vector<std::string>& paths) {
+  if (auto used = http_->use(identity); !used) return used;
+  usePaths(paths);
+  return {};
+}
+
+void WebhookRole::usePaths(const std::vector<std::string>& paths) {
+  const std::lock_guard lock(mutex_);
+  paths_.use(paths, std::chrono::steady_clock::now());
+}
+
+// The path is secret: a request to another one does not come from an API server.
+bool WebhookRole::isReviewPath(const std::string& path) const {
+  if (!isPathSecret_) return path == kReviewPath;
+  if (asksAt_(path)) return true;
+  const std::lock_guard lock(mutex_);
+  return paths_.has(path, std::chrono::steady_clock::now());
+}
+
+void WebhookRole::stop(std::chrono::milliseconds grace) {
+  if (http_) http_->stop(grace);
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,54 @@
+// WebhookRole: the part of lastout that API servers ask: the listener, and the answers to reviews. It reads,
+// denies, and remembers denied deletions in the status of CriticalServices; it writes nothing else but
+// Events, and carries nothing out.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "admission/http_server.h"
+#include "server/review_paths.h"
+#include "server/reviews.h"
+#include "server/shared_parts.h"
+
+namespace lastout::server {
+
+// Its functions may be called by any thread; stop() by one at a time.
+class WebhookRole {
+ public:
+  // Whether the webhook configuration that stands has reviews asked for at that path.
+  using AsksAt = std::function<bool(const std::string& path)>;
+
+  // Listens and answers from now on. The path for reviews is the one of the certificate's key, and any that
+  // `asksAt` knows. Fails when the address cannot be had, or the identity is unusable.
+  static kube::Result<std::unique_ptr<WebhookRole>> open(const SharedParts& parts, AsksAt asksAt);
+  ~WebhookRole() { stop(std::chrono::milliseconds(0)); }
+  WebhookRole(const WebhookRole&) = delete;
+  WebhookRole& operator=(const WebhookRole&) = delete;
+
+  int port() const { return http_->port(); }
+  // As HttpServer::use(); reviews are answered at these paths, if they are secret.
+  kube::Result<void> use(const admission::TlsIdentity& identity, const std::vector<std::string>& paths);
+  // As HttpServer::stop().
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  WebhookRole(const SharedParts& parts, AsksAt asksAt);
+  kube::Result<void> listen(const SharedParts& parts);
+  void usePaths(const std::vector<std::string>& paths);
+  bool isReviewPath(const std::string& path) const;
+
+  const AsksAt asksAt_;
+  const bool isPathSecret_;
+  const std::string name_;  // in answers to probes
+  Reviews reviews_;
+  mutable std::mutex mutex_;
+  ReviewPaths paths_;  // guarded by the mutex
+  std::unique_ptr<admission::HttpServer> http_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,232 @@
+// Two processes with the webhook role and two with the controller role: the same stories, and what goes wrong
+// with each of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/faults/fault_world.h"
+
+namespace lastout::testing {
+namespace {
+
+using apiserver::Json;
+using ::testing::HasSubstr;
+
+constexpr const char* kRolesLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
+const kube::GroupResource kRolesType{"my.crd.group", "coolresources"};
+
+std::string pathOf(const Json& configuration) {
+  return configuration["webhooks"][0]["clientConfig"]["service"]["path"];
+}
+
+class RolesTest : public ::testing::Test {
+ public:
+  RolesTest() {
+    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).serve();
+  }
+  ~RolesTest() override { EXPECT_EQ(world.judge.complaints(), "") << world.logged(); }
+
+  Replica& webhook(size_t number = 0) { return world.replica(number); }
+  Replica& controller(size_t number = 0) { return world.replica(2 + number); }
+  void begin(int instances) {
+    world.createStory(instances);
+    world.waitUntilGuarded();
+  }
+  void expectAllGone(int instances) {
+    for (const std::string& path : FaultWorld::storyPaths(instances))
+      EXPECT_FALSE(world.isThere(path)) << path;
+    EXPECT_GT(world.judge.counts().allowed, 0) << "the provider's deletion was reviewed";
+    EXPECT_THAT(world.unasked(), ::testing::IsEmpty());
+  }
+  // The provider's owner goes, so that the garbage collector asks for the provider, and is denied.
+  void deferTheProvider() {
+    const std::string owners = "/api/v1/namespaces/app/configmaps";
+    world.create(owners, FaultWorld::named("v1", "ConfigMap", "owner"));
+    const Json uid = world.get(owners + "/owner")["metadata"]["uid"];
+    const Json owner = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "owner"}, {"uid", uid}};
+    world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", Json::array({owner})}}}});
+    world.ask("DELETE", owners + "/owner");
+    world.waitUntil("what was denied to the garbage collector is remembered", [&] {
+      return world.get(kFaultService).dump().find("deferredDeletions") != std::string::npos;
+    });
+  }
+  void waitUntilAgain(Replica& replica) {
+    world.waitUntil(replica.identity + " is ready again", [&] { return replica.server().isReady(); });
+  }
+
+  FaultWorld world{2, 1, Processes::OfOneRole};
+};
+
+// docs/security.md: the account of the webhook role may write nothing else.
+TEST_F(RolesTest, TheWebhookRoleWritesStatusAndEventsAlone) {
+  begin(3);
+  deferTheProvider();
+  world.deleteAll(FaultWorld::storyPaths(3));
+  expectAllGone(3);
+  std::set<std::string> writes = webhook(0).writes();
+  writes.merge(webhook(1).writes());
+  const std::string status = "PATCH /apis/lastout.dev/v1alpha1/criticalservices/guard/status";
+  EXPECT_THAT(writes, ::testing::Contains(status)) << "it remembers what it denied to controllers";
+  writes.erase(status);
+  for (const std::string& write : writes) EXPECT_EQ(write, "POST /api/v1/namespaces/default/events");
+}
+
+TEST_F(RolesTest, AControllerIsAskedNothing) {
+  begin(1);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(controller(i).server().port(), 0);
+    EXPECT_FALSE(controller(i).wasReached());
+    EXPECT_EQ(webhook(i).server().standing().leads, std::nullopt);
+    EXPECT_EQ(webhook(i).server().standing().webhookInForce, std::nullopt);
+  }
+  EXPECT_TRUE(world.leader().roles().controller);
+  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+}
+
+TEST_F(RolesTest, AWebhookDies) {
+  begin(3);
+  world.deleteAll(FaultWorld::storyPaths(3), [&] {
+    if (webhook().isServing()) webhook().kill();
+  });
+  expectAllGone(3);
+}
+
+TEST_F(RolesTest, TheHolderOfTheLeaseDies) {
+  begin(3);
+  Replica& dying = world.leader();
+  world.deleteAll(FaultWorld::storyPaths(3), [&] {
+    if (dying.isServing()) dying.kill();
+  });
+  expectAllGone(3);
+  world.createStory();
+  world.waitUntilGuarded();
+  EXPECT_NE(world.holder(), dying.identity);
+  EXPECT_TRUE(world.leader().roles().controller);
+}
+
+// Webhooks decide and remember; nobody carries anything out.
+TEST_F(RolesTest, BothControllersAreDeadForAWhile) {
+  begin(2);
+  controller(0).kill();
+  controller(1).kill();
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+  deferTheProvider();
+  std::vector<std::string> blockers = FaultWorld::storyPaths(2);
+  std::erase_if(blockers, [](const std::string& path) {
+    return path != kFaultCrd && !path.starts_with(kFaultInstances);
+  });
+  world.deleteAll(blockers);
+  EXPECT_TRUE(world.isThere(kFaultProvider)) << "nobody carries it out";
+  controller(0).serve();
+  controller(1).serve();
+  world.waitUntil("it is carried out", [&] { return !world.isThere(kFaultProvider); });
+  world.deleteAll({kFaultService, kFaultNamespace});
+  expectAllGone(2);
+}
+
+TEST_F(RolesTest, EachIsCutOffInItsTurn) {
+  begin(3);
+  size_t turn = 0;
+  world.deleteAll(FaultWorld::storyPaths(3), [&] {
+    if (turn >= world.replicas()) return;
+    Replica& replica = world.replica(turn++);
+    replica.disconnect();
+    replica.connect();
+    waitUntilAgain(replica);
+  });
+  expectAllGone(3);
+}
+
+// Somebody else's write, or a deletion: who held it acts no more, and another, or the same, gets it again.
+TEST_F(RolesTest, TheLeaseIsLost) {
+  begin(3);
+  int times = 0;
+  world.deleteAll(FaultWorld::storyPaths(3), [&] {
+    if (++times > 6) return;
+    if (times % 2 == 0)
+      world.ask("DELETE", kRolesLease);
+    else
+      world.ask("PATCH", kRolesLease, {{"spec", {{"holderIdentity", "somebody"}}}});
+  });
+  expectAllGone(3);
+  EXPECT_TRUE(world.leader().roles().controller);
+}
+
+// The Secret is deleted: a controller makes another, which all use, with another path for reviews.
+TEST_F(RolesTest, TheCertificateIsReplacedUnderLoad) {
+  begin(2);
+  const std::string before = pathOf(world.get(kFaultWebhook));
+  controller().rotate();
+  world.waitUntil("the configuration names another path",
+                  [&] { return pathOf(world.get(kFaultWebhook)) != before; });
+  world.waitUntilGuarded();
+  world.waitUntil("a review is answered at the new path", [&] {
+    return world.refusalOf(kFaultProvider).find("must stay while") != std::string::npos;
+  });
+  world.deleteAll(FaultWorld::storyPaths(2));
+  expectAllGone(2);
+}
+
+// docs/security.md, "The path for reviews": whoever was refused meanwhile was told the former one.
+TEST_F(RolesTest, AListenerThatIsStartedAgainHasAnotherPath) {
+  for (size_t i = 0; i < 2; ++i) {
+    controller(i).kill();
+    world.probePeriod = std::chrono::milliseconds(50);
+    controller(i).serve();
+  }
+  begin(1);
+  const std::string before = pathOf(world.get(kFaultWebhook));
+  webhook().kill();
+  webhook().serve();
+  waitUntilAgain(webhook());
+  world.waitUntil("reviews are asked for at another path",
+                  [&] { return pathOf(world.get(kFaultWebhook)) != before; });
+  world.waitUntil("the former path is left", [&] {
+    const Json seeds = world.get(kFaultCertificate)["data"]["review.seeds"];
+    return seeds.is_string() && seeds.get<std::string>().size() < 50;  // of one, in Base64
+  });
+  world.waitUntil("a review is answered there", [&] {
+    return world.refusalOf(kFaultProvider).find("must stay while") != std::string::npos;
+  });
+  world.deleteAll(FaultWorld::storyPaths());
+  expectAllGone(1);
+}
+
+// A controller that has seen an instance go, and not seen it come again, asks before it deletes.
+TEST_F(RolesTest, AControllerThatIsBehindSendsNothing) {
+  world.definitionCounts = false;
+  begin(1);
+  world.deleteAll({kFaultInstances + std::string("/instance-0")});
+  for (size_t i = 0; i < 2; ++i) {
+    world.waitUntil("controllers know of no instance",
+                    [&] { return controller(i).server().view().objectCount(kRolesType) == 0; });
+    controller(i).api.set({.held = {"coolresources"}});
+  }
+  world.createInstance("late");
+  deferTheProvider();
+  const auto remembers = [&](Replica& replica) {
+    bool isRemembered = false;
+    replica.server().view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+      const auto* service = view.service("guard");
+      isRemembered = service != nullptr && !service->deferredDeletions.deletions.empty();
+    });
+    return isRemembered;
+  };
+  world.waitUntil("controllers know what was deferred",
+                  [&] { return remembers(controller(0)) && remembers(controller(1)); });
+  const auto reads = [&] {
+    return controller(0).reads(kFaultInstances) + controller(1).reads(kFaultInstances);
+  };
+  const size_t before = reads();
+  world.waitUntil("one of them has read whether it may go", [&] { return reads() > before + 1; });
+  for (const auto& [uid, path] : world.deletedByLastout()) EXPECT_NE(path, kFaultProvider);
+  for (size_t i = 0; i < 2; ++i) controller(i).api.calm();
+  world.deleteAll({kFaultService, kFaultCrd, kFaultNamespace, kFaultInstances + std::string("/late")});
+  expectAllGone(0);
+}
+
+}  // namespace
+}  // namespace lastout::testing
