@@ -7,6 +7,7 @@
 #include "apiserver/defaults.h"
 #include "apiserver/field_error.h"
 #include "apiserver/names.h"
+#include "apiserver/policies.h"
 #include "apiserver/scale.h"
 #include "apiserver/webhooks.h"
 
@@ -81,7 +82,9 @@ ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::s
 ApiResult<void> checkContent(const ServedType& type, const Json& object) {
   if (type.type == kube::crdType()) {
     if (auto served = servedTypesOf(object); !served) return tl::unexpected(std::move(served.error()));
-  } else if (type.type.group == "admissionregistration.k8s.io") {
+  } else if (isPolicyKind(type.kind)) {
+    return checkPolicyOrBinding(object);
+  } else if (type.type.group == kRegistrationGroup) {
     if (auto webhooks = checkConfiguration(object); !webhooks)
       return tl::unexpected(std::move(webhooks.error()));
   }

@@ -68,7 +68,12 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
       return tl::unexpected(std::move(accepted.error()));
     return mutation.shown ? &mutation.shown->after : &mutation.after;
   };
-  ReviewOutcome outcome = reviewer_.review(std::move(request), accept);
+  const auto policies = [this](const ReviewRequest& reviewed) {
+    return reviewByPolicies(*plane_.policies.snapshot(), reviewed, [&](const AccessAttributes& wanted) {
+      return mayDo(users_, reviewed.user, wanted);
+    });
+  };
+  ReviewOutcome outcome = reviewer_.review(std::move(request), accept, policies);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
   auto told = tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});

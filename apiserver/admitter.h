@@ -1,5 +1,5 @@
-// Admitter: decides whether a Mutation may be committed: by webhooks and, where it is on, by lastout's own
-// engine in process.
+// Admitter: decides whether a Mutation may be committed: by policies, by webhooks and, where it is on, by
+// lastout's own engine in process.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ namespace lastout::apiserver {
 // Safe for any number of threads.
 class Admitter {
  public:
-  // Keeps references; `guard` may be null: nothing is guarded in process.
-  Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard)
-      : plane_(plane), reviewer_(reviewer), guard_(guard) {}
+  // Keeps references; `guard` may be null: nothing is guarded in process. What `users` may do policies ask.
+  Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard, const Users& users)
+      : plane_(plane), reviewer_(reviewer), guard_(guard), users_(users) {}
 
   struct Verdict {
     std::vector<std::string> webhooks;  // who was asked
@@ -32,7 +32,9 @@ class Admitter {
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   // Whether there is anybody who could refuse anything.
-  bool mayRefuse() const { return guard_ != nullptr || !plane_.webhooks.snapshot()->empty(); }
+  bool mayRefuse() const {
+    return guard_ != nullptr || !plane_.webhooks.snapshot()->empty() || !plane_.policies.snapshot()->empty();
+  }
   // Without the lock. What mutating webhooks changed is in `mutation` afterwards; their warnings are
   // appended.
   ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
@@ -44,6 +46,7 @@ class Admitter {
   ControlPlane& plane_;
   Reviewer& reviewer_;
   const Guard* guard_;
+  const Users& users_;
   Observer observer_;
 };
 

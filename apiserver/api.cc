@@ -175,11 +175,13 @@ ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
   std::string name = call.target.name;
   if (verb == "list" || verb == "watch") name = selectedName(call.http, call.type->type).value_or(name);
   const kube::GroupResource& type = call.type->type;
+  // A Namespace is in the namespace of its own name: a Role there may allow what is done to it.
+  const bool isNamespace = type.group.empty() && type.resource == "namespaces";
   const AccessAttributes wanted{.verb = std::string(verb),
                                 .group = type.group,
                                 .resource = type.resource,
                                 .subresource = call.target.subresource,
-                                .namespaceName = call.target.namespaceName,
+                                .namespaceName = isNamespace ? call.target.name : call.target.namespaceName,
                                 .name = std::move(name),
                                 .path = {}};
   if (mayDo(users_, call.http.user, wanted)) return {};

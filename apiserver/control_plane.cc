@@ -14,7 +14,6 @@ namespace lastout::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds kNamedByDiscovery{1'000};  // after the end of its CRD, as Kubernetes 1.36
-constexpr std::string_view kWebhookGroup = "admissionregistration.k8s.io";
 
 // The type that a CRD defines.
 kube::GroupResource definedBy(const Json& crd) {
@@ -250,6 +249,22 @@ TypeRegistry ControlPlane::discoveredTypes() {
   return types.with(former);
 }
 
+// Was checked before it was stored.
+void ControlPlane::registerAdmission(const Json& object, bool isGone) {
+  const std::string_view kind = stringAt(object, {"kind"});
+  const std::string_view name = stringAt(object, {"metadata", "name"});
+  if (isPolicyKind(kind)) {
+    if (isGone)
+      policies.remove(kind, name);
+    else
+      static_cast<void>(policies.put(object));
+  } else if (isGone) {
+    webhooks.remove(kind, name);
+  } else {
+    static_cast<void>(webhooks.put(object));
+  }
+}
+
 // Objects that tell the API server itself what to do.
 void ControlPlane::serve(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
@@ -260,11 +275,13 @@ void ControlPlane::serve(const Write& write) {
       unserve(definedBy(object));
     else
       static_cast<void>(types.put(object));  // names that are taken: its status says so
-  } else if (key.type.group == kWebhookGroup) {
+  } else if (key.type.group == kRbacGroup) {
     if (isGone)
-      webhooks.remove(stringAt(object, {"kind"}), key.name);
+      rbac.remove(object);
     else
-      static_cast<void>(webhooks.put(object));  // was checked before it was stored
+      rbac.put(object);
+  } else if (key.type.group == kRegistrationGroup) {
+    registerAdmission(object, isGone);
   }
 }
 

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "apiserver/mutation.h"
+#include "apiserver/policies.h"
+#include "apiserver/rbac.h"
 #include "apiserver/served_type.h"
 #include "apiserver/status.h"
 #include "apiserver/storage.h"
@@ -46,7 +48,10 @@ class ControlPlane {
 
   Storage storage LASTOUT_GUARDED_BY(mutex);
   TypeRegistry types LASTOUT_GUARDED_BY(mutex);
-  Webhooks webhooks;  // has a lock of its own
+  // These have locks of their own.
+  Webhooks webhooks;
+  Policies policies;
+  Rbac rbac;
   cluster::LiveCluster live LASTOUT_GUARDED_BY(mutex);
   std::string certificates;  // PEM: what clients are told to trust
   // Content of terminating namespaces, and why the namespace controller was last refused to delete it.
@@ -91,6 +96,7 @@ class ControlPlane {
   void align(cluster::Slot slot, std::span<const Mutation> admitted) LASTOUT_REQUIRES(mutex);
   void noticed(const Write& write) LASTOUT_REQUIRES(mutex);
   void serve(const Write& write) LASTOUT_REQUIRES(mutex);
+  void registerAdmission(const Json& object, bool isGone) LASTOUT_REQUIRES(mutex);
   void unserve(const kube::GroupResource& type) LASTOUT_REQUIRES(mutex);
 
   // A type whose CRD is gone, for discovery.

@@ -11,16 +11,6 @@
 namespace lastout::apiserver {
 namespace {
 
-std::vector<std::string> wordsAt(const Json& json, std::initializer_list<std::string_view> path) {
-  std::vector<std::string> words;
-  const Json* list = at(json, path);
-  if (list == nullptr || !list->is_array()) return words;
-  for (const Json& item : *list) {
-    if (item.is_string()) words.push_back(item.get<std::string>());
-  }
-  return words;
-}
-
 PrinterColumn columnOf(const Json& json) {
   PrinterColumn column;
   column.name = stringAt(json, {"name"});

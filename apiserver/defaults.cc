@@ -7,13 +7,12 @@
 #include "apiserver/conditions.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/pod_defaults.h"
+#include "apiserver/rbac.h"
 #include "apiserver/service_defaults.h"
 #include "kube/base64.h"
 
 namespace lastout::apiserver {
 namespace {
-
-constexpr const char* kRbacGroup = "rbac.authorization.k8s.io";
 
 // --- workloads
 
@@ -130,6 +129,29 @@ void fillMutatingWebhooks(Json& object) {
   fillWebhooks(object);
   forEachObject(object, "webhooks",
                 [](Json& webhook) { setDefault(webhook, "reinvocationPolicy", "Never"); });
+}
+
+void fillMatchResources(Json& spec, const char* key) {
+  setDefault(spec[key], "matchPolicy", "Equivalent");
+  setDefault(spec[key], "namespaceSelector", Json::object());
+  setDefault(spec[key], "objectSelector", Json::object());
+  for (const char* rules : {"resourceRules", "excludeResourceRules"})
+    forEachObject(spec[key], rules, [](Json& rule) { setDefault(rule, "scope", "*"); });
+}
+
+void fillPolicy(Json& object) {
+  Json* spec = objectIn(object, "spec");
+  if (spec == nullptr) return;
+  setDefault(*spec, "failurePolicy", "Fail");
+  if (const auto given = spec->find("matchConstraints"); given != spec->end() && given->is_object())
+    fillMatchResources(*spec, "matchConstraints");
+}
+
+void fillPolicyBinding(Json& object) {
+  Json* spec = objectIn(object, "spec");
+  if (spec == nullptr) return;
+  if (const auto given = spec->find("matchResources"); given != spec->end() && given->is_object())
+    fillMatchResources(*spec, "matchResources");
 }
 
 // stringData is for writing only: it becomes data.
@@ -255,6 +277,8 @@ TypeDefaults defaultsOf(const kube::GroupResource& type) {
       {"secrets", {fillSecret, nullptr}},
       {"services", {fillService, beginService}},
       {"statefulsets.apps", {fillWorkload<fillStatefulSet>, beginStatefulSet}},
+      {"validatingadmissionpolicies.admissionregistration.k8s.io", {fillPolicy, beginEmpty}},
+      {"validatingadmissionpolicybindings.admissionregistration.k8s.io", {fillPolicyBinding, nullptr}},
       {"validatingwebhookconfigurations.admissionregistration.k8s.io", {fillWebhooks, nullptr}},
   };
   const auto found = kTypes.find(kube::toString(type));

@@ -24,6 +24,13 @@ AccessAttributes accessToClock(const std::string& method) {
   return wanted;
 }
 
+// A role for people to bind; members of system:masters need none.
+Json clusterAdmin() {
+  return Json::parse(R"({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+    "metadata": {"name": "cluster-admin"},
+    "rules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}, {"verbs": ["*"], "nonResourceURLs": ["*"]}]})");
+}
+
 Json namespaceNamed(const char* name) {
   return {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}};
 }
@@ -43,27 +50,32 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
                   const kube::MutexLock lock(plane_.mutex);
                   return plane_.newUid();
                 }),
-      admitter_(plane_, reviewer_, guard_.get()),
+      admitter_(plane_, reviewer_, guard_.get(), options_.users),
       controllers_(plane_, admitter_),
       api_(plane_, admitter_, options_.users) {
   plane_.certificates = options_.authority;
+  if (options_.rbac) options_.users.rbac = &plane_.rbac;
   if (Recorder* recorder = options_.recorder; recorder != nullptr) {
     plane_.observe([this, recorder](const Write& write) { recorder->change(clock_.now(), write); });
     admitter_.observe([this, recorder](const Mutation& mutation, const Admitter::Verdict& verdict) {
       recorder->review(clock_.now(), mutation, verdict.webhooks, verdict.denial ? &*verdict.denial : nullptr);
     });
   }
-  for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
-    HttpRequest request;
-    request.method = "POST";
-    request.path = "/api/v1/namespaces";
-    request.body = toText(namespaceNamed(name));
-    request.user = adminUser();
-    api_.handle(request);
-  }
+  for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"})
+    create("/api/v1/namespaces", namespaceNamed(name));
+  if (options_.rbac) create("/apis/rbac.authorization.k8s.io/v1/clusterroles", clusterAdmin());
 }
 
 EmbeddedCluster::~EmbeddedCluster() { stop(); }
+
+void EmbeddedCluster::create(const std::string& path, const Json& object) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = path;
+  request.body = toText(object);
+  request.user = adminUser();
+  api_.handle(request);
+}
 
 uint64_t EmbeddedCluster::random() {
   const kube::MutexLock lock(randomMutex_);

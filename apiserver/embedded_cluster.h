@@ -32,6 +32,7 @@ struct EmbeddedOptions {
   size_t history = 20'000;   // writes of each type that watches and pages can go back; Storage bounds bytes
   std::string authority;     // PEM, for the ConfigMap kube-root-ca.crt
   Users users;
+  bool rbac = false;  // the stored roles and bindings say who may do what, beside what `users` says
   CallWebhook callWebhook;
   Recorder* recorder = nullptr;  // of everything, from the beginning; outlives the cluster
   // For timestamps and ages.
@@ -62,6 +63,7 @@ class EmbeddedCluster {
   void runUntil(std::chrono::milliseconds then);
 
  private:
+  void create(const std::string& path, const Json& object);  // as the admin
   HttpResponse answer(const HttpRequest& request);
   HttpResponse recorded(const HttpRequest& request, HttpResponse response);
   HttpResponse handleClock(const HttpRequest& request);

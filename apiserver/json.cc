@@ -24,6 +24,16 @@ bool trueAt(const Json& json, std::initializer_list<std::string_view> path) {
   return found != nullptr && found->is_boolean() && found->get<bool>();
 }
 
+std::vector<std::string> wordsAt(const Json& json, std::initializer_list<std::string_view> path) {
+  std::vector<std::string> words;
+  const Json* list = at(json, path);
+  if (list == nullptr || !list->is_array()) return words;
+  for (const Json& item : *list) {
+    if (item.is_string()) words.push_back(item.get<std::string>());
+  }
+  return words;
+}
+
 std::string toText(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace lastout::apiserver

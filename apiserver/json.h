@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lastout::apiserver {
 
@@ -18,6 +19,9 @@ const Json* at(const Json& json, std::initializer_list<std::string_view> path);
 std::string_view stringAt(const Json& json, std::initializer_list<std::string_view> path);
 // Whether the boolean true stands there.
 bool trueAt(const Json& json, std::initializer_list<std::string_view> path);
+
+// The strings of the list there; what is no string is passed over.
+std::vector<std::string> wordsAt(const Json& json, std::initializer_list<std::string_view> path);
 
 // Compact text; what is no UTF-8 becomes the replacement character.
 std::string toText(const Json& json);

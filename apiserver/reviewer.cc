@@ -67,7 +67,8 @@ Reviewer::~Reviewer() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-ReviewOutcome Reviewer::review(ReviewRequest request, const AcceptMutated& accept) {
+ReviewOutcome Reviewer::review(ReviewRequest request, const AcceptMutated& accept,
+                               const AskPolicies& policies) {
   const std::shared_ptr<const Webhooks::List> webhooks = webhooks_->snapshot();
   ReviewOutcome outcome;
   mutate(*webhooks, request, outcome);
@@ -80,6 +81,11 @@ ReviewOutcome Reviewer::review(ReviewRequest request, const AcceptMutated& accep
   // By now a name that had to be generated is there (admission/06).
   if (request.name.empty() && request.operation == "CREATE" && request.object != nullptr)
     request.name = stringAt(*request.object, {"metadata", "name"});
+  if (!outcome.denial && policies) {
+    PolicyVerdict verdict = policies(request);
+    std::ranges::move(verdict.warnings, std::back_inserter(outcome.warnings));
+    outcome.denial = std::move(verdict.denial);
+  }
   if (!outcome.denial) validate(*webhooks, request, outcome);
   return outcome;
 }

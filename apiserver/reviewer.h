@@ -12,6 +12,7 @@
 
 #include "apiserver/admission_review.h"
 #include "apiserver/json.h"
+#include "apiserver/policies.h"
 #include "apiserver/status.h"
 #include "apiserver/webhooks.h"
 #include "kube/locks.h"
@@ -26,6 +27,9 @@ using CallWebhook = std::function<tl::expected<WebhookResponse, std::string>(con
 // Is given what mutating webhooks made of the object. What is stored of that, which the validating ones are
 // shown then, or why it may not be; called by the thread that asks for the review.
 using AcceptMutated = std::function<ApiResult<const Json*>(const Json& object)>;
+
+// What policies say to the request once mutating webhooks are through.
+using AskPolicies = std::function<PolicyVerdict(const ReviewRequest& request)>;
 
 struct ReviewOutcome {
   std::optional<ApiError> denial;     // nothing: go on
@@ -49,8 +53,10 @@ class Reviewer {
   // validating ones at the same time; of several that say no, the first in their order is answered with. A
   // webhook that cannot be called, or whose answer is none, is passed over or gives 500 (rest/102 to 104,
   // 110), as its failurePolicy says. A dry run that would need one that does not support it gives 400.
-  // Without `accept`, whatever mutating webhooks made of the object goes on.
-  ReviewOutcome review(ReviewRequest request, const AcceptMutated& accept = {});
+  // Without `accept`, whatever mutating webhooks made of the object goes on. What `policies` deny no
+  // validating webhook is asked about.
+  ReviewOutcome review(ReviewRequest request, const AcceptMutated& accept = {},
+                       const AskPolicies& policies = {});
 
  private:
   struct Batch;  // of validating webhooks that one request asks

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "apiserver/rbac.h"
 #include "kube/fields.h"
 
 namespace lastout::apiserver {
@@ -83,6 +84,30 @@ AccessRule readAccessRule(kube::Fields& fields) {
   return rule;
 }
 
+// A service account's name, "system:serviceaccount:<namespace>:<name>", in its parts.
+std::optional<std::pair<std::string, std::string>> serviceAccountIn(std::string_view username) {
+  constexpr std::string_view kPrefix = "system:serviceaccount:";
+  if (!username.starts_with(kPrefix)) return std::nullopt;
+  username.remove_prefix(kPrefix.size());
+  const size_t colon = username.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == username.size() ||
+      username.find(':', colon + 1) != std::string_view::npos)
+    return std::nullopt;
+  return std::pair(std::string(username.substr(0, colon)), std::string(username.substr(colon + 1)));
+}
+
+// The groups that an API server puts every such user in.
+void addGroups(UserInfo& user) {
+  const auto add = [&user](std::string group) {
+    if (!hasWord(user.groups, group)) user.groups.push_back(std::move(group));
+  };
+  if (const auto account = serviceAccountIn(user.username)) {
+    add("system:serviceaccounts");
+    add("system:serviceaccounts:" + account->first);
+  }
+  add(std::string(kAuthenticated));
+}
+
 KnownUser readKnownUser(kube::Fields& fields) {
   KnownUser known;
   const std::optional<std::string> token = fields.string("token");
@@ -92,7 +117,7 @@ KnownUser readKnownUser(kube::Fields& fields) {
   known.user.username = fields.requiredString("username");
   known.user.uid = fields.string("uid").value_or("");
   known.user.groups = fields.strings("groups");
-  if (!hasWord(known.user.groups, kAuthenticated)) known.user.groups.emplace_back(kAuthenticated);
+  addGroups(known.user);
   if (auto extra = fields.fields("extra")) {
     for (const kube::Member& member : *extra->value().asMap())
       known.user.extra[member.key] = extra->strings(member.key);
@@ -115,39 +140,17 @@ const AccessRule& ownQuestions() {
   return kRule;
 }
 
-// A service account's name, "system:serviceaccount:<namespace>:<name>", in its parts.
-std::optional<std::pair<std::string, std::string>> serviceAccountIn(std::string_view username) {
-  constexpr std::string_view kPrefix = "system:serviceaccount:";
-  if (!username.starts_with(kPrefix)) return std::nullopt;
-  username.remove_prefix(kPrefix.size());
-  const size_t colon = username.find(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == username.size() ||
-      username.find(':', colon + 1) != std::string_view::npos)
-    return std::nullopt;
-  return std::pair(std::string(username.substr(0, colon)), std::string(username.substr(colon + 1)));
-}
-
 AccessAttributes toImpersonate(std::string group, std::string resource, std::string space, std::string name) {
   return {"impersonate", std::move(group), std::move(resource), "", std::move(space), std::move(name), ""};
 }
 
-bool everybodyIsAdmin(const Users& users) { return users.known.empty(); }
+bool everybodyIsAdmin(const Users& users) { return users.known.empty() && users.rbac == nullptr; }
 
 // The part of a review that asks. A body that holds something else there is refused as a whole.
 ApiResult<Json*> questionOf(Json& review, std::string_view kind) {
   if (!review.is_object() || !review.contains("spec") || !review["spec"].is_object())
     return tl::unexpected(badRequest(std::string(kind) + " needs a spec, an object"));
   return &review["spec"];
-}
-
-// Strings of a list; what is no string is passed over.
-std::vector<std::string> wordsAt(const Json& json, std::string_view key) {
-  std::vector<std::string> words;
-  const Json* list = at(json, {key});
-  if (list == nullptr || !list->is_array()) return words;
-  for (const Json& word : *list)
-    if (word.is_string()) words.push_back(word.get<std::string>());
-  return words;
 }
 
 AccessAttributes accessAttributesOf(const Json& spec) {
@@ -187,7 +190,7 @@ std::vector<Cause> problemsOfQuestion(const Json& spec, bool asksForAnother) {
                       "Invalid value: \"null\": exactly one of nonResourceAttributes or resourceAttributes "
                       "must be specified",
                       "spec.resourceAttributes"});
-  if (asksForAnother && stringAt(spec, {"user"}).empty() && wordsAt(spec, "groups").empty())
+  if (asksForAnother && stringAt(spec, {"user"}).empty() && wordsAt(spec, {"groups"}).empty())
     causes.push_back({"FieldValueInvalid",
                       "Invalid value: \"\": at least one of user or group must be specified", "spec.user"});
   return causes;
@@ -210,7 +213,7 @@ void addRule(Json& status, const AccessRule& rule) {
 
 Json accessStatus(bool allowed) {
   if (allowed) return {{"allowed", true}};
-  return {{"allowed", false}, {"reason", "no rule of the tokens file allows it"}};
+  return {{"allowed", false}, {"reason", "no rule allows it"}};
 }
 
 }  // namespace
@@ -281,6 +284,7 @@ std::optional<UserInfo> userWithToken(const Users& users, std::string_view token
 
 bool mayDo(const Users& users, const UserInfo& user, const AccessAttributes& wanted) {
   if (mayDoEverything(users, user) || allowsOne(ownQuestions(), wanted)) return true;
+  if (users.rbac != nullptr && users.rbac->allows(user, wanted)) return true;
   return std::ranges::any_of(users.known, [&user, &wanted](const KnownUser& known) {
     return known.user.username == user.username && allows(known.rights, wanted);
   });
@@ -334,7 +338,7 @@ ApiResult<Json> answerSubjectAccessReview(const Users& users, Json review) {
     return tl::unexpected(invalid("SubjectAccessReview", "authorization.k8s.io", "", causes));
   const UserInfo user{std::string(stringAt(**spec, {"user"})),
                       std::string(stringAt(**spec, {"uid"})),
-                      wordsAt(**spec, "groups"),
+                      wordsAt(**spec, {"groups"}),
                       {}};
   review["status"] = accessStatus(mayDo(users, user, accessAttributesOf(**spec)));
   return review;
@@ -369,6 +373,9 @@ ApiResult<Json> answerSelfSubjectRulesReview(const Users& users, const UserInfo&
       for (const AccessRule& rule : known.rights) {
         if (rule.namespaces.empty() || hasWord(rule.namespaces, space)) addRule(status, rule);
       }
+    }
+    if (users.rbac != nullptr) {
+      for (const AccessRule& rule : users.rbac->rulesFor(asking, space)) addRule(status, rule);
     }
   }
   review["status"] = std::move(status);

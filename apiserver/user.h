@@ -62,20 +62,25 @@ struct KnownUser {
   std::vector<AccessRule> rights;
 };
 
-// The users of a tokens file. None: there is no file, no token is anybody's, and all users may do everything.
+class Rbac;
+
+// The users of a tokens file, and the stored roles and bindings where these count, too (nullptr: they do
+// not). Without both no token is anybody's, and all users may do everything.
 struct Users {
   std::vector<KnownUser> known;
+  const Rbac* rbac = nullptr;
 };
 
 // `users: [{token, username, uid, groups, extra, rights: [{verbs, groups, resources, names, namespaces,
-// paths}]}]`, in YAML or JSON. Every user also gets the group system:authenticated. Fails with every mistake
+// paths}]}]`, in YAML or JSON. Every user also gets the group system:authenticated, a ServiceAccount those of
+// all ServiceAccounts and of its namespace's. Fails with every mistake
 // and its place: unknown fields, a user without a name, the same token twice, no users at all.
 tl::expected<Users, kube::Errors> parseUsers(std::string_view text, std::string_view file);
 
 // Whose token it is; nullopt: nobody's (401).
 std::optional<UserInfo> userWithToken(const Users& users, std::string_view token);
-// Whether `user` may do that: members of system:masters and, without a tokens file, all may do everything;
-// anybody may ask what he may do, as Kubernetes' role system:basic-user has it.
+// Whether `user` may do that: members of system:masters, and all without a tokens file or RBAC, may do
+// everything; anybody may ask what he may do, as Kubernetes' role system:basic-user has it.
 bool mayDo(const Users& users, const UserInfo& user, const AccessAttributes& wanted);
 // 403: `<type> "<name>" is forbidden: User "<user>" cannot <verb> resource "<resource>" ...`.
 ApiError accessDenied(const UserInfo& user, const AccessAttributes& wanted);

@@ -10,27 +10,12 @@
 #include <vector>
 
 #include "apiserver/admission_review.h"
-#include "apiserver/cel.h"
 #include "apiserver/json.h"
+#include "apiserver/match_resources.h"
 #include "apiserver/status.h"
 #include "kube/locks.h"
-#include "kube/selector.h"
 
 namespace lastout::apiserver {
-
-struct WebhookRule {
-  std::vector<std::string> operations;
-  std::vector<std::string> groups;
-  std::vector<std::string> versions;
-  std::vector<std::string> resources;  // "pods", "pods/*", "*/status", "*", "*/*"
-  std::string scope = "*";             // "Cluster", "Namespaced"
-};
-
-// A further condition for a request to be sent.
-struct MatchCondition {
-  std::string name;
-  CelExpression expression;
-};
 
 // Where to call: a URL, or (url empty) a service of the cluster.
 struct WebhookAddress {
@@ -46,9 +31,7 @@ struct Webhook {
   std::string configuration;  // the name of the object that holds it
   bool mutating = false;
   std::string name;
-  std::vector<WebhookRule> rules;
-  kube::LabelSelector namespaceSelector;
-  kube::LabelSelector objectSelector;
+  MatchResources matches;
   std::vector<MatchCondition> matchConditions;
   bool failureIsIgnored = false;
   std::chrono::milliseconds timeout{10'000};  // for the whole call
@@ -60,11 +43,8 @@ struct Webhook {
 // Equivalent is taken for Exact (objects have one version here), and reinvocationPolicy for Never.
 ApiResult<std::vector<Webhook>> checkConfiguration(const Json& configuration);
 
-// metadata.labels, as selectors look at them.
-kube::Labels labelsOf(const Json& object);
-
 // Whether the webhook concerns the request: one of its rules and both selectors match. Webhook configurations
-// are exempt.
+// and admission policies are exempt.
 bool concerns(const Webhook& webhook, const ReviewRequest& request);
 // Whether the webhook is to be asked: it concerns the request, and every matchCondition holds. Fails with 403
 // where a condition cannot be evaluated, none is false, and the webhook's failurePolicy is Fail; where that

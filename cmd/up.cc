@@ -59,6 +59,7 @@ struct UpOptions {
   uint64_t seed = 1;
   std::string podReady = "1s";
   std::string tokens;
+  bool rbac = false;
   std::vector<std::string> services;
   std::string record;
 };
@@ -227,6 +228,7 @@ int runUp(const UpOptions& options) {
   embedded.guardInside = options.guard == "inside";
   embedded.authority = identity->authority.certificate;
   embedded.users = *users;
+  embedded.rbac = options.rbac;
   embedded.callWebhook = [&client](const apiserver::Webhook& webhook, const std::string& body) {
     return client.post(webhook, body);
   };
@@ -310,6 +312,8 @@ void addUp(CLI::App& app, int& exitCode) {
   command->add_option("--pod-ready", options->podReady, "How long a Pod takes to become Ready")
       ->capture_default_str();
   command->add_option("--tokens", options->tokens, "A file of users, their tokens and rights");
+  command->add_flag("--rbac", options->rbac,
+                    "Users may do what the stored Roles and bindings allow, and what --tokens does");
   command->add_option("--service", options->services,
                       "Where a Service that webhooks name really listens: namespace/name=address:port");
   command->add_option("--record", options->record,

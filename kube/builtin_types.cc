@@ -55,6 +55,8 @@ constexpr KnownType kBuiltIn[] = {
     {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, {"sc"}},
     {"storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", kCluster, {}},
     {"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", kCluster, {}},
+    {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", kCluster, {}},
+    {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", kCluster, {}},
     {"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", kCluster, {}},
     {"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", kCluster, {"crd", "crds"}},
     {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, {"pc"}},

@@ -16,7 +16,8 @@ struct KnownType {
   std::array<std::string_view, 2> shortNames;  // empty ones at the end
 };
 
-// In Kubernetes 1.26 itself, in the order in which a word without a group prefers them.
+// In Kubernetes 1.26 itself, and the admission policies of 1.30, in the order in which a word without a group
+// prefers them.
 std::span<const KnownType> builtInTypes();
 
 // Defined by the CRDs of lastout and of Open Cluster Management.

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace lastout::apiserver {
 namespace {
 
@@ -42,6 +46,28 @@ TEST(Cel, EvaluatesThePartThatIsNamed) {
                             "false || true && true",
                             "(false || true) && !(true && false)",
                             "[true] == [true]",
+                            "size(oldObject.metadata.finalizers) == 2",
+                            "oldObject.metadata.name.size() == 1",
+                            "size(oldObject.metadata.labels) <= 1",
+                            "size('ä') == 1",
+                            "oldObject.n == 1",
+                            "1 + oldObject.n + 1 == 3",
+                            "oldObject.n < 2 && oldObject.n >= 1 && !(oldObject.n > 1)",
+                            "'a' < 'b'",
+                            "oldObject.metadata.finalizers[1] == 'y'",
+                            "oldObject.metadata.labels['team'] == 'blue'",
+                            "oldObject.metadata.finalizers + ['z'] == ['x', 'y', 'z']",
+                            "oldObject.metadata.name == 'a' ? true : false",
+                            "(has(oldObject.spec) ? oldObject.spec : 'none') == 'none'",
+                            "oldObject.metadata.labels.team.startsWith('bl')",
+                            "'blue'.endsWith('ue') && 'blue'.contains('lu') && !'blue'.contains('x')",
+                            "oldObject.metadata.finalizers.all(f, f in ['x', 'y'])",
+                            "oldObject.metadata.finalizers.exists(f, f == 'y')",
+                            "oldObject.metadata.labels.all(key, key == 'team')",
+                            "oldObject.metadata.finalizers.filter(f, f != 'x') == ['y']",
+                            "oldObject.metadata.finalizers.map(f, f + '!') == ['x!', 'y!']",
+                            "['a', 'b'].all(a, ['a', 'b'].exists(b, a == b))",
+                            "[[oldObject]].map(all, all[0].metadata.name)[0] == 'a'",
                             R"('it\'s \\ "one"\n' == "it's \\ \"one\"\n")",
                             R"('\x41\u00e4' == 'Aä')"})
     EXPECT_EQ(evaluated(holds), "true") << holds;
@@ -63,6 +89,17 @@ TEST(Cel, ErrorsAreThoseOfTheApiServer) {
   EXPECT_EQ(evaluated("object.a == 'a' && false"), "false");
   EXPECT_EQ(evaluated("true || object.a == 'a'"), "true");
   EXPECT_EQ(evaluated("object.a == 'a' || false"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("oldObject.metadata.labels['a'] == 'a'"), "resulted in error: no such key: a");
+  EXPECT_EQ(evaluated("oldObject.metadata.finalizers[2] == 'a'"),
+            "resulted in error: index out of bounds: 2");
+  EXPECT_EQ(evaluated("size(oldObject.n) == 1"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("oldObject.n < 'a'"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("oldObject.n.startsWith('a')"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("oldObject.n.all(x, true)"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("['a', 'b'].all(x, x.a == 'a')"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("[oldObject, 'a'].exists(x, x.metadata.name == 'a')"), "true") << "the first decides";
+  EXPECT_EQ(evaluated("['a', oldObject].all(x, x.metadata.name == 'b')"), "false") << "the second decides";
+  EXPECT_EQ(evaluated("['a'].filter(x, x.a) == []"), "resulted in error: no such overload");
 }
 
 TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
@@ -88,13 +125,31 @@ TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
       {"true in ['a']", "found no matching overload for '@in'"},
       {"'a' in 'ab'", "found no matching overload for '@in'"},
       {"has(oldObject)", "invalid argument to has() macro"},
-      {"size(oldObject.a) == 'a'", "the function \"size\" at 1:1 is not supported"},
-      {"oldObject.a.startsWith('b')", "the function \"startsWith\" at 1:12 is not supported"},
-      {"oldObject.n == 1", "\"1\" at 1:16 is not supported"},
-      {"oldObject.a ? true : false", "\"?\" at 1:13 is not supported"},
+      {"size(oldObject.a) == 'a'", "found no matching overload for '_==_' applied to '(int, string)'"},
+      {"oldObject.a.matches('b')", "the function \"matches\" at 1:12 is not supported"},
+      {"int(oldObject.a) == 1", "the function \"int\" at 1:1 is not supported"},
+      {"oldObject.n == 1.5", "the number at 1:16 is not supported"},
+      {"oldObject.n == 1u", "the number at 1:16 is not supported"},
+      {"oldObject.n == -1", "\"-\" at 1:16 is not supported"},
+      {"{'a': 1} == oldObject", "\"{\" at 1:1 is not supported"},
+      {"oldObject.?a == 'a'", "Syntax error: \"?\" at 1:11 is not expected"},
+      {"true ? 'a' : true", "found no matching overload for '_?_:_' applied to '(bool, string, bool)'"},
+      {"'a' ? true : false", "found no matching overload for '_?_:_' applied to '(string)'"},
+      {"true < false", "found no matching overload for '_<_' applied to '(bool, bool)'"},
+      {"'a' <= 1", "found no matching overload for '_<=_'"},
+      {"size(true) == 1", "found no matching overload for 'size' applied to '(bool)'"},
+      {"'a'.startsWith(1)", "found no matching overload for 'startsWith' applied to 'string.(int)'"},
+      {"'a'.startsWith()", "found no matching overload for 'startsWith' applied to 'string.()'"},
+      {"'a'.exists(x, x == 'a')", "expression of type 'string' cannot be range of a comprehension"},
+      {"oldObject.a.exists(x)", "Syntax error: \")\" at 1:21 is not expected"},
+      {"oldObject.a.map(x, true, x) == []", "Syntax error: \",\" at 1:24 is not expected"},
+      {"oldObject.a.all(x, 'a')", "found no matching overload for '_&&_' applied to '(string)'"},
+      {"oldObject.a.all(x, true) && x", "undeclared reference to 'x' at 1:29"},
+      {"['a']['b'] == 'a'", "found no matching overload for '_[_]' applied to '(list(dyn), string)'"},
+      {"authorizer.path('/a').check('get').allowed()", "undeclared reference to 'authorizer'"},
       {"r'a' == 'a'", "a string with a prefix"},
       {"'''a''' == 'a'", "a string in three quotes"},
-      {"['a'] + ['b'] == ['a']", "a sum of lists"},
+      {"['a'] + 'b' == ['a']", "found no matching overload for '_+_' applied to '(list(dyn), string)'"},
   };
   for (const auto& [text, words] : cases) {
     const auto expression = CelExpression::compile(text);
@@ -127,6 +182,70 @@ TEST(Cel, IsBounded) {
   std::string names = "oldObject.metadata.name in ['a'";
   while (names.size() < 90'000) names += ",'namespace-" + std::to_string(names.size()) + "/name'";
   EXPECT_EQ(evaluated(names + "]"), "true");
+}
+
+// --- as policies use it
+
+// Remembers what was asked, and allows what is asked about "mine".
+struct Questions {
+  std::vector<std::string> questions;
+  bool answer(const AccessAttributes& wanted) {
+    questions.push_back(wanted.verb + " " + wanted.path + wanted.resource + "." + wanted.group + "/" +
+                        wanted.subresource + " " + wanted.namespaceName + "/" + wanted.name);
+    return wanted.name == "mine" || wanted.path == "/mine";
+  }
+};
+
+std::string decided(const std::string& text, Questions& asked) {
+  const auto expression = CelExpression::compile(text, {.hasAuthorizer = true});
+  if (!expression) return "compile: " + expression.error();
+  const CelAuthorizer authorizer{[&asked](const AccessAttributes& wanted) { return asked.answer(wanted); },
+                                 {"", "apps", "deployments", "scale", "app", "mine", ""}};
+  const auto holds = expression->test({nullptr, &kOldObject, &kAttributes, &authorizer});
+  if (!holds) return holds.error().substr(holds.error().find("resulted in error: "));
+  return *holds ? "true" : "false";
+}
+
+TEST(CelAuthorizer, AsksWhatIsBuiltUp) {
+  Questions asked;
+  EXPECT_EQ(decided("authorizer.group('apps').resource('deployments').subresource('status').namespace('app')"
+                    ".name('mine').check('patch').allowed()",
+                    asked),
+            "true");
+  EXPECT_EQ(decided("authorizer.group('').resource('nodes').check('delete').allowed()", asked), "false");
+  EXPECT_EQ(decided("authorizer.path('/mine').check('get').allowed()", asked), "true");
+  EXPECT_EQ(decided("authorizer.requestResource.check('delete').allowed()", asked), "true");
+  EXPECT_EQ(asked.questions,
+            (std::vector<std::string>{"patch deployments.apps/status app/mine", "delete nodes./ /",
+                                      "get /mine./ /", "delete deployments.apps/scale app/mine"}));
+}
+
+// Kubernetes: each costs 350,000, and an expression 1,000,000 at most.
+TEST(CelAuthorizer, IsAskedTwiceInAnExpressionAtMost) {
+  const std::string mine = "authorizer.group('').resource('pods').name('mine').check('get').allowed()";
+  Questions asked;
+  EXPECT_EQ(decided(mine + " && " + mine, asked), "true");
+  EXPECT_EQ(decided(mine + " && " + mine + " && " + mine, asked),
+            "resulted in error: operation cancelled: actual cost limit exceeded");
+  EXPECT_EQ(decided("true || " + mine + " || " + mine + " || " + mine, asked), "true");
+}
+
+TEST(CelAuthorizer, StepsAreOfTheirOwnTypes) {
+  Questions asked;
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
+           {"authorizer.check('get').allowed()",
+            "found no matching overload for 'check' applied to "
+            "'kubernetes.authorization.Authorizer.(string)'"},
+           {"authorizer.group('').check('get').allowed()", "applied to 'kubernetes.authorization.GroupCheck"},
+           {"authorizer.group('').resource('pods').allowed()", "'kubernetes.authorization.ResourceCheck.()'"},
+           {"authorizer.group('').resource('pods').check('get')", "must evaluate to bool"},
+           {"authorizer == authorizer", "found no matching overload for '_==_'"},
+           {"[authorizer] == []", "a list of kubernetes.authorization.Authorizer at 1:2 is not supported"},
+           {"authorizer.serviceAccount('a', 'b').path('/').check('get').allowed()",
+            "the function \"serviceAccount\" at 1:11 is not supported"},
+           {"authorizer.group('').resource('pods').check('get').reason() == ''",
+            "the function \"reason\" at 1:51 is not supported"}})
+    EXPECT_THAT(decided(text, asked), HasSubstr(words)) << text;
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ TEST(WebhookConfiguration, MistakesAreTheCausesOf422) {
        "matchConditions[1].name", R"(Duplicate value: "a")"},
       {R"({"matchConditions": [{"name": "a", "expression": " "}]})", "matchConditions[0].expression",
        "Required value"},
-      {R"({"matchConditions": [{"name": "a", "expression": "size(object) == 'a'"}]})",
-       "matchConditions[0].expression", "the function \"size\" at 1:1 is not supported"},
+      {R"({"matchConditions": [{"name": "a", "expression": "int(object) == 'a'"}]})",
+       "matchConditions[0].expression", "the function \"int\" at 1:1 is not supported"},
       {R"({"rules": [{"operations": ["EAT"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]})",
        "rules[0].operations[0]", R"(Unsupported value: "EAT": supported values: "*", "CONNECT")"},
       {R"({"rules": [{"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"]}]})",
@@ -153,7 +153,7 @@ TEST(WebhookRules, MatchOperationGroupVersionAndResource) {
 TEST(WebhookRules, NameSubresourcesOnlyWithASlash) {
   const auto matches = [](const std::string& pattern, const std::string& subresource) {
     Webhook webhook = webhookWith();
-    webhook.rules[0].resources = {pattern};
+    webhook.matches.rules[0].resources = {pattern};
     ReviewRequest request = deletion();
     request.subresource = subresource;
     return concerns(webhook, request);
@@ -169,8 +169,8 @@ TEST(WebhookRules, NameSubresourcesOnlyWithASlash) {
 
 TEST(WebhookRules, ScopeCountsANamespaceAmongTheClusters) {
   Webhook webhook = webhookWith();
-  WebhookRule& rule = webhook.rules[0];
-  rule = {{"*"}, {"*"}, {"*"}, {"*/*"}, "Namespaced"};
+  RuleWithOperations& rule = webhook.matches.rules[0];
+  rule = {{"*"}, {"*"}, {"*"}, {"*/*"}, "Namespaced", {}};
   ReviewRequest ofNamespace = deletion();
   ofNamespace.type = {"", "namespaces"};
   EXPECT_TRUE(concerns(webhook, deletion()));
@@ -197,7 +197,7 @@ TEST(WebhookSelectors, LookAtNamespacesAndAtBothObjects) {
 
 TEST(WebhookSelectors, TakeANamespacesOwnLabels) {
   Webhook blue = webhookWith(R"({"namespaceSelector": {"matchLabels": {"team": "blue"}}})");
-  blue.rules[0] = {{"*"}, {""}, {"v1"}, {"namespaces"}, "*"};
+  blue.matches.rules[0] = {{"*"}, {""}, {"v1"}, {"namespaces"}, "*", {}};
   const Json before = {{"metadata", {{"labels", {{"team", "blue"}}}}}};
   const Json after = {{"metadata", {{"labels", {{"team", "red"}}}}}};
   ReviewRequest request = deletion();
@@ -272,7 +272,7 @@ TEST(Webhooks, AreAskedInTheOrderOfTheirNames) {
 
 TEST(Webhooks, AreNotAskedAboutTheirOwnConfigurations) {
   Webhook webhook = webhookWith();
-  webhook.rules[0] = {{"*"}, {"*"}, {"*"}, {"*/*"}, "*"};
+  webhook.matches.rules[0] = {{"*"}, {"*"}, {"*"}, {"*/*"}, "*", {}};
   ReviewRequest request = deletion();
   EXPECT_TRUE(concerns(webhook, request));
   request.type = {"admissionregistration.k8s.io", "validatingwebhookconfigurations"};
