@@ -1,5 +1,6 @@
 #include "server/uninstall.h"
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -23,6 +24,12 @@ namespace {
 constexpr int kMostLeaseConflicts = 10;
 constexpr const char* kWebhooksPath =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/";
+// The policy that lets lastout's accounts alone delete that; its binding has the same name.
+constexpr const char* kLock = "lastout-configuration";
+constexpr const char* kLockPath =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-configuration";
+constexpr std::chrono::milliseconds kLockPause{200};
+constexpr int kMostLockPauses = 50;  // API servers learn that it is gone by a watch
 constexpr const char* kWaitingWorks = "AppliedManifestWorks that wait for lastout";
 constexpr const char* kWaitingProviders = "providers that wait for lastout";
 
@@ -83,6 +90,8 @@ class Uninstall {
   bool nobodyRuns();
   void tellWayOut();
   bool remove(const kube::ObjectKey& object, const std::string& path);
+  bool removed(const kube::ObjectKey& object, const Answered<bool>& answer);
+  Answered<bool> removeLockedWebhook();
   void removeWebhook();
   void sweep();
   void removeSecret();
@@ -267,20 +276,41 @@ void Uninstall::tellWayOut() {
 
 // False: it may still be there.
 bool Uninstall::remove(const kube::ObjectKey& object, const std::string& path) {
-  const auto removed = removeObject(requests_, report_.isDryRun(), path);
-  if (!removed) {
-    report_.refused(toString(object), "be deleted", removed.error());
+  return removed(object, removeObject(requests_, report_.isDryRun(), path));
+}
+
+bool Uninstall::removed(const kube::ObjectKey& object, const Answered<bool>& answer) {
+  if (!answer) {
+    report_.refused(toString(object), "be deleted", answer.error());
     return false;
   }
-  if (*removed)
+  if (*answer)
     report_.did(toString(object), "deleted");
   else
     report_.note(toString(object) + ": is not there");
   return true;
 }
 
+// The account of Helm's Job may delete it, as the policy says; whoever else uninstalls has to open the lock,
+// and may, or not.
+Answered<bool> Uninstall::removeLockedWebhook() {
+  const auto isLocked = [](const Answered<bool>& answer) {
+    return !answer && answer.error().why.find(kLock) != std::string::npos;
+  };
+  const std::string path = kWebhooksPath + webhook_;
+  auto answer = removeObject(requests_, report_.isDryRun(), path);
+  if (!isLocked(answer) ||
+      !remove({{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, "", kLock}, kLockPath))
+    return answer;
+  for (int pauses = 0; isLocked(answer) && pauses < kMostLockPauses; ++pauses) {
+    if (pauses > 0) options_.patience.pause(kLockPause);
+    answer = removeObject(requests_, report_.isDryRun(), path);
+  }
+  return answer;
+}
+
 void Uninstall::removeWebhook() {
-  isWebhookGone_ = remove(webhookKey(), kWebhooksPath + webhook_);
+  isWebhookGone_ = removed(webhookKey(), removeLockedWebhook());
   if (!isWebhookGone_) tellWayOut();
 }
 

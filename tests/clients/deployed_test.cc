@@ -73,7 +73,7 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
               " config set-credentials lastout-account --token=" + tokens_.at(role));
   }
 
-  // It knows no RBAC: the rights come from a tokens file.
+  // Without --rbac: the rights come from a tokens file.
   void startEmbedded() {
     write("controller.yaml", std::string(kCrd) + kController);
     std::string manifests = run("kubectl kustomize deploy").out + kReads;

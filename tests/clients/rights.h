@@ -1,4 +1,4 @@
-// What a service account of deploy/ may do, for the tokens file of `lastout up`, which knows no RBAC.
+// What a service account of deploy/ may do, for the tokens file of `lastout up` without --rbac.
 #pragma once
 
 #include <string>

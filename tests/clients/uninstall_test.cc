@@ -37,6 +37,8 @@ class Uninstalled : public Serving {
     kubectl("--kubeconfig $FOLDER/hook config set-credentials hook --token=token-of-the-hook");
     kubectl("--kubeconfig $FOLDER/hook config set-context --current --user=hook");
     kubectl("apply -k deploy");
+    // This lastout is another user than those that they know.
+    kubectl("delete validatingadmissionpolicybindings lastout-configuration lastout-deferred-deletions");
     serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--defer-for", "agent"});
     waitUntilTheProviderIsGuarded();
   }

@@ -6,11 +6,42 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "kube/parse.h"
 
 namespace lastout::deploy {
 namespace {
+
+// The value at a path of `.Values`, as in ".image.tag"; nullptr and a failed test: there is none.
+const Json* valueAt(std::string path, const Json& values) {
+  std::replace(path.begin(), path.end(), '.', '/');
+  const Json::json_pointer pointer(path);
+  if (values.contains(pointer)) return &values[pointer];
+  ADD_FAILURE() << "values.yaml has no " << path;
+  return nullptr;
+}
+
+// What stands between comments with {{ if }} and {{ end }} stays or goes; these comments themselves go.
+std::string withoutConditions(std::string text, const Json& values) {
+  static const std::regex kIf(R"(# \{\{ if \.Values((?:\.[A-Za-z]+)+) \}\})");
+  constexpr std::string_view kEnd = "# {{ end }}";
+  std::smatch found;
+  while (std::regex_search(text, found, kIf)) {
+    const auto begin = static_cast<size_t>(found.position());
+    const size_t inside = begin + static_cast<size_t>(found.length());
+    const size_t end = text.find(kEnd, inside);
+    if (end == std::string::npos) {
+      ADD_FAILURE() << "no end of " << found.str();
+      return text;
+    }
+    const Json* value = valueAt(found[1].str(), values);
+    const bool stays = value != nullptr && *value == true;
+    text = text.substr(0, begin) + "#" + (stays ? text.substr(inside, end - inside) : "") +
+           text.substr(end + kEnd.size());
+  }
+  return text;
+}
 
 // The text without what `{{ if .Values.path }}` leaves out, up to the next `{{ end }}`, and with the files of
 // the chart that are asked for. Blocks are not nested.
@@ -40,15 +71,8 @@ std::string renderedText(const std::string& text, const Json& values) {
   for (std::sregex_iterator action(text.begin(), text.end(), kAction), end; action != end; ++action) {
     result.append(rest, (*action)[0].first);
     rest = (*action)[0].second;
-    std::string path = (*action)[1].str();
-    std::replace(path.begin(), path.end(), '.', '/');
-    const Json::json_pointer pointer(path);
-    if (!values.contains(pointer)) {
-      ADD_FAILURE() << "values.yaml has no " << path;
-      continue;
-    }
-    const Json& value = values[pointer];
-    result += value.is_string() ? value.get<std::string>() : value.dump();
+    const Json* value = valueAt((*action)[1].str(), values);
+    if (value != nullptr) result += value->is_string() ? value->get<std::string>() : value->dump();
   }
   result.append(rest, text.cend());
   EXPECT_EQ(result.find("{{"), std::string::npos) << "this needs Helm itself:\n" << result;
@@ -79,7 +103,8 @@ std::vector<Json> documentsIn(const std::string& text) {
 std::vector<Json> rendered(const std::string& folder, const Json& values) {
   std::vector<Json> documents;
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/templates")) {
-    const std::string text = withoutBlocks(folder, textOf(entry.path().string()), values);
+    const std::string text =
+        withoutBlocks(folder, withoutConditions(textOf(entry.path().string()), values), values);
     for (Json& document : documentsIn(renderedText(text, values))) documents.push_back(std::move(document));
   }
   return documents;

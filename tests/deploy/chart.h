@@ -1,6 +1,7 @@
 // A Helm chart as Helm renders it, as far as deploy/helm goes: templates that are plain YAML with
 // {{ .Values.path }} in it, blocks of whole lines that begin with {{ if .Values.name }}, lines with
-// {{ .Files.Get "path" }} in these, and nothing else in braces.
+// {{ .Files.Get "path" }} in these, comments that begin with
+// {{ if .Values.path }} and end with {{ end }}, and nothing else in braces.
 #pragma once
 
 #include <nlohmann/json.hpp>

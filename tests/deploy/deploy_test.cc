@@ -86,7 +86,7 @@ void expectEqual(const std::map<std::string, Json>& base, const std::map<std::st
 
 TEST(Chart, IsTheKustomizeBase) {
   const auto base = kustomized("deploy");
-  EXPECT_EQ(base.size(), 36U);
+  EXPECT_EQ(base.size(), 46U);
   expectEqual(base, byName(withoutHooks(rendered(kChart, defaultValues()))));
 }
 
@@ -118,6 +118,22 @@ TEST(Chart, HasTheComponentsAsValues) {
                               without("ClusterRoleBinding", "lastout-keeps-works") + "," +
                               without("ClusterRole", "lastout-carries-out-dependencies")),
               byName(withoutHooks(rendered(kChart, values))));
+}
+
+// For Kubernetes before 1.30.
+TEST(Chart, AndTheKustomizeBaseCanDoWithoutPolicies) {
+  Json values = defaultValues();
+  values["validatingAdmissionPolicies"] = false;
+  const auto chart = byName(withoutHooks(rendered(kChart, values)));
+  const testing::Ran ran = testing::shell(
+      "folder=$(mktemp -d -p .) && trap 'rm -r \"$folder\"' EXIT && echo '{\"resources\": [\"../deploy\"], "
+      "\"components\": [\"../deploy/components/without-admission-policies\"]}' > "
+      "\"$folder/kustomization.yaml\" && "
+      "kubectl kustomize \"$folder\"");
+  ASSERT_EQ(ran.exitCode, 0) << ran.out;
+  EXPECT_EQ(byName(documentsIn(ran.out)), chart);
+  EXPECT_EQ(chart.size(), 36U);
+  for (const auto& [name, object] : chart) EXPECT_THAT(name, Not(HasSubstr("AdmissionPolic")));
 }
 
 TEST(Chart, UsesEveryValue) {

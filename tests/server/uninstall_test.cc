@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "admission/held_provider.h"
 #include "admission/kept_work.h"
+#include "kube/parse.h"
 #include "server/webhook_configuration.h"
 #include "tests/server/uninstall_fixture.h"
 
@@ -38,6 +41,9 @@ constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices
 constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
 constexpr const char* kWayOut = "kubectl delete validatingwebhookconfiguration lastout";
+
+constexpr const char* kLock =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-configuration";
 
 class UninstallTest : public lastout::testing::RequestsTest {
  public:
@@ -86,6 +92,22 @@ class UninstallTest : public lastout::testing::RequestsTest {
   }
   void renew(const std::string& holder) {
     patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", at(++renewals)}}}});
+  }
+
+  // As deploy/ does it.
+  void lockTheWebhook() {
+    std::ifstream file("deploy/validating-admission-policies.yaml");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto documents = kube::parseYaml(text, "policies");
+    ASSERT_TRUE(documents);
+    for (const kube::Value& document : *documents) {
+      const Json object = kube::toJson(document);
+      if (object["metadata"]["name"] != "lastout-configuration") continue;
+      const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
+      create(std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
+                 (isBinding ? "ybindings" : "ies"),
+             object);
+    }
   }
 
   bool run() {
@@ -162,6 +184,27 @@ TEST_F(UninstallTest, LeavesNothingThatHoldsOrDenies) {
                                   "  1 CriticalService, whose providers nobody guards now, whatever the "
                                   "status says"}));
   remove("/api/v1/namespaces/lastout");
+}
+
+// Whoever may not open it is told why the webhook stays.
+TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
+  install();
+  lockTheWebhook();
+  server.refuse = [](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "DELETE" && request.target.starts_with(kLock)) return 403;
+    return std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, Contains(HasSubstr("validatingadmissionpolicybindings.admissionregistration.k8s.io/"
+                                             "lastout-configuration: cannot be deleted")));
+  EXPECT_TRUE(isThere(kOwnWebhook));
+  allow();
+  EXPECT_TRUE(run());
+  EXPECT_THAT(
+      told, Contains("validatingadmissionpolicybindings.admissionregistration.k8s.io/lastout-configuration: "
+                     "deleted"));
+  EXPECT_FALSE(isThere(kLock));
+  expectNothingHoldsOrDenies();
 }
 
 TEST_F(UninstallTest, HasNothingToDoTheSecondTime) {
