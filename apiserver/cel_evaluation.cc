@@ -29,6 +29,28 @@ class Binding {
   Locals& locals_;
 };
 
+// Where a function of an authorizer puts its argument; nullptr: it has none to put anywhere.
+std::string* attributeNamed(CelFunction function, AccessAttributes& wanted) {
+  switch (function) {
+    case CelFunction::Path:
+      return &wanted.path;
+    case CelFunction::Group:
+      return &wanted.group;
+    case CelFunction::Resource:
+      return &wanted.resource;
+    case CelFunction::Subresource:
+      return &wanted.subresource;
+    case CelFunction::Namespace:
+      return &wanted.namespaceName;
+    case CelFunction::Name:
+      return &wanted.name;
+    case CelFunction::Check:
+      return &wanted.verb;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 CelValue::CelValue(const Json* there) : there_(there == nullptr ? &kNullValue : there) {}
@@ -266,14 +288,8 @@ CelResult CelEvaluation::call(const CelNode& node) {
 
 CelResult CelEvaluation::access(CelFunction function, CelAccess access, std::string text) {
   AccessAttributes& wanted = access.wanted;
-  if (function == CelFunction::Path) wanted.path = std::move(text);
-  if (function == CelFunction::Group) wanted.group = std::move(text);
-  if (function == CelFunction::Resource) wanted.resource = std::move(text);
-  if (function == CelFunction::Subresource) wanted.subresource = std::move(text);
-  if (function == CelFunction::Namespace) wanted.namespaceName = std::move(text);
-  if (function == CelFunction::Name) wanted.name = std::move(text);
+  if (std::string* attribute = attributeNamed(function, wanted)) *attribute = std::move(text);
   if (function != CelFunction::Check) return CelValue(std::move(access));
-  wanted.verb = std::move(text);
   cost_ += kCostOfCheck;
   isTooCostly_ = isTooCostly_ || cost_ > kMostCostOfExpression || !run_.pay(kCostOfCheck);
   access.allowed = !isTooCostly_ && run_.variables().authorizer->mayDo(wanted);

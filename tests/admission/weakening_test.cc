@@ -59,7 +59,7 @@ const std::string kBlocking = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name:
 class WeakeningTest : public ::testing::Test {
  public:
   WeakeningTest() {
-    view.observe([this](Weakening one) {
+    view.observe([this](const Weakening& one) {
       EXPECT_EQ(one.service + " " + one.serviceUid, "guard g");
       news.push_back(std::string(toString(one.kind)) + ": " + kube::toString(one.changed) + ": " +
                      one.message);

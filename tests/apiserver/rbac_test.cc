@@ -35,7 +35,7 @@ AccessAttributes to(const std::string& verb, const std::string& group, const std
 }
 
 class RbacTest : public ::testing::Test {
- protected:
+ public:
   bool may(const AccessAttributes& wanted, const UserInfo& user = kJaneHerself) const {
     return rbac.allows(user, wanted);
   }

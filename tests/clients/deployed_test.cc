@@ -22,6 +22,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // What docs/install.md tells the owners of a type to add.
 constexpr const char* kReads = R"(---
@@ -226,14 +227,19 @@ TEST_P(Deployed, TheStoryEndsEmptyInManyOrders) {
 TEST_P(Deployed, RefusesTheProviderAndItsOwnNamespace) {
   serveAsDeployed();
   createStory();
-  EXPECT_EQ(
+  EXPECT_THAT(
       kubectl("delete deployment finalizer-deployment -n finalizer-namespace", 1),
-      "Error from server (Forbidden): admission webhook \"deployments.apps.lastout.dev\" denied the request: "
-      "deployments.apps/finalizer-namespace/finalizer-deployment is the provider of "
-      "criticalservices.lastout.dev/for-finalizer-deployment and must stay while "
-      "coolresources.my.crd.group/some-instance has finalizer my.crd.group/super-important and "
-      "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group exists; delete them "
-      "first");
+      AllOf(
+          StartsWith(
+              "Error from server (Forbidden): admission webhook \"deployments.apps.lastout.dev\" denied the "
+              "request: "
+              "deployments.apps/finalizer-namespace/finalizer-deployment is the provider of "
+              "criticalservices.lastout.dev/for-finalizer-deployment and must stay while "
+              "coolresources.my.crd.group/some-instance has finalizer my.crd.group/super-important and "
+              "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group exists; delete them "
+              "first"),
+          // The policies of deploy/ are there.
+          HasSubstr("kubectl annotate deployments.apps/finalizer-deployment -n finalizer-namespace")));
   EXPECT_THAT(kubectl("delete namespace lastout", 1),
               HasSubstr("admission webhook \"namespaces.lastout.dev\" denied the request"));
 }

@@ -124,12 +124,13 @@ std::string endedByItself(std::string example) {
   if (!example.starts_with("lastout serve")) return example;
   constexpr std::string_view kListen = " --listen 0.0.0.0:9443";
   if (const size_t at = example.find(kListen); at != std::string::npos) example.erase(at, kListen.size());
+  const bool listens = example.find("--roles controller") == std::string::npos;
   return "{ lastout up >up & cluster=$!; until grep -q Ctrl-C up; do kill -0 $cluster || break; done; "
          "export KUBECONFIG=$PWD/lastout.kubeconfig; openssl req -x509 -nodes -newkey rsa:2048 -keyout "
          "tls.key "
          "-out tls.crt -subj /CN=lastout 2>/dev/null; cp tls.crt ca.crt; echo 'deny-status: 429' "
          ">serve.yaml; " +
-         untilItHasGreeted(example + " --listen 127.0.0.1:0 --answers 127.0.0.1:0") +
+         untilItHasGreeted(example + (listens ? " --listen 127.0.0.1:0" : "") + " --answers 127.0.0.1:0") +
          "; code=$?; kill $cluster; wait $cluster; exit $code; }";
 }
 

@@ -10,6 +10,7 @@ constexpr const char* kNotServed =
     "Types, versions and subresources are left out that neither deletion nor the clients need.";
 constexpr const char* kLaterVersion =
     "Version v1 of later Kubernetes is served beside v1beta3, for today's manifests.";
+constexpr const char* kLaterType = "Admission policies are those of Kubernetes 1.30 and later.";
 constexpr const char* kRandomName =
     "The end of a generated name is random. Later answers have to show the same name again.";
 constexpr const char* kCacheOrder =
@@ -30,6 +31,11 @@ constexpr const char* kLinks = "It links to another page of Kubernetes' document
 constexpr const char* kSourceLine = "It names a line of Kubernetes' source.";
 constexpr const char* kPodGeneration = "Pods have a generation since 1.33.";
 constexpr const char* kTerminatingReplicas = "Pods that terminate are counted since 1.33.";
+constexpr const char* kEmptyTime =
+    "Later Kubernetes leaves the empty creationTimestamp out of Pod templates.";
+constexpr const char* kRollOutStage =
+    "The recorded cluster's controllers had come to another point of the roll-out when it answered.";
+constexpr const char* kWebhookPort = "The webhook that does not answer is at another port in the replay.";
 constexpr const char* kNotAllowed =
     "Until 1.26 it was a method that is not allowed; a client is refused either way.";
 
@@ -60,6 +66,7 @@ const std::vector<ExpectedDifference>& expectedDifferences() {
       {kKubernetes126, "003", "body.groups[*", kNotServed},
       {kKubernetes126, "004", "body.resources[*", kNotServed},
       {kKubernetes126, "005", "body.resources[controllerrevisions]", kNotServed},
+      {kKubernetes126, "007", "body.resources[validatingadmissionpolic*", kLaterType},
       {kKubernetes126, "023", "body.metadata.name", kRandomName, true},
       {kKubernetes126, "040", "body.items[order]", kCacheOrder},
       {kKubernetes126, "073", "body.items[0].metadata.name", kTemplateHash},
@@ -78,19 +85,29 @@ const std::vector<ExpectedDifference>& expectedDifferences() {
       {kKubernetes136, "023", "body.metadata.name", kRandomName, true},
       {kKubernetes136, "031", "body.columnDefinitions[Name].description", kLinks},
       {kKubernetes136, "032", "body.columnDefinitions[Name].description", kLinks},
+      {kKubernetes136, "072", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
       {kKubernetes136, "073", "body.items[0].metadata.name", kTemplateHash},
       {kKubernetes136, "073", "body.items[0].metadata.labels.pod-template-hash", kTemplateHash},
       {kKubernetes136, "074", "body.items[0].metadata.name", kRandomName, true},
       {kKubernetes136, "074", "body.items[0].metadata.generation", kPodGeneration},
+      {kKubernetes136, "077", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
+      {kKubernetes136, "077", "body.status.conditions[order]", kRollOutStage},
+      {kKubernetes136, "077", "body.status.conditions[Progressing].*", kRollOutStage},
+      {kKubernetes136, "077", "body.status.replicas", kRollOutStage},
       {kKubernetes136, "077", "body.status.terminatingReplicas", kTerminatingReplicas},
+      {kKubernetes136, "077", "body.status.updatedReplicas", kRollOutStage},
       {kKubernetes136, "078", "body.items[fg].metadata.annotations.deployment.kubernetes.io/revision",
        kNoRollOut},
       {kKubernetes136, "079", "body.metadata.annotations.deployment.kubernetes.io/revision", kNoRollOut},
       {kKubernetes136, "079", "body.status.conditions[Progressing].message", kNoRollOut},
+      {kKubernetes136, "079", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
       {kKubernetes136, "079", "body.status.terminatingReplicas", kTerminatingReplicas},
       {kKubernetes136, "086", "*", kNotAllowed},
       {kKubernetes136, "103", "body.message", kSourceLine},
+      {kKubernetes136, "097", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
       {kKubernetes136, "103", "body.details.causes[0].message", kSourceLine},
+      {kKubernetes136, "110", "body.details.causes[0].message", kWebhookPort},
+      {kKubernetes136, "110", "body.message", kWebhookPort},
   };
   return kExpected;
 }
