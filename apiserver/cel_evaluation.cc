@@ -187,7 +187,7 @@ CelTruth CelEvaluation::has(const CelNode& node) {
   return map->get().contains(node.name);
 }
 
-// Of texts, lists or integers: what the first is.
+// Joins texts or lists, or adds integers: all operands are of the first one's type.
 CelResult CelEvaluation::sum(const CelNode& node) {
   auto first = value(node.operands[0]);
   if (!first) return first;
@@ -200,10 +200,12 @@ CelResult CelEvaluation::sum(const CelNode& node) {
       made.get_ref<std::string&>() += part.get_ref<const std::string&>();
     else if (made.is_array() && part.is_array())
       made.insert(made.end(), part.begin(), part.end());
-    else if (made.is_number_integer() && part.is_number_integer())
-      made = made.get<int64_t>() + part.get<int64_t>();
-    else
+    else if (!made.is_number_integer() || !part.is_number_integer())
       return noSuchOverload();
+    else if (int64_t total = 0; !__builtin_add_overflow(made.get<int64_t>(), part.get<int64_t>(), &total))
+      made = total;
+    else
+      return tl::unexpected<std::string>("integer overflow");
   }
   return CelValue(std::move(made));
 }

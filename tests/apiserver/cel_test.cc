@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const Json kOldObject = Json::parse(
-    R"({"metadata": {"name": "a", "namespace": "app", "labels": {"team": "blue"}, "finalizers": ["x", "y"]}, "n": 1})");
+    R"({"metadata": {"name": "a", "namespace": "app", "labels": {"team": "blue"}, "finalizers": ["x", "y"]}, "n": 1, "most": 9223372036854775807})");
 const Json kAttributes =
     Json::parse(R"({"operation": "DELETE", "resource": {"group": "", "resource": "pods"}})");
 
@@ -100,6 +100,8 @@ TEST(Cel, ErrorsAreThoseOfTheApiServer) {
   EXPECT_EQ(evaluated("[oldObject, 'a'].exists(x, x.metadata.name == 'a')"), "true") << "the first decides";
   EXPECT_EQ(evaluated("['a', oldObject].all(x, x.metadata.name == 'b')"), "false") << "the second decides";
   EXPECT_EQ(evaluated("['a'].filter(x, x.a) == []"), "resulted in error: no such overload");
+  EXPECT_EQ(evaluated("oldObject.most + 1 == 0"), "resulted in error: integer overflow");
+  EXPECT_EQ(evaluated("oldObject.most + 0 == oldObject.most"), "true");
 }
 
 TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
