@@ -111,8 +111,12 @@ tl::expected<apiserver::WebhookResponse, std::string> webhookAnswer(const Json& 
                                                                     const std::string& body) {
   const std::string call = "Post \"" + webhook.address.url + "?timeout=2s\": ";
   if (recorded == "answers after 7 s") return tl::unexpected(call + "context deadline exceeded");
-  if (!recorded.is_object())
-    return tl::unexpected(call + "dial tcp 127.0.0.1:19443: connect: connection refused");
+  if (!recorded.is_object()) {
+    const std::string& url = webhook.address.url;
+    const size_t host = std::string_view("https://").size();
+    return tl::unexpected(call + "dial tcp " + url.substr(host, url.find('/', host) - host) +
+                          ": connect: connection refused");
+  }
   Json review = Json::parse(body);
   Json response = {{"uid", review["request"]["uid"]}, {"allowed", true}};
   for (const auto& [key, value] : recorded.items()) {
