@@ -306,7 +306,9 @@ void addServe(CLI::App& app, int& exitCode) {
       "--tls-secret", options->secret,
       "Or the Secret, namespace/name, with the certificate of all replicas; made when there is "
       "none, and renewed in time");
-  command->add_option("--client-ca", options->clientAuthority, "Reviews are taken from its clients alone");
+  command->add_option("--client-ca", options->clientAuthority,
+                      "Reviews are taken from its clients alone, so that what persons asked for counts; the "
+                      "same for both roles");
   command
       ->add_option("--manage-webhook", options->manageWebhook,
                    "Keep the webhook configuration; false leaves it to others")
