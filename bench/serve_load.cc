@@ -34,6 +34,8 @@ constexpr int kInstancesInAFile = 20'000;
 constexpr int64_t kFewReviews = 10'000;
 constexpr int64_t kManyReviews = 1'000'000;
 constexpr int kIdleConnections = 1'000;
+constexpr int kConnections = 16;
+constexpr int kManyConnections = 64;
 constexpr int kTurns = 5;
 constexpr int kTurnSeconds = 2;
 constexpr std::chrono::seconds kRest{3};               // while nothing is asked
@@ -105,12 +107,14 @@ struct Load {
   double requests = 0;
 };
 
-// `seconds` of reviews by 16 connections.
-Load ask(const Folder& folder, int port, const std::string& path, int seconds) {
+// `seconds` of reviews by so many connections.
+Load ask(const Folder& folder, int port, const std::string& path, int seconds,
+         int connections = kConnections) {
   folder.write("review.json", reviewText());
-  const testing::Ran ran = testing::shell(
-      "REVIEW=" + folder.file("review.json") + " wrk --threads 1 --connections 16 --duration " +
-      std::to_string(seconds) + "s --script bench/wrk.lua https://127.0.0.1:" + std::to_string(port) + path);
+  const testing::Ran ran =
+      testing::shell("REVIEW=" + folder.file("review.json") + " wrk --threads 1 --connections " +
+                     std::to_string(connections) + " --duration " + std::to_string(seconds) +
+                     "s --script bench/wrk.lua https://127.0.0.1:" + std::to_string(port) + path);
   const size_t line = ran.out.rfind("\n{");
   if (ran.exitCode != 0 || line == std::string::npos) stopBench("wrk: " + ran.out);
   const Json told = Json::parse(ran.out.substr(line));
@@ -145,7 +149,9 @@ class Serving {
     syncSeconds_ = std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  Load review(int seconds) const { return ask(folder_, port_, "/review", seconds); }
+  Load review(int seconds, int connections = kConnections) const {
+    return ask(folder_, port_, "/review", seconds, connections);
+  }
   // To the review, asked once.
   std::string answer() const {
     httplib::SSLClient client("127.0.0.1", port_);
@@ -277,7 +283,7 @@ void allowAfterReading(benchmark::State& state) {
   for (auto _ : state) {
     const Serving some(kSomeInstances, kNotHeld);
     if (!allows(some.answer())) stopBench("the provider must stay, which it need not");
-    const Load allowed = some.review(5);
+    const Load allowed = some.review(5, static_cast<int>(state.range(0)));
     state.counters["reviews/s"] = allowed.perSecond;
     state.counters["p50ms"] = allowed.p50;
     state.counters["p99ms"] = allowed.p99;
@@ -302,6 +308,9 @@ BENCHMARK(denyBesideIdleConnections)
 BENCHMARK(memoryOfReviews)->Name("serve_load/memory")->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
 BENCHMARK(allowAfterReading)
     ->Name("serve_load/allow")
+    ->ArgName("connections")
+    ->Arg(kConnections)
+    ->Arg(kManyConnections)
     ->Iterations(1)
     ->UseRealTime()
     ->Unit(benchmark::kSecond);

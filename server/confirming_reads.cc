@@ -52,8 +52,13 @@ void ConfirmingReads::stop() {
   {
     const kube::MutexLock lock(mutex_);
     stopping_ = true;
+    for (const auto& [subject, reads] : reads_) {
+      for (const auto& read : {reads.running, reads.next}) {
+        if (read) read->changed.notifyAll();
+      }
+    }
   }
-  changed_.notifyAll();
+  toBegin_.notifyAll();
   reader_.stop();
 }
 
@@ -71,7 +76,6 @@ ConfirmingReads::Asked ConfirmingReads::ask(std::vector<Condition> conditions) {
   const kube::MutexLock lock(mutex_);
   const TimePoint now = steady_clock::now();
   for (const Condition& condition : asked.conditions_) asked.reads_.push_back(join(condition, now));
-  changed_.notifyAll();
   return asked;
 }
 
@@ -83,13 +87,11 @@ std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(const Asked& asked,
   const std::vector<Condition>& conditions = asked.conditions_;
   const std::vector<std::shared_ptr<Read>>& reads = asked.reads_;
   kube::MutexLock lock(mutex_);
-  const auto isKnown = [&](size_t i) { return reads[i]->done || reads[i]->found.contains(conditions[i]); };
-  changed_.waitUntil(lock, deadline, [&]() LASTOUT_REQUIRES(mutex_) {
-    for (size_t i = 0; i < reads.size(); ++i) {
-      if (!isKnown(i)) return stopping_;
-    }
-    return true;
-  });
+  for (size_t i = 0; i < reads.size(); ++i) {
+    reads[i]->changed.waitUntil(lock, deadline, [&]() LASTOUT_REQUIRES(mutex_) {
+      return stopping_ || reads[i]->done || reads[i]->found.contains(conditions[i]);
+    });
+  }
   std::vector<kube::Result<Holder>> holders;
   holders.reserve(reads.size());
   for (size_t i = 0; i < reads.size(); ++i) {
@@ -127,6 +129,7 @@ std::shared_ptr<ConfirmingReads::Read> ConfirmingReads::join(const Condition& co
     read = std::make_shared<Read>();
     read->wantedAt = now;
     read->notBefore = beginOf(what, now);
+    if (read == reads.running) toBegin_.notifyOne();
   }
   read->conditions.insert(condition);
   ++read->waiting;
@@ -168,13 +171,14 @@ void ConfirmingReads::work() {
     const TimePoint now = steady_clock::now();
     if (first == reads_.end() || first->second.running->notBefore > now) {
       const bool isGathering = first != reads_.end();
-      changed_.waitUntil(lock, isGathering ? first->second.running->notBefore : now + kLookAfter);
+      toBegin_.waitUntil(lock, isGathering ? first->second.running->notBefore : now + kLookAfter);
       continue;
     }
     const Subject subject = first->first;
     const std::shared_ptr<Read> read = first->second.running;
     read->begun = true;
     ++underWay_;
+    if (firstToBegin() != reads_.end()) toBegin_.notifyOne();
     const ConsistentReader::Conditions conditions = read->conditions;
     lock.unlock();
     const Done done = carryOut(subject, conditions, *read);
@@ -202,7 +206,7 @@ ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject,
   const auto found = [&](const Condition& condition, admission::Seen holder) {
     const kube::MutexLock lock(mutex_);
     read.found.emplace(condition, std::move(holder));
-    changed_.notifyAll();
+    read.changed.notifyAll();
   };
   const auto result = subject.again ? reader_.readAgain(conditions, deadline, found)
                                     : reader_.readAll(conditions, deadline, found);
@@ -216,7 +220,7 @@ ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject,
   const auto reads = reads_.find(subject);
   reads->second.running = std::exchange(reads->second.next, nullptr);
   if (!reads->second.running) reads_.erase(reads);
-  changed_.notifyAll();
+  read.changed.notifyAll();
   const Outcome outcome = !result ? Outcome::Failed : read.found.empty() ? Outcome::Free : Outcome::Held;
   return {outcome, std::chrono::duration_cast<std::chrono::microseconds>(now - begunAt)};
 }

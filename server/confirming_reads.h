@@ -71,6 +71,7 @@ class ConfirmingReads {
     auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   struct Read {
+    kube::ConditionVariable changed;          // something was found, or it is done
     ConsistentReader::Conditions conditions;  // others join until it has begun
     TimePoint wantedAt;
     TimePoint notBefore;
@@ -112,7 +113,7 @@ class ConfirmingReads {
   ConsistentReader reader_;
 
   kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
+  kube::ConditionVariable toBegin_;  // readers wait for reads to begin
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   size_t underWay_ LASTOUT_GUARDED_BY(mutex_) = 0;
   std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);

@@ -16,14 +16,14 @@ constexpr std::chrono::seconds kLongestRead{5};  // nobody waits for longer
 void AllowedServices::add(kube::Object service, TimePoint now) {
   service.meta.resourceVersion.clear();
   if (service.key.name.empty()) service.key.name = "(a new one)";  // the API server is still to name it
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (services_.size() >= kMost) services_.pop_front();
   services_.push_back({std::move(service), now});
 }
 
 std::vector<kube::Object> AllowedServices::recent(TimePoint now) {
   std::vector<kube::Object> services;
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   while (!services_.empty() && now - services_.front().at > kRemembered) services_.pop_front();
   for (const Allowed& allowed : services_) services.push_back(allowed.service);
   return services;
@@ -39,28 +39,32 @@ CurrentServices::~CurrentServices() {
 
 void CurrentServices::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  asked_.notifyOne();
+  answered_.notifyAll();
   reader_.stop();
 }
 
 kube::Result<CurrentServices::Services> CurrentServices::read(TimePoint deadline) {
-  std::unique_lock lock(mutex_);
-  if (!next_) next_ = std::make_shared<Read>();
+  kube::MutexLock lock(mutex_);
+  if (!next_) {
+    next_ = std::make_shared<Read>();
+    asked_.notifyOne();
+  }
   const std::shared_ptr<Read> mine = next_;
-  changed_.notify_all();
-  changed_.wait_until(lock, deadline, [&] { return stopping_ || mine->has_value(); });
+  answered_.waitUntil(lock, deadline,
+                      [&]() LASTOUT_REQUIRES(mutex_) { return stopping_ || mine->has_value(); });
   if (mine->has_value()) return **mine;
   return tl::unexpected(
       kube::Error{stopping_ ? "lastout is about to end" : "reading criticalservices took too long", {}, {}});
 }
 
 void CurrentServices::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || next_; });
+    asked_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || next_; });
     if (stopping_) return;
     const std::shared_ptr<Read> read = std::exchange(next_, nullptr);
     lock.unlock();
@@ -71,7 +75,7 @@ void CurrentServices::run() {
       *read = std::make_shared<const std::vector<kube::Object>>(std::move(*objects));
     else
       *read = tl::unexpected(std::move(objects.error()));
-    changed_.notify_all();
+    answered_.notifyAll();
   }
 }
 

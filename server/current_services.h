@@ -2,14 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "kube/locks.h"
 #include "server/consistent_reader.h"
 
 namespace lastout::server {
@@ -30,8 +29,8 @@ class AllowedServices {
     kube::Object service;
     TimePoint at;
   };
-  std::mutex mutex_;
-  std::deque<Allowed> services_;  // guarded by the mutex
+  kube::Mutex mutex_;
+  std::deque<Allowed> services_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 // Safe for any number of threads. Those that ask while a read is under way share the next one. It is read by
@@ -57,11 +56,13 @@ class CurrentServices {
   void run();
 
   ConsistentReader reader_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;       // these are guarded by the mutex
-  std::shared_ptr<Read> next_;  // that somebody waits for, and that has not begun
-  std::thread thread_;
+  kube::Mutex mutex_;
+  kube::ConditionVariable asked_;
+  kube::ConditionVariable answered_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  // The read that somebody waits for and that has not begun.
+  std::shared_ptr<Read> next_ LASTOUT_GUARDED_BY(mutex_);
+  std::thread thread_;  // not guarded: of who makes and ends this
 };
 
 }  // namespace lastout::server

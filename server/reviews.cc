@@ -21,8 +21,6 @@ using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
 constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
-// For the CriticalServices, which are few; the rest of the budget is left to what criteria name.
-constexpr std::chrono::milliseconds kServicesPatience{1'000};
 
 bool isService(const admission::Review& review) {
   return review.object.type == criticalservice::criticalServiceType() && review.subresource.empty() &&
@@ -161,7 +159,7 @@ admission::Manner Reviews::mannerOf(const admission::Review& review, TimePoint n
 // Another replica may have heard of a CriticalService before this one. When nobody can say, what is guarded
 // as far as this one knows stays; what nobody guards is not to wait for an API server that is slow.
 Reviews::Comparison Reviews::compareWithServices(const kube::ObjectKey& object, TimePoint deadline) const {
-  const auto services = services_.read(std::min(deadline, steady_clock::now() + kServicesPatience));
+  const auto services = services_.read(std::min(deadline, steady_clock::now() + options_.servicesPatience));
   const bool isFollowed = view_.isFollowed(criticalservice::criticalServiceType());
   if (!services && (!isFollowed || view_.judge(object, steady_clock::now()).decision.guarded))
     return {services.error().message, false};
@@ -193,7 +191,7 @@ Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::stri
 bool Reviews::isMissing(const kube::ObjectKey& object, TimePoint deadline) const {
   const auto found =
       reads_.holderOf(criticalservice::conditionOf(criticalservice::SpecificResourceCriterion{object}),
-                      std::min(deadline, steady_clock::now() + kServicesPatience));
+                      std::min(deadline, steady_clock::now() + options_.servicesPatience));
   return found && !*found;
 }
 

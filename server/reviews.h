@@ -27,6 +27,9 @@ struct ReviewsOptions {
   bool auditOnly = false;  // verdicts are logged, and everything is allowed
   // For a whole review, whatever it waits for, and so less than the webhook's timeoutSeconds.
   std::chrono::milliseconds budget{3'500};
+  // For reading the CriticalServices, which are few: what nobody guards does not wait long for an API server
+  // that is slow, and the rest of the budget is left to what criteria name.
+  std::chrono::milliseconds servicesPatience{1'000};
   bool personsCount = false;  // of what is deferred, as of Requesters
   // A DELETE was denied, and the answer is given when this returns, which must be before `deadline`: with
   // what it returns after the denial's sentence.

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -33,8 +37,21 @@ class LogTest : public ::testing::Test {
   void read() {
     reader_ = std::thread([this] {
       std::array<char, 4096> piece;
-      for (ssize_t got = 0; (got = ::read(ends_[0], piece.data(), piece.size())) > 0;)
+      for (ssize_t got = 0; (got = ::read(ends_[0], piece.data(), piece.size())) > 0;) {
+        const std::lock_guard lock(mutex_);
         text_.append(piece.data(), static_cast<size_t>(got));
+        read_.notify_one();
+      }
+    });
+  }
+  // Waits until that was read: a log that goes does not wait for long.
+  void waitFor(std::string_view words) {
+    std::unique_lock lock(mutex_);
+    size_t from = 0;
+    read_.wait(lock, [&] {
+      const size_t found = text_.find(words, from);
+      from = text_.size() - std::min(text_.size(), words.size());
+      return found != std::string::npos;
     });
   }
   // After the log has gone.
@@ -50,7 +67,9 @@ class LogTest : public ::testing::Test {
  private:
   std::array<int, 2> ends_{-1, -1};
   std::thread reader_;
-  std::string text_;
+  std::mutex mutex_;
+  std::condition_variable read_;
+  std::string text_;  // guarded by the mutex while there is a reader
 };
 
 TEST_F(LogTest, WritesAnObjectALine) {
@@ -84,6 +103,7 @@ TEST_F(LogTest, TellsWhatWasLostWhenThereIsRoomAgain) {
     log.countLost();
     read();
     while (!log.countLost()) std::this_thread::yield();
+    waitFor("were lost");
   }
   for (const LoggedLine& line : lines()) {
     const auto told = line.value("lines", int64_t{0});

@@ -16,6 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kPatience{60};
 constexpr std::string_view kContentTypeHeader = "Content-Type: ";
 constexpr std::string_view kAcceptHeader = "Accept: ";
 constexpr const char* kInstances = "/apis/my.crd.group/v1/coolresources";
@@ -51,6 +52,7 @@ Json provider() {
 }  // namespace
 
 ServerTest::ServerTest(server::ReviewsOptions options) {
+  options.budget = options.servicesPatience = kPatience;  // this API server answers, on a busy machine late
   client::Connection connection;
   connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
   connection.authority = authority.certificate;
@@ -162,7 +164,7 @@ void ServerTest::follow() {
 
 void ServerTest::waitUntil(const std::function<bool()>& holds) {
   constexpr milliseconds kLongestPause{32};
-  const auto deadline = steady_clock::now() + std::chrono::seconds(60);
+  const auto deadline = steady_clock::now() + kPatience;
   // What is waited for needs the processors, too.
   for (milliseconds pause{2}; !holds(); pause = std::min(2 * pause, kLongestPause)) {
     ASSERT_LT(steady_clock::now(), deadline) << "it does not come true";
