@@ -45,6 +45,8 @@ def counter(name, form="{:,.2f}"):
 
 DENY = "serve_load:serve_load/deny/iterations:1/real_time"
 DENY_IDLE = "serve_load:serve_load/idle/iterations:1/real_time"
+ALLOW = "serve_load:serve_load/allow/connections:16/iterations:1/real_time"
+ALLOW_MANY = "serve_load:serve_load/allow/connections:64/iterations:1/real_time"
 
 # What is measured | the bar | [(label, name of the benchmark, how to show it)]
 ROWS = [
@@ -103,10 +105,12 @@ ROWS = [
       ("idle", DENY_IDLE, counter("idle%core", "{:,.1f} % of a core"))]),
     ("resident memory after 1M reviews, of that after 10,000", "within 1.1x",
      [("", "serve_load:serve_load/memory/iterations:1/real_time", counter("after/before", "{:,.2f}x"))]),
-    ("ALLOW, with its confirming read of 10,000 instances, 16 connections", "p99 at most 250 ms",
-     [("", "serve_load:serve_load/allow/iterations:1/real_time", counter("reviews/s", "{:,.0f} /s")),
-      ("p50", "serve_load:serve_load/allow/iterations:1/real_time", counter("p50ms", "{:,.0f} ms")),
-      ("p99", "serve_load:serve_load/allow/iterations:1/real_time", counter("p99ms", "{:,.0f} ms"))]),
+    ("ALLOW, with its confirming read of 10,000 instances, 64 connections", "at least 1,000 /s; p99 at most 50 ms",
+     [("", ALLOW_MANY, counter("reviews/s", "{:,.0f} /s")), ("p50", ALLOW_MANY, counter("p50ms", "{:,.0f} ms")),
+      ("p99", ALLOW_MANY, counter("p99ms", "{:,.0f} ms"))]),
+    ("the same, 16 connections", "p99 at most 50 ms",
+     [("", ALLOW, counter("reviews/s", "{:,.0f} /s")), ("p50", ALLOW, counter("p50ms", "{:,.0f} ms")),
+      ("p99", ALLOW, counter("p99ms", "{:,.0f} ms"))]),
 ]
 
 
