@@ -1,0 +1,97 @@
+// AdmissionPolicy: only a policy that denies what it is about, wherever that is, counts as enforced.
+#include "server/admission_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::Json;
+
+constexpr const char* kPolicyName = "guards-it";
+constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+constexpr const char* kPolicyBindings =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+
+Json policyObject() {
+  const Json everything = {
+      {"apiGroups", {"*"}}, {"apiVersions", {"*"}}, {"operations", {"UPDATE"}}, {"resources", {"*"}}};
+  return {{"apiVersion", "admissionregistration.k8s.io/v1"},
+          {"kind", "ValidatingAdmissionPolicy"},
+          {"metadata", {{"name", kPolicyName}}},
+          {"spec",
+           {{"failurePolicy", "Fail"},
+            {"matchConstraints", {{"resourceRules", Json::array({everything})}}},
+            {"validations", Json::array({{{"expression", "true"}}})}}}};
+}
+
+Json bindingObject() {
+  return {{"apiVersion", "admissionregistration.k8s.io/v1"},
+          {"kind", "ValidatingAdmissionPolicyBinding"},
+          {"metadata", {{"name", kPolicyName}}},
+          {"spec", {{"policyName", kPolicyName}, {"validationActions", {"Deny"}}}}};
+}
+
+class AdmissionPolicyTest : public lastout::testing::ServerTest {
+ public:
+  bool isEnforced() {
+    AdmissionPolicy policy(access, kPolicyName, [](Level, const std::string&) {});
+    const auto found = policy.look();
+    EXPECT_TRUE(found) << found.error();
+    return found && *found;
+  }
+  bool isEnforcedWith(const Json& policy, const Json& binding) {
+    create(kPolicies, policy);
+    create(kPolicyBindings, binding);
+    return isEnforced();
+  }
+};
+
+TEST_F(AdmissionPolicyTest, IsEnforcedWithABindingThatDenies) {
+  EXPECT_FALSE(isEnforced());
+  create(kPolicies, policyObject());
+  EXPECT_FALSE(isEnforced()) << "nothing binds it";
+  create(kPolicyBindings, bindingObject());
+  EXPECT_TRUE(isEnforced());
+  remove(std::string(kPolicyBindings) + "/" + kPolicyName);
+  EXPECT_FALSE(isEnforced());
+}
+
+TEST_F(AdmissionPolicyTest, IsNotWhereItsErrorsAreIgnored) {
+  Json policy = policyObject();
+  policy["spec"]["failurePolicy"] = "Ignore";
+  EXPECT_FALSE(isEnforcedWith(policy, bindingObject()));
+}
+
+TEST_F(AdmissionPolicyTest, IsNotWhereItOnlyWarns) {
+  Json binding = bindingObject();
+  binding["spec"]["validationActions"] = {"Warn", "Audit"};
+  EXPECT_FALSE(isEnforcedWith(policyObject(), binding));
+}
+
+TEST_F(AdmissionPolicyTest, IsNotWhereItHoldsForSomeObjectsAlone) {
+  Json binding = bindingObject();
+  binding["spec"]["matchResources"]["objectSelector"]["matchLabels"]["some"] = "label";
+  EXPECT_FALSE(isEnforcedWith(policyObject(), binding));
+}
+
+TEST_F(AdmissionPolicyTest, IsNotByTheBindingOfAnother) {
+  Json binding = bindingObject();
+  binding["spec"]["policyName"] = "another";
+  EXPECT_FALSE(isEnforcedWith(policyObject(), binding));
+}
+
+TEST_F(AdmissionPolicyTest, IsNotWhileItTerminates) {
+  Json policy = policyObject();
+  policy["metadata"]["finalizers"] = {"example.com/waits"};
+  ASSERT_TRUE(isEnforcedWith(policy, bindingObject()));
+  remove(std::string(kPolicies) + "/" + kPolicyName);
+  EXPECT_FALSE(isEnforced());
+}
+
+}  // namespace
+}  // namespace lastout::server
