@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "admission/json_text.h"
 #include "criticalservice/critical_service.h"
 #include "kube/json_document.h"
+#include "kube/locks.h"
 #include "kube/quoting.h"
 
 namespace lastout::admission {
@@ -270,16 +270,7 @@ Review readReview(const Part& request, std::string& problem) {
   return review;
 }
 
-}  // namespace
-
-tl::expected<Review, ReviewError> parseReview(std::string_view body) {
-  if (body.size() > kMostReviewBytes) {
-    return Refused(
-        ReviewError{413, "the body is longer than " + std::to_string(kMostReviewBytes) + " bytes"});
-  }
-  // Reading takes some thirteen times the bytes.
-  static std::mutex oneAtATime;
-  const auto lock = body.size() > kLargeBytes ? std::unique_lock(oneAtATime) : std::unique_lock<std::mutex>();
+tl::expected<Review, ReviewError> readBody(std::string_view body) {
   const kube::JsonDocument document(body, kDeepest);
   if (!document.isWhole()) return notThat("the body is no JSON that is read here: " + document.problem());
   const element root = document.root();
@@ -298,6 +289,20 @@ tl::expected<Review, ReviewError> parseReview(std::string_view body) {
   Review review = readReview(request, problem);
   if (!problem.empty()) return notThat("the AdmissionReview is not understood: " + problem);
   return review;
+}
+
+}  // namespace
+
+tl::expected<Review, ReviewError> parseReview(std::string_view body) {
+  if (body.size() > kMostReviewBytes) {
+    return Refused(
+        ReviewError{413, "the body is longer than " + std::to_string(kMostReviewBytes) + " bytes"});
+  }
+  if (body.size() <= kLargeBytes) return readBody(body);
+  // One at a time: reading takes some thirteen times the bytes.
+  static kube::Mutex large;
+  const kube::MutexLock lock(large);
+  return readBody(body);
 }
 
 std::string_view toString(Operation operation) { return kOperations[static_cast<size_t>(operation)].first; }

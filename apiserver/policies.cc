@@ -124,21 +124,21 @@ ApiResult<void> Policies::put(const Json& policyOrBinding) {
   if (stringAt(policyOrBinding, {"kind"}) == kBindingKind) {
     auto binding = checkPolicyBinding(policyOrBinding);
     if (!binding) return tl::unexpected(std::move(binding.error()));
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     bindings_.insert_or_assign(name, std::move(*binding));
     publish();
     return {};
   }
   auto policy = checkPolicy(policyOrBinding);
   if (!policy) return tl::unexpected(std::move(policy.error()));
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   policies_.insert_or_assign(name, std::make_shared<const AdmissionPolicy>(std::move(*policy)));
   publish();
   return {};
 }
 
 void Policies::remove(std::string_view kind, std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (kind == kBindingKind) {
     if (const auto found = bindings_.find(name); found != bindings_.end()) bindings_.erase(found);
   } else if (const auto found = policies_.find(name); found != policies_.end()) {
@@ -148,7 +148,7 @@ void Policies::remove(std::string_view kind, std::string_view name) {
 }
 
 std::shared_ptr<const Policies::List> Policies::snapshot() const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return published_;
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "apiserver/json.h"
 #include "apiserver/match_resources.h"
 #include "apiserver/status.h"
+#include "kube/locks.h"
 
 namespace lastout::apiserver {
 
@@ -73,12 +73,13 @@ class Policies {
   std::shared_ptr<const List> snapshot() const;
 
  private:
-  void publish();  // with mutex_ held
+  void publish() LASTOUT_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const AdmissionPolicy>, std::less<>> policies_;
-  std::map<std::string, PolicyBinding, std::less<>> bindings_;
-  std::shared_ptr<const List> published_ = std::make_shared<const List>();
+  mutable kube::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<const AdmissionPolicy>, std::less<>> policies_
+      LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, PolicyBinding, std::less<>> bindings_ LASTOUT_GUARDED_BY(mutex_);
+  std::shared_ptr<const List> published_ LASTOUT_GUARDED_BY(mutex_) = std::make_shared<const List>();
 };
 
 struct PolicyVerdict {

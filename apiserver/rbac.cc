@@ -55,7 +55,7 @@ std::pair<std::string, std::string> keyOf(const Json& object) {
 
 void Rbac::put(const Json& object) {
   const Key key = keyOf(object);
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (!isBinding(object)) {
     Role role;
     role.labels = labelsOf(object);
@@ -87,7 +87,7 @@ void Rbac::put(const Json& object) {
 }
 
 void Rbac::remove(const Json& object) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   if (isBinding(object))
     bindings_.erase(keyOf(object));
   else
@@ -125,13 +125,13 @@ std::vector<AccessRule> Rbac::rulesIn(const UserInfo& user, std::string_view nam
 }
 
 bool Rbac::allows(const UserInfo& user, const AccessAttributes& wanted) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   // Paths are the cluster's.
   return apiserver::allows(rulesIn(user, wanted.path.empty() ? wanted.namespaceName : ""), wanted);
 }
 
 std::vector<AccessRule> Rbac::rulesFor(const UserInfo& user, std::string_view namespaceName) const {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return rulesIn(user, namespaceName);
 }
 

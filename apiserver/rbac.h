@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include "apiserver/json.h"
 #include "apiserver/user.h"
+#include "kube/locks.h"
 #include "kube/selector.h"
 
 namespace lastout::apiserver {
@@ -51,13 +51,14 @@ class Rbac {
   };
 
   static bool concerns(const Binding& binding, const UserInfo& user);
-  // With mutex_ held.
-  void addRules(const Key& role, std::vector<const Role*>& seen, std::vector<AccessRule>& rules) const;
-  std::vector<AccessRule> rulesIn(const UserInfo& user, std::string_view namespaceName) const;
+  void addRules(const Key& role, std::vector<const Role*>& seen, std::vector<AccessRule>& rules) const
+      LASTOUT_REQUIRES(mutex_);
+  std::vector<AccessRule> rulesIn(const UserInfo& user, std::string_view namespaceName) const
+      LASTOUT_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<Key, Role> roles_;
-  std::map<Key, Binding> bindings_;
+  mutable kube::Mutex mutex_;
+  std::map<Key, Role> roles_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<Key, Binding> bindings_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace lastout::apiserver

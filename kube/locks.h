@@ -101,6 +101,7 @@ class LASTOUT_THREAD_SAFETY(capability("shared mutex")) SharedMutex {
   std::shared_mutex mutex_;
 };
 
+// Holds a mutex alone for as long as it lives, but for what is after unlock(). Of one thread.
 class LASTOUT_THREAD_SAFETY(scoped_lockable) WriterLock {
  public:
   explicit WriterLock(SharedMutex& mutex) LASTOUT_THREAD_SAFETY(acquire_capability(mutex))
@@ -108,6 +109,8 @@ class LASTOUT_THREAD_SAFETY(scoped_lockable) WriterLock {
   ~WriterLock() LASTOUT_THREAD_SAFETY(release_capability()) {}
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;
+
+  void unlock() LASTOUT_THREAD_SAFETY(release_capability()) { lock_.unlock(); }
 
  private:
   std::unique_lock<std::shared_mutex> lock_;

@@ -84,7 +84,7 @@ std::unique_ptr<WebhookProbe> ControllerRole::makeProbe() {
   probe.random = options_.random();
   probe.counted = [this](ProbeResult result) { parts_.metrics.count(result); };
   probe.answered = [this](const ProbeAnswer& answer) {
-    const std::lock_guard lock(pathMutex_);
+    const kube::MutexLock lock(pathMutex_);
     renewal_.answered(answer);
   };
   probe.changed = [this](const ProbeStanding& standing) { tellOf(standing); };
@@ -241,7 +241,7 @@ void ControllerRole::trust(const std::string& authorities) {
 void ControllerRole::usePaths(const std::vector<std::string>& paths) {
   if (!keeper_) return;
   {
-    const std::lock_guard lock(pathMutex_);
+    const kube::MutexLock lock(pathMutex_);
     const bool isFirst = paths_.empty();
     const bool isNew = isFirst || paths_.front() != paths.front();
     paths_ = paths;
@@ -254,7 +254,7 @@ void ControllerRole::usePaths(const std::vector<std::string>& paths) {
 void ControllerRole::followPath() {
   std::string path;
   {
-    const std::lock_guard lock(pathMutex_);
+    const kube::MutexLock lock(pathMutex_);
     if (!newPathAt_ || steady_clock::now() < *newPathAt_) return;
     newPathAt_.reset();
     path = paths_.front();
@@ -268,7 +268,7 @@ void ControllerRole::renewPath() {
   const std::string inForce = keeper_->pathInForce();
   const auto configuration = keeper_->inForce();
   const bool isProven = configuration && probe_->isProvenFor(configuration->fingerprint);
-  const std::lock_guard lock(pathMutex_);
+  const kube::MutexLock lock(pathMutex_);
   if (renewal_.isDue(steady_clock::now())) {
     renewal_.renewed(steady_clock::now());
     options_.log(Level::Info, "a listener could not be reached, or was started: reviews get another path");

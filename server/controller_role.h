@@ -5,11 +5,11 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kube/locks.h"
 #include "server/deferred_deletion_runner.h"
 #include "server/enforcement.h"
 #include "server/lease_holder.h"
@@ -80,10 +80,11 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
-  std::mutex pathMutex_;  // over these
-  std::vector<std::string> paths_;
-  std::optional<TimePoint> newPathAt_;  // from when on the newest is to be asked at; nullopt: it is already
-  PathRenewal renewal_;
+  kube::Mutex pathMutex_;
+  std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);
+  // From when on the newest is to be asked at; nullopt: it is already.
+  std::optional<TimePoint> newPathAt_ LASTOUT_GUARDED_BY(pathMutex_);
+  PathRenewal renewal_ LASTOUT_GUARDED_BY(pathMutex_);
 };
 
 }  // namespace lastout::server

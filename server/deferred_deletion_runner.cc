@@ -47,11 +47,11 @@ bool isDefinite(int status) { return status >= 400 && status < 500 && status != 
 
 }  // namespace
 
-// With the lock held, and within LiveView::inspect().
+// With the lock held, and within LiveView::inspectWorks().
 class DeferredDeletionRunner::ViewFacts {
  public:
   ViewFacts(const std::vector<Entry>& entries, const admission::ClusterView& view,
-            std::map<std::string, Record>& records, TimePoint now)
+            const std::map<std::string, Record>& records, TimePoint now)
       : entries_(entries), view_(view), records_(records), now_(now) {
     for (size_t i = 0; i < entries.size(); ++i) {
       const kube::ObjectKey& object = entries[i].deletion.object;
@@ -111,7 +111,7 @@ class DeferredDeletionRunner::ViewFacts {
 
   const std::vector<Entry>& entries_;
   const admission::ClusterView& view_;
-  std::map<std::string, Record>& records_;
+  const std::map<std::string, Record>& records_;
   const TimePoint now_;
   Entries inSpace_;
   Entries ofType_;  // by the name of their CRD
@@ -145,18 +145,17 @@ void DeferredDeletionRunner::pass() {
   if (!options_.mayAct() || !view_.isReady()) return;
   const AnnotationsNow annotations = annotationsNow();
   std::vector<DeferredDeletionEvent> news;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    news = annotationNews_.look(view, annotations);
-    const std::vector<Entry> entries = deferredDeletionEntriesIn(
-        {view, types, view_.ownNamespace(), view_.recorded()}, options_.requesters, annotations);
+  view_.inspectWorks([&](const ViewOfWorks& works) {
+    news = annotationNews_.look(works.view, annotations);
+    const std::vector<Entry> entries = deferredDeletionEntriesIn(works, options_.requesters, annotations);
     isAnythingDeferred_ = !entries.empty();
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     std::erase_if(records_, [&](const auto& record) {
       return !record.second.isUnderWay && !uids.contains(record.first);
     });
-    consider(entries, view, steady_clock::now());
+    consider(entries, works.view, steady_clock::now());
   });
   for (const DeferredDeletionEvent& one : news) options_.told(one);
 }
@@ -165,8 +164,8 @@ AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
   return {options_.annotationsCount(), options_.clock()};
 }
 
-// With the lock held, as the next. That an object is not to be seen proves nothing: whoever remembers its
-// deletion may be told of sooner than the object itself.
+// That an object is not to be seen proves nothing: whoever remembers its deletion may be told of sooner than
+// the object itself.
 void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
                                       TimePoint now) {
   const ViewFacts facts(entries, view, records_, now);
@@ -192,8 +191,8 @@ void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const a
 DeferredDeletionRunner::Record& DeferredDeletionRunner::recordOf(const std::string& uid) {
   const auto found = records_.find(uid);
   if (found != records_.end()) return found->second;
-  return records_.emplace(uid, Record(client::Backoff(options_.again, [this] { return random_(); })))
-      .first->second;
+  const auto random = [this]() LASTOUT_REQUIRES(mutex_) { return random_(); };
+  return records_.emplace(uid, Record(client::Backoff(options_.again, random))).first->second;
 }
 
 // What is known now, at first sight; for whom nobody carries it out it may not.
@@ -261,12 +260,12 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entr
 tl::expected<bool, std::string> DeferredDeletionRunner::isStillLeftBehind(const Entry& entry) {
   bool isLeft = false;
   std::vector<std::string> guards;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const auto left = leftBehindIn({view, types, view_.ownNamespace(), view_.recorded()});
+  view_.inspectWorks([&](const ViewOfWorks& works) {
+    const auto left = leftBehindIn(works);
     const auto isIt = [&](const LeftBehind& one) { return one.deletion == entry.deletion; };
     isLeft = std::ranges::any_of(left, isIt);
-    for (const uint32_t number : view.remembering(entry.deletion.object))
-      guards.push_back(view.guards().service(number).meta.name);
+    for (const uint32_t number : works.view.remembering(entry.deletion.object))
+      guards.push_back(works.view.guards().service(number).meta.name);
   });
   bool isGuarded = false;
   for (const std::string& guard : guards) {
@@ -302,7 +301,7 @@ void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourc
 // It has changed since it was looked at; or that is what somebody's webhook says.
 void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& problem) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
     if (++record.conflicts <= kMostConflicts) {
       record.isUnderWay = false;
@@ -317,20 +316,20 @@ void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& pro
 // Its verdict, or what is needed to act, has changed while it waited: nothing was done, and nobody refused.
 void DeferredDeletionRunner::notNow(const Entry& entry) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     recordOf(entry.deletion.uid).isUnderWay = false;
   }
   rounds_.reconsider();
 }
 
 void DeferredDeletionRunner::countRefusal(const Entry& entry) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   ++recordOf(entry.deletion.uid).refusals;
 }
 
 std::set<std::string> DeferredDeletionRunner::refused() {
   std::set<std::string> uids;
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   for (const auto& [uid, record] : records_) {
     if (record.isLeftAlone || record.refusals >= kMostRefusals) uids.insert(uid);
   }
@@ -346,7 +345,7 @@ void DeferredDeletionRunner::over(const Entry& entry) {
 // What goes after it may go now; of what nobody follows no watch tells.
 void DeferredDeletionRunner::done(const Entry& entry) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
     record.isUnderWay = false;
     record.isDone = true;
@@ -359,7 +358,7 @@ void DeferredDeletionRunner::done(const Entry& entry) {
 void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std::string& problem) {
   if (rounds_.isStopping()) return;  // what was cut off is no problem
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
     record.isUnderWay = false;
     record.isDone = false;
@@ -375,7 +374,7 @@ void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std:
 void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kind kind,
                                   const std::string& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
     const std::string told = std::string(toString(kind)) + why;
     if (record.told == told) return;

@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +20,7 @@
 #include "client/access.h"
 #include "client/backoff.h"
 #include "criticalservice/deferred_deletion.h"
+#include "kube/locks.h"
 #include "server/annotation_news.h"
 #include "server/deferred_deletion_entries.h"
 #include "server/deferred_deletion_store.h"
@@ -92,8 +92,9 @@ class DeferredDeletionRunner {
   };
 
   void pass();
-  void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now);
-  Record& recordOf(const std::string& uid);
+  void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now)
+      LASTOUT_REQUIRES(mutex_);
+  Record& recordOf(const std::string& uid) LASTOUT_REQUIRES(mutex_);
   void carryOut(const Entry& entry, Job job);
   bool mayGo(const Entry& entry) const;
   AnnotationsNow annotationsNow() const;
@@ -112,12 +113,12 @@ class DeferredDeletionRunner {
   const DeferredDeletionRunnerOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   const OwnedObjects objects_;
-  client::RandomFraction random_;  // guarded by the mutex
   std::atomic<bool> isAnythingDeferred_{true};
   AnnotationNews annotationNews_;  // of the rounds' thread
 
-  std::mutex mutex_;
-  std::map<std::string, Record> records_;  // by the uid of the object; guarded by the mutex
+  kube::Mutex mutex_;
+  client::RandomFraction random_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, Record> records_ LASTOUT_GUARDED_BY(mutex_);  // by the uid of the object
   admission::WorkerPool senders_;
   Rounds rounds_;
 };

@@ -61,27 +61,30 @@ DeferredDeletionStore::DeferredDeletionStore(const std::shared_ptr<client::Acces
 DeferredDeletionStore::~DeferredDeletionStore() { stop(); }
 
 void DeferredDeletionStore::start() {
-  hasEnded_ = false;
+  {
+    const kube::MutexLock lock(mutex_);
+    hasEnded_ = false;
+  }
   thread_ = std::thread([this] { run(); });
 }
 
 void DeferredDeletionStore::finish(milliseconds grace) {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   stopping_ = true;
   const TimePoint now = steady_clock::now();
   stopBy_ = now + grace;
   for (auto& [service, changes] : waiting_) changes.notBefore = std::min(changes.notBefore, now);
-  changed_.notify_all();
-  changed_.wait_until(lock, stopBy_, [this] { return hasEnded_; });
+  changed_.notifyAll();
+  changed_.waitUntil(lock, stopBy_, [this]() LASTOUT_REQUIRES(mutex_) { return hasEnded_; });
 }
 
 void DeferredDeletionStore::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
     stopBy_ = {};
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   if (thread_.joinable()) thread_.join();
 }
@@ -119,13 +122,14 @@ DeferredDeletionStore::Places DeferredDeletionStore::placesFor(const DeferredDel
   return places;
 }
 
-// With the lock held. What is about to be forgotten is to be remembered anew.
+// What is about to be forgotten is to be remembered anew.
 std::set<std::string> DeferredDeletionStore::missing(const Places& places, const std::string& uid) const {
   std::set<std::string> services;
   for (const auto& [service, isThere] : places) {
     const auto found = waiting_.find(service);
-    const bool isForgotten = (found != waiting_.end() && found->second.forgotten.contains(uid)) ||
-                             (writing_ == service && underWay_.forgotten.contains(uid));
+    const bool isForgotten =
+        (found != waiting_.end() && found->second.forgotten.contains(uid)) ||
+        (writing_ && writing_->service == service && writing_->changes.forgotten.contains(uid));
     if (!isThere || isForgotten) services.insert(service);
   }
   return services;
@@ -201,28 +205,28 @@ void DeferredDeletionStore::remember(const admission::Review& review, TimePoint 
   const bool comesLater = places.empty() && takers == Takers::Unknown;
   if ((places.empty() && !comesLater) || isAnother(deletion)) return;
   if (!isHeld) return tellDropped(deletion, places.empty() ? "" : places.begin()->first);
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   const std::set<std::string> services = missing(places, deletion.uid);
   if (services.empty() && !comesLater) return;
   if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellDropped(deletion, {});
   if (comesLater) unplaced_.push_back({deletion, steady_clock::now() + options_.untoldFor});
   place(deletion, services);
-  changed_.notify_all();
+  changed_.notifyAll();
   if (comesLater || waiting_.size() > kMostToWaitFor) return;
-  changed_.wait_until(lock, std::min(deadline, steady_clock::now() + options_.longest),
-                      [&] { return stopping_ || !isWaiting(services, deletion.uid); });
+  changed_.waitUntil(
+      lock, std::min(deadline, steady_clock::now() + options_.longest),
+      [&]() LASTOUT_REQUIRES(mutex_) { return stopping_ || !isWaiting(services, deletion.uid); });
 }
 
 void DeferredDeletionStore::forget(const std::string& service, const DeferredDeletion& deletion) {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     if (stopping_ || waiting() >= kMostWaiting) return;  // whoever asks for it asks again
     changesOf(service).forgotten.insert_or_assign(deletion.uid, deletion);
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
-// With the lock held, as the next ones.
 DeferredDeletionStore::Changes& DeferredDeletionStore::changesOf(const std::string& service) {
   const auto found = waiting_.find(service);
   if (found != waiting_.end()) return found->second;
@@ -248,11 +252,11 @@ void DeferredDeletionStore::place(const DeferredDeletion& deletion, const std::s
 }
 
 bool DeferredDeletionStore::isWaiting(const std::set<std::string>& services, const std::string& uid) const {
-  return std::ranges::any_of(services, [&](const std::string& service) {
+  return std::ranges::any_of(services, [&](const std::string& service) LASTOUT_REQUIRES(mutex_) {
     const auto found = waiting_.find(service);
     const bool isNext = found != waiting_.end() && found->second.has(uid);
     return (isNext && found->second.notBefore <= steady_clock::now()) ||
-           (writing_ == service && underWay_.has(uid));
+           (writing_ && writing_->service == service && writing_->changes.has(uid));
   });
 }
 
@@ -261,10 +265,11 @@ std::map<std::string, DeferredDeletionStore::Changes>::iterator DeferredDeletion
 }
 
 // The view is not asked while the lock is held: who reads the view may ask for it.
-void DeferredDeletionStore::placeUntold(std::unique_lock<std::mutex>& lock) {
-  std::vector<Unplaced> all = std::exchange(unplaced_, {});
-  if (all.empty()) return;
+void DeferredDeletionStore::placeUntold() {
+  kube::MutexLock lock(mutex_);
+  const std::vector<Unplaced> all = std::exchange(unplaced_, {});
   lock.unlock();
+  if (all.empty()) return;
   const TimePoint now = steady_clock::now();
   std::vector<Places> places;
   std::vector<Unplaced> left;
@@ -291,7 +296,7 @@ void DeferredDeletionStore::takeBack(const std::string& service, Changes changes
   now.remembered = std::move(changes.remembered);
 }
 
-// With the lock held, as the next. When it is to end, what can be written in time is.
+// When it is to end, what can be written in time is.
 bool DeferredDeletionStore::goesOn() {
   if (!stopping_) return true;
   const auto first = firstToWrite();
@@ -310,37 +315,42 @@ void DeferredDeletionStore::tellDropped(const DeferredDeletion& deletion, const 
 }
 
 void DeferredDeletionStore::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    placeUntold(lock);
-    if (!goesOn()) break;
-    const auto first = firstToWrite();
-    const TimePoint now = steady_clock::now();
-    TimePoint until = now + (unplaced_.empty() ? kLongestRest : kUntoldPause);
-    if (first != waiting_.end()) until = std::min(until, first->second.notBefore);
-    if (until > now) {
-      changed_.wait_until(lock, stopping_ ? std::min(until, stopBy_) : until);
-      continue;
-    }
-    writing_ = first->first;
-    underWay_ = std::move(first->second);
-    waiting_.erase(first);
-    lock.unlock();
-    Written written = write(writing_, underWay_);
-    if (written == Written::Done) backoff_.reset();
-    conflicts_ = written == Written::Conflict ? conflicts_ + 1 : 0;
-    if (conflicts_ > kMostConflictsInARow) written = Written::Later;
-    lock.lock();
-    if (written != Written::Done) takeBack(writing_, std::move(underWay_));
-    if (written != Written::Done && written != Written::Conflict)
-      waiting_[writing_].notBefore = steady_clock::now() + backoff_.next();
-    writing_.clear();
-    underWay_ = {};
-    changed_.notify_all();
-  }
+  do {
+    placeUntold();
+  } while (writeFirst());
+  const kube::MutexLock lock(mutex_);
   dropAll();
   hasEnded_ = true;
-  changed_.notify_all();
+  changed_.notifyAll();
+}
+
+// Writes to the CriticalService that is first, or waits until one may be. False: it is to end.
+bool DeferredDeletionStore::writeFirst() {
+  kube::MutexLock lock(mutex_);
+  if (!goesOn()) return false;
+  const auto first = firstToWrite();
+  const TimePoint now = steady_clock::now();
+  TimePoint until = now + (unplaced_.empty() ? kLongestRest : kUntoldPause);
+  if (first != waiting_.end()) until = std::min(until, first->second.notBefore);
+  if (until > now) {
+    changed_.waitUntil(lock, stopping_ ? std::min(until, stopBy_) : until);
+    return true;
+  }
+  const auto writing = std::make_shared<Writing>(Writing{first->first, std::move(first->second)});
+  writing_ = writing;
+  waiting_.erase(first);
+  lock.unlock();
+  Written written = write(writing->service, writing->changes);
+  if (written == Written::Done) backoff_.reset();
+  conflicts_ = written == Written::Conflict ? conflicts_ + 1 : 0;
+  if (conflicts_ > kMostConflictsInARow) written = Written::Later;
+  lock.lock();
+  if (written != Written::Done) takeBack(writing->service, std::move(writing->changes));
+  if (written != Written::Done && written != Written::Conflict)
+    waiting_[writing->service].notBefore = steady_clock::now() + backoff_.next();
+  writing_.reset();
+  changed_.notifyAll();
+  return true;
 }
 
 // What the CriticalService remembers is read as it is now, so that nothing is lost that another lastout

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -18,6 +16,7 @@
 #include "admission/review.h"
 #include "client/access.h"
 #include "client/backoff.h"
+#include "kube/locks.h"
 #include "server/deferred_deletion_event.h"
 #include "server/live_view.h"
 #include "server/log.h"
@@ -94,6 +93,11 @@ class DeferredDeletionStore {
     bool has(const std::string& uid) const { return remembered.contains(uid); }
     size_t size() const { return remembered.size() + forgotten.size(); }
   };
+  // One CriticalService, and its changes that are being written.
+  struct Writing {
+    std::string service;
+    Changes changes;
+  };
   // Nobody is known yet who is to remember it.
   struct Unplaced {
     criticalservice::DeferredDeletion deletion;
@@ -119,20 +123,23 @@ class DeferredDeletionStore {
   // The CriticalServices that are to remember a deletion; true: that one does already.
   using Places = std::map<std::string, bool>;
   Places placesFor(const criticalservice::DeferredDeletion& deletion) const;
-  std::set<std::string> missing(const Places& places, const std::string& uid) const;
+  std::set<std::string> missing(const Places& places, const std::string& uid) const LASTOUT_REQUIRES(mutex_);
   Takers takersOf(const kube::ObjectKey& object, bool byController) const;
   bool isAnother(const criticalservice::DeferredDeletion& deletion) const;
-  Changes& changesOf(const std::string& service);
-  void place(const criticalservice::DeferredDeletion& deletion, const std::set<std::string>& services);
-  bool isWaiting(const std::set<std::string>& services, const std::string& uid) const;
-  size_t waiting() const;
-  std::map<std::string, Changes>::iterator firstToWrite();
+  Changes& changesOf(const std::string& service) LASTOUT_REQUIRES(mutex_);
+  void place(const criticalservice::DeferredDeletion& deletion, const std::set<std::string>& services)
+      LASTOUT_REQUIRES(mutex_);
+  bool isWaiting(const std::set<std::string>& services, const std::string& uid) const
+      LASTOUT_REQUIRES(mutex_);
+  size_t waiting() const LASTOUT_REQUIRES(mutex_);
+  std::map<std::string, Changes>::iterator firstToWrite() LASTOUT_REQUIRES(mutex_);
   void run();
-  bool goesOn();
-  void placeUntold(std::unique_lock<std::mutex>& lock);
-  void dropAll();
+  bool goesOn() LASTOUT_REQUIRES(mutex_);
+  void placeUntold() LASTOUT_EXCLUDES(mutex_);
+  bool writeFirst() LASTOUT_EXCLUDES(mutex_);
+  void dropAll() LASTOUT_REQUIRES(mutex_);
   void tellDropped(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
-  void takeBack(const std::string& service, Changes changes);
+  void takeBack(const std::string& service, Changes changes) LASTOUT_REQUIRES(mutex_);
   Written write(const std::string& service, const Changes& changes);
   Outcome outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
   Written patch(const std::string& path, const std::string& service, const kube::Value& object,
@@ -146,15 +153,14 @@ class DeferredDeletionStore {
   int conflicts_ = 0;        // likewise: in a row
   ProblemLog problems_;      // likewise
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;  // all of these are guarded by the mutex
-  TimePoint stopBy_;
-  bool hasEnded_ = true;  // the thread
-  std::map<std::string, Changes> waiting_;
-  std::string writing_;  // the CriticalService that is being written; empty: none
-  Changes underWay_;     // of that
-  std::vector<Unplaced> unplaced_;
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  TimePoint stopBy_ LASTOUT_GUARDED_BY(mutex_);
+  bool hasEnded_ LASTOUT_GUARDED_BY(mutex_) = true;  // the thread
+  std::map<std::string, Changes> waiting_ LASTOUT_GUARDED_BY(mutex_);
+  std::shared_ptr<const Writing> writing_ LASTOUT_GUARDED_BY(mutex_);  // null: nothing is being written
+  std::vector<Unplaced> unplaced_ LASTOUT_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

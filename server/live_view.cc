@@ -51,30 +51,35 @@ bool asksForTheSame(const criticalservice::CriticalService& known,
 LiveView::LiveView(LiveViewOptions options)
     : options_(std::move(options)), view_(options_.ownNamespace, admission::Told::WhatIsWatched) {
   view_.understandBy(
-      {.isThere = [this](const auto& type) { return isThere(type); },
-       .wasThere = [this](const auto& type) { return defined_.contains(type) || undefined_.contains(type); },
+      {.isThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return isThere(type); },
+       .wasThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return wasThere(type); },
        .isDefined =
-           [this](const auto& type) {
+           [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) {
              return defined_.contains(type) || view_.graph().find(kube::crdKey(type)).has_value();
            },
-       .isCertain = [this](const auto& type) { return isCertain(type); },
-       .isNamespaced = [this](const auto& type) -> std::optional<bool> {
+       .isCertain = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return isCertain(type); },
+       .isNamespaced = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) -> std::optional<bool> {
          const kube::ResourceType* known = types_.find(type);
          if (known == nullptr) return std::nullopt;
          return known->namespaced;
        },
-       .isServed = [this](std::string_view group) { return isServed(group); },
-       .all = [this] { return typesThere(); }});
-  if (options_.weakened)
-    view_.observe([this](admission::Weakening news) { weakened_.push_back(std::move(news)); });
+       .isServed = [this](std::string_view group) LASTOUT_REQUIRES_SHARED(mutex_) { return isServed(group); },
+       .all = [this]() LASTOUT_REQUIRES_SHARED(mutex_) { return typesThere(); }});
+  const auto note = [this](admission::Weakening news)
+                        LASTOUT_REQUIRES(mutex_) { weakened_.push_back(std::move(news)); };
+  if (options_.weakened) view_.observe(note);
 }
 
-// --- which types there are, for criteria to be understood; with the lock held
+// --- which types there are, for criteria to be understood
 
 bool LiveView::isThere(const kube::GroupResource& type) const {
   const kube::ResourceType* known = types_.find(type);
   return (known != nullptr && known->builtIn) || discovery_.find(type) != nullptr ||
          view_.graph().find(kube::crdKey(type));
+}
+
+bool LiveView::wasThere(const kube::GroupResource& type) const {
+  return defined_.contains(type) || undefined_.contains(type);
 }
 
 // All CRDs are known, and all that is served of the group.
@@ -112,7 +117,7 @@ void LiveView::redefined(const kube::GroupResource& type) {
 void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now) {
   const kube::Object told = client::toObject(std::move(object), type);
   if (type.type == criticalservice::criticalServiceType()) return guard(told);
-  std::unique_lock lock(mutex_);
+  kube::WriterLock lock(mutex_);
   note(told, now);
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
   lock.unlock();
@@ -120,7 +125,7 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
 }
 
 void LiveView::guard(const kube::Object& told) {
-  std::unique_lock lock(mutex_);
+  kube::WriterLock lock(mutex_);
   const auto guarded = view_.guard(told);
   const criticalservice::CriticalService* service = view_.service(told.key.name);
   const bool guards = service != nullptr;
@@ -158,7 +163,7 @@ void LiveView::tellOfWeakening(const std::vector<admission::Weakening>& news) co
 }
 
 void LiveView::remove(const kube::GroupResource& type, const client::Removed& object) {
-  const std::unique_lock lock(mutex_);
+  const kube::WriterLock lock(mutex_);
   view_.remove({type, object.namespaceName, object.name}, object.uid);
   heldSince_.remove({type, object.namespaceName, object.name});
   if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
@@ -166,14 +171,14 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
 }
 
 void LiveView::know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now) {
-  const std::unique_lock lock(mutex_);
+  const kube::WriterLock lock(mutex_);
   watched_[type] = knowledge;
   settle(type, now);
   if (type == kube::crdType()) view_.understandAgain();
 }
 
 void LiveView::discovered(client::Discovery discovery, TimePoint now) {
-  const std::unique_lock lock(mutex_);
+  const kube::WriterLock lock(mutex_);
   discovery_ = std::move(discovery);
   isDiscovered_ = true;
   types_ = discovery_.types;
@@ -189,14 +194,14 @@ void LiveView::discovered(client::Discovery discovery, TimePoint now) {
 // Of a type whose CRD is gone, that is not served any more, and that nobody names, nothing is to be kept.
 void LiveView::forgetDefinitions() {
   const std::vector<kube::GroupResource> wanted = wantedNow();
-  std::erase_if(defined_, [&](const kube::GroupResource& type) {
+  std::erase_if(defined_, [&](const kube::GroupResource& type) LASTOUT_REQUIRES_SHARED(mutex_) {
     return discovery_.find(type) == nullptr && discovery_.gapIn(type.group) == nullptr &&
            !view_.graph().find(kube::crdKey(type)) && !std::ranges::binary_search(wanted, type);
   });
 }
 
 void LiveView::forget(const kube::GroupResource& type, TimePoint now) {
-  const std::unique_lock lock(mutex_);
+  const kube::WriterLock lock(mutex_);
   watched_.erase(type);
   view_.forget(type);
   heldSince_.forget(type);
@@ -204,7 +209,7 @@ void LiveView::forget(const kube::GroupResource& type, TimePoint now) {
 }
 
 void LiveView::tick(TimePoint now) {
-  const std::unique_lock lock(mutex_);
+  const kube::WriterLock lock(mutex_);
   settleAll(now);
 }
 
@@ -269,9 +274,10 @@ void LiveView::settle(const kube::GroupResource& type, TimePoint now) {
 
 // Whoever answers before it knows what providers need would allow what it is to deny a moment later.
 void LiveView::noteReadiness(TimePoint now) {
-  const bool isKnown = std::ranges::all_of(alwaysWatched(), [this](const kube::GroupResource& type) {
+  const auto isBelievable = [this](const kube::GroupResource& type) LASTOUT_REQUIRES_SHARED(mutex_) {
     return admission::believable(standing(type));
-  });
+  };
+  const bool isKnown = std::ranges::all_of(alwaysWatched(), isBelievable);
   if (isKnown && !knownSince_) knownSince_ = now;
   if (isKnown && !hasReadDependencies_)
     hasReadDependencies_ = !isUndecided() || now - *knownSince_ >= kLongestWait;
@@ -280,10 +286,10 @@ void LiveView::noteReadiness(TimePoint now) {
 
 // Of something that tells what providers need it is not known yet how well it can be known.
 bool LiveView::isUndecided() const {
-  return std::ranges::any_of(view_.services(), [this](const criticalservice::CriticalService* service) {
-    return std::ranges::any_of(
-        criticalservice::typesToRead(*service),
-        [this](const kube::GroupResource& type) { return standing(type) == Knowledge::Unknown; });
+  const auto isUnknown = [this](const kube::GroupResource& type)
+                             LASTOUT_REQUIRES_SHARED(mutex_) { return standing(type) == Knowledge::Unknown; };
+  return std::ranges::any_of(view_.services(), [&](const criticalservice::CriticalService* service) {
+    return std::ranges::any_of(criticalservice::typesToRead(*service), isUnknown);
   });
 }
 
@@ -311,12 +317,12 @@ std::vector<kube::GroupResource> LiveView::wantedNow() const {
 }
 
 std::vector<kube::GroupResource> LiveView::wanted() const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   return wantedNow();
 }
 
 std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   // CRDs from the beginning: to follow them anew for the first CriticalService that finds its dependencies
   // would be to know of none for a moment, and not to be ready.
   std::set<kube::GroupResource> types{manifestwork::appliedManifestWorkType(), kube::crdType()};
@@ -327,7 +333,7 @@ std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
 }
 
 std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   const client::ServedType* served = discovery_.find(type);
   if (served == nullptr || !served->canList || !served->canWatch) return std::nullopt;
   return served->type;
@@ -338,31 +344,31 @@ Knowledge LiveView::standing(const kube::GroupResource& type) const {
 }
 
 Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   return standing(type);
 }
 
 bool LiveView::isFollowed(const kube::GroupResource& type) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   const auto found = watched_.find(type);
   return found != watched_.end() && found->second.state == ClientState::Synced;
 }
 
 bool LiveView::wasDefined(const kube::GroupResource& type) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   return defined_.contains(type) && discovery_.gapIn(type.group) == nullptr;
 }
 
 uint32_t LiveView::objectCount(const kube::GroupResource& type) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   const auto id = view_.graph().findType(type);
   return id ? view_.graph().objectCount(*id) : 0;
 }
 
 std::vector<kube::GroupResource> LiveView::awaited() const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   std::vector<kube::GroupResource> types = wantedNow();
-  std::erase_if(types, [this](const kube::GroupResource& type) {
+  std::erase_if(types, [this](const kube::GroupResource& type) LASTOUT_REQUIRES_SHARED(mutex_) {
     const Knowledge known = standing(type);
     if (known == Knowledge::Unserved || isLeavingDiscovery(type)) return false;
     // A type may go between two answers of discovery, which leaves a gap.
@@ -376,7 +382,7 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
 }
 
 std::vector<TypeStanding> LiveView::standings() const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   std::vector<TypeStanding> standings;
   for (const kube::GroupResource& type : wantedNow()) {
     TypeStanding one{type, standing(type), 0, {}};
@@ -388,29 +394,29 @@ std::vector<TypeStanding> LiveView::standings() const {
 }
 
 size_t LiveView::remembered() const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   return defined_.size() + undefined_.size();
 }
 
 admission::Judged LiveView::judge(const kube::ObjectKey& key, TimePoint now,
                                   std::span<const admission::Seen> seen, admission::Manner manner) {
   {
-    const std::shared_lock lock(mutex_);
+    const kube::ReaderLock lock(mutex_);
     if (now - settledAt_ < kSettleAfter) return view_.judge(key, seen, manner);
   }
   tick(now);
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   return view_.judge(key, seen, manner);
 }
 
 bool LiveView::isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   return heldSince_.isOlderThan(now - options_.holdsAfter, key, uid);
 }
 
 admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why,
                                              admission::Manner manner) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   admission::Decision decision = view_.decide(key, manner);
   if (decision.allowed) {
     decision.allowed = false;
@@ -421,7 +427,7 @@ admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::st
 
 std::string LiveView::untoldGuard(const kube::ObjectKey& key,
                                   const std::vector<kube::Object>& services) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   for (const kube::Object& object : services) {
     const auto told = view_.toldServices().find(object.key.name);
     if (told != view_.toldServices().end() &&
@@ -440,8 +446,13 @@ std::string LiveView::untoldGuard(const kube::ObjectKey& key,
 
 void LiveView::inspect(const std::function<void(const admission::ClusterView& view,
                                                 const kube::ResourceMap& types)>& read) const {
-  const std::shared_lock lock(mutex_);
+  const kube::ReaderLock lock(mutex_);
   read(view_, types_);
+}
+
+void LiveView::inspectWorks(const std::function<void(const ViewOfWorks& works)>& read) const {
+  const kube::ReaderLock lock(mutex_);
+  read(works());
 }
 
 }  // namespace lastout::server

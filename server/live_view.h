@@ -6,10 +6,8 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "admission/cluster_view.h"
 #include "client/discovery.h"
 #include "client/reflector.h"
+#include "kube/locks.h"
 #include "kube/object.h"
 #include "server/held_since.h"
 #include "server/kept_works.h"
@@ -111,51 +110,58 @@ class LiveView {
   std::string untoldGuard(const kube::ObjectKey& key, const std::vector<kube::Object>& services) const;
 
   const std::string& ownNamespace() const { return options_.ownNamespace; }
-  // What AppliedManifestWorks list as applied; within inspect() alone.
-  const RecordedObjects& recorded() const { return recorded_; }
   // Reads more at once; `read` must not keep anything of it.
   void inspect(const std::function<void(const admission::ClusterView& view, const kube::ResourceMap& types)>&
                    read) const;
+  // The same, with what AppliedManifestWorks list as applied.
+  void inspectWorks(const std::function<void(const ViewOfWorks& works)>& read) const;
 
  private:
   graph::Knowledge standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
-                              TimePoint now) const;
-  graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const;
-  bool hasLostItsCrd(const kube::GroupResource& type) const;
-  bool isLeavingDiscovery(const kube::GroupResource& type) const;
-  graph::Knowledge standing(const kube::GroupResource& type) const;  // with the lock held
-  bool isThere(const kube::GroupResource& type) const;
-  bool isCertain(const kube::GroupResource& type) const;
-  bool isServed(std::string_view group) const;
-  std::vector<kube::GroupResource> typesThere() const;
-  void redefined(const kube::GroupResource& type);
-  void settle(const kube::GroupResource& type, TimePoint now);
-  void settleAll(TimePoint now);
-  std::vector<kube::GroupResource> wantedNow() const;
+                              TimePoint now) const LASTOUT_REQUIRES_SHARED(mutex_);
+  graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool hasLostItsCrd(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isLeavingDiscovery(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  graph::Knowledge standing(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isThere(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool wasThere(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isCertain(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isServed(std::string_view group) const LASTOUT_REQUIRES_SHARED(mutex_);
+  std::vector<kube::GroupResource> typesThere() const LASTOUT_REQUIRES_SHARED(mutex_);
+  void redefined(const kube::GroupResource& type) LASTOUT_REQUIRES(mutex_);
+  void settle(const kube::GroupResource& type, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void settleAll(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  std::vector<kube::GroupResource> wantedNow() const LASTOUT_REQUIRES_SHARED(mutex_);
 
-  void forgetDefinitions();
-  void noteReadiness(TimePoint now);
-  bool isUndecided() const;
-  void guard(const kube::Object& service);
-  void note(const kube::Object& told, TimePoint now);
-  void tellOfWeakening(const std::vector<admission::Weakening>& news) const;  // without the lock
+  void forgetDefinitions() LASTOUT_REQUIRES(mutex_);
+  void noteReadiness(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  bool isUndecided() const LASTOUT_REQUIRES_SHARED(mutex_);
+  ViewOfWorks works() const LASTOUT_REQUIRES_SHARED(mutex_) {
+    return {view_, types_, options_.ownNamespace, recorded_};
+  }
+  void guard(const kube::Object& service) LASTOUT_EXCLUDES(mutex_);
+  void note(const kube::Object& told, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void tellOfWeakening(const std::vector<admission::Weakening>& news) const LASTOUT_EXCLUDES(mutex_);
 
   const LiveViewOptions options_;
   std::atomic<bool> isReady_{false};  // written with the lock held, as the next
   std::atomic<bool> hasReadDependencies_{false};
-  mutable std::shared_mutex mutex_;  // over all below
-  client::Discovery discovery_;
-  bool isDiscovered_ = false;
-  kube::ResourceMap types_ = kube::ResourceMap::builtIn();
-  admission::ClusterView view_;
-  RecordedObjects recorded_;
-  HeldSince heldSince_;
-  std::map<kube::GroupResource, client::Knowledge> watched_;
-  std::set<kube::GroupResource> defined_;  // types with a CRD, or that had one and are served or wanted still
-  std::set<kube::GroupResource> undefined_;  // that were served without one: aggregated APIs
-  TimePoint settledAt_;
-  std::vector<admission::Weakening> weakened_;  // by what is being told of
-  std::optional<TimePoint> knownSince_;         // since when all is known but, maybe, what providers need
+  mutable kube::SharedMutex mutex_;
+  client::Discovery discovery_ LASTOUT_GUARDED_BY(mutex_);
+  bool isDiscovered_ LASTOUT_GUARDED_BY(mutex_) = false;
+  kube::ResourceMap types_ LASTOUT_GUARDED_BY(mutex_) = kube::ResourceMap::builtIn();
+  admission::ClusterView view_ LASTOUT_GUARDED_BY(mutex_);
+  RecordedObjects recorded_ LASTOUT_GUARDED_BY(mutex_);
+  HeldSince heldSince_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<kube::GroupResource, client::Knowledge> watched_ LASTOUT_GUARDED_BY(mutex_);
+  // Types with a CRD, or that had one and are served or wanted still.
+  std::set<kube::GroupResource> defined_ LASTOUT_GUARDED_BY(mutex_);
+  // That were served without one: aggregated APIs.
+  std::set<kube::GroupResource> undefined_ LASTOUT_GUARDED_BY(mutex_);
+  TimePoint settledAt_ LASTOUT_GUARDED_BY(mutex_);
+  std::vector<admission::Weakening> weakened_ LASTOUT_GUARDED_BY(mutex_);  // by what is being told of
+  // Since when all is known but, maybe, what providers need.
+  std::optional<TimePoint> knownSince_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace lastout::server

@@ -133,7 +133,7 @@ std::unique_ptr<CertificateSecret> Server::makeCertificates() {
   certificates.random = options_.random;
   certificates.log = options_.log;
   certificates.use = [this](const SharedCertificate& shared) {
-    const std::lock_guard lock(identityMutex_);
+    const kube::MutexLock lock(identityMutex_);
     auto used = replaceIdentity({shared.certificate, shared.key, identity_.clientCa}, reviewPathsOf(shared));
     if (used) trust(shared.authorities);
     return used;
@@ -199,12 +199,12 @@ void Server::noteValidity(const std::string& certificate) {
 }
 
 kube::Result<void> Server::use(const admission::TlsIdentity& identity) {
-  const std::lock_guard lock(identityMutex_);
+  const kube::MutexLock lock(identityMutex_);
   return replaceIdentity(identity, {reviewPathOf(identity.privateKey)});
 }
 
 kube::Result<void> Server::useClientAuthority(const std::string& authorities) {
-  const std::lock_guard lock(identityMutex_);
+  const kube::MutexLock lock(identityMutex_);
   return replaceIdentity({identity_.certificate, identity_.privateKey, authorities}, paths_);
 }
 

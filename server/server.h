@@ -5,11 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "client/access.h"
+#include "kube/locks.h"
 #include "server/answers.h"
 #include "server/certificate_secret.h"
 #include "server/confirming_reads.h"
@@ -66,8 +66,8 @@ class Server {
   std::unique_ptr<CertificateSecret> makeCertificates();
   kube::Result<void> answerReviews();
   kube::Result<void> answerQuestions();
-  // With its mutex held.
-  kube::Result<void> replaceIdentity(const admission::TlsIdentity& identity, std::vector<std::string> paths);
+  kube::Result<void> replaceIdentity(const admission::TlsIdentity& identity, std::vector<std::string> paths)
+      LASTOUT_REQUIRES(identityMutex_);
   bool knowsCertificate() const { return !certificates_ || certificates_->isKnown(); }
   void tellOf(const DeferredDeletionEvent& news);
   void tellOf(const admission::Weakening& news);
@@ -83,10 +83,11 @@ class Server {
   EventWriter events_;
   AdmissionPolicy annotationPolicy_;
   DeferredDeletionStore deferredDeletions_;
-  std::mutex identityMutex_;
-  std::vector<std::string> paths_;            // for reviews, in use, the newest first; guarded by the mutex
-  admission::TlsIdentity identity_;           // in use; guarded by the mutex
-  std::atomic<int64_t> certificateUntil_{0};  // 0: it cannot be told
+  kube::Mutex identityMutex_;
+  // For reviews, in use, the newest first.
+  std::vector<std::string> paths_ LASTOUT_GUARDED_BY(identityMutex_);
+  admission::TlsIdentity identity_ LASTOUT_GUARDED_BY(identityMutex_);  // in use
+  std::atomic<int64_t> certificateUntil_{0};                            // 0: it cannot be told
   // These are made before anything starts that asks for them.
   std::unique_ptr<CertificateSecret> certificates_;  // null: there is no Secret
   std::unique_ptr<ControllerRole> controller_;       // null: it does not have that role, as the next

@@ -52,22 +52,22 @@ void Watches::start() {
 
 void Watches::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  changed_.notifyAll();
   server_->stop();
   if (thread_.joinable()) thread_.join();
   followed_.clear();
 }
 
 bool Watches::isStopping() {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return stopping_;
 }
 
 void Watches::run() {
-  std::unique_lock lock(mutex_);
+  kube::MutexLock lock(mutex_);
   while (!stopping_) {
     const TimePoint now = steady_clock::now();
     const bool mayDiscover = now >= discoverNotBefore_;
@@ -87,11 +87,11 @@ void Watches::run() {
       lookAgain();
     }
     lock.lock();
-    changed_.wait_until(lock, nextLook(), [this] { return stopping_ || reconsider_; });
+    changed_.waitUntil(lock, nextLook(),
+                       [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || reconsider_; });
   }
 }
 
-// With the lock held.
 TimePoint Watches::nextLook() const {
   const bool discovers = typesChanged_ || !changedGroups_.empty();
   const TimePoint wanted = discovers ? discoverNotBefore_ : std::max(awaited_.dueAt(), discoverNotBefore_);
@@ -204,13 +204,13 @@ void Watches::noticed(const kube::GroupResource& type, const std::string& name) 
   const bool isService = type == criticalservice::criticalServiceType();
   if (!name.empty() && !isDefinition && !isService) return;
   {
-    const std::lock_guard lock(mutex_);
+    const kube::MutexLock lock(mutex_);
     reconsider_ = true;
     const size_t dot = name.find('.');
     if (isDefinition && dot == std::string::npos) typesChanged_ = true;
     if (isDefinition && dot != std::string::npos) changedGroups_.insert(name.substr(dot + 1));
   }
-  changed_.notify_all();
+  changed_.notifyAll();
 }
 
 }  // namespace lastout::server

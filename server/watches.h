@@ -2,11 +2,9 @@
 // the API server serves come and go.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +14,7 @@
 #include "client/access.h"
 #include "client/discovery.h"
 #include "client/watcher.h"
+#include "kube/locks.h"
 #include "server/awaited_types.h"
 #include "server/live_view.h"
 #include "server/log.h"
@@ -58,7 +57,7 @@ class Watches {
   void run();
   bool isStopping();
   void lookAgain();
-  TimePoint nextLook() const;
+  TimePoint nextLook() const LASTOUT_REQUIRES(mutex_);
   void rediscover(bool all, const std::set<std::string>& groups);
   void reconsider();
   void follow(const kube::ResourceType& type, client::Content content);
@@ -80,12 +79,13 @@ class Watches {
   TimePoint rediscoverAt_;                            // likewise
   ProblemLog discoveryProblems_;                      // likewise
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;                // these are guarded by the mutex
-  bool typesChanged_ = true;             // any type that is served may have
-  std::set<std::string> changedGroups_;  // a CRD of theirs has
-  bool reconsider_ = true;               // a CriticalService or a CRD has, or what is known of a type
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool typesChanged_ LASTOUT_GUARDED_BY(mutex_) = true;             // any type that is served may have
+  std::set<std::string> changedGroups_ LASTOUT_GUARDED_BY(mutex_);  // a CRD of theirs has
+  // A CriticalService or a CRD has changed, or what is known of a type.
+  bool reconsider_ LASTOUT_GUARDED_BY(mutex_) = true;
   std::thread thread_;
 };
 

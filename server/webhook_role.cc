@@ -74,7 +74,7 @@ kube::Result<void> WebhookRole::use(const admission::TlsIdentity& identity,
 }
 
 void WebhookRole::usePaths(const std::vector<std::string>& paths) {
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   paths_.use(paths, std::chrono::steady_clock::now());
 }
 
@@ -82,7 +82,7 @@ void WebhookRole::usePaths(const std::vector<std::string>& paths) {
 bool WebhookRole::isReviewPath(const std::string& path) const {
   if (!isPathSecret_) return path == kReviewPath;
   if (asksAt_(path)) return true;
-  const std::lock_guard lock(mutex_);
+  const kube::MutexLock lock(mutex_);
   return paths_.has(path, std::chrono::steady_clock::now());
 }
 

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "admission/http_server.h"
+#include "kube/locks.h"
 #include "server/review_paths.h"
 #include "server/reviews.h"
 #include "server/shared_parts.h"
@@ -46,8 +46,8 @@ class WebhookRole {
   const bool isPathSecret_;
   const std::string name_;  // in answers to probes
   Reviews reviews_;
-  mutable std::mutex mutex_;
-  ReviewPaths paths_;  // guarded by the mutex
+  mutable kube::Mutex mutex_;
+  ReviewPaths paths_ LASTOUT_GUARDED_BY(mutex_);
   std::unique_ptr<admission::HttpServer> http_;
 };
 

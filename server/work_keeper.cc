@@ -51,10 +51,9 @@ std::vector<FinalizerChange> WorkKeeper::changes() {
   std::string given;  // the type that is no longer waited for
   const bool mayKeep = options_.mayKeep();
   const std::set<std::string> refused = options_.refused();
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const auto type = typeInDoubt(view);
+  view_.inspectWorks([&](const ViewOfWorks& all) {
+    const auto type = typeInDoubt(all.view);
     if (isDoubtTooOld(type.has_value())) given = toString(*type);
-    const ViewOfWorks all{view, types, view_.ownNamespace(), view_.recorded()};
     works =
         mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_) : keptWorksToLetGo(all);
   });
@@ -73,9 +72,7 @@ void WorkKeeper::lookOn() {
   if (!options_.mayKeep()) kept_ = 0;
   if (!view_.isReady() || !options_.mayKeep() || now < lookOnAgain_) return;
   lookOnAgain_ = now + kLookOnPause;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    keptWorksToChange({view, types, view_.ownNamespace(), view_.recorded()}, {}, true, awaited_);
-  });
+  view_.inspectWorks([&](const ViewOfWorks& all) { keptWorksToChange(all, {}, true, awaited_); });
   kept_ = awaited_.size();
 }
 

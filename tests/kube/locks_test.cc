@@ -84,8 +84,9 @@ TEST(Locks, TheCompilerRefusesWhatTouchesAMemberWithoutItsLock) {
                 "int f() { return e(); }\n"
                 "int g() { const ReaderLock lock(lock_); return shared_; }\n"
                 "void h() { const WriterLock lock(lock_); ++shared_; }\n"
-                "void i() { const ReaderLock lock(lock_); ++shared_; }\n"),
-            (std::set<int>{2, 3, 4, 6, 9}));
+                "void i() { const ReaderLock lock(lock_); ++shared_; }\n"
+                "void j() { WriterLock lock(lock_); lock.unlock(); ++shared_; }\n"),
+            (std::set<int>{2, 3, 4, 6, 9, 10}));
 }
 
 }  // namespace
