@@ -204,7 +204,7 @@ void ClusterView::put(criticalservice::CriticalService service) {
   for (const criticalservice::Criterion& criterion : service.criteria) {
     if (isOfConversion(criterion)) intern(criticalservice::typeOf(criterion));
   }
-  index_.put(graph_, service, builtIn_, std::move(needed));
+  index_.put(graph_, service, kube::ResourceMap::builtIn(), std::move(needed));
 }
 
 // --- what is taken away by changes

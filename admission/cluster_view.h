@@ -139,7 +139,6 @@ class ClusterView {
   void tellOf(const criticalservice::CriticalService& former, const criticalservice::CriticalService& now);
   bool isUnmet(const criticalservice::CriticalService& service) const;
 
-  const kube::ResourceMap builtIn_ = kube::ResourceMap::builtIn();
   const Told told_;
   std::optional<criticalservice::KnownTypes> types_;
   graph::Graph graph_;

@@ -142,9 +142,9 @@ std::set<kube::ObjectKey> listedObjects(const criticalservice::CriticalService& 
 }
 
 std::set<NeededRight> rightsOnProvider(const criticalservice::CriticalService& service) {
-  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
   std::set<NeededRight> rights;
-  for (const kube::ObjectKey& object : providerAndHolders(service, kTypes)) rights.insert({"delete", object});
+  for (const kube::ObjectKey& object : providerAndHolders(service, kube::ResourceMap::builtIn()))
+    rights.insert({"delete", object});
   if (service.enforcement == criticalservice::EnforcementMode::Hold)
     rights.insert({"patch", service.provider});
   return rights;

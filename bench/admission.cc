@@ -82,7 +82,7 @@ void addBlockers(graph::Graph& graph) {
 
 struct Cluster {
   explicit Cluster(uint32_t objects) : graph(makeGraph(objects)), index(graph) {
-    const kube::ResourceMap types = kube::ResourceMap::builtIn();
+    const kube::ResourceMap& types = kube::ResourceMap::builtIn();
     for (uint32_t i = 0; i < kServices; ++i) {
       services.push_back(serviceNumber(i));
       index.put(graph, services.back(), types);
@@ -190,7 +190,7 @@ void explainTenBlockers(benchmark::State& state) {
 // One CriticalService comes and goes beside 1,000 others.
 void putAndRemoveService(benchmark::State& state) {
   Cluster cluster(static_cast<uint32_t>(state.range(0)));
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   CriticalService service = serviceNumber(7);
   service.meta.name = "another";
   for (auto _ : state) {

@@ -28,11 +28,6 @@ const kube::GroupResource kRoleBindings{"rbac.authorization.k8s.io", "rolebindin
 const kube::GroupResource kClusterRoleBindings{"rbac.authorization.k8s.io", "clusterrolebindings"};
 const kube::GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
 
-const kube::ResourceMap& builtIn() {
-  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
-  return kTypes;
-}
-
 bool selects(const kube::Labels& selector, const kube::Labels& labels) {
   return !selector.empty() && std::ranges::includes(labels, selector);
 }
@@ -58,7 +53,8 @@ bool awaitsCrdOf(const CriticalService& service, const kube::GroupResource& type
 }
 
 bool runsPods(const kube::GroupResource& type) {
-  return builtIn().find(type) != nullptr && !whyNoProvider(type, builtIn());
+  const kube::ResourceMap& builtIn = kube::ResourceMap::builtIn();
+  return builtIn.find(type) != nullptr && !whyNoProvider(type, builtIn);
 }
 
 bool isNeeded(const CriticalService& service, const kube::ObjectKey& object) {
@@ -363,7 +359,7 @@ std::vector<Dependency> listedDependencies(const CriticalService& service) {
     found.push_back({object, field, false});
     if (runsPods(object.type) && (object.namespaceName != space || !runsPods(service.provider.type)))
       found.push_back({{kNamespaces, "", object.namespaceName}, "namespace of " + field, false});
-    if (builtIn().find(object.type) == nullptr)
+    if (kube::ResourceMap::builtIn().find(object.type) == nullptr)
       found.push_back({kube::crdKey(object.type), "CRD of " + field, false});
   }
   return found;

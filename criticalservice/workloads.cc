@@ -16,11 +16,6 @@ const kube::GroupResource kDeployments{"apps", "deployments"};
 const kube::GroupResource kStatefulSets{"apps", "statefulsets"};
 const kube::GroupResource kDaemonSets{"apps", "daemonsets"};
 
-const kube::ResourceMap& builtInKinds() {
-  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
-  return kTypes;
-}
-
 int64_t numberAt(const kube::Value& value, std::initializer_list<std::string_view> path, int64_t missing) {
   const kube::Value* found = value.at(path);
   const int64_t* number = found == nullptr ? nullptr : found->asInteger();
@@ -76,10 +71,10 @@ bool isControlledBy(const Workload& child, const kube::ObjectKey& key, const Wor
 
 bool means(const OwnerName& owner, const kube::ObjectKey& object) {
   if (owner.name != object.name || owner.group != object.type.group) return false;
-  if (const kube::ResourceType* type = builtInKinds().findKind(owner.group, owner.kind))
+  if (const kube::ResourceType* type = kube::ResourceMap::builtIn().findKind(owner.group, owner.kind))
     return type->type == object.type;
   const std::string kind = kube::lowerCase(owner.kind);
-  return !kind.empty() && builtInKinds().find(object.type) == nullptr &&
+  return !kind.empty() && kube::ResourceMap::builtIn().find(object.type) == nullptr &&
          object.type.resource.starts_with(kind.substr(0, kind.size() - 1));  // policy, policies
 }
 

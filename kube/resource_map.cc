@@ -53,11 +53,14 @@ size_t ResourceMap::NameHash::operator()(NameView name) const noexcept {
   return std::hash<std::string_view>{}(name.name) ^ (group * 0x9e3779b97f4a7c15ULL);
 }
 
-ResourceMap ResourceMap::builtIn() {
-  ResourceMap map;
-  for (const KnownType& known : builtInTypes()) map.add(toResourceType(known, true));
-  for (const KnownType& known : wellKnownCustomTypes()) map.add(toResourceType(known, false));
-  return map;
+const ResourceMap& ResourceMap::builtIn() {
+  static const ResourceMap kMap = [] {
+    ResourceMap map;
+    for (const KnownType& known : builtInTypes()) map.add(toResourceType(known, true));
+    for (const KnownType& known : wellKnownCustomTypes()) map.add(toResourceType(known, false));
+    return map;
+  }();
+  return kMap;
 }
 
 void ResourceMap::add(ResourceType type) {

@@ -34,8 +34,8 @@ class ResourceMap {
  public:
   // Kubernetes' built-in types, ManifestWork, AppliedManifestWork and CriticalService. The last three are
   // defined by CRDs as everything else is, so `builtIn` is false of them; they are known without their CRD
-  // being in the input.
-  static ResourceMap builtIn();
+  // being in the input. Always the same one; who adds to it copies it.
+  static const ResourceMap& builtIn();
 
   // Adds or replaces a type. A later CRD of the same group/resource replaces an earlier one.
   void add(ResourceType type);

@@ -8,12 +8,6 @@ namespace {
 
 using cluster::Slot;
 
-// Which CRDs to guard depends on what is built in alone.
-const kube::ResourceMap& builtInTypes() {
-  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
-  return kTypes;
-}
-
 std::vector<std::string> finalizersOf(const cluster::SlotInfo& info, uint16_t finalizers) {
   std::vector<std::string> names;
   // A Namespace keeps its own in its spec.
@@ -79,7 +73,8 @@ LiveGraph::LiveGraph(const cluster::Model& model, cluster::StateRef state)
     if (!object.present()) continue;
     criticalservice::CriticalService spec = model.serviceSpecs[service];
     spec.intent = static_cast<criticalservice::DeletionIntent>(object.value);
-    index.put(graph, spec, builtInTypes(), model.dependencies[service]);
+    // Which CRDs to guard depends on what is built in alone.
+    index.put(graph, spec, kube::ResourceMap::builtIn(), model.dependencies[service]);
   }
 }
 

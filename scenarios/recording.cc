@@ -164,7 +164,7 @@ kube::Result<kube::GroupResource> RecordingReader::typeCalled(const std::string&
     if (seen->second.size() == 1) return *seen->second.begin();
     return tl::unexpected(at("resource \"" + resource + "\" is of several groups: say \"group\" beside it"));
   }
-  for (const kube::ResourceType& type : builtIn_.types()) {
+  for (const kube::ResourceType& type : kube::ResourceMap::builtIn().types()) {
     if (type.type.resource == resource) return type.type;
   }
   return tl::unexpected(at("no \"watch\" line above shows a type whose resource is \"" + resource + "\""));

@@ -77,7 +77,6 @@ class RecordingReader {
   kube::ParseLimits limits_;
   uint32_t line_ = 0;
   bool cutOff_ = false;
-  kube::ResourceMap builtIn_ = kube::ResourceMap::builtIn();
   std::map<std::string, std::set<kube::GroupResource>, std::less<>> seen_;  // types, by resource
 };
 

@@ -15,12 +15,6 @@ constexpr std::chrono::milliseconds kLetGoPatience{5'000};  // for all CriticalS
 constexpr std::chrono::milliseconds kPathPause{2'000};  // for listeners to see the Secret that has a new path
 constexpr std::chrono::milliseconds kConfirmPatience{3'500};  // for all that one deferred deletion rests on
 
-// Whether a type is built in, and has no CRD to guard, is the same in every cluster.
-const kube::ResourceMap& builtInTypes() {
-  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
-  return kTypes;
-}
-
 }  // namespace
 
 ControllerRole::ControllerRole(const SharedParts& parts)
@@ -284,8 +278,9 @@ Enforcement ControllerRole::enforcement(const criticalservice::CriticalService& 
   facts.auditOnly = options_.reviews.auditOnly;
   facts.keepsWebhook = keeper_ != nullptr;
   facts.ownNamespace = parts_.view.ownNamespace();
-  facts.wanted.add(service, builtInTypes(), view.guards().dependencies(view.guards().find(service.meta.name)),
-                   facts.ownNamespace);
+  // Which CRDs to guard depends on what is built in alone.
+  facts.wanted.add(service, kube::ResourceMap::builtIn(),
+                   view.guards().dependencies(view.guards().find(service.meta.name)), facts.ownNamespace);
   const DependencyStanding dependencies = dependencyStanding(view, service);
   if (!dependencies.known) facts.undecided = dependencies.message;
   if (keeper_) facts.asksAbout = keeper_->asksAbout(facts.wanted);

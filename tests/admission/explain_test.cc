@@ -53,7 +53,7 @@ TEST(Explain, AMessageHasABoundHoweverLongTheNamesAre) {
         criticalservice::SpecificResourceCriterion{{{group, label}, label, meta.name}});
     graph.upsert(type, meta);
   }
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   for (int services = 0; services < 3; ++services) {
     service.meta.name = name.substr(0, 250) + std::to_string(services);
     index.put(graph, service, types);

@@ -208,7 +208,7 @@ TEST(Fetch, TakesNoMoreThanItMay) {
 }
 
 TEST(Paths, AreThoseOfTheApi) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   EXPECT_EQ(collectionPath(*types.find({"", "pods"})), "/api/v1/pods");
   EXPECT_EQ(collectionPath(*types.find({"apps", "deployments"}), "app"),
             "/apis/apps/v1/namespaces/app/deployments");

@@ -178,7 +178,7 @@ TEST(ListStream, KeepsThePodTemplateOfAControllerRevision) {
 }
 
 TEST(ListStream, ObjectsThatSayNotWhatTheyAreGetTheKindOfTheirType) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   auto streamed = decodeObject(R"({"metadata":{"name":"web","namespace":"app"},"spec":{}})", Content::Whole);
   const kube::Object pod = toObject(std::move(streamed.value()), *types.find({"", "pods"}));
   EXPECT_EQ(toString(pod.key), "pods/app/web");

@@ -110,7 +110,7 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
 
 TEST(CriticalServiceCrd, WhateverItsSchemaHasIsRead) {
   const kube::Object definition = crd();
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   kube::Value manifest = toManifest(CriticalService{});
   for (kube::Member& member : *std::get_if<kube::Value::Map>(&manifest.data)) {
     if (member.key == "metadata") member.value = {kube::Value::Map{{"name", {}, {std::string("x"), {}}}}, {}};

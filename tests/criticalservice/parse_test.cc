@@ -72,7 +72,7 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
     service.intent = intent;
     service.guardsScaling = intent == DeletionIntent::Ordered;
     service.enforcement = intent == DeletionIntent::Ordered ? EnforcementMode::Hold : EnforcementMode::Deny;
-    const kube::ResourceMap types = kube::ResourceMap::builtIn();
+    const kube::ResourceMap& types = kube::ResourceMap::builtIn();
     const auto object = kube::parseObject(toManifest(service), "", types);
     ASSERT_TRUE(object) << kube::toString(object.error());
     const auto again = parse(*object, types);
@@ -377,7 +377,7 @@ TEST(ParseCriticalService, WritesDependenciesAsItReadsThem) {
   for (const char* dependencies : {"Auto", "None", "[]", "[{resource: secrets, namespace: n, name: a}]"}) {
     const auto service = parseText(withDependencies(dependencies));
     ASSERT_TRUE(service) << dependencies;
-    const kube::ResourceMap types = kube::ResourceMap::builtIn();
+    const kube::ResourceMap& types = kube::ResourceMap::builtIn();
     const auto object = kube::parseObject(toManifest(*service), "", types);
     ASSERT_TRUE(object);
     const auto again = parse(*object, types);

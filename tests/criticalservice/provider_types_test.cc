@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ProviderTypes, WorkloadsAndCustomResourcesCanBeProviders) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   for (const kube::GroupResource& type : {kube::GroupResource{"apps", "deployments"},
                                           {"apps", "statefulsets"},
                                           {"apps", "daemonsets"},
@@ -24,7 +24,7 @@ TEST(ProviderTypes, WorkloadsAndCustomResourcesCanBeProviders) {
 }
 
 TEST(ProviderTypes, WhatRunsNothingCannot) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   const auto why = [&](const kube::GroupResource& type) { return whyNoProvider(type, types).value_or(""); };
   EXPECT_THAT(why({"", "pods"}), HasSubstr("name the workload that owns the Pod"));
   EXPECT_THAT(why({"", "namespaces"}), HasSubstr("name the workload in the namespace"));
@@ -36,7 +36,7 @@ TEST(ProviderTypes, WhatRunsNothingCannot) {
 }
 
 TEST(DependencyTypes, AreThoseThatAProviderMayNeed) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   for (const kube::GroupResource& type : {kube::GroupResource{"apps", "deployments"},
                                           {"apps", "statefulsets"},
                                           {"apps", "daemonsets"},
@@ -63,7 +63,7 @@ TEST(DependencyTypes, AreThoseThatAProviderMayNeed) {
 
 // The last ones are of API servers that are newer than this.
 TEST(DependencyTypes, AreNoneThatTheClusterMakesAndTakesAwayByItself) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   for (const kube::GroupResource& type : {kube::GroupResource{"", "pods"},
                                           {"", "nodes"},
                                           {"", "events"},

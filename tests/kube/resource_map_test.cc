@@ -7,10 +7,7 @@
 namespace lastout::kube {
 namespace {
 
-const ResourceMap& builtIn() {
-  static const ResourceMap kTypes = ResourceMap::builtIn();
-  return kTypes;
-}
+const ResourceMap& builtIn() { return ResourceMap::builtIn(); }
 
 std::string resolved(const ResourceMap& types, std::string_view word) {
   const auto type = types.resolve(word);
@@ -218,7 +215,7 @@ TEST(ResourceMap, AKindFallsBackToWhomElseHasIt) {
 }
 
 TEST(ResourceMap, ACopyKnowsTheSameAndLearnsByItself) {
-  const ResourceMap original = ResourceMap::builtIn();
+  const ResourceMap& original = builtIn();
   ResourceMap copy = original;
   ASSERT_TRUE(copy.addCrd(crd("things", "Thing"), "file"));
   EXPECT_EQ(resolved(copy, "things"), "things.my.crd.group");

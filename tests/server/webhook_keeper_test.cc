@@ -234,7 +234,7 @@ TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
 }
 
 TEST(ReviewedObjects, AreWhatACriticalServiceGuards) {
-  const kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
   criticalservice::CriticalService service;
   service.meta.name = "s";
   service.provider = kDeployment;
