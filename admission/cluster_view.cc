@@ -15,7 +15,7 @@ namespace {
 
 const kube::GroupResource kServices{"", "services"};
 
-// By these it is known which Services stand before the Pods of the service's provider.
+// Returns the types that tell which Services select the Pods of the CriticalService's provider.
 std::vector<kube::GroupResource> typesOfServing(const criticalservice::CriticalService& service) {
   std::vector<kube::GroupResource> types{kServices, service.provider.type};
   if (const auto earlier = criticalservice::typeOfEarlierTemplates(service.provider.type))
@@ -25,16 +25,6 @@ std::vector<kube::GroupResource> typesOfServing(const criticalservice::CriticalS
 
 bool isOfConversion(const criticalservice::Criterion& criterion) {
   return std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
-}
-
-// A criterion is about a type of the group, or about its CRD.
-bool namesGroup(const criticalservice::CriticalService& service, std::string_view group) {
-  return std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
-    const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
-    const bool isOfCrd = specific != nullptr && specific->object.type == kube::crdType();
-    return criticalservice::typeOf(criterion).group == group ||
-           (isOfCrd && specific->object.name.ends_with(group));
-  });
 }
 
 std::vector<graph::Condition> conditionsToConfirm(const graph::Graph& graph, const GuardIndex& index,
@@ -81,7 +71,7 @@ void ClusterView::know(const kube::GroupResource& type, graph::Knowledge knowled
   if (believable(knowledge) != wasBelievable) putFinding(type);
 }
 
-// What the providers convert that may stand behind something of the type.
+// Puts the CriticalServices again whose converted types are found by objects of this type.
 void ClusterView::putFinding(const kube::GroupResource& type) {
   for (const auto& [space, names] : servicesOf_) {
     for (const std::string& name : names) {
@@ -115,7 +105,7 @@ void ClusterView::upsert(const kube::GroupResource& type, const kube::ObjectMeta
   putServicesOf(key);
 }
 
-// Whose provider this is: who owns it may be another now.
+// Puts the CriticalServices of this provider again: its owner may have changed.
 void ClusterView::putServicesOf(const kube::ObjectKey& provider) {
   const auto found = servicesOf_.find(provider.namespaceName);
   if (found == servicesOf_.end()) return;
@@ -141,8 +131,8 @@ void ClusterView::tell(const kube::Object& object) {
   changed_.reset();
 }
 
-// A provider that is not told of any more needed what it needed last, and converted what it converted last:
-// the first goes after it, and is carried out when it is gone. Where that stands, by number.
+// Returns the number of the CriticalService if its provider is not told of any more: its dependencies, which
+// go after the provider, and its converted types then stay as they were put last. nullopt: they are found.
 std::optional<uint32_t> ClusterView::lastKnown(const criticalservice::CriticalService& service) const {
   const uint32_t number = index_.find(service.meta.name);
   if (!criticalservice::findsDependencies(service) || finder_.knows(service.provider) ||
@@ -170,7 +160,7 @@ void ClusterView::understandAgain(std::string_view group) {
   if (!types_) return;
   std::vector<criticalservice::CriticalService> changed;
   for (const criticalservice::CriticalService* service : services()) {
-    if (!group.empty() && !namesGroup(*service, group)) continue;
+    if (!group.empty() && !criticalservice::namesGroup(*service, group)) continue;
     criticalservice::CriticalService now = understood(*service);
     if (now.criteria != service->criteria || now.seenTypes != service->seenTypes)
       changed.push_back(std::move(now));
@@ -207,7 +197,7 @@ void ClusterView::put(criticalservice::CriticalService service) {
   index_.put(graph_, service, kube::ResourceMap::builtIn(), std::move(needed));
 }
 
-// --- what is taken away by changes
+// --- changes that take something away
 
 bool ClusterView::isUnmet(const criticalservice::CriticalService& service) const {
   return graph_.find(service.provider) &&
@@ -216,18 +206,11 @@ bool ClusterView::isUnmet(const criticalservice::CriticalService& service) const
          });
 }
 
-// What the service's provider relies on from now on, and what it has lost by what is being told of. What is
-// known to be gone is no loss.
+// Remembers what the service's provider relies on now, and tells what the current change has taken away from
+// it. An object that is known to be gone is no loss.
 void ClusterView::noteLoss(const criticalservice::CriticalService& service,
                            const criticalservice::Needed& needed) {
-  Reliance now;
-  for (const criticalservice::Dependency& dependency : needed.guarded)
-    now.needed.push_back(dependency.object);
-  std::ranges::copy(needed.leftOut, std::back_inserter(now.needed));
-  for (const criticalservice::Criterion& criterion : service.criteria) {
-    if (isOfConversion(criterion)) now.converted.push_back(criticalservice::typeOf(criterion));
-  }
-  now.apis = finder_.apisOf(service);
+  const Reliance now = relianceOf(service, needed, finder_.apisOf(service));
   Reliance& known = reliances_[service.meta.name];
   Reliance former = std::exchange(known, now);
   if (!changed_ || !isUnmet(index_.service(index_.find(service.meta.name)))) return;
@@ -242,7 +225,7 @@ void ClusterView::noteLoss(const criticalservice::CriticalService& service,
     weakened_({Weakening::Kind::Dependency, service.meta.name, service.meta.uid, *changed_, std::move(lost)});
 }
 
-// Before the finder is told of it.
+// Called before the finder is told of the role, so that it still knows the former one.
 void ClusterView::tellOfRole(const kube::Object& role) {
   const std::span<const Stake> stakes = index_.stakes(role.key);
   const bool isNeeded =
@@ -258,7 +241,7 @@ void ClusterView::tellOfRole(const kube::Object& role) {
   }
 }
 
-// The service is about to be put, as it was written.
+// Called before `now`, as it was written, is put.
 void ClusterView::tellOf(const criticalservice::CriticalService& former,
                          const criticalservice::CriticalService& now) {
   if (!isUnmet(former)) return;
@@ -284,7 +267,7 @@ size_t ClusterView::leftOutDependencies() const {
   return count;
 }
 
-// The provider names it as its owner.
+// True if the provider names the object as its owner.
 bool ClusterView::owns(const kube::ObjectKey& object, const kube::ObjectKey& provider) const {
   const auto owned = graph_.find(provider);
   if (!owned || (!object.namespaceName.empty() && object.namespaceName != provider.namespaceName))
@@ -303,7 +286,7 @@ void ClusterView::forgetPlace(const criticalservice::CriticalService& service) {
   if (place->second.empty()) servicesOf_.erase(place);
 }
 
-// What the providers in these namespaces need.
+// Finds again what the providers in these namespaces need.
 void ClusterView::findAgain(const std::set<std::string>& namespaces) {
   const auto findIn = [this](const std::set<std::string>& names) {
     for (const std::string& name : names) put(index_.service(index_.find(name)));
@@ -371,8 +354,8 @@ Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& dec
   return admission::explain(graph_, index_, key, decision, detail);
 }
 
-// What was seen is put into copies: the watch of its type may know more by now, and would not tell that it is
-// gone.
+// Puts the seen objects into copies: the watch of their type may know more by now, and would not tell that
+// they are gone.
 Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen, Manner manner) const {
   if (seen.empty()) return judged(graph_, index_, key, manner);
   graph::Graph graph = graph_.snapshot();

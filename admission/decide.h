@@ -27,14 +27,14 @@ struct Rules {
   std::vector<uint32_t> criteria;  // conditions, service by service
 };
 
-// Why a DELETE concerns a service (docs/verdicts.md).
+// Why a DELETE concerns a CriticalService (docs/verdicts.md). The object that is to be deleted is:
 enum class Role : uint8_t {
-  Service,        // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
-  Provider,       // its provider: its criteria must hold
-  HoldsProvider,  // the namespace of its provider, or its provider's CRD: as Provider while the provider is
-                  // present
-  Dependency,     // what its provider needs: its provider must be absent, or wait for nothing but for what it
-                  // owns, with nothing that waits for it
+  Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
+  Provider,         // its provider: its criteria must hold
+  HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is
+                    // present
+  Dependency,       // needed by its provider: the provider must be absent, or wait only for objects that it
+                    // owns, while nothing waits for the provider
   LastoutNamespace  // lastout's own namespace: no service may be left
 };
 
@@ -43,14 +43,14 @@ struct Stake {
   uint32_t service = 0;
 };
 
-// What a DELETE does that is admitted (admission/held_provider.h).
+// The effect of an admitted DELETE (admission/held_provider.h).
 enum class Manner : uint8_t {
-  Ending,  // the object is gone, or, deleted in the foreground, what it runs: whatever is guarded
-  Held,    // a finalizer of lastout's is on the object, and keeps it with all that it runs
+  Ending,  // the object goes, or, deleted in the foreground, what it runs goes
+  Held,    // a finalizer of lastout's is on the object, and keeps it and what it runs
 };
 
-// What decide asks. `exists`: the CriticalService is there (terminating counts as there). `awaitsOwned`: the
-// object that a condition is about is deleted in the foreground, and waits for nothing else any more.
+// The questions of decide. `exists`: the CriticalService is there (terminating counts as there).
+// `awaitsOwned`: the object of a condition is deleted in the foreground, and waits only for what it owns.
 // `servicesKnown`: the CriticalServices themselves have been synced, so that "not guarded" can be believed.
 template <class F>
 concept Facts = requires(const F& facts, uint32_t id) {
@@ -73,15 +73,16 @@ enum class Reason : uint8_t {
   CriterionUnmet,    // an object holds a criterion
   CriterionUnknown,  // nothing is seen to hold a criterion, but its type is not known well enough
   ServicesLeft,      // lastout's own namespace
-  Unconfirmed,       // never decide's: the confirming read before an ALLOW failed, or went beyond its budget
-  Invalid,           // likewise: a CriticalService that can never work, or may not be changed so
-  Forbidden,         // likewise: one whose writer may not do what it would have lastout do
+  // decide() never returns these:
+  Unconfirmed,  // the confirming read before an ALLOW failed, or went beyond its budget
+  Invalid,      // a CriticalService that can never work, or may not be changed so
+  Forbidden,    // a CriticalService whose writer may not do what it would have lastout do
 };
 
 struct Decision {
   bool allowed = true;
-  bool guarded =
-      false;  // some service's intent lets it guard the object: an ALLOW needs a confirming read first
+  // A CriticalService guards the object, as its intent lets it: an ALLOW needs a confirming read first.
+  bool guarded = false;
   bool held = false;                   // the criteria of the provider itself do not count: it is held
   Reason reason = Reason::NotGuarded;  // of the first blocker, in the order of stakes and criteria
   uint32_t stake = 0;                  // index of the first stake that blocks
@@ -91,10 +92,10 @@ struct Decision {
 
 using graph::believable;
 
-// What the CriticalServices say that guard a provider: those that are there, and whose intent lets them.
+// The enforcement of the CriticalServices that guard a provider: that exist, and whose intent lets them.
 struct ProviderGuards {
   bool any = false;
-  bool allHold = true;  // one that says Deny wants no less than a denial
+  bool allHold = true;  // false: one of them says Deny, and wants no less than a denial
 
   bool isToBeHeld() const { return any && allHold; }
 };
@@ -107,15 +108,15 @@ template <Facts F, class Visit>
 void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
                     Manner manner = Manner::Ending);
 
-// Calls visit(stakeIndex, condition) for every condition on whose having no holder an ALLOW rests: what a
-// confirming read looks at (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than
-// once. Where the read finds a holder, the facts are brought up to date and decided again: another condition
-// may matter then.
+// Calls visit(stakeIndex, condition) for every condition that must have no holder for an ALLOW: a confirming
+// read looks at these (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than once. Where
+// the read finds a holder, the facts are brought up to date and decided again: another condition may matter
+// then.
 template <Facts F, class Visit>
 void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
                       Manner manner = Manner::Ending);
 
-// The verdict for a DELETE of the object that has these stakes. Never fails; unsure means DENY.
+// Returns the verdict for a DELETE of the object that has these stakes. Never fails; unsure means DENY.
 template <Facts F>
 Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes,
                 Manner manner = Manner::Ending);

@@ -1,4 +1,4 @@
-// AdmissionReview v1, from a webhook's side: what the API server asks, and the answer that it accepts
+// AdmissionReview v1, from a webhook's side: the API server's question, and the answer that it accepts
 // (tests/recordings/kubernetes-1.26/admission and rest/098 to 110).
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr size_t kMostUserBytes = size_t{256} << 10;  // far more than fi
 
 enum class Operation : uint8_t { Create, Update, Delete, Connect };
 
-// What is to be deleted, and how.
+// The object that is to be deleted, and how.
 struct Deletion {
   std::string uid;  // of the object; empty: the API server did not say
   bool isTerminating = false;
@@ -30,11 +30,11 @@ struct Deletion {
   std::string policy;               // "Background", "Foreground" or "Orphan"; empty: the request does not say
 };
 
-// What decides about one request of the API server's; it says more.
+// The parts of a request of the API server's that the answer depends on.
 struct Review {
   std::string uid;  // of this review, to be repeated in the answer
   Operation operation = Operation::Delete;
-  // Of the object that is to change, its type as the webhook's rule names it. The name is the old or new
+  // The object that is to change; its type is as the webhook's rule names it. The name is the old or new
   // object's where the request has none, as for each object of a collection (admission/24, 33); empty only
   // for a CREATE whose name is still to be made. A Namespace is in no namespace here, although the request
   // says that it is in itself (admission/23).
@@ -42,49 +42,50 @@ struct Review {
   std::string subresource;  // "status", "scale", "finalize"; empty: the object itself
   std::string user;         // its name
   // All that the API server knows of the user (username, uid, groups, extra), as JSON of at most
-  // kMostUserBytes. Of a DELETE it is not kept.
+  // kMostUserBytes. Empty for a DELETE.
   std::string userInfo;
   bool dryRun = false;
   Deletion deletion;  // of a DELETE
-  // JSON; "": none. Of a DELETE neither is kept: nothing asks for more of them than the name and `deletion`.
-  // Of a CriticalService annotations, managedFields, the generation and the status are left out: its spec is
-  // what is judged, and it can be changed however large these are.
+  // JSON; "": there is none. Empty for a DELETE, of which the name and `deletion` are all that is needed. A
+  // CriticalService is kept without its annotations, managedFields, generation and status: only its spec is
+  // judged, and it can be changed however large the others are.
   std::string newObject;
   std::string oldObject;
 };
 
-// Why a body is no review. The message is for the log and for the answer; it holds no more of the body than
-// the few hundred bytes of one word.
+// The reason why a body is no review. The message is for the log and for the answer; it holds no more of the
+// body than the few hundred bytes of one word.
 struct ReviewError {
   int status = 400;  // to answer with: 400, or 413 for a body that is too large
   std::string message;
 };
 
-// Fails for each of these in words of its own: too many bytes, no JSON, not UTF-8, nested too deep, the same
-// key twice, no AdmissionReview, a version other than v1, no uid, a field that is missing or has the wrong
-// type, an operation that is not known, a userInfo that is too large, a DELETE or UPDATE of nobody knows
-// what. Fields that are not known are passed over: newer API servers send more.
+// Returns the review in a request's body. Fails with words of its own for too many bytes, no JSON, not UTF-8,
+// nesting that is too deep, the same key twice, no AdmissionReview, a version other than v1, no uid, a field
+// that is missing or has the wrong type, an unknown operation, a userInfo that is too large, and a DELETE or
+// UPDATE that names no object. Unknown fields are passed over: newer API servers send more.
 tl::expected<Review, ReviewError> parseReview(std::string_view body);
 
-// Why a request is denied. The texts must outlive this; those of an Explanation's causes live in its `words`.
+// The reason why a request is denied. The texts must outlive this; the texts of an Explanation's causes live
+// in its `words`.
 struct Refusal {
   // 403, 429, 409, 422 or another error of HTTP; the reason follows from it. What is no error becomes 403.
   int code = 403;
-  std::string_view message;   // what kubectl prints behind `admission webhook "..." denied the request: `
+  std::string_view message;   // kubectl prints it behind `admission webhook "..." denied the request: `
   std::vector<Cause> causes;  // details.causes; a text that is empty is left out
   // details.retryAfterSeconds: with code 429 client-go waits for so long and asks again, up to ten times.
   std::optional<int> retryAfterSeconds;
 };
 
-// What is told: allowed, unless there is a refusal.
+// An answer to a review: allowed, unless there is a refusal.
 struct ReviewAnswer {
   std::optional<Refusal> refusal;
   // Shown to the user by kubectl. An API server drops what is too long: 16 are passed on, cut at 256 bytes.
   std::vector<std::string> warnings;
 };
 
-// The AdmissionReview that answers the review with that uid. A refusal always has a status with a message:
-// without one the client would read "denied without explanation" (rest/105).
+// Returns the AdmissionReview that answers the review with that uid. A refusal always has a status with a
+// message: without one the client would read "denied without explanation" (rest/105).
 std::string answerText(std::string_view uid, const ReviewAnswer& answer);
 
 std::string_view toString(Operation operation);  // "DELETE"

@@ -1,7 +1,9 @@
 #include "admission/weakening.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 namespace lastout::admission {
 namespace {
@@ -73,6 +75,20 @@ void addDependencies(const CriticalService& former, const CriticalService& now,
 
 std::string_view toString(Weakening::Kind kind) {
   return kind == Weakening::Kind::Dependency ? "dependency" : "criticalservice";
+}
+
+Reliance relianceOf(const CriticalService& service, const criticalservice::Needed& needed,
+                    std::vector<std::string> apis) {
+  Reliance found;
+  for (const criticalservice::Dependency& dependency : needed.guarded)
+    found.needed.push_back(dependency.object);
+  std::ranges::copy(needed.leftOut, std::back_inserter(found.needed));
+  for (const Criterion& criterion : service.criteria) {
+    if (std::holds_alternative<criticalservice::InstancesCriterion>(criterion))
+      found.converted.push_back(typeOf(criterion));
+  }
+  found.apis = std::move(apis);
+  return found;
 }
 
 std::string lostOf(const Reliance& former, const Reliance& now) {

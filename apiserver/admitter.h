@@ -18,24 +18,24 @@ namespace lastout::apiserver {
 // Safe for any number of threads.
 class Admitter {
  public:
-  // Keeps references; `guard` may be null: nothing is guarded in process. What `users` may do policies ask.
+  // Keeps references. `guard` may be null: nothing is guarded in process. Policies ask what `users` may do.
   Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard, const Users& users)
       : plane_(plane), reviewer_(reviewer), guard_(guard), users_(users) {}
 
   struct Verdict {
-    std::vector<std::string> webhooks;  // who was asked
-    std::optional<ApiError> denial;     // nothing: allowed
+    std::vector<std::string> webhooks;  // names of those that were asked
+    std::optional<ApiError> denial;     // nullopt: allowed
   };
-  // Is told each verdict: the guard's under the lock, so that what was decided and what was written come in
-  // their order; that of webhooks when all have answered. To be called before anything is reviewed.
+  // Is told each verdict: the guard's under the lock, so that verdicts and writes come in their order; the
+  // webhooks' when all have answered. To be set before anything is reviewed.
   using Observer = std::function<void(const Mutation&, const Verdict&)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
-  // Whether there is anybody who could refuse anything.
+  // True if a guard, a webhook or a policy could refuse something.
   bool mayRefuse() const {
     return guard_ != nullptr || !plane_.webhooks.snapshot()->empty() || !plane_.policies.snapshot()->empty();
   }
-  // Without the lock. What mutating webhooks changed is in `mutation` afterwards; their warnings are
+  // Called without the lock. Afterwards `mutation` has the changes of mutating webhooks; their warnings are
   // appended.
   ApiResult<void> admit(Mutation& mutation, std::vector<std::string>& warnings);
 

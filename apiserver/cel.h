@@ -34,7 +34,7 @@ enum class CelType : uint8_t {
   Decision
 };
 
-// What an expression may name besides `object`, `oldObject` and `request`, and what it must evaluate to.
+// The names that an expression may use besides `object`, `oldObject` and `request`, and its result's type.
 struct CelEnvironment {
   bool hasAuthorizer = false;
   // The fields of `variables`. nullptr: there is no such name.
@@ -42,44 +42,44 @@ struct CelEnvironment {
   CelType result = CelType::Bool;  // Dynamic: any
 };
 
-// Answers for `authorizer`; `mayDo` says whether the user of the request may do that.
+// Answers calls of `authorizer`. `mayDo` returns whether the user of the request may do something.
 struct CelAuthorizer {
   std::function<bool(const AccessAttributes&)> mayDo;
   AccessAttributes requestResource;  // without a verb
 };
 
-// The values of the names. nullptr is null; the values must outlive the evaluation.
+// The values of the names, which must outlive the evaluation. nullptr: null.
 struct CelVariables {
   const Json* object = nullptr;
   const Json* oldObject = nullptr;
-  const Json* request = nullptr;  // needed where usesRequest() alone
+  const Json* request = nullptr;  // needed only if usesRequest()
   const CelAuthorizer* authorizer = nullptr;
 };
 
 inline constexpr size_t kLongestCel = 100'000;  // characters, as the API server has it
 inline constexpr int kDeepestCel = 64;          // nesting of parentheses, lists, operators and fields
-// The API server bounds what an expression may cost, and all of a policy together; here, asking the
-// authorizer alone costs anything. So an expression asks it twice at most.
+// The API server bounds the cost of an expression, and of all of a policy together. Here, only asking the
+// authorizer has a cost; so an expression asks it twice at most.
 inline constexpr int64_t kCostOfCheck = 350'000;
 inline constexpr int64_t kMostCostOfExpression = 1'000'000;
 inline constexpr int64_t kMostCostOfPolicy = 10'000'000;
 
 struct CelNode;
 
-// The part: literals of strings, integers and lists, true, false and null; `in`, +, ==, !=, <, <=, >, >=, &&,
-// ||,
-// !, ?: and parentheses; has(), size(), startsWith(), endsWith(), contains(); all(), exists(), filter() and
-// map(); the fields and items of `object`, `oldObject`, `request` and `variables`; and what leads from
-// `authorizer` to allowed(). `in` a list of strings is looked up by hash. Does not change once compiled: safe
-// for any number of threads.
+// This part of CEL has literals of strings, integers and lists, true, false and null; `in`, +, ==, !=, <, <=,
+// >, >=, &&, ||, !, ?: and parentheses; has(), size(), startsWith(), endsWith(), contains(); all(), exists(),
+// filter() and map(); the fields and items of `object`, `oldObject`, `request` and `variables`; and the calls
+// from `authorizer` to allowed(). `in` looks a string up in a list by hash. A compiled expression does not
+// change: safe for any number of threads.
 class CelExpression {
  public:
   // Fails with the API server's words for an expression that does not compile, or evaluates to another type,
-  // and with a sentence of its own for what the API server compiles and this part of the language lacks.
+  // and with a sentence of its own for one that the API server compiles, but that needs more of the language.
   static tl::expected<CelExpression, std::string> compile(std::string_view text,
                                                           const CelEnvironment& environment = {});
 
-  // Fails with the API server's words where a field is missing or a value has another type than is needed.
+  // Returns the result. Fails with the API server's words where a field is missing, or a value has the wrong
+  // type.
   tl::expected<bool, std::string> test(const CelVariables& variables) const;
   bool usesRequest() const { return usesRequest_; }
   CelType type() const;
@@ -103,11 +103,11 @@ struct CelVariable {
 
 class CelValue;
 
-// The evaluation of a policy's expressions for one request: a variable is evaluated when it is first asked
-// for, and once; what all of it costs is bounded. For one thread.
+// The evaluation of a policy's expressions for one request: a variable is evaluated once, when it is first
+// asked for; the cost of all of it is bounded. For one thread.
 class CelRun {
  public:
-  // Keeps references to both. `definitions` may be nullptr: none.
+  // Keeps references to both. `definitions` may be nullptr: there are none.
   CelRun(const CelVariables& variables, const std::vector<CelVariable>* definitions,
          int64_t budget = kMostCostOfPolicy);
   ~CelRun();
@@ -118,9 +118,9 @@ class CelRun {
   // nullopt: it evaluates to no text, or fails.
   std::optional<std::string> text(const CelExpression& expression);
 
-  // For the evaluation: the variable's value; nullptr is never returned.
+  // For the evaluation: returns the variable's value.
   const tl::expected<CelValue, std::string>& variable(const std::string& name);
-  // For the evaluation: false when the budget is used up.
+  // For the evaluation: returns false when the budget is used up.
   bool pay(int64_t cost);
   const CelVariables& variables() const { return variables_; }
 

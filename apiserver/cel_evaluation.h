@@ -1,4 +1,4 @@
-// CelEvaluation: what the nodes of one expression come to, for one request.
+// CelEvaluation: evaluates the nodes of one expression, for one request.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace lastout::apiserver {
 
-// On the way from `authorizer` to its answer: what is asked so far, or the answer.
+// A step from `authorizer` to its answer: the question so far, or the answer.
 struct CelAccess {
   AccessAttributes wanted;
   bool allowed = false;
 };
 
-// What an expression comes to: a value that lies somewhere, one that was made, or a step of `authorizer`.
+// The result of an expression: a reference to a value, a value of its own, or a step of `authorizer`.
 class CelValue {
  public:
   explicit CelValue(const Json* there);
@@ -26,8 +26,8 @@ class CelValue {
   explicit CelValue(CelAccess access) : access_(std::move(access)) {}
 
   const Json& get() const { return there_ != nullptr ? *there_ : made_; }
-  const CelAccess& access() const { return *access_; }  // of an expression with such a type alone
-  // The part of the value at `part`, which lies in get(): as long as that lives, or on its own.
+  const CelAccess& access() const { return *access_; }  // only if isAccess(type)
+  // Returns `part`, which lies in get(): as a reference where this value is one, or else as a copy.
   CelValue partOf(const Json& part) const {
     return there_ != nullptr ? CelValue(&part) : CelValue(Json(part));
   }
@@ -46,7 +46,7 @@ class CelEvaluation {
  public:
   explicit CelEvaluation(CelRun& run) : run_(run) {}
 
-  // Fails for all of the expression once it has cost too much, whatever an operator would make of that.
+  // Returns the result. Fails once the expression has cost too much, also where an operator ignores failures.
   CelResult result(const CelNode& root);
 
  private:
@@ -73,7 +73,7 @@ class CelEvaluation {
   CelTruth quantified(const CelNode& node, bool decisive);
   CelResult filtered(const CelNode& node);
   CelResult transformed(const CelNode& node);
-  // The items of a list, the keys of a map.
+  // Returns the items of a list, or the keys of a map.
   CelResult itemsOf(const CelNode& node);
 
   CelRun& run_;

@@ -1,4 +1,4 @@
-// CelNode: what a compiled expression consists of, and what it takes to compile one.
+// CelNode: a node of a compiled expression; and the parser that makes them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class CelFunction : uint8_t {
   StartsWith,
   EndsWith,
   Contains,
-  // Of `authorizer`. A builder's call returns the next step; allowed() a boolean.
+  // Functions of `authorizer` and its steps. Each returns the next step; allowed() returns a boolean.
   RequestResource,
   Path,
   Group,
@@ -60,17 +60,17 @@ struct CelNode {
   };
   Kind kind = Kind::Constant;
   CelType type = CelType::Dynamic;
-  std::string name;  // of the variable, the field, or what a macro binds
+  std::string name;  // of the variable, of the field, or that a macro binds
   Json value;        // of a Constant; of a List, when all its items are constants
-  std::vector<CelNode>
-      operands;  // in their order; of Field and Has the map; of List the items, unless constant
-  std::unordered_set<std::string>
-      texts;           // In a constant list of strings: these, instead of its second operand
-  bool isSet = false;  // In: `texts` is used
+  // In their order. Field and Has: the map; List: the items, unless all are constants.
+  std::vector<CelNode> operands;
+  // In: a constant list of strings, instead of the second operand.
+  std::unordered_set<std::string> texts;
+  bool isSet = false;                        // In: `texts` is used
   CelFunction function = CelFunction::Size;  // of a Call, whose operands are the receiver and the arguments
 };
 
-// A step from `authorizer` to its answer; no value that is stored, compared or listed.
+// True for a step from `authorizer` to its answer, which cannot be stored, compared or listed.
 constexpr bool isAccess(CelType type) { return type >= CelType::Authorizer; }
 
 struct CelProgram {
@@ -78,7 +78,8 @@ struct CelProgram {
   bool usesRequest = false;
 };
 
-// Fails as CelExpression::compile does; the root is of the environment's type.
+// Returns the nodes of the expression; the root is of the environment's type. Fails as
+// CelExpression::compile() does.
 tl::expected<CelProgram, std::string> parseCel(std::string_view text, const CelEnvironment& environment);
 
 }  // namespace lastout::apiserver

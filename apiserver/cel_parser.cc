@@ -111,7 +111,7 @@ CelNode CelParser::expression() {
   return made;
 }
 
-// A chain of one operator: one node with as many operands, so that long ones are not deep.
+// Reads a chain of one operator into one node with all its operands, so that a long chain is not deep.
 CelNode CelParser::chain(const char* symbol, const char* function, CelNode::Kind kind,
                          CelNode (CelParser::*operand)()) {
   const size_t at = token_.at;
@@ -193,7 +193,7 @@ CelNode CelParser::membership(CelNode left, CelNode right, size_t at) const {
   return made;
 }
 
-// Of texts, of lists, or of integers.
+// Reads a sum of texts, of lists, or of integers.
 CelNode CelParser::sum() {
   const size_t at = token_.at;
   CelNode first = unary();

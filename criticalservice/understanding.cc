@@ -130,6 +130,14 @@ void understand(CriticalService& service, const KnownTypes& types) {
   if (service.notUnderstood.empty()) Understanding(service, types).understand();
 }
 
+bool namesGroup(const CriticalService& service, std::string_view group) {
+  return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
+    const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+    const bool isOfCrd = specific != nullptr && specific->object.type == kube::crdType();
+    return typeOf(criterion).group == group || (isOfCrd && specific->object.name.ends_with(group));
+  });
+}
+
 bool isOfMissingType(std::string_view doubt) { return doubt.starts_with(kMissing); }
 
 }  // namespace lastout::criticalservice

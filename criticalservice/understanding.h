@@ -40,6 +40,9 @@ KnownTypes knownTypes(const kube::ResourceMap& types);
 // Changes nothing of a spec that is not understood.
 void understand(CriticalService& service, const KnownTypes& types);
 
+// True if a criterion is about a type of the group, or about the CRD of one.
+bool namesGroup(const CriticalService& service, std::string_view group);
+
 // A type that was never there, in words, as a doubt begins: it is not misspelt for certain.
 bool isOfMissingType(std::string_view doubt);
 
