@@ -44,6 +44,11 @@ tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object) {
   return *until;
 }
 
+bool isTimely(int64_t until, std::chrono::sys_seconds now) {
+  const std::chrono::seconds time(until);
+  return time > now.time_since_epoch() && time <= (now + kDeleteWhenFreeAtMost).time_since_epoch();
+}
+
 std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid,
                             std::chrono::sys_seconds until) {
   for (const std::string_view part : {std::string_view(key.name), std::string_view(key.namespaceName), uid}) {

@@ -16,7 +16,10 @@ namespace lastout::admission {
 
 inline constexpr std::string_view kDeleteWhenFree = "lastout.dev/delete-when-free";
 inline constexpr std::chrono::hours kDeleteWhenFreeFor{24};  // in the command that a denial names
-inline constexpr size_t kLongestDeleteWhenFree = 128;        // bytes of its value; no more is kept
+// Further ahead its time does not count: the annotation may outlive its writer's right to delete the object,
+// or have been written where nobody asked for that right.
+inline constexpr std::chrono::hours kDeleteWhenFreeAtMost{7 * 24};
+inline constexpr size_t kLongestDeleteWhenFree = 128;  // bytes of its value; no more is kept
 
 // Objects that carry the annotation, as they were told of last.
 struct AnnotatedObject {
@@ -32,6 +35,9 @@ void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::Obj
 // Until when the annotation asks for the object's deletion, in seconds since the epoch. Fails with what is
 // wrong with its value: it is not "UID UNTIL", or the uid is that of another object.
 tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object);
+
+// Whether an annotation with that time counts at `now`, as far as its time goes: it is to come, and soon.
+bool isTimely(int64_t until, std::chrono::sys_seconds now);
 
 // By which a person asks for it: "kubectl annotate ...". Empty where a name holds what a shell would not
 // leave as it is.

@@ -9,7 +9,23 @@
 namespace lastout::client {
 namespace {
 
+constexpr std::string_view kScheme = "https://";
 constexpr int64_t kMostRetrySeconds = 86'400;  // seconds
+
+// The path of a URL may be a secret, as that of a webhook that the API server could not reach, and what an
+// API server says is told to others, in Events, in a status and in logs.
+std::string withoutPaths(std::string_view text) {
+  std::string told;
+  for (size_t begin = text.find(kScheme); begin != std::string_view::npos; begin = text.find(kScheme)) {
+    const size_t host = begin + kScheme.size();
+    const size_t path = text.find_first_of("/\"' ", host);
+    const size_t end = std::min(text.find_first_of("\"' ", host), text.size());
+    told += text.substr(0, std::min(path, end));
+    if (path < end) told += "/...";
+    text.remove_prefix(end);
+  }
+  return told.append(text);
+}
 
 std::string stringIn(const kube::Value& map, std::string_view key) {
   return kube::printable(kube::textAt(map, {key}));
@@ -36,7 +52,7 @@ kube::Result<ServerStatus> statusOf(const kube::Value& object) {
   if (stringIn(object, "kind") != "Status") return tl::unexpected(kube::Error{"it is no Status", {}, {}});
   ServerStatus status;
   status.reason = stringIn(object, "reason");
-  status.message = stringIn(object, "message");
+  status.message = withoutPaths(stringIn(object, "message"));
   const kube::Value* code = object.find("code");
   if (code != nullptr && code->asInteger() != nullptr) {
     const int64_t number = *code->asInteger();
@@ -64,7 +80,7 @@ ServerStatus statusOfAnswer(int code, std::string_view body) {
     status = std::move(*read);
   } else {
     while (!body.empty() && (body.back() == '\n' || body.back() == '\r')) body.remove_suffix(1);
-    status.message = kube::printable(body);
+    status.message = withoutPaths(kube::printable(body));
   }
   status.code = code;
   return status;

@@ -15,7 +15,7 @@ namespace lastout::client {
 struct ServerStatus {
   int code = 0;         // as of HTTP; 0: it has none
   std::string reason;   // "Forbidden", "Expired"; empty: it has none
-  std::string message;  // for people; printable
+  std::string message;  // for people; printable, and without the paths of URLs
   std::optional<std::chrono::seconds> retryAfter = {};
   // The server does not know the resourceVersion yet (cause ResourceVersionTooLarge): it is behind, or has
   // another history.

@@ -26,8 +26,9 @@ constexpr const char* kUninstallExamples = R"(Examples:
   lastout uninstall --yes                           although a teardown is under way, which nobody orders then
   lastout uninstall --kubeconfig lastout.kubeconfig --lease-namespace default   where lastout serve ran outside of it
 
-In this order: the Deployment lastout, and its Pods; the webhook configuration; lastout's finalizers; the deletions that
-CriticalServices remember; the certificate's Secret; the Leases. It may be interrupted, and run again.
+In this order: lastout's Deployments, and their Pods; the binding of the policy lastout-configuration, where that is in the
+way; the webhook configuration; lastout's finalizers; the deletions that CriticalServices remember; the certificate's
+Secret; the Leases. It may be interrupted, and run again.
 
 A teardown is under way while deletions are deferred, or AppliedManifestWorks or providers that are being deleted wait for
 lastout: these providers go next, and what the works have applied the garbage collector deletes, unguarded, in any order.

@@ -19,11 +19,6 @@ bool isLeaving(const kube::Value& object) {
   return !kube::textAt(object, {"metadata", "deletionTimestamp"}).empty();
 }
 
-// What cannot be evaluated is denied, too.
-bool mayDeny(const kube::Value& policy) {
-  return !isLeaving(policy) && kube::textAt(policy, {"spec", "failurePolicy"}) != "Ignore";
-}
-
 // It denies, of all objects that the policy is about.
 bool denies(const kube::Value& binding, const std::string& policy) {
   const kube::Value* actions = binding.at({"spec", "validationActions"});
@@ -37,9 +32,10 @@ bool denies(const kube::Value& binding, const std::string& policy) {
 
 }  // namespace
 
-AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, std::string name, Log log,
+AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms, Log log,
                                  std::chrono::milliseconds patience)
-    : name_(std::move(name)),
+    : terms_(std::move(terms)),
+      name_(terms_.name),
       log_(std::move(log)),
       patience_(patience),
       server_(access->newServer()),
@@ -68,7 +64,7 @@ tl::expected<std::optional<kube::Value>, std::string> AdmissionPolicy::read(std:
 tl::expected<bool, std::string> AdmissionPolicy::look() {
   const auto policy = read(kPolicies);
   if (!policy) return tl::unexpected(policy.error());
-  if (!*policy || !mayDeny(**policy)) return false;
+  if (!*policy || isLeaving(**policy) || !says(**policy, terms_)) return false;
   const auto binding = read(kBindings);
   if (!binding) return tl::unexpected(binding.error());
   return *binding && denies(**binding, name_);

@@ -13,12 +13,10 @@
 #include "client/access.h"
 #include "kube/value.h"
 #include "server/log.h"
+#include "server/policy_terms.h"
 #include "server/rounds.h"
 
 namespace lastout::server {
-
-// Only those may set the annotation lastout.dev/delete-when-free who may delete the object.
-inline constexpr std::string_view kDeleteWhenFreePolicy = "lastout-delete-when-free";
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
 class AdmissionPolicy {
@@ -26,7 +24,7 @@ class AdmissionPolicy {
   static constexpr std::chrono::seconds kLookAgain{60};
   static constexpr std::chrono::seconds kLookAgainSoon{5};  // after what could not be told
 
-  AdmissionPolicy(const std::shared_ptr<client::Access>& access, std::string name, Log log,
+  AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms, Log log,
                   std::chrono::milliseconds patience = std::chrono::milliseconds(5'000));
   ~AdmissionPolicy() { stop(); }
   AdmissionPolicy(const AdmissionPolicy&) = delete;
@@ -41,8 +39,8 @@ class AdmissionPolicy {
 
   // As it was found last; nullopt: nobody has found out yet.
   std::optional<bool> isEnforced() const;
-  // As the API server says now: the policy and a binding of the same name are there, and that denies. Fails
-  // with why that cannot be told.
+  // As the API server says now: the policy is there, with those terms, and a binding of the same name, and
+  // that denies. Fails with why that cannot be told.
   tl::expected<bool, std::string> look();
 
  private:
@@ -51,6 +49,7 @@ class AdmissionPolicy {
   tl::expected<std::optional<kube::Value>, std::string> read(std::string_view collection);
   void lookAgain();
 
+  const PolicyTerms terms_;
   const std::string name_;
   const Log log_;
   const std::chrono::milliseconds patience_;

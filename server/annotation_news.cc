@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "server/admission_policy.h"
+#include "server/policy_terms.h"
 
 namespace lastout::server {
 namespace {
@@ -11,6 +11,7 @@ namespace {
 using Kind = DeferredDeletionEvent::Kind;
 
 constexpr const char* kExpired = "its time has passed";
+constexpr const char* kTooFarAhead = "its time is more than 7 days ahead: write a nearer one";
 constexpr const char* kAnnotationGone = "the annotation was taken away";
 
 // Why the annotation does not count; empty: it does.
@@ -18,9 +19,11 @@ std::string doubtOf(const admission::AnnotatedObject& annotated, const Annotatio
   const auto until = admission::askedUntil(annotated);
   if (!until) return until.error();
   if (*until <= annotations.now.time_since_epoch().count()) return kExpired;
+  if (!admission::isTimely(*until, annotations.now)) return kTooFarAhead;
   if (annotations.count.value_or(false)) return {};
   return "the API servers do not enforce the ValidatingAdmissionPolicy " +
-         std::string(kDeleteWhenFreePolicy) + ", as far as is known, and so anybody may have set it";
+         std::string(deleteWhenFreeTerms().name) +
+         " as lastout ships it, as far as is known, and so anybody may have set it";
 }
 
 bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, const std::string& uid) {
@@ -34,7 +37,7 @@ bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, cons
 std::optional<DeferredDeletionEvent::Kind> AnnotationNews::newsOf(const Told* before, const Told& now) {
   const bool didCount = before != nullptr && before->counts;
   if (now.counts) return didCount ? std::nullopt : std::optional(Kind::Remembered);
-  if (now.why == kExpired) return didCount ? std::optional(Kind::TakenBack) : std::nullopt;
+  if (didCount && now.why == kExpired) return Kind::TakenBack;
   const bool isOld = before != nullptr && before->why == now.why;
   return isOld ? std::nullopt : std::optional(Kind::Ignored);
 }

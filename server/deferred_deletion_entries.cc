@@ -36,7 +36,7 @@ void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& anno
   for (const auto& [key, annotated] : view.annotated()) {
     const auto until = admission::askedUntil(annotated);
     const criticalservice::CriticalService* guard = guardOfAnnotated(view, key);
-    if (guard == nullptr || !until || *until <= annotations.now.time_since_epoch().count()) continue;
+    if (guard == nullptr || !until || !admission::isTimely(*until, annotations.now)) continue;
     DeferredDeletionEntry& entry = byUid.try_emplace(annotated.uid).first->second;
     entry.deletion = deletionBy(key, annotated.uid);
     entry.byController = false;

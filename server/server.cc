@@ -65,7 +65,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       services_(access_, view_),
       rights_(access_),
       events_(access_, eventOptions(options_)),
-      annotationPolicy_(access_, std::string(kDeleteWhenFreePolicy), options_.log),
+      annotationPolicy_(access_, deleteWhenFreeTerms(), options_.log),
       deferredDeletions_(access_, view_,
                          storeOptions(options_, annotationPolicy_,
                                       [this](const DeferredDeletionEvent& news) { tellOf(news); })),

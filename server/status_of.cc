@@ -300,7 +300,7 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
   const uint32_t number = view.guards().find(service.meta.name);
   for (const auto& [key, annotated] : view.annotated()) {
     const auto until = admission::askedUntil(annotated);
-    if (!until || *until <= now.time_since_epoch().count()) continue;
+    if (!until || !admission::isTimely(*until, now)) continue;
     const bool isItself = key == criticalservice::keyOf(service);
     const bool isGuarded = std::ranges::any_of(view.guards().stakes(key), [&](const admission::Stake& stake) {
       return stake.service == number && admission::remembers(stake.role, isItself);

@@ -7,6 +7,7 @@
 
 #include "kube/base64.h"
 #include "kube/text_at.h"
+#include "server/list_at.h"
 #include "server/sentinel.h"
 #include "server/webhook_entries.h"
 
@@ -113,12 +114,6 @@ Json ownersOf(const WebhookConfiguration& configuration) {
 Json valueAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
   const kube::Value* value = object.at(path);
   return value == nullptr ? Json::array() : Json::parse(kube::toJson(*value).dump(), nullptr, false);
-}
-
-// Empty where there is no list.
-kube::Value::List listAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
-  const kube::Value* value = object.at(path);
-  return value == nullptr || value->asList() == nullptr ? kube::Value::List() : *value->asList();
 }
 
 // Of a webhook: of its Service, or in its URL.

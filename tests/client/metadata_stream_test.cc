@@ -1,5 +1,6 @@
 #include "client/metadata_stream.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,6 +16,7 @@ using lastout::testing::pushInPieces;
 using lastout::testing::recordedBody;
 using lastout::testing::recordedEvents;
 using lastout::testing::recordedWatch;
+using ::testing::HasSubstr;
 
 // Texts are cut at each place that this divides.
 #ifdef LASTOUT_SANITIZED
@@ -407,6 +409,16 @@ TEST(Status, IsReadFromAnAnswer) {
   EXPECT_TRUE(isTooLarge(statusOfAnswer(500, "etcdserver: request is too large")));
   EXPECT_TRUE(isTooLarge(statusOfAnswer(
       500, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)")));
+}
+
+// The path at which a webhook is asked may be a secret.
+TEST(Status, DoesNotTellThePathsOfUrls) {
+  const OrderedJson recorded = recordedBody("110-delete-webhook-down-failurepolicy-fail");
+  ASSERT_THAT(recorded.dump(), HasSubstr("https://127.0.0.1:19443/validate?timeout=2s"));
+  EXPECT_THAT(toString(statusOfAnswer(500, recorded.dump())),
+              HasSubstr("Post \"https://127.0.0.1:19443/...\": dial tcp 127.0.0.1:19443"));
+  EXPECT_EQ(statusOfAnswer(502, "https://a https://b/c?d 'https://e:1/f' https://").message,
+            "https://a https://b/... 'https://e:1/...' https://");
 }
 
 }  // namespace

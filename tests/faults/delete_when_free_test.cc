@@ -1,9 +1,12 @@
 // The annotation lastout.dev/delete-when-free: a person asks on the object itself for its deletion once it
 // may go. The policy that lets only those set it who may delete the object is answered for by a FaultyApi.
 #include <algorithm>
+#include <chrono>
 #include <string>
 
+#include "kube/timestamp.h"
 #include "tests/faults/works_test.h"
+#include "tests/support/shipped_policies.h"
 
 namespace lastout::testing {
 namespace {
@@ -27,8 +30,7 @@ class DeleteWhenFreeTest : public ::testing::Test {
 
   void begin(const char* action) {
     const Json meta = {{"name", "lastout-delete-when-free"}};
-    world.replica().api.answer(kPolicyPath,
-                               Json{{"metadata", meta}, {"spec", {{"failurePolicy", "Fail"}}}}.dump());
+    world.replica().api.answer(kPolicyPath, shippedPolicy("lastout-delete-when-free").dump());
     world.replica().api.answer(
         kBindingPath,
         Json{{"metadata", meta},
@@ -47,6 +49,10 @@ class DeleteWhenFreeTest : public ::testing::Test {
     world.waitUntil("it is logged: " + text, [&] { return world.logged().find(text) != std::string::npos; });
   }
   std::string uid() { return world.get(kFaultProvider)["metadata"]["uid"]; }
+  std::string in(std::chrono::hours time) const {
+    return " " + kube::timestampText(world.wallClock() + time);
+  }
+  std::string tomorrow() const { return in(std::chrono::hours(24)); }
   // As kubectl does.
   void annotate(const Json& value) {
     world.patch(kFaultProvider, {{"metadata", {{"annotations", {{kAnnotation, value}}}}}});
@@ -104,7 +110,7 @@ TEST_F(DeleteWhenFreeTest, TheDenialNamesTheCommandThatHasItDeletedLater) {
 
 TEST_F(DeleteWhenFreeTest, WhoeverTakesItAwayCallsTheDeletionOff) {
   beginEnforced();
-  annotate(uid() + " 2100-01-01T00:00:00Z");
+  annotate(uid() + tomorrow());
   waitUntilLogged("is deferred until it may go");
   annotate(nullptr);
   waitUntilLogged("the annotation was taken away");
@@ -113,16 +119,25 @@ TEST_F(DeleteWhenFreeTest, WhoeverTakesItAwayCallsTheDeletionOff) {
 
 TEST_F(DeleteWhenFreeTest, ItEndsByItself) {
   beginEnforced();
-  annotate(uid() + " 2099-01-01T00:00:00Z");
+  annotate(uid() + tomorrow());
   waitUntilLogged("is deferred until it may go");
   annotate(uid() + " 2020-01-01T00:00:00Z");
   waitUntilLogged("its time has passed");
   expectNotDeleted();
 }
 
+TEST_F(DeleteWhenFreeTest, AWeekIsTheLongestThatCounts) {
+  beginEnforced();
+  annotate(uid() + in(std::chrono::hours(8 * 24)));
+  waitUntilLogged("its time is more than 7 days ahead");
+  expectNotDeleted();
+  annotate(uid() + in(std::chrono::hours(6 * 24)));
+  waitUntilLogged("is deferred until it may go");
+}
+
 TEST_F(DeleteWhenFreeTest, AnotherObjectOfTheSameNameStays) {
   beginEnforced();
-  annotate("the-uid-of-a-former-one 2099-01-01T00:00:00Z");
+  annotate("the-uid-of-a-former-one" + tomorrow());
   waitUntilLogged("is ignored: it is about another object of that name");
   expectNotDeleted();
 }
@@ -138,7 +153,7 @@ TEST_F(DeleteWhenFreeTest, WhatMeansNothingIsToldAndIgnored) {
 TEST_F(DeleteWhenFreeTest, ItCountsForNothingWithoutItsPolicy) {
   begin("Warn");
   EXPECT_THAT(world.refusalOf(kFaultProvider), Not(HasSubstr("kubectl annotate")));
-  annotate(uid() + " 2099-01-01T00:00:00Z");
+  annotate(uid() + tomorrow());
   waitUntilLogged("is ignored: the API servers do not enforce the ValidatingAdmissionPolicy");
   expectNotDeleted();
 }
@@ -146,7 +161,7 @@ TEST_F(DeleteWhenFreeTest, ItCountsForNothingWithoutItsPolicy) {
 // That it was enforced a moment ago is no authority.
 TEST_F(DeleteWhenFreeTest, NotOnceItsPolicyIsGone) {
   beginEnforced();
-  annotate(uid() + " 2099-01-01T00:00:00Z");
+  annotate(uid() + tomorrow());
   waitUntilLogged("is deferred until it may go");
   world.replica().api.answer(kBindingPath, "");
   expectNotDeleted();

@@ -23,6 +23,7 @@ constexpr const char* kWebhook = "system:serviceaccount:lastout:lastout-webhook"
 constexpr const char* kFormer = "system:serviceaccount:lastout:lastout";
 constexpr const char* kUninstall = "system:serviceaccount:lastout:lastout-uninstall";
 constexpr const char* kCollector = "system:serviceaccount:kube-system:generic-garbage-collector";
+constexpr const char* kManager = "system:kube-controller-manager";  // the collector, where it has no other
 
 constexpr const char* kProviderWords =
     "who writes a CriticalService must be allowed to delete its provider deployments.apps/app/provider";
@@ -240,6 +241,8 @@ void addAttacksOnTheConfiguration(std::vector<Attempt>& all) {
       change("who may patch it gives it an owner that goes", "patcher", kOwn,
              "{metadata: {ownerReferences: [{apiVersion: v1, kind: Secret, name: key, uid: u}]}}",
              kOnlyLastoutChanges),
+      change("the garbage collector empties it", kCollector, kOwn, "{webhooks: []}", kOnlyLastoutChanges),
+      change("so does its manager", kManager, kOwn, "{webhooks: []}", kOnlyLastoutChanges),
   };
   all.insert(all.end(), some.begin(), some.end());
 }
@@ -318,6 +321,11 @@ const std::vector<Attempt>& permitted() {
       remove("the controller deletes it", kController, kOwn, ""),
       remove("uninstall deletes it", kUninstall, kOwn, ""),
       remove("the garbage collector does", kCollector, kOwn, ""),
+      remove("and does by the name of its manager", kManager, kOwn, ""),
+      change("the garbage collector takes an owner away, or has it waited for", kCollector, kOwn,
+             "{metadata: {ownerReferences: [{apiVersion: v1, kind: Namespace, name: lastout, uid: u, "
+             "blockOwnerDeletion: false}]}}",
+             ""),
       change("the admin labels it", "admin", kOwn, "{metadata: {labels: {a: b}}}", ""),
       change("others' configurations are others'", "patcher", kOther, "{metadata: {labels: {a: b}}}", ""),
       remove("the admin deletes another one", "admin", kOther, ""),

@@ -35,7 +35,7 @@ TEST(Policies, PermitWhatIsPermitted) {
 
 // With one validation less, an attack comes through that all of them stop.
 TEST(Policies, EachValidationStopsAnAttack) {
-  const std::vector<Json> shipped = shippedPolicies();
+  const std::vector<Json> shipped = testing::shippedPolicies();
   for (size_t i = 0; i < shipped.size(); ++i) {
     const Json validations = shipped[i]["spec"].value("validations", Json::array());
     for (size_t k = 0; k < validations.size(); ++k) {
@@ -51,7 +51,7 @@ TEST(Policies, EachValidationStopsAnAttack) {
 
 // Each condition leaves somebody out who is permitted something.
 TEST(Policies, EachConditionLetsSomethingThrough) {
-  const std::vector<Json> shipped = shippedPolicies();
+  const std::vector<Json> shipped = testing::shippedPolicies();
   for (size_t i = 0; i < shipped.size(); ++i) {
     const Json conditions = shipped[i]["spec"].value("matchConditions", Json::array());
     for (size_t k = 0; k < conditions.size(); ++k) {

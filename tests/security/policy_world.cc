@@ -1,8 +1,5 @@
 #include "tests/security/policy_world.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "apiserver/loader.h"
 #include "kube/parse.h"
 #include "scenarios/manifests.h"
@@ -11,10 +8,12 @@
 namespace lastout::security {
 namespace {
 
-constexpr const char* kAccounts[] = {
-    "system:serviceaccount:lastout:lastout", "system:serviceaccount:lastout:lastout-webhook",
-    "system:serviceaccount:lastout:lastout-controller", "system:serviceaccount:lastout:lastout-uninstall",
-    "system:serviceaccount:kube-system:generic-garbage-collector"};
+constexpr const char* kAccounts[] = {"system:serviceaccount:lastout:lastout",
+                                     "system:serviceaccount:lastout:lastout-webhook",
+                                     "system:serviceaccount:lastout:lastout-controller",
+                                     "system:serviceaccount:lastout:lastout-uninstall",
+                                     "system:serviceaccount:kube-system:generic-garbage-collector",
+                                     "system:kube-controller-manager"};
 
 // A tenant has a namespace of its own; an owner has the provider and its namespace; a patcher may write
 // everything, and delete nothing; others have one of two rights.
@@ -142,7 +141,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {name: everything}
 roleRef: {kind: ClusterRole, name: everything}
-subjects: [{kind: Group, name: "system:serviceaccounts:lastout"}]
+subjects: [{kind: Group, name: "system:serviceaccounts:lastout"}, {kind: User, name: "system:kube-controller-manager"}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -211,11 +210,6 @@ std::vector<Json> documentsOf(const std::string& text) {
 }
 
 }  // namespace
-
-std::vector<Json> shippedPolicies() {
-  std::ifstream file("deploy/validating-admission-policies.yaml");
-  return documentsOf({std::istreambuf_iterator<char>(file), {}});
-}
 
 PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
     : ClusterTest(options()), users_(apiserver::parseUsers(tokens(), "tokens").value()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/apiserver/cluster_fixture.h"
+#include "tests/support/shipped_policies.h"
 
 namespace lastout::security {
 
@@ -28,13 +29,10 @@ struct Attempt {
   std::string words;  // of its refusal; empty: it is permitted
 };
 
-// deploy/validating-admission-policies.yaml, one policy or binding each.
-std::vector<Json> shippedPolicies();
-
 class PolicyWorld : public testing::ClusterTest {
  public:
   // With these policies, and all that policy_world.cc lists.
-  explicit PolicyWorld(const std::vector<Json>& policies = shippedPolicies());
+  explicit PolicyWorld(const std::vector<Json>& policies = testing::shippedPolicies());
   void TestBody() override {}
 
   // Does it, with the user's own token. PATCH: a merge patch.

@@ -4,30 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/server/server_fixture.h"
+#include "tests/support/shipped_policies.h"
 
 namespace lastout::server {
 namespace {
 
 using lastout::testing::Json;
 
-constexpr const char* kPolicyName = "guards-it";
+const std::string kPolicyName(deleteWhenFreeTerms().name);
 constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 constexpr const char* kPolicyBindings =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 
-Json policyObject() {
-  const Json everything = {
-      {"apiGroups", {"*"}}, {"apiVersions", {"*"}}, {"operations", {"UPDATE"}}, {"resources", {"*"}}};
-  return {{"apiVersion", "admissionregistration.k8s.io/v1"},
-          {"kind", "ValidatingAdmissionPolicy"},
-          {"metadata", {{"name", kPolicyName}}},
-          {"spec",
-           {{"failurePolicy", "Fail"},
-            {"matchConstraints", {{"resourceRules", Json::array({everything})}}},
-            {"validations", Json::array({{{"expression", "true"}}})}}}};
-}
+Json policyObject() { return lastout::testing::shippedPolicy(kPolicyName); }
 
 Json bindingObject() {
   return {{"apiVersion", "admissionregistration.k8s.io/v1"},
@@ -39,7 +31,7 @@ Json bindingObject() {
 class AdmissionPolicyTest : public lastout::testing::ServerTest {
  public:
   bool isEnforced() {
-    AdmissionPolicy policy(access, kPolicyName, [](Level, const std::string&) {});
+    AdmissionPolicy policy(access, deleteWhenFreeTerms(), [](Level, const std::string&) {});
     const auto found = policy.look();
     EXPECT_TRUE(found) << found.error();
     return found && *found;
@@ -65,6 +57,48 @@ TEST_F(AdmissionPolicyTest, IsNotWhereItsErrorsAreIgnored) {
   Json policy = policyObject();
   policy["spec"]["failurePolicy"] = "Ignore";
   EXPECT_FALSE(isEnforcedWith(policy, bindingObject()));
+}
+
+// An exception for some namespaces or objects, and whoever may patch these could have them deleted.
+TEST_F(AdmissionPolicyTest, IsNotWhereItIsAboutLessOrSaysSomethingElse) {
+  const std::vector<Json> changes = {
+      {{"matchConstraints", {{"namespaceSelector", {{"matchLabels", {{"a", "b"}}}}}}}},
+      {{"matchConstraints", {{"objectSelector", {{"matchLabels", {{"a", "b"}}}}}}}},
+      {{"matchConstraints",
+        {{"excludeResourceRules", Json::array({{{"apiGroups", {""}},
+                                                {"apiVersions", {"*"}},
+                                                {"operations", {"*"}},
+                                                {"resources", {"secrets"}}}})}}}},
+      {{"matchConstraints",
+        {{"resourceRules", Json::array({{{"apiGroups", {"apps"}},
+                                         {"apiVersions", {"*"}},
+                                         {"operations", {"CREATE", "UPDATE"}},
+                                         {"resources", {"*/*"}}}})}}}},
+      {{"matchConstraints",
+        {{"resourceRules", Json::array({{{"apiGroups", {"*"}},
+                                         {"apiVersions", {"*"}},
+                                         {"operations", {"UPDATE"}},
+                                         {"resources", {"*/*"}}}})}}}},
+      {{"matchConstraints",
+        {{"resourceRules", Json::array({{{"apiGroups", {"*"}},
+                                         {"apiVersions", {"*"}},
+                                         {"operations", {"*"}},
+                                         {"resources", {"*"}}}})}}}},
+      {{"matchConditions", Json::array({{{"name", "never"}, {"expression", "false"}}})}},
+      {{"variables", Json::array({{{"name", "name"}, {"expression", "'own'"}},
+                                  {{"name", "namespace"}, {"expression", "''"}}})}},
+      {{"validations", Json::array({{{"expression", "true"}}})}},
+  };
+  create(kPolicyBindings, bindingObject());
+  for (const Json& change : changes) {
+    Json policy = policyObject();
+    policy["spec"].merge_patch(change);
+    create(kPolicies, policy);
+    EXPECT_FALSE(isEnforced()) << change;
+    remove(kPolicies + ("/" + kPolicyName));
+  }
+  create(kPolicies, policyObject());
+  EXPECT_TRUE(isEnforced());
 }
 
 TEST_F(AdmissionPolicyTest, IsNotWhereItOnlyWarns) {
