@@ -51,10 +51,10 @@ class Understanding {
     }
   }
 
-  bool isStrange(const kube::GroupResource& type) const {
-    return !types_.isThere(type) && !types_.wasThere(type) && !service_.seenTypes.contains(type) &&
-           types_.isCertain(type);
+  bool isUnseen(const kube::GroupResource& type) const {
+    return !types_.isThere(type) && !types_.wasThere(type) && !service_.seenTypes.contains(type);
   }
+  bool isStrange(const kube::GroupResource& type) const { return isUnseen(type) && types_.isCertain(type); }
 
   std::string doubtOfType(const kube::GroupResource& type, bool metIfNotInstalled) const {
     if (!isStrange(type)) return {};
@@ -79,7 +79,9 @@ class Understanding {
     if (defined->group.empty())
       return "no CRD is called " + kube::inQuotes(specific.object.name) +
              ": that is the resource, a dot, and the group";
-    if (!isStrange(*defined) || !types_.isServed(defined->group)) return {};
+    // Which CRDs there are is known, whether or not the API server can say what it serves of the group.
+    const bool isStrangeCrd = isUnseen(*defined) && types_.isCertain(kube::crdType());
+    if (!isStrangeCrd || !types_.isServed(defined->group)) return {};
     return "there is no CRD " + kube::inQuotes(specific.object.name) + nearest(*defined, true, kube::crdName);
   }
 

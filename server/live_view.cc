@@ -59,9 +59,9 @@ LiveView::LiveView(LiveViewOptions options)
            },
        .isCertain = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return isCertain(type); },
        .isNamespaced = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) -> std::optional<bool> {
-         const kube::ResourceType* known = types_.find(type);
-         if (known == nullptr) return std::nullopt;
-         return known->namespaced;
+         if (const kube::ResourceType* known = types_.find(type)) return known->namespaced;
+         const auto former = scopes_.find(type);
+         return former == scopes_.end() ? std::nullopt : std::optional(former->second);
        },
        .isServed = [this](std::string_view group) LASTOUT_REQUIRES_SHARED(mutex_) { return isServed(group); },
        .all = [this]() LASTOUT_REQUIRES_SHARED(mutex_) { return typesThere(); }});
@@ -167,7 +167,10 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
   view_.remove({type, object.namespaceName, object.name}, object.uid);
   heldSince_.remove({type, object.namespaceName, object.name});
   if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
-  if (type == kube::crdType()) redefined(kube::definedBy(object.name));
+  if (type != kube::crdType()) return;
+  const kube::GroupResource defined = kube::definedBy(object.name);
+  scopes_.erase(defined);
+  redefined(defined);
 }
 
 void LiveView::know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now) {
@@ -182,6 +185,11 @@ void LiveView::discovered(client::Discovery discovery, TimePoint now) {
   discovery_ = std::move(discovery);
   isDiscovered_ = true;
   types_ = discovery_.types;
+  const auto isCertain = [this](const auto& one) LASTOUT_REQUIRES(mutex_) {
+    return discovery_.gapIn(one.first.group) == nullptr;
+  };
+  std::erase_if(scopes_, isCertain);
+  for (const auto& [type, served] : discovery_.served) scopes_[type] = served.type.namespaced;
   settleAll(now);
   view_.understandAgain();
   if (standing(kube::crdType()) != Knowledge::Synced) return;
@@ -240,10 +248,26 @@ Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Kn
 // A CRD defined the type, is seen to be gone, and the API server has no other way to serve it. What reading
 // the type answers proves nothing then: 403 comes before 404, and a watch may end before or after its CRD.
 bool LiveView::hasLostItsCrd(const kube::GroupResource& type) const {
-  if (!isDiscovered_ || !defined_.contains(type) || discovery_.gapIn(type.group) != nullptr) return false;
+  if (!isDiscovered_ || discovery_.gapIn(type.group) != nullptr) return false;
   const kube::ResourceType* known = types_.find(type);
   if (known != nullptr && known->builtIn) return false;
-  return standing(kube::crdType()) == Knowledge::Synced && !view_.graph().find(kube::crdKey(type));
+  return standing(kube::crdType()) == Knowledge::Synced && !view_.graph().find(kube::crdKey(type)) &&
+         wasEverDefined(type);
+}
+
+// By this lastout's own eyes, or by what the status of each CriticalService says that names the type: what
+// stands in one counts for that one alone. (Whoever starts within the second in which discovery still names
+// a type whose CRD is gone must not take it for one that is served without.)
+bool LiveView::wasEverDefined(const kube::GroupResource& type) const {
+  if (defined_.contains(type)) return true;
+  bool isNamed = false;
+  for (const criticalservice::CriticalService* service : view_.services()) {
+    const bool names = std::ranges::any_of(
+        service->criteria, [&](const auto& criterion) { return criticalservice::typeOf(criterion) == type; });
+    if (names && !service->seenTypes.contains(type)) return false;
+    isNamed = isNamed || names;
+  }
+  return isNamed;
 }
 
 // For about a second after the end of its CRD discovery still names a type. One that can be read is served by
@@ -261,7 +285,7 @@ Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
   if (discovery_.gapIn(type.group) != nullptr) return Knowledge::Unserved;
   const kube::ResourceType* known = types_.find(type);
   const bool isBuiltIn = known != nullptr && known->builtIn;
-  const bool isAggregated = undefined_.contains(type);
+  const bool isAggregated = undefined_.contains(type) && !wasEverDefined(type);
   if (isBuiltIn || isAggregated || standing(kube::crdType()) != Knowledge::Synced) return Knowledge::Unserved;
   return view_.graph().find(kube::crdKey(type)) ? Knowledge::Unserved : Knowledge::Absent;
 }
@@ -356,7 +380,7 @@ bool LiveView::isFollowed(const kube::GroupResource& type) const {
 
 bool LiveView::wasDefined(const kube::GroupResource& type) const {
   const kube::ReaderLock lock(mutex_);
-  return defined_.contains(type) && discovery_.gapIn(type.group) == nullptr;
+  return discovery_.gapIn(type.group) == nullptr && wasEverDefined(type);
 }
 
 uint32_t LiveView::objectCount(const kube::GroupResource& type) const {

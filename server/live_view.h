@@ -85,8 +85,8 @@ class LiveView {
   // gone: in a moment it does not.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
-  // A CRD of it was seen, and discovery of its group has no gap: a type that an API server behind the API
-  // server serves now, instead, would show there.
+  // A CRD of it was seen, by this lastout or, as statuses say, a former one, and discovery of its group has
+  // no gap: a type that an API server behind the API server serves now, instead, would show there.
   bool wasDefined(const kube::GroupResource& type) const;
   bool isFollowed(
       const kube::GroupResource& type) const;  // by a watch that is not broken, as far as is known
@@ -121,6 +121,7 @@ class LiveView {
                               TimePoint now) const LASTOUT_REQUIRES_SHARED(mutex_);
   graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
   bool hasLostItsCrd(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool wasEverDefined(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
   bool isLeavingDiscovery(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
   graph::Knowledge standing(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
   bool isThere(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
@@ -158,6 +159,8 @@ class LiveView {
   std::set<kube::GroupResource> defined_ LASTOUT_GUARDED_BY(mutex_);
   // That were served without one: aggregated APIs.
   std::set<kube::GroupResource> undefined_ LASTOUT_GUARDED_BY(mutex_);
+  // Whether types are namespaced that are served, or were when discovery of their group had no gap yet.
+  std::map<kube::GroupResource, bool> scopes_ LASTOUT_GUARDED_BY(mutex_);
   TimePoint settledAt_ LASTOUT_GUARDED_BY(mutex_);
   std::vector<admission::Weakening> weakened_ LASTOUT_GUARDED_BY(mutex_);  // by what is being told of
   // Since when all is known but, maybe, what providers need.

@@ -349,6 +349,36 @@ TEST_F(UnderstoodTest, ATypeThatWasServedWithoutACrdIsNotTakenForGone) {
   EXPECT_EQ(restarted.denial(), "");
 }
 
+// For about a second discovery still names it: who starts then must not take it for one without a CRD.
+TEST_F(UnderstoodTest, ATypeThatAStatusRemembersIsAbsentAlthoughDiscoveryNamesItStill) {
+  discover({kDeployments, kThings});
+  tell(onThings("things"), R"({"seenTypes":["things.example.com"]})");
+  know(kThings, Told::State::NotServed);
+  EXPECT_EQ(denial(), "");
+  EXPECT_THAT(view.awaited(), Contains(kThings)) << "soon discovery does not";
+  discover({kDeployments});
+  EXPECT_EQ(denial(), "");
+
+  RestartedView forgetful;
+  forgetful.discover({kDeployments, kThings});
+  forgetful.tell(onThings("things"));
+  forgetful.know(kThings, Told::State::NotServed);
+  forgetful.discover({kDeployments});
+  EXPECT_THAT(forgetful.denial(), HasSubstr("the API server does not serve things.example.com"));
+}
+
+TEST_F(UnderstoodTest, AGapInDiscoveryMakesNoSlipBelievable) {
+  define(kThings);
+  discover({kDeployments, kThings});
+  know(kThings, Told::State::Synced);
+  tell(onObject(R"("group":"example.com","resource":"things","name":"t")"));
+  EXPECT_THAT(denial(), HasSubstr("the namespace is missing"));
+  discover({kDeployments}, {"example.com"});
+  EXPECT_THAT(denial(), HasSubstr("the namespace is missing"));
+  tell(onCrd("thing.example.com"));
+  EXPECT_THAT(denial(), HasSubstr("there is no CRD \"thing.example.com\""));
+}
+
 TEST_F(UnderstoodTest, AScopeThatDoesNotFit) {
   discover({kDeployments});
   tell(onObject(R"("group":"example.com","resource":"things","name":"t")"),
