@@ -76,6 +76,7 @@ struct ClusterSpec {
   bool guarded = true;
   bool confirms = true;
   bool carriesOut = false;
+  bool forges = false;  // where that is so: somebody writes into statuses what nobody was denied
   std::string lastoutNamespace = {};
 };
 

@@ -64,6 +64,8 @@ void Coverage::count(const Walk& walk) {
       count(std::string("refused ") + event.refused);
     } else {
       count(what + ", denied");
+      // All types are known here: what is unknown means nothing.
+      if (event.decision.reason == Reason::CriterionUnknown) count("denied for a slip");
       count(event.decision.reason);
     }
   }
@@ -88,6 +90,9 @@ std::string Coverage::missing() const {
                                   "KeepWork by Lastout",
                                   "HoldProvider by Lastout",
                                   "held and deleted",
+                                  "denied for a slip",
+                                  "forged entry",
+                                  "forged entry, carried out",
                                   "Finalize by Finalizers",
                                   "step DryRun",
                                   "refused NotFound",

@@ -22,11 +22,11 @@ class Coverage {
   // The same of reviews: every actor's DELETE denied at first sight, at the confirming read and at the
   // commit.
   std::string missingReviews() const;
+  // The same of others that were counted by these names.
+  std::string missingOf(const std::vector<std::string>& wanted) const;
   std::string text() const;
 
  private:
-  std::string missingOf(const std::vector<std::string>& wanted) const;
-
   std::map<std::string, uint64_t> counts_;
 };
 

@@ -74,6 +74,7 @@ std::string describe(const ClusterSpec& spec) {
   if (!spec.guarded) text += "not guarded\n";
   if (!spec.confirms) text += "no confirming read\n";
   if (spec.carriesOut) text += "what is deferred is carried out\n";
+  if (spec.forges) text += "entries are forged\n";
   if (!spec.lastoutNamespace.empty()) text += "lastout runs in " + spec.lastoutNamespace + "\n";
   for (const ObjectSpec& object : spec.objects) text += "object " + describe(object) + "\n";
   for (const WorkObjects& work : spec.works) {

@@ -299,11 +299,14 @@ std::string SafetyWatch::brokenByHolding(const Walk& walk, const PlainCluster& b
 // ----------------------------------------------------------------------------------------------------------
 
 std::string RequestWatch::broken(const Walk& walk) {
-  const cluster::Model& model = walk.machine().model();
   for (const Event& event : walk.events()) {
     const bool byController =
         event.actor == Actor::Agent || event.actor == Actor::Collector || event.actor == Actor::Lifecycle;
-    if (event.kind == EventKind::Created || event.kind == EventKind::Gone) asked_.erase(event.slot);
+    if (event.kind == EventKind::Created || event.kind == EventKind::Gone) {
+      asked_.erase(event.slot);
+      forged_.erase(event.slot);
+      granted_.erase(event.slot);
+    }
     const bool isDenied = event.kind == EventKind::Denied && event.refused == nullptr;
     if (byController && (isDenied || event.kind == EventKind::Requested)) {
       Asked& asked = asked_[event.slot];
@@ -311,15 +314,42 @@ std::string RequestWatch::broken(const Walk& walk) {
     }
     const bool asks = event.kind == EventKind::Requested || event.kind == EventKind::Accepted;
     if (event.actor != Actor::Lastout || !asks) continue;
-    if (!model.carriesOut) return "lastout deletes by itself" + place(walk, event.slot);
-    const auto asked = asked_.find(event.slot);
-    if (asked == asked_.end()) return "lastout deletes what nobody asked for" + place(walk, event.slot);
-    if (!asked->second.wasDenied && !isOfKeptWork(walk, event.slot))
-      return "lastout deletes what was never denied" + place(walk, event.slot);
-    if (isTakenBack(walk, event.slot, asked->second.owners))
-      return "lastout deletes what has an owner again" + place(walk, event.slot);
+    const std::string rule = brokenByRequest(walk, event);
+    if (rule.empty()) continue;
+    const bool isForged = forged_.contains(event.slot);
+    if (isForged && event.kind == EventKind::Requested && goesAnyway(walk, event.slot))
+      granted_.insert(event.slot);
+    if (!isForged || !granted_.contains(event.slot)) return rule + place(walk, event.slot);
+    if (event.kind == EventKind::Accepted) ++carriedOutForged_;
   }
   return {};
+}
+
+std::string RequestWatch::brokenByRequest(const Walk& walk, const Event& event) const {
+  if (!walk.machine().model().carriesOut) return "lastout deletes by itself";
+  const auto asked = asked_.find(event.slot);
+  if (asked == asked_.end()) return "lastout deletes what nobody asked for";
+  if (!asked->second.wasDenied && !isOfKeptWork(walk, event.slot))
+    return "lastout deletes what was never denied";
+  if (isTakenBack(walk, event.slot, asked->second.owners)) return "lastout deletes what has an owner again";
+  return {};
+}
+
+bool RequestWatch::goesAnyway(const Walk& walk, Slot slot) {
+  const cluster::Model& model = walk.machine().model();
+  const Slot space = model.slots[slot].namespaceSlot;
+  if (space != kNone && walk.before().object(space).terminating()) return true;
+  const ObjectState object = walk.before().object(slot);
+  const std::vector<cluster::OwnerLink>& links = model.slots[slot].owners;
+  bool isOwned = false;
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (object.owner(i) == cluster::OwnerState::None) continue;
+    isOwned = true;
+    if (object.owner(i) != cluster::OwnerState::Current || links[i].owner == kNone) continue;  // gone
+    const ObjectState owner = walk.before().object(links[i].owner);
+    if (owner.live() || (owner.terminating() && (owner.finalizers & cluster::kOrphanBit) != 0)) return false;
+  }
+  return isOwned;
 }
 
 std::set<cluster::Slot> RequestWatch::ownersOf(const Walk& walk, Slot slot) {

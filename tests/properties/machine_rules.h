@@ -29,16 +29,23 @@ class SafetyWatch {
 };
 
 // lastout deletes no other objects than those whose deletion it denied to a controller, or that a controller
-// has asked for whose work it keeps, each that very one, and only where nobody has taken that back.
+// has asked for whose work it keeps, each that very one, and only where nobody has taken that back. That such
+// a denial stands in a status, whoever wrote it, gives it no authority: such an object is deleted where its
+// namespace terminates, or all of its owners are gone, or go without leaving it behind.
 class RequestWatch {
  public:
   std::string broken(const Walk& walk);
+  // Somebody has written such an entry.
+  void noteForged(cluster::Slot slot) { forged_.insert(slot); }
+  uint32_t carriedOutForged() const { return carriedOutForged_; }
 
  private:
   static std::set<cluster::Slot> ownersOf(const Walk& walk, cluster::Slot slot);
   static bool isTakenBack(const Walk& walk, cluster::Slot slot, const std::set<cluster::Slot>& formerOwners);
 
   static bool isOfKeptWork(const Walk& walk, cluster::Slot slot);
+  static bool goesAnyway(const Walk& walk, cluster::Slot slot);
+  std::string brokenByRequest(const Walk& walk, const cluster::Event& event) const;
 
   // What a controller has asked to delete since it was created.
   struct Asked {
@@ -46,6 +53,9 @@ class RequestWatch {
     bool wasDenied = false;          // by lastout
   };
   std::unordered_map<cluster::Slot, Asked> asked_;
+  std::set<cluster::Slot> forged_;   // and not created again since
+  std::set<cluster::Slot> granted_;  // of those: their deletion goes on, and had its authority
+  uint32_t carriedOutForged_ = 0;
 };
 
 }  // namespace lastout::testing

@@ -2,33 +2,15 @@
 // again).
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "tests/properties/random_cluster.h"
 #include "tests/properties/run_check.h"
+#include "tests/properties/runs.h"
 #include "tests/properties/shrink.h"
 
 namespace lastout::testing {
 namespace {
-
-#ifdef LASTOUT_SANITIZED
-constexpr uint32_t kPercent = 5;
-#else
-constexpr uint32_t kPercent = 100;
-#endif
-
-uint64_t number(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-// How many runs of `inAll` to make here.
-uint32_t runs(uint32_t inAll) {
-  return static_cast<uint32_t>(inAll * number("LASTOUT_PROPERTY_PERCENT", kPercent) / 100);
-}
-
-uint64_t firstSeed(uint64_t otherwise) { return number("LASTOUT_PROPERTY_SEED", otherwise); }
 
 // Mostly small clusters, in which everything meets everything soon; some of up to 200 objects.
 uint32_t sizeOf(uint64_t seed) {
@@ -56,16 +38,19 @@ std::string explain(const ClusterSpec& spec, uint64_t seed,
          std::to_string(order) + ": " + failure(small, order) + "\n" + describe(small);
 }
 
-// In every second one lastout carries out what it has deferred.
+// In every second one lastout carries out what it has deferred; in half of these it is told of deletions,
+// too, that nobody was denied.
 ClusterSpec anyCluster(uint64_t seed) {
   ClusterSpec spec = randomCluster(seed, sizeOf(seed));
   spec.carriesOut = seed % 2 == 0;
+  spec.forges = seed % 4 == 0;
   return spec;
 }
 
 ClusterSpec anyRacingCluster(uint64_t seed) {
   ClusterSpec spec = racingCluster(seed);
   spec.carriesOut = seed % 2 == 0;
+  spec.forges = seed % 4 == 0;
   return spec;
 }
 
@@ -93,8 +78,8 @@ class RandomClusters : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(RandomClusters, AreDecidedAlikeAndSafe) {
   constexpr uint32_t kRuns = 3'000;
-  const Coverage coverage = expectSafe(anyCluster, 1 + uint64_t{GetParam()} * 1'000'000, runs(kRuns));
-  if (runs(kRuns) >= kRuns) {
+  const Coverage coverage = expectSafe(anyCluster, 1 + uint64_t{GetParam()} * 1'000'000, runsHere(kRuns));
+  if (runsHere(kRuns) >= kRuns) {
     EXPECT_EQ(coverage.missing(), "") << coverage.text();
   }
 }
@@ -103,8 +88,8 @@ INSTANTIATE_TEST_SUITE_P(Part, RandomClusters, ::testing::Range(0u, 3u));
 
 TEST(RacingClusters, AreDecidedAlikeAndSafe) {
   constexpr uint32_t kRuns = 4'000;
-  const Coverage coverage = expectSafe(anyRacingCluster, 1, runs(kRuns));
-  if (runs(kRuns) >= kRuns) {
+  const Coverage coverage = expectSafe(anyRacingCluster, 1, runsHere(kRuns));
+  if (runsHere(kRuns) >= kRuns) {
     EXPECT_EQ(coverage.missingReviews(), "") << coverage.text();
   }
 }
@@ -129,7 +114,7 @@ TEST(RacingClusters, AreUnsafeWithoutTheConfirmingRead) {
 }
 
 TEST(Walks, GoTheSameWayTwice) {
-  for (uint64_t seed = 0; seed < runs(200); ++seed)
+  for (uint64_t seed = 0; seed < runsHere(200); ++seed)
     ASSERT_EQ(traceOf(anyCluster(seed), seed), traceOf(anyCluster(seed), seed)) << "seed " << seed;
 }
 
@@ -167,16 +152,16 @@ uint32_t expectEmpty(Works works, uint32_t count, uint64_t otherwise) {
 }
 
 TEST(EmptyingClusters, EndEmptyWhenClientsDeleteEverything) {
-  expectEmpty(Works::None, runs(3'000), 10'000'001);
+  expectEmpty(Works::None, runsHere(3'000), 10'000'001);
 }
 
 TEST(EmptyingClusters, EndEmptyWhenWorksDeleteWhatTheyApplied) {
-  expectEmpty(Works::Safe, runs(3'000), 20'000'001);
+  expectEmpty(Works::Safe, runsHere(3'000), 20'000'001);
 }
 
 // The recorded deadlock is among these: some need somebody who asks again, and then end empty, too.
 TEST(EmptyingClusters, EndEmptyOnceSomebodyAsksAgainWhereWorksHoldClaims) {
-  const uint32_t count = runs(2'000);
+  const uint32_t count = runsHere(2'000);
   const uint32_t askedAgain = expectEmpty(Works::WithClaims, count, 30'000'001);
   if (count >= 2'000) {
     EXPECT_GT(askedAgain, 0u);
@@ -188,7 +173,7 @@ TEST(EmptyingClusters, EndEmptyOnceSomebodyAsksAgainWhereWorksHoldClaims) {
 // lastout's to remember, nor what a CriticalService gave up that is not Ordered.
 TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItDeferred) {
   const uint64_t first = firstSeed(30'000'001);
-  const uint32_t count = runs(2'000);
+  const uint32_t count = runsHere(2'000);
   uint32_t refused = 0;
   uint32_t givenUp = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {

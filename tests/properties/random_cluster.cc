@@ -225,7 +225,7 @@ class RandomGenerator {
     const std::vector<std::string> names{"example.com/a", "example.com/b", "other.example.com/c"};
     std::string finalizer = dice_.pick(names);
     if (dice_.oneIn(10)) finalizer = dice_.oneIn(2) ? "foregroundDeletion" : "orphan";
-    // A slip of the pen; and one that is said not to matter.
+    // Slips of the pen; and one that is said not to matter.
     if (dice_.oneIn(20))
       return criticalservice::FinalizerCriterion{{types::kWidgets.group, "widgtes"}, finalizer};
     if (dice_.oneIn(20))
@@ -235,6 +235,7 @@ class RandomGenerator {
   }
 
   kube::ObjectKey someObject() {
+    if (dice_.oneIn(20)) return {types::kCrds, "", dice_.oneIn(2) ? "widgtes.example.com" : "widgets"};
     if (dice_.oneIn(3)) return crdKey(dice_.oneIn(2) ? types::kWidgets : types::kGadgets);
     if (const ObjectSpec* set = anyOf(types::kStatefulSets); set != nullptr && dice_.oneIn(4))
       return {types::kPods, set->key.namespaceName, set->key.name + "-" + std::to_string(dice_.below(3))};

@@ -17,8 +17,9 @@ using cluster::Slot;
 
 class RunCheck {
  public:
-  RunCheck(const Machine& machine, uint64_t seed, Coverage& coverage)
+  RunCheck(const Machine& machine, uint64_t seed, bool forges, Coverage& coverage)
       : machine_(machine),
+        forges_(forges),
         coverage_(coverage),
         walk_(machine, seed),
         random_(seed ^ 0x5bd1e995),
@@ -34,7 +35,7 @@ class RunCheck {
     RunResult result;
     result.failure = checkVerdicts(allSlots());
     bool lastBegan = false;
-    while (result.failure.empty() && walk_.next()) {
+    while (result.failure.empty() && forgeAndGoOn()) {
       if (!lastBegan && isLastStep()) {
         lastBegan = true;
         result.leftBeforeLast = leftIn(walk_.before());
@@ -47,10 +48,29 @@ class RunCheck {
     if (result.failure.empty()) result.failure = checkEnd();
     result.unsafe = (walk_.after().monitors() & cluster::kUnsafeBit) != 0;
     result.left = leftIn(walk_.after());
+    if (requests_.carriedOutForged() > 0) coverage_.count("forged entry, carried out");
     return result;
   }
 
  private:
+  // Of what some CriticalService guards: of the rest no entry is looked at.
+  bool forgeAndGoOn() {
+    const Model& model = machine_.model();
+    if (forges_ && random_.below(12) == 0 && !guarded_.empty()) {
+      const Slot slot = guarded_[random_.below(static_cast<uint32_t>(guarded_.size()))];
+      const cluster::ObjectState object = walk_.after().object(slot);
+      const bool isRemembered = std::ranges::any_of(model.remembered, [&](const std::vector<Slot>& slots) {
+        return std::ranges::count(slots, slot) > 0;
+      });
+      if (object.live() && !object.deferredDeletion && isRemembered) {
+        walk_.forge(slot, static_cast<cluster::PropagationPolicy>(random_.below(3)));
+        requests_.noteForged(slot);
+        coverage_.count("forged entry");
+      }
+    }
+    return walk_.next();
+  }
+
   bool isLastStep() const {
     return walk_.action().kind == Action::Kind::Send &&
            machine_.model().steps[walk_.action().a].document == 1;
@@ -257,6 +277,7 @@ class RunCheck {
   }
 
   const Machine& machine_;
+  const bool forges_;
   Coverage& coverage_;
   Walk walk_;
   scenarios::Random random_;
@@ -276,7 +297,7 @@ RunResult checkRun(const ClusterSpec& spec, uint64_t seed, Coverage& coverage) {
             .built = false};
   if (model->slots.empty()) return {};
   const Machine machine(*model);
-  return RunCheck(machine, seed, coverage).run();
+  return RunCheck(machine, seed, spec.forges && spec.carriesOut, coverage).run();
 }
 
 std::string traceOf(const ClusterSpec& spec, uint64_t seed) {

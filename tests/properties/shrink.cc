@@ -1,34 +1,10 @@
 #include "tests/properties/shrink.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace lastout::testing {
 
 namespace {
 
 using Fails = std::function<bool(const ClusterSpec&)>;
-
-// Removes pieces of `list(spec)`, halves first, single items last.
-template <class List>
-bool shrinkList(ClusterSpec& spec, const Fails& fails, List list) {
-  bool smaller = false;
-  for (size_t piece = std::max<size_t>(list(spec).size() / 2, 1);; piece /= 2) {
-    for (size_t from = 0; from < list(spec).size();) {
-      ClusterSpec candidate = spec;
-      auto& items = list(candidate);
-      const size_t to = std::min(from + piece, items.size());
-      items.erase(items.begin() + static_cast<ptrdiff_t>(from), items.begin() + static_cast<ptrdiff_t>(to));
-      if (fails(candidate)) {
-        spec = std::move(candidate);
-        smaller = true;
-      } else {
-        from += piece;
-      }
-    }
-    if (piece <= 1) return smaller;
-  }
-}
 
 bool shrinkObjects(ClusterSpec& spec, const Fails& fails) {
   bool smaller = shrinkList(
@@ -63,6 +39,19 @@ ClusterSpec shrink(ClusterSpec spec, const Fails& fails) {
     smaller |= shrinkObjects(spec, fails);
   }
   return spec;
+}
+
+WatchedHistory shrink(WatchedHistory history, const std::function<bool(const WatchedHistory&)>& fails) {
+  for (bool smaller = true; smaller;) {
+    smaller = shrinkList(
+        history, fails, [](WatchedHistory & all) -> auto& { return all; });
+    for (size_t i = 0; i < history.size(); ++i) {
+      if (!history[i].service) continue;
+      smaller |= shrinkList(
+          history, fails, [i](WatchedHistory & all) -> auto& { return all[i].service->criteria; });
+    }
+  }
+  return history;
 }
 
 }  // namespace lastout::testing

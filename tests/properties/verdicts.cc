@@ -60,14 +60,19 @@ std::string difference(const Answer& answer, const PlainVerdict& verdict) {
 
 std::string onGraph(GraphMirror& mirror, const kube::ObjectKey& key, const PlainVerdict& verdict,
                     Manner manner = Manner::Ending) {
-  const Answer found = answer(
-      mirror.facts(), mirror.index().rules(), mirror.index().stakes(key),
-      [&](uint32_t service) { return mirror.index().service(service).meta.name; }, manner);
-  const std::string text = difference(found, verdict);
-  return text.empty() ? text : "DELETE of " + kube::toString(key) + " on the graph: " + text;
+  return disagreementOnGraph(mirror.graph(), mirror.index(), key, verdict, manner);
 }
 
 }  // namespace
+
+std::string disagreementOnGraph(const graph::Graph& graph, const admission::GuardIndex& index,
+                                const kube::ObjectKey& key, const PlainVerdict& verdict, Manner manner) {
+  const Answer found = answer(
+      admission::GraphFacts(graph, index), index.rules(), index.stakes(key),
+      [&](uint32_t service) { return index.service(service).meta.name; }, manner);
+  const std::string text = difference(found, verdict);
+  return text.empty() ? text : "DELETE of " + kube::toString(key) + " on the graph: " + text;
+}
 
 std::string disagreement(const cluster::Machine& machine, const cluster::StateRef& state, GraphMirror& mirror,
                          const PlainCluster& plain, Slot slot) {

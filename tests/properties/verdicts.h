@@ -15,6 +15,11 @@ namespace lastout::testing {
 std::string disagreement(const cluster::Machine& machine, const cluster::StateRef& state, GraphMirror& mirror,
                          const PlainCluster& plain, cluster::Slot slot);
 
+// The same of a graph alone, and a verdict of the document's on a DELETE in that manner.
+std::string disagreementOnGraph(const graph::Graph& graph, const admission::GuardIndex& index,
+                                const kube::ObjectKey& key, const PlainVerdict& verdict,
+                                admission::Manner manner);
+
 // The same of graph and text alone, while little is known of some types: what a cluster's own state cannot
 // show. Counts the reasons that come up.
 std::string disagreementWhenUnsure(const cluster::Model& model, GraphMirror& mirror,

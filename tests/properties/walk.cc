@@ -41,6 +41,13 @@ uint32_t Walk::choose() {
   return chosen;
 }
 
+void Walk::forge(cluster::Slot slot, cluster::PropagationPolicy policy) {
+  cluster::ObjectState object = after().object(slot);
+  object.deferredDeletion = {policy, false};
+  after().setObject(slot, object);
+  look();
+}
+
 bool Walk::next() {
   if (untried_.empty() && !lastSteps_) {
     lastSteps_ = true;

@@ -20,6 +20,9 @@ class Walk {
   // Performs one action; false when every enabled action has been tried since the last change, in vain.
   bool next();
 
+  // Somebody writes into a status that a controller was denied the deletion of this object.
+  void forge(cluster::Slot slot, cluster::PropagationPolicy policy);
+
   // Of the last action:
   const cluster::Action& action() const { return action_; }
   const cluster::Events& events() const { return events_; }

@@ -79,16 +79,13 @@ class TypesByTheDocument {
     return seen != types_.seenBy.end() && seen->second.contains(type);
   }
   bool hasOthersOf(const std::string& group) const {
-    return std::ranges::any_of(types_.namespaced, [&](const auto& one) { return one.first.group == group; });
+    return types_.unknownGroups.contains(group) ||
+           std::ranges::any_of(types_.namespaced, [&](const auto& one) { return one.first.group == group; });
   }
 
   const PlainTypes& types_;
   const std::string& service_;
 };
-
-bool isUnderstood(const PlainCluster& cluster, const CriticalService& service, const Criterion& criterion) {
-  return !cluster.types || TypesByTheDocument(*cluster.types, service.meta.name).isUnderstood(criterion);
-}
 
 class Decider {
  public:
@@ -184,7 +181,7 @@ class Decider {
   void wantCriteria(const CriticalService& service) {
     for (size_t i = 0; i < service.criteria.size(); ++i) {
       const int number = static_cast<int>(i);
-      const bool isMeant = isUnderstood(cluster_, service, service.criteria[i]);
+      const bool isMeant = isUnderstoodByTheDocument(cluster_, service, service.criteria[i]);
       if (isMeant && isHeld(cluster_, service.criteria[i]))
         verdict_.blockers.push_back({service.meta.name, number, Reason::CriterionUnmet});
       else if (!isMeant || !wellKnown(cluster_, criticalservice::typeOf(service.criteria[i])))
@@ -198,6 +195,11 @@ class Decider {
 };
 
 }  // namespace
+
+bool isUnderstoodByTheDocument(const PlainCluster& cluster, const CriticalService& service,
+                               const Criterion& criterion) {
+  return !cluster.types || TypesByTheDocument(*cluster.types, service.meta.name).isUnderstood(criterion);
+}
 
 PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
                                   admission::Manner manner) {

@@ -27,6 +27,7 @@ struct PlainObject {
 struct PlainTypes {
   std::map<kube::GroupResource, bool> namespaced;
   std::map<std::string, std::set<kube::GroupResource>> seenBy;
+  std::set<std::string> unknownGroups = {};  // something may be served of them, nobody knows what
 };
 
 struct PlainCluster {
@@ -54,6 +55,10 @@ struct PlainVerdict {
   bool held = false;  // the provider stays after the DELETE, as each service that guards it wants
   std::vector<PlainBlocker> blockers;  // sorted; one for each reason for which a service denies
 };
+
+// docs/verdicts.md, "When a criterion is understood": of this CriticalService.
+bool isUnderstoodByTheDocument(const PlainCluster& cluster, const criticalservice::CriticalService& service,
+                               const criticalservice::Criterion& criterion);
 
 // `manner`: of the DELETE; Held, where lastout's finalizer keeps what it deletes.
 PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
