@@ -52,19 +52,11 @@ void Serving::waitUntilTheProviderIsGuarded() const {
   waitUntil("kubectl wait --for=condition=Enforced criticalservice/for-finalizer-deployment --timeout=50s");
 }
 
-std::string Serving::address() const {
-  const std::string& text = serving_->greeting();
-  const std::string before = "listens at https://";
-  const size_t begin = text.find(before);
-  return begin == std::string::npos
-             ? ""
-             : text.substr(begin + before.size(), text.find_first_of("\n", begin) - begin - before.size());
-}
+std::string Serving::address() const { return serving_->greetingAfter("listens at https://"); }
 
 std::string Serving::answersUrl() const {
-  const std::string& text = serving_->greeting();
-  const size_t begin = text.find("http://");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+  const std::string address = serving_->greetingAfter("http://");
+  return address.empty() ? "" : "http://" + address;
 }
 
 void Serving::terminate() { EXPECT_EQ(::kill(serving_->process(), SIGTERM), 0); }

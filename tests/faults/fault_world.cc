@@ -19,23 +19,22 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr apiserver::Validity kFaultsValidity{0, 4'102'444'800};  // until 2100
-#ifdef LASTOUT_SANITIZED
-constexpr int kSlower = 4;
-#else
-constexpr int kSlower = 1;
-#endif
-constexpr std::chrono::seconds kPatience{60 * kSlower};
+constexpr std::chrono::seconds kPatience{60 * kFaultsSlower};
 constexpr milliseconds kPause{3};    // between two looks at what is waited for, at first
 constexpr milliseconds kSeldom{24};  // and in the end, so that looking leaves the processors to who works
 constexpr milliseconds kLongestPause{50};  // of a client that asks again and again
 constexpr size_t kMostLines = 200;
 constexpr size_t kRecentLines = 12;
 
+// How long a lastout may not hear of a change: on its own it waits for seconds before it asks an API server
+// again that has failed.
+constexpr std::chrono::seconds kHearing{2};
+constexpr std::chrono::seconds kHearingOnItsOwn{10};
+
 constexpr const char* kFaultMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kFaultServices = "/apis/lastout.dev/v1alpha1/criticalservices";
 const kube::ObjectKey kConfiguration{
     {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", "lastout"};
-const kube::ObjectKey kFaultServiceKey{{"lastout.dev", "criticalservices"}, "", "guard"};
 
 constexpr const char* kLastout = "lastout";
 
@@ -83,181 +82,6 @@ bool isDeletionByOthers(const Json& request) {
 
 }  // namespace
 
-// --- one lastout
-
-Replica::Replica(FaultWorld& world, std::string identity, server::Roles roles)
-    : identity(std::move(identity)),
-      api([this, &world](const HttpRequest& request) {
-        world.noteRequest(request);
-        note(request);
-        return world.cluster().handle(request);
-      }),
-      world_(world),
-      roles_(roles) {
-  connect();
-}
-
-Replica::~Replica() {
-  kill();
-  disconnect();
-}
-
-void Replica::connect() {
-  if (listener_) return;
-  apiserver::ListenerOptions options;
-  options.port = port_;
-  options.certificate = world_.pki_.server.certificate;
-  options.privateKey = world_.pki_.server.key;
-  options.clientCa = world_.pki_.authority.certificate;
-  const auto authenticate = [](std::string_view, const apiserver::UserInfo* certificate) {
-    return certificate == nullptr ? std::nullopt : std::optional(*certificate);
-  };
-  listener_ = apiserver::Listener::open(
-                  options, [this](const HttpRequest& request) { return api.handle(request); }, authenticate)
-                  .value();
-  listener_->start();
-  const std::string url = listener_->url();
-  port_ = std::stoi(url.substr(url.rfind(':') + 1));
-}
-
-void Replica::disconnect() { listener_.reset(); }
-
-std::shared_ptr<client::Access> Replica::access() const {
-  client::Connection connection;
-  connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port_), ""};
-  connection.authority = world_.pki_.authority.certificate;
-  connection.authentication.client = {world_.pki_.lastout.certificate, world_.pki_.lastout.key};
-  return client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
-}
-
-// All that takes time takes little of it here.
-server::ServerOptions Replica::options() {
-  server::ServerOptions options;
-  const apiserver::CertifiedKey key = world_.pki_.newIdentity();
-  options.reviews.auditOnly = world_.auditOnly;
-  options.http.identity = {key.certificate, key.key, ""};
-  options.view.ownNamespace = "lastout";
-  options.view.allowedAge = milliseconds(500) * kSlower;
-  options.view.holdsAfter = milliseconds(0);  // nothing is asked for while a provider begins to be held
-  options.reviews.budget = milliseconds(2'000);
-  server::WebhookAddress address;
-  address.serviceNamespace = address.serviceName = "lastout";
-  address.authorities = world_.pki_.authority.certificate;
-  options.webhook = address;
-  options.roles = roles_;
-  options.identity = identity;
-  options.clock = [this] {
-    return std::chrono::time_point_cast<std::chrono::microseconds>(world_.wallClock());
-  };
-  options.lease.namespaceName = "lastout";
-  options.lease.times = {std::chrono::seconds(1) * kSlower, milliseconds(700) * kSlower, milliseconds(100)};
-  if (isSplit()) options.certificates = certificateSecret();
-  client::ReflectorOptions& reflector = options.watcher.reflector;
-  reflector.backoff = {milliseconds(5), milliseconds(50)};
-  reflector.page = 2;
-  reflector.outage = world_.outage * kSlower;
-  reflector.steady = milliseconds(300) * kSlower;
-  options.watcher.listPatience = milliseconds(5'000);
-  // Another in each process, by which listeners have names of their own.
-  const double random = (8 + ++world_.starts_ % 8) / 16.0;
-  options.random = [random] { return [random] { return random; }; };
-  options.probe.period = world_.probePeriod;
-  options.requesters.personsCount = world_.personsCount;
-  options.requesters.controllers.insert("agent");  // as the embedded cluster calls it
-  options.log = [this](server::Level /*level*/, const std::string& line) {
-    world_.log(identity + ": " + line);
-  };
-  options.verdict = [this](const server::Verdict& verdict) {
-    world_.log(identity + ": " + std::string(verdict.allowed ? "allowed " : "denied ") +
-               std::string(admission::toString(verdict.operation)) + (verdict.dryRun ? " (dry run) " : " ") +
-               toString(verdict.object) + " " + std::string(admission::toString(verdict.reason)) +
-               (verdict.confirmed ? " confirmed" : ""));
-  };
-  options.restored = [this](milliseconds unguarded) {
-    world_.judge.reported(unguarded);
-    world_.log(identity + ": restored after " + std::to_string(unguarded.count()) + " ms");
-  };
-  return options;
-}
-
-// By it those with one role have the same certificate, and the same path for reviews.
-server::CertificateSecretOptions Replica::certificateSecret() const {
-  server::CertificateSecretOptions secret;
-  secret.namespaceName = "lastout";
-  secret.name = "lastout-tls";
-  secret.names = {{"lastout.lastout.svc"}, {}};
-  secret.clock = [] { return int64_t{std::time(nullptr)}; };
-  return secret;
-}
-
-void Replica::serve() {
-  auto opened = server::Server::open(access(), options());
-  ASSERT_TRUE(opened) << opened.error().message;
-  server_ = std::move(*opened);
-  forgetConnections();
-}
-
-void Replica::forgetConnections() {
-  if (!roles_.webhook) return;
-  const std::string address = "127.0.0.1:" + std::to_string(server_->port());
-  const std::scoped_lock lock(mutex_);
-  client_ =
-      std::make_shared<apiserver::WebhookClient>(apiserver::ServiceAddresses{{"lastout/lastout", address}});
-}
-
-void Replica::kill() {
-  if (!server_) return;
-  disconnect();  // before it can say anything
-  server_.reset();
-  connect();
-}
-
-void Replica::rotate() {
-  if (isSplit()) {
-    world_.ask("DELETE", kFaultCertificate);
-    return;
-  }
-  const apiserver::CertifiedKey key = world_.pki_.newIdentity();
-  const auto used = server_->use({key.certificate, key.key, ""});
-  EXPECT_TRUE(used) << used.error().message;
-}
-
-tl::expected<apiserver::WebhookResponse, std::string> Replica::call(const apiserver::Webhook& webhook,
-                                                                    const std::string& body) {
-  std::shared_ptr<apiserver::WebhookClient> client;
-  {
-    const std::scoped_lock lock(mutex_);
-    client = client_;
-  }
-  if (!client) return tl::unexpected(std::string("no endpoints available for service \"lastout\""));
-  return client->post(webhook, body);
-}
-
-void Replica::note(const HttpRequest& request) {
-  const std::scoped_lock lock(mutex_);
-  if (request.method == "GET")
-    ++reads_[request.path];
-  else
-    writes_.insert(request.method + " " + request.path);
-}
-
-size_t Replica::reads(const std::string& path) {
-  const std::scoped_lock lock(mutex_);
-  return reads_[path];
-}
-
-std::set<std::string> Replica::writes() {
-  const std::scoped_lock lock(mutex_);
-  return writes_;
-}
-
-bool Replica::wasReached() {
-  const std::scoped_lock lock(mutex_);
-  return client_ != nullptr;
-}
-
-// --- the world
-
 FaultWorld::Pki::Pki()
     : authority(apiserver::makeAuthority("a test", kFaultsValidity).value()),
       server(apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kFaultsValidity).value()),
@@ -267,20 +91,27 @@ apiserver::CertifiedKey FaultWorld::Pki::newIdentity() const {
   return apiserver::makeServerCertificate(authority, {{"lastout.lastout.svc"}, {}}, kFaultsValidity).value();
 }
 
-FaultWorld::FaultWorld(size_t replicas, uint64_t seed, Processes processes) : seed_(seed) {
+FaultWorld::FaultWorld(size_t replicas, uint64_t seed, Processes processes)
+    : judge(kLastout, processes == Processes::OfOneRoleOnTheirOwn ? kHearingOnItsOwn : kHearing),
+      seed_(seed) {
   begin();
-  const auto add = [this](const std::string& name, size_t number, server::Roles roles) {
-    replicas_.push_back(std::make_unique<Replica>(*this, name + "-" + std::to_string(number), roles));
+  const Runs runs = processes == Processes::OfOneRoleOnTheirOwn ? Runs::OnItsOwn : Runs::InProcess;
+  const auto add = [&](const std::string& name, server::Roles roles) {
+    for (size_t i = 0; i < replicas; ++i)
+      replicas_.push_back(std::make_unique<Replica>(*this, name + "-" + std::to_string(i), roles, runs));
   };
-  for (size_t i = 0; i < replicas; ++i) {
-    if (processes == Processes::OfBothRoles) add("lastout", i, {});
-    if (processes == Processes::OfOneRole) add("webhook", i, {.webhook = true, .controller = false});
+  if (processes == Processes::OfBothRoles) {
+    add("lastout", {});
+  } else {
+    add("webhook", {.webhook = true, .controller = false});
+    add("controller", {.webhook = false, .controller = true});
   }
-  for (size_t i = 0; i < replicas && processes == Processes::OfOneRole; ++i)
-    add("controller", i, {.webhook = false, .controller = true});
 }
 
 FaultWorld::~FaultWorld() {
+  for (const auto& replica : replicas_) {
+    if (replica->runsOnItsOwn()) replica->terminate();
+  }
   for (const auto& cluster : clusters_) cluster->stop();
   // What one is asked may reach another: none goes before all are silent.
   for (const auto& replica : replicas_) {
@@ -463,7 +294,7 @@ void FaultWorld::patch(const std::string& path, const Json& merged) {
 }
 
 std::string FaultWorld::holder() {
-  const Json lease = get("/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout");
+  const Json lease = get(kFaultLease);
   return std::string(apiserver::stringAt(lease, {"spec", "holderIdentity"}));
 }
 
@@ -554,13 +385,8 @@ void FaultWorld::waitUntilGuarded() {
   });
   for (const auto& replica : replicas_) {
     if (!replica->isServing()) continue;
-    waitUntil(replica->identity + " knows the service", [&] {
-      bool known = false;
-      replica->server().view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-        known = view.service(kFaultServiceKey.name) != nullptr;
-      });
-      return known && replica->server().isReady();
-    });
+    waitUntil(replica->identity + " knows the service",
+              [&] { return replica->knowsService("guard") && replica->isReady(); });
   }
 }
 
@@ -658,13 +484,7 @@ std::string FaultWorld::logged() {
     for (const std::string& line : lines_) text += line + "\n";
   }
   for (const auto& replica : replicas_) {
-    if (!replica->isServing()) continue;
-    const server::Standing now = replica->server().standing();
-    text += replica->identity + " now" + (now.leads.value_or(false) ? " leads" : "") +
-            (now.webhookInForce.value_or(false) ? ", asked as it should be" : "") + "\n";
-    for (const server::TypeStanding& type : now.types)
-      text += "  " + toString(type.type) + ": " + std::string(graph::toString(type.knowledge)) + " " +
-              type.why + "\n";
+    if (replica->isServing()) text += replica->standing();
   }
   return text;
 }

@@ -15,71 +15,14 @@
 
 #include "apiserver/certificates.h"
 #include "apiserver/embedded_cluster.h"
-#include "apiserver/listener.h"
 #include "apiserver/webhook_client.h"
-#include "client/access.h"
-#include "server/server.h"
-#include "tests/faults/faulty_api.h"
 #include "tests/faults/judge.h"
+#include "tests/faults/replica.h"
 
 namespace lastout::testing {
 
-class FaultWorld;
-
-// One lastout, and its way to the API server. For one thread at a time, but for `api` and what says
-// otherwise.
-class Replica {
- public:
-  Replica(FaultWorld& world, std::string identity, server::Roles roles);
-  ~Replica();
-  Replica(const Replica&) = delete;
-  Replica& operator=(const Replica&) = delete;
-
-  void serve();
-  // Its process ends, and says nothing to anybody: its Lease is not given back.
-  void kill();
-  bool isServing() const { return server_ != nullptr; }
-  server::Server& server() { return *server_; }
-  // A connection to the API server is refused from now on, and those that there are end; until connect().
-  void disconnect();
-  void connect();
-  // It gets another certificate of the same authority; with one role, all get one of another authority.
-  void rotate();
-  const server::Roles& roles() const { return roles_; }
-  // What it wrote, by any thread: "PATCH /api/v1/…", without queries.
-  std::set<std::string> writes();
-  // How often it read that path, by any thread.
-  size_t reads(const std::string& path);
-  // By any thread: as the API server reaches it through lastout's Service.
-  tl::expected<apiserver::WebhookResponse, std::string> call(const apiserver::Webhook& webhook,
-                                                             const std::string& body);
-  bool wasReached();
-  // The API server's next calls are made over new connections.
-  void forgetConnections();
-
-  const std::string identity;
-  FaultyApi api;
-
- private:
-  std::shared_ptr<client::Access> access() const;
-  server::ServerOptions options();
-  server::CertificateSecretOptions certificateSecret() const;
-  bool isSplit() const { return !roles_.webhook || !roles_.controller; }
-  void note(const apiserver::HttpRequest& request);
-
-  FaultWorld& world_;
-  const server::Roles roles_;
-  int port_ = 0;  // of its way to the API server
-  std::unique_ptr<apiserver::Listener> listener_;
-  std::unique_ptr<server::Server> server_;
-  std::mutex mutex_;
-  std::shared_ptr<apiserver::WebhookClient> client_;  // guarded by the mutex; null: it was never there
-  std::set<std::string> writes_;                      // guarded by the mutex, as the next
-  std::map<std::string, size_t> reads_;
-};
-
-// Whether each lastout has both roles, or one of them.
-enum class Processes : uint8_t { OfBothRoles, OfOneRole };
+// Whether each lastout has both roles, or one of them, and runs within the test or on its own.
+enum class Processes : uint8_t { OfBothRoles, OfOneRole, OfOneRoleOnTheirOwn };
 
 class FaultWorld {
  public:
@@ -160,7 +103,7 @@ class FaultWorld {
   // older than this call, it has taken, too.
   void waitUntilCollected();
 
-  // All clocks on the wall, the API server's and lastout's.
+  // All clocks on the wall, the API server's and lastout's, but for a lastout that runs on its own.
   void jump(std::chrono::seconds by) { wall_ += by.count(); }
   std::chrono::sys_seconds wallClock() const;
 
@@ -172,6 +115,7 @@ class FaultWorld {
 
   // Whether the CRD is a criterion of the service that is created next.
   bool definitionCounts = true;
+  // These are for those that run within the test.
   // Each lastout that serves next believes who is said to have asked, as with --client-ca.
   bool personsCount = false;
   // Each lastout that serves next only looks on.
@@ -180,7 +124,7 @@ class FaultWorld {
   std::chrono::milliseconds probePeriod{60'000};
   // Likewise: after so long it lists anew, whoever answers.
   std::chrono::milliseconds outage{300};
-  Judge judge{"lastout"};
+  Judge judge;
 
  private:
   friend class Replica;
@@ -227,6 +171,7 @@ inline constexpr const char* kFaultNamespace = "/api/v1/namespaces/app";
 inline constexpr const char* kFaultInstances = "/apis/my.crd.group/v1/coolresources";
 inline constexpr const char* kFaultWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
+inline constexpr const char* kFaultLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
 inline constexpr const char* kFaultCertificate = "/api/v1/namespaces/lastout/secrets/lastout-tls";
 inline constexpr const char* kFaultPolicy =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/policy";

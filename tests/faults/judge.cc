@@ -18,8 +18,6 @@ using criticalservice::criticalServiceType;
 // Controllers' requests are not seen, only what comes of them. The API server takes what it has to ask when a
 // request comes, and gives webhooks five seconds.
 constexpr std::chrono::seconds kLongestReview{6};
-// lastout's interval begins when it hears that its configuration was changed.
-constexpr std::chrono::seconds kHearing{2};
 
 const kube::GroupResource kConfigurations{"admissionregistration.k8s.io", "validatingwebhookconfigurations"};
 const kube::GroupResource kJudgedNamespaces{"", "namespaces"};
@@ -276,8 +274,9 @@ std::string Judge::complaints() const {
   const std::scoped_lock lock(mutex_);
   std::string all = complaints_;
   for (const Unreviewed& unreviewed : unreviewed_) {
+    // lastout's interval begins when it hears that its configuration was changed.
     const bool isReported = std::ranges::any_of(reported_, [&](const Interval& interval) {
-      return interval.begin - kHearing <= unreviewed.when && unreviewed.when <= interval.end;
+      return interval.begin - hearing_ <= unreviewed.when && unreviewed.when <= interval.end;
     });
     if (!isReported) all += unreviewed.what + " while nobody was to be asked, which was not reported\n";
   }

@@ -24,7 +24,10 @@ namespace lastout::testing {
 // then nothing was promised. Safe for any number of threads.
 class Judge {
  public:
-  explicit Judge(std::string ownNamespace) { truth_.ownNamespace = std::move(ownNamespace); }
+  // `hearing`: how long it may take until lastout hears of a change to its configuration.
+  Judge(std::string ownNamespace, std::chrono::seconds hearing) : hearing_(hearing) {
+    truth_.ownNamespace = std::move(ownNamespace);
+  }
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
@@ -83,6 +86,7 @@ class Judge {
   std::list<Review>::iterator begin(const apiserver::Json& request);
   void end(std::list<Review>::iterator review, const apiserver::Json& request, const apiserver::Json& answer);
 
+  const std::chrono::seconds hearing_;
   mutable std::mutex mutex_;  // over all below; taken under the plane's
   uint64_t cluster_ = 0;      // the number of the one that is followed
   PlainCluster truth_;        // objects and services are filled in from those below

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/faults/fault_world.h"
+#include "tests/faults/two_of_each_role.h"
 
 namespace lastout::testing {
 namespace {
@@ -15,49 +15,15 @@ namespace {
 using apiserver::Json;
 using ::testing::HasSubstr;
 
-constexpr const char* kRolesLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
 const kube::GroupResource kRolesType{"my.crd.group", "coolresources"};
 
 std::string pathOf(const Json& configuration) {
   return configuration["webhooks"][0]["clientConfig"]["service"]["path"];
 }
 
-class RolesTest : public ::testing::Test {
+class RolesTest : public TwoOfEachRole {
  public:
-  RolesTest() {
-    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).serve();
-  }
-  ~RolesTest() override { EXPECT_EQ(world.judge.complaints(), "") << world.logged(); }
-
-  Replica& webhook(size_t number = 0) { return world.replica(number); }
-  Replica& controller(size_t number = 0) { return world.replica(2 + number); }
-  void begin(int instances) {
-    world.createStory(instances);
-    world.waitUntilGuarded();
-  }
-  void expectAllGone(int instances) {
-    for (const std::string& path : FaultWorld::storyPaths(instances))
-      EXPECT_FALSE(world.isThere(path)) << path;
-    EXPECT_GT(world.judge.counts().allowed, 0) << "the provider's deletion was reviewed";
-    EXPECT_THAT(world.unasked(), ::testing::IsEmpty());
-  }
-  // The provider's owner goes, so that the garbage collector asks for the provider, and is denied.
-  void deferTheProvider() {
-    const std::string owners = "/api/v1/namespaces/app/configmaps";
-    world.create(owners, FaultWorld::named("v1", "ConfigMap", "owner"));
-    const Json uid = world.get(owners + "/owner")["metadata"]["uid"];
-    const Json owner = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "owner"}, {"uid", uid}};
-    world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", Json::array({owner})}}}});
-    world.ask("DELETE", owners + "/owner");
-    world.waitUntil("what was denied to the garbage collector is remembered", [&] {
-      return world.get(kFaultService).dump().find("deferredDeletions") != std::string::npos;
-    });
-  }
-  void waitUntilAgain(Replica& replica) {
-    world.waitUntil(replica.identity + " is ready again", [&] { return replica.server().isReady(); });
-  }
-
-  FaultWorld world{2, 1, Processes::OfOneRole};
+  RolesTest() : TwoOfEachRole(Processes::OfOneRole) {}
 };
 
 // docs/security.md: the account of the webhook role may write nothing else.
@@ -147,9 +113,9 @@ TEST_F(RolesTest, TheLeaseIsLost) {
   world.deleteAll(FaultWorld::storyPaths(3), [&] {
     if (++times > 6) return;
     if (times % 2 == 0)
-      world.ask("DELETE", kRolesLease);
+      world.ask("DELETE", kFaultLease);
     else
-      world.ask("PATCH", kRolesLease, {{"spec", {{"holderIdentity", "somebody"}}}});
+      world.ask("PATCH", kFaultLease, {{"spec", {{"holderIdentity", "somebody"}}}});
   });
   expectAllGone(3);
   EXPECT_TRUE(world.leader().roles().controller);

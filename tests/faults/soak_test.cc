@@ -53,6 +53,7 @@ class Soak {
   }
 
   std::string complaints() const { return world_.judge.complaints(); }
+  std::vector<std::string> unasked() { return world_.unasked(); }
   std::string logged() { return world_.logged(); }
   std::string summary() const {
     const Judge::Counts counts = world_.judge.counts();
@@ -93,8 +94,7 @@ class Soak {
       Replica& replica = world_.replica(i);
       if (!replica.isServing()) continue;
       world_.waitUntil("nothing blocks", [&] {
-        return replica.server().view().knowledge({"my.crd.group", "coolresources"}) ==
-               graph::Knowledge::Absent;
+        return replica.believesThereIsNone({"my.crd.group", "coolresources"});
       });
       Faults faults;
       faults.held = {"customresourcedefinitions", "coolresources"};
@@ -115,9 +115,7 @@ class Soak {
   bool isInForce() {
     for (size_t i = 0; i < world_.replicas(); ++i) {
       Replica& replica = world_.replica(i);
-      if (replica.isServing() && replica.roles().controller &&
-          !replica.server().standing().webhookInForce.value_or(false))
-        return false;
+      if (replica.isServing() && replica.roles().controller && !replica.isAskedAsItShould()) return false;
     }
     return true;
   }
@@ -235,6 +233,7 @@ void soak(Processes processes) {
   while (steady_clock::now() < end && !::testing::Test::HasFailure()) {
     soak.round();
     EXPECT_EQ(soak.complaints(), "") << soak.logged();
+    EXPECT_THAT(soak.unasked(), ::testing::IsEmpty()) << soak.logged();
   }
   std::cout << "soak: " << soak.summary() << std::endl;
   EXPECT_FALSE(::testing::Test::HasFailure()) << "to repeat it: " << again;
@@ -242,6 +241,9 @@ void soak(Processes processes) {
 
 TEST(SoakTest, NothingUnsafeAndEverythingEnds) { soak(Processes::OfBothRoles); }
 TEST(SoakTest, NothingUnsafeAndEverythingEndsWithOneRoleEach) { soak(Processes::OfOneRole); }
+TEST(SoakTest, NothingUnsafeAndEverythingEndsWithProcessesOfOneRoleEach) {
+  soak(Processes::OfOneRoleOnTheirOwn);
+}
 
 }  // namespace
 }  // namespace lastout::testing

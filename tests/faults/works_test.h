@@ -19,7 +19,8 @@ inline constexpr const char* kClaim = "/api/v1/namespaces/app/persistentvolumecl
 // The provider's Pods mount a claim of the same work, which so is never done while they run: story-deadlock.
 class WorksTest : public ::testing::Test {
  public:
-  explicit WorksTest(size_t replicas = 1) : world(replicas) {}
+  explicit WorksTest(size_t replicas = 1, Processes processes = Processes::OfBothRoles)
+      : world(replicas, 1, processes) {}
   // Nobody's object was deleted by lastout but what it had denied to a controller, and that very one.
   ~WorksTest() override {
     EXPECT_EQ(world.judge.complaints(), "") << world.logged();

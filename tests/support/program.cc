@@ -51,6 +51,7 @@ struct Pipe {
   dup2(in.read, STDIN_FILENO);
   dup2(out.write, STDOUT_FILENO);
   dup2(start.errorsToOut ? out.write : err.write, STDERR_FILENO);
+  close_range(STDERR_FILENO + 1, ~0U, 0);  // the sockets on which the test listens, among others
   if (!start.unbounded) {
     const rlimit cpu = {kMaxCpuSeconds, kMaxCpuSeconds};
     setrlimit(RLIMIT_CPU, &cpu);
@@ -130,8 +131,9 @@ Ran shell(const std::string& line) {
   return run("/bin/sh", {{"-c", "PATH=\"" + folder + ":$PATH\"; " + line}, "", false, true});
 }
 
-Running::Running(std::vector<std::string> arguments, const std::string& greeting,
-                 const std::string& program) {
+Running::Running(std::vector<std::string> arguments, const std::string& greeting, const std::string& program,
+                 Said said)
+    : said_(std::move(said)) {
   arguments.insert(arguments.begin(), program.empty() ? LASTOUT_PROGRAM : program);
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
@@ -151,6 +153,7 @@ Running::Running(std::vector<std::string> arguments, const std::string& greeting
     printed_.append(buffer.data(), static_cast<size_t>(count));
   }
   greeting_ = printed_;
+  tell(printed_);
   reader_ = std::thread([this] { readToTheEnd(); });
 }
 
@@ -158,6 +161,7 @@ void Running::readToTheEnd() {
   std::array<char, 65536> more{};
   for (ssize_t count = 1; count > 0;) {
     count = read(output_, more.data(), more.size());
+    if (count > 0) tell({more.data(), static_cast<size_t>(count)});
     if (count > 0 && discards_) continue;
     {
       const std::lock_guard lock(mutex_);
@@ -166,6 +170,27 @@ void Running::readToTheEnd() {
     }
     changed_.notify_all();
   }
+}
+
+void Running::tell(std::string_view piece) {
+  if (!said_) return;
+  line_ += piece;
+  for (size_t end = 0; (end = line_.find('\n')) != std::string::npos;) {
+    said_(line_.substr(0, end));
+    line_.erase(0, end + 1);
+  }
+}
+
+std::string Running::greetingAfter(const std::string& before) const {
+  const size_t found = greeting_.find(before);
+  if (found == std::string::npos) return "";
+  const size_t begin = found + before.size();
+  return greeting_.substr(begin, greeting_.find('\n', begin) - begin);
+}
+
+bool Running::hasEnded() {
+  const std::lock_guard lock(mutex_);
+  return ended_;
 }
 
 bool Running::waitFor(const std::string& text) {
@@ -182,8 +207,12 @@ Running::~Running() {
   Pipe::closeEnd(output_);
 }
 
-Ran Running::interrupt() {
-  kill(process_, SIGINT);
+Ran Running::interrupt() { return end(SIGINT); }
+
+Ran Running::terminate() { return end(SIGTERM); }
+
+Ran Running::end(int signal) {
+  kill(process_, signal);
   reader_.join();
   int status = 0;
   waitpid(std::exchange(process_, -1), &status, 0);

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -39,26 +41,40 @@ Ran shell(const std::string& line);
 // who is not read waits with his work once the pipe is full.
 class Running {
  public:
+  // Is told each line that it prints, by one thread at a time.
+  using Said = std::function<void(const std::string& line)>;
+
   // Starts it and waits until it has printed `greeting`, or has ended. `program` instead of it, if given.
-  Running(std::vector<std::string> arguments, const std::string& greeting, const std::string& program = {});
-  ~Running();  // ends it, whatever it says to that
+  Running(std::vector<std::string> arguments, const std::string& greeting, const std::string& program = {},
+          Said said = {});
+  ~Running();  // ends it with SIGKILL
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   // What it had printed when its greeting came, which is in there.
   const std::string& greeting() const { return greeting_; }
+  // What follows `before` in that, to the end of the line; "": it did not print `before`.
+  std::string greetingAfter(const std::string& before) const;
   int process() const { return process_; }
   // Waits until it has printed that, ever; false: it has ended, and has not.
   bool waitFor(const std::string& text);
+  // True if it has closed its outputs, as a process does that ends.
+  bool hasEnded();
   // From now on what it prints is read, and not kept.
   void discard() { discards_ = true; }
-  // Sends SIGINT, as Ctrl-C does, and waits for its end. Once only.
+  // Sends SIGINT, as Ctrl-C does, and waits for its end. Once only, of this and the next.
   Ran interrupt();
+  // The same with SIGTERM, as a kubelet does.
+  Ran terminate();
 
  private:
   void readToTheEnd();
+  void tell(std::string_view piece);
+  Ran end(int signal);
 
   int process_ = -1;
   int output_ = -1;
+  const Said said_;
+  std::string line_;  // that it has not printed to its end, where somebody is told
   std::string greeting_;
   std::atomic<bool> discards_{false};
   std::mutex mutex_;
