@@ -151,7 +151,6 @@ TEST_F(ProcessesTest, TheLeaseIsDeletedAndTakenBySomebodyElse) {
     Replica& former = world.leader();
     world.patch(kFaultLease, {{"spec", {{"holderIdentity", "somebody"}}}});
     world.waitUntil("it knows", [&] { return !former.leads(); });
-    EXPECT_FALSE(otherThan(former).leads()) << "it has not expired";
     EXPECT_TRUE(world.leader().roles().controller);
   });
 }

@@ -32,7 +32,8 @@ struct ToldCluster {
   std::set<kube::GroupResource> served = {};       // as discovery said last, built-in types not counted
   std::string gap = {};                            // the group that could not be asked then; empty: none
   std::map<kube::GroupResource, ToldReading> readings = {};  // of the types that are followed
-  std::vector<PlainObject> objects = {};                     // built-in types' too; not CRDs
+  std::set<kube::GroupResource> refused = {};  // by the last reading, whether or not they are followed still
+  std::vector<PlainObject> objects = {};       // built-in types' too; not CRDs
   std::map<std::string, criticalservice::CriticalService> services = {};
   std::map<kube::ObjectKey, std::vector<ToldTemplate>> templates =
       {};  // of Deployments: the present one last

@@ -23,7 +23,6 @@ using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
 using criticalservice::SpecificResourceCriterion;
 using Kind = Happening::Kind;
-using State = client::Knowledge::State;
 
 // What of a criterion is wrong whatever the types.
 enum class Slip : uint8_t { None, Type, CrdName, Scope };
@@ -262,8 +261,7 @@ class HistoryCheck {
       const kube::GroupResource& type = criticalservice::typeOf(criterion);
       if (slipOf(criterion) != Slip::None || std::ranges::count(watched::definable(), type) == 0) continue;
       const bool isUnderstood = isUnderstoodByTheDocument(plain(), service, criterion);
-      const auto reading = told().readings.find(type);
-      const bool isForbidden = reading != told().readings.end() && reading->second.state == State::Forbidden;
+      const bool isForbidden = told().refused.contains(type);
       if (!isUnderstood) coverage_.count("type never seen");
       if (isUnderstood && isMetIfNotInstalled(criterion) && !told().wereDefined.contains(type))
         coverage_.count("type never seen, met if not installed");

@@ -364,6 +364,10 @@ ToldReading WatchedCluster::readingOf(const kube::GroupResource& type) const {
 void WatchedCluster::read(const kube::GroupResource& type) {
   const ToldReading reading = readingOf(type);
   told_.readings[type] = reading;
+  if (reading.state == State::Forbidden)
+    told_.refused.insert(type);
+  else
+    told_.refused.erase(type);
   if (reading.state == State::Synced) list(type);
   view_->know(type, {reading.state, true, reading.asOf, {}}, told_.now);
 }
