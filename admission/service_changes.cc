@@ -62,12 +62,6 @@ criticalservice::Surroundings surroundingsIn(const graph::Graph& graph) {
               }};
 }
 
-bool hasSameSpec(const kube::Object& before, const kube::Object& after) {
-  const kube::Value* former = before.content.find("spec");
-  const kube::Value* spec = after.content.find("spec");
-  return former != nullptr && spec != nullptr && kube::toJson(*former) == kube::toJson(*spec);
-}
-
 // All that is wrong with it by itself. What cannot be understood in one part is still looked at in the
 // others.
 kube::Errors problemsOf(const kube::Object& object, const kube::ResourceMap& types,
@@ -160,6 +154,12 @@ size_t countedBytes(std::string_view service) {
 }
 
 }  // namespace
+
+bool hasSameSpec(const kube::Object& before, const kube::Object& after) {
+  const kube::Value* former = before.content.find("spec");
+  const kube::Value* spec = after.content.find("spec");
+  return former != nullptr && spec != nullptr && kube::toJson(*former) == kube::toJson(*spec);
+}
 
 kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& types,
                              std::string_view ownNamespace, const kube::Object* before,

@@ -17,6 +17,9 @@ namespace lastout::admission {
 // Whether a criterion may be given up: as ClusterView::isMet() says, or something stricter.
 using IsMet = std::function<bool(const criticalservice::Criterion&)>;
 
+// True if both CriticalServices have a spec, and it is the same.
+bool hasSameSpec(const kube::Object& before, const kube::Object& after);
+
 // Returns why `after` must not be written; empty: it may be. `before`: the CriticalService as it stands
 // there; nullptr: there is none. `ownNamespace`: as GuardIndex's. A change that leaves the spec alone is
 // always accepted: an invalid CriticalService may lose its finalizers. A change of one that was never

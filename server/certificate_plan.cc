@@ -77,17 +77,6 @@ tls::CertifiedKey newest(const SharedCertificate& shared) {
   return {blocks.empty() ? std::string() : blocks.front(), shared.authorityKey};
 }
 
-// Whether lastout makes these certificates. A ca.key of none of the authorities was left over when somebody
-// else, cert-manager for one, took the Secret over; what is no key, or names no authority, was only broken.
-bool isOurs(const SharedCertificate& shared) {
-  if (shared.authorityKey.empty()) return false;
-  if (tls::privateKeyIn(shared.authorityKey) == nullptr) return true;
-  const std::vector<std::string> authorities = blocksOf(shared.authorities);
-  return authorities.empty() || std::ranges::any_of(authorities, [&](const std::string& authority) {
-           return tls::isKeyOf({authority, shared.authorityKey});
-         });
-}
-
 // A new authority before those that are still valid.
 kube::Result<void> renewAuthority(SharedCertificate& shared, const CertificateTerms& terms, int64_t now) {
   auto made = tls::makeAuthority(kAuthorityName, {now - kClocksDiffer, now + terms.authorityLasts});
@@ -153,6 +142,15 @@ SharedCertificate withNewPath(SharedCertificate shared, std::string seed) {
 SharedCertificate withoutFormerPath(SharedCertificate shared) {
   if (shared.pathSeeds.size() > 1) shared.pathSeeds.resize(1);
   return shared;
+}
+
+bool isOurs(const SharedCertificate& shared) {
+  if (shared.authorityKey.empty()) return false;
+  if (tls::privateKeyIn(shared.authorityKey) == nullptr) return true;
+  const std::vector<std::string> authorities = blocksOf(shared.authorities);
+  return authorities.empty() || std::ranges::any_of(authorities, [&](const std::string& authority) {
+           return tls::isKeyOf({authority, shared.authorityKey});
+         });
 }
 
 bool isUsable(const SharedCertificate& shared, int64_t now) {

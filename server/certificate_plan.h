@@ -47,6 +47,11 @@ SharedCertificate withNewPath(SharedCertificate shared, std::string seed);
 // With the newest path alone.
 SharedCertificate withoutFormerPath(SharedCertificate shared);
 
+// Whether lastout makes these certificates, and may change the Secret. A ca.key of none of the authorities
+// was left over when somebody else, cert-manager for one, took the Secret over; what is no key, or names no
+// authority, was only broken.
+bool isOurs(const SharedCertificate& shared);
+
 // Whether a listener can begin with it at `now`: the key is the certificate's, which an authority vouches
 // for.
 bool isUsable(const SharedCertificate& shared, int64_t now);

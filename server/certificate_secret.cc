@@ -69,6 +69,15 @@ bool CertificateSecret::isKnown() const {
   return isUsed_;
 }
 
+bool CertificateSecret::renewPath() {
+  {
+    const kube::MutexLock lock(mutex_);
+    if (!options_.renews || !standing_ || !isOurs(sharedCertificateIn(*standing_))) return false;
+  }
+  wish(PathWish::Renewed);
+  return true;
+}
+
 void CertificateSecret::wish(PathWish wish) {
   {
     const kube::MutexLock lock(mutex_);
@@ -155,7 +164,7 @@ std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Va
   if (!next) return next.error().message;
   SharedCertificate wanted = *next ? **next : stands;
   const PathWish wish = takeWish();
-  if (wish != PathWish::None && !wanted.authorityKey.empty()) {
+  if (wish != PathWish::None && isOurs(wanted)) {
     const std::string seed = newSeed();
     if (wish == PathWish::FormerLeft) wanted = withoutFormerPath(std::move(wanted));
     if (wish == PathWish::Renewed && !seed.empty()) wanted = withNewPath(std::move(wanted), seed);

@@ -47,8 +47,8 @@ class CertificateSecret {
 
   bool isKnown() const;  // one is used
   // Another path for reviews is made of the key, beside the one that is in use; or the former one is left.
-  // Where somebody else makes the Secret, nothing happens.
-  void renewPath() { wish(PathWish::Renewed); }
+  // Where somebody else makes the Secret (isOurs()), nothing happens, and renewPath() returns false.
+  bool renewPath();
   void leaveFormerPath() { wish(PathWish::FormerLeft); }
 
  private:

@@ -101,8 +101,8 @@ std::vector<kube::Result<Holder>> ConfirmingReads::holdersOf(const Asked& asked,
     } else if (read.done && !read.failure) {
       holders.emplace_back(Holder());
     } else {
-      holders.emplace_back(tl::unexpected(unconfirmedAs(read.done   ? *read.failure
-                                                        : stopping_ ? "lastout is about to end"
+      holders.emplace_back(tl::unexpected(unconfirmedAs(stopping_   ? "lastout is about to end"
+                                                        : read.done ? *read.failure
                                                                     : tookTooLong(conditions[i]))));
     }
   }
@@ -177,7 +177,6 @@ void ConfirmingReads::work() {
     const Subject subject = first->first;
     const std::shared_ptr<Read> read = first->second.running;
     read->begun = true;
-    ++underWay_;
     if (firstToBegin() != reads_.end()) toBegin_.notifyOne();
     const ConsistentReader::Conditions conditions = read->conditions;
     lock.unlock();
@@ -212,7 +211,6 @@ ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject,
                                     : reader_.readAll(conditions, deadline, found);
   const TimePoint now = steady_clock::now();
   const kube::MutexLock lock(mutex_);
-  --underWay_;
   if (!isOfObject(subject.what)) lastEnded_ = {subject.what, now, now - begunAt};
   read.done = true;
   if (!result) read.failure = result.error().message;
@@ -241,7 +239,7 @@ void ConfirmingReads::ended(const Subject& subject, const Read& read, TimePoint 
   outlasting_[subject.what] = {std::move(unheld), now, askedAt};
 }
 
-// Half of the readers are left to those who wait.
+// Half of the readers are left to those who wait, whose reads count whether or not they have begun.
 void ConfirmingReads::renew(TimePoint now) {
   std::erase_if(outlasting_, [&](const auto& each) {
     const Outlasting& read = each.second;
@@ -249,9 +247,10 @@ void ConfirmingReads::renew(TimePoint now) {
   });
   for (const auto& [what, read] : outlasting_) {
     if (now < read.endedAt + options_.renewAfter || now >= read.askedAt + options_.renewFor) continue;
-    if (underWay_ * 2 >= options_.readers || reads_.contains({what, false})) continue;
+    if (reads_.size() * 2 >= options_.readers || reads_.contains({what, false})) continue;
     auto renewed = std::make_shared<Read>();
     renewed->wantedAt = now;
+    renewed->notBefore = now;
     renewed->conditions = read.unheld;
     reads_[{what, false}].running = std::move(renewed);
   }

@@ -70,6 +70,7 @@ class ConfirmingReads {
     bool again = false;
     auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr)
   };
+  // Its members are guarded by the mutex of its owner, mutex_.
   struct Read {
     kube::ConditionVariable changed;          // something was found, or it is done
     ConsistentReader::Conditions conditions;  // others join until it has begun
@@ -115,8 +116,7 @@ class ConfirmingReads {
   kube::Mutex mutex_;
   kube::ConditionVariable toBegin_;  // readers wait for reads to begin
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
-  size_t underWay_ LASTOUT_GUARDED_BY(mutex_) = 0;
-  std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);  // each with one that runs, or is about to
   std::map<graph::Condition, Outlasting> outlasting_ LASTOUT_GUARDED_BY(mutex_);
   Ended lastEnded_ LASTOUT_GUARDED_BY(mutex_);
   std::vector<std::thread> readers_;  // not guarded: of who makes and ends this

@@ -265,8 +265,9 @@ void ControllerRole::renewPath() {
   const kube::MutexLock lock(pathMutex_);
   if (renewal_.isDue(steady_clock::now())) {
     renewal_.renewed(steady_clock::now());
-    options_.log(Level::Info, "a listener could not be reached, or was started: reviews get another path");
-    return parts_.certificates->renewPath();
+    if (parts_.certificates->renewPath())
+      options_.log(Level::Info, "a listener could not be reached, or was started: reviews get another path");
+    return;
   }
   if (paths_.size() > 1 && isProven && inForce == paths_.front()) parts_.certificates->leaveFormerPath();
 }

@@ -1,8 +1,11 @@
 #include "server/current_services.h"
 
+#include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <utility>
 
+#include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 
 namespace lastout::server {
@@ -17,6 +20,11 @@ void AllowedServices::add(kube::Object service, TimePoint now) {
   service.meta.resourceVersion.clear();
   if (service.key.name.empty()) service.key.name = "(a new one)";  // the API server is still to name it
   const kube::MutexLock lock(mutex_);
+  const auto last =
+      std::ranges::find(services_.rbegin(), services_.rend(), service.key,
+                        [](const Allowed& allowed) -> const kube::ObjectKey& { return allowed.service.key; });
+  if (last != services_.rend() && admission::hasSameSpec(last->service, service))
+    services_.erase(std::next(last).base());
   if (services_.size() >= kMost) services_.pop_front();
   services_.push_back({std::move(service), now});
 }

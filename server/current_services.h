@@ -20,6 +20,8 @@ class AllowedServices {
   static constexpr std::chrono::minutes kRemembered{5};
   static constexpr size_t kMost = 1'000;  // the oldest gives way
 
+  // One with the spec that was added last under its name takes no more room, so that updates of one
+  // CriticalService do not push out others.
   void add(kube::Object service, TimePoint now);
   // Those that were added in the time before `now`, oldest first.
   std::vector<kube::Object> recent(TimePoint now);

@@ -26,7 +26,6 @@
 
 namespace lastout::server {
 
-// What is not counted, but looked at when somebody asks.
 // Whether lastout can decide; all that strangers are told of it.
 struct Health {
   bool knowsCluster = false;
@@ -35,6 +34,7 @@ struct Health {
   bool isReady() const { return knowsCluster && hasCertificate && !isEnding; }
 };
 
+// What is not counted, but looked at when somebody asks.
 struct Standing {
   Health health;
   std::optional<bool> webhookInForce;  // nothing: others keep the webhook configuration

@@ -34,7 +34,7 @@ bool ReviewPaths::has(std::string_view path, TimePoint now) const {
 }
 
 void PathRenewal::answered(const ProbeAnswer& probe) {
-  if (probe.kind == ProbeAnswer::Kind::Failed) isUnreachable_ = true;
+  if (probe.hasServerFailed) isUnreachable_ = true;
   if (probe.kind != ProbeAnswer::Kind::Denied) return;
   if (std::exchange(isUnreachable_, false)) isDue_ = true;
   if (probe.listener.empty() || listeners_.contains(probe.listener)) return;

@@ -32,7 +32,8 @@ class ReviewPaths {
 
 // An API server that cannot reach a listener tells whoever deletes something where it tried to call. So a new
 // path is due once a listener that could not be reached answers again, and once another process answers than
-// any before: that one was started meanwhile. One thread at a time.
+// any before: that one was started meanwhile. A probe that lacked a right, or reached no API server, says
+// nothing of listeners. One thread at a time.
 class PathRenewal {
  public:
   void answered(const ProbeAnswer& probe);

@@ -109,7 +109,7 @@ ProbeAnswer probeAnswer(const client::WholeAnswer& whole) {
     if (!fingerprint.empty())
       return {ProbeAnswer::Kind::Denied, std::move(fingerprint), "", digitsIn(*object, kListener)};
   }
-  return {ProbeAnswer::Kind::Failed, "", toString(client::statusOfAnswer(whole))};
+  return {ProbeAnswer::Kind::Failed, "", toString(client::statusOfAnswer(whole)), "", status >= 500};
 }
 
 }  // namespace lastout::server

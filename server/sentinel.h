@@ -46,6 +46,8 @@ struct ProbeAnswer {
   std::string fingerprint;    // Denied: of the configuration that the API server goes by
   std::string why;            // Failed: one line
   std::string listener = {};  // Denied: who answered; empty: it did not say
+  // Failed: the API server took the request, and failed: it may not have reached a listener.
+  bool hasServerFailed = false;
 };
 // What the API server said to requestToProbe(). Only a refusal of lastout's is Denied; Missing: there is no
 // sentinel.

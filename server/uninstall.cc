@@ -92,6 +92,7 @@ class Uninstall {
   bool remove(const kube::ObjectKey& object, const std::string& path);
   bool removed(const kube::ObjectKey& object, const Answered<bool>& answer);
   Answered<bool> removeLockedWebhook();
+  void tellOfLock(const kube::ObjectKey& lock);
   void removeWebhook();
   void sweep();
   void removeSecret();
@@ -297,16 +298,29 @@ Answered<bool> Uninstall::removeLockedWebhook() {
   const auto isLocked = [](const Answered<bool>& answer) {
     return !answer && answer.error().why.find(kLock) != std::string::npos;
   };
+  const kube::ObjectKey lock{
+      {"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, "", kLock};
   const std::string path = kWebhooksPath + webhook_;
   auto answer = removeObject(requests_, report_.isDryRun(), path);
-  if (!isLocked(answer) ||
-      !remove({{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, "", kLock}, kLockPath))
-    return answer;
+  if (report_.isDryRun()) tellOfLock(lock);
+  if (!isLocked(answer) || !remove(lock, kLockPath)) return answer;
   for (int pauses = 0; isLocked(answer) && pauses < kMostLockPauses; ++pauses) {
     if (pauses > 0) options_.patience.pause(kLockPause);
     answer = removeObject(requests_, report_.isDryRun(), path);
   }
+  if (!answer)
+    report_.problem(toString(lock) +
+                    ": is deleted, and the configuration that it locks is still there: run this "
+                    "again, or put it back as it was installed, by kubectl apply or Helm");
   return answer;
+}
+
+// A dry run deletes nothing, so nobody has said yet whether the lock is in the way.
+void Uninstall::tellOfLock(const kube::ObjectKey& lock) {
+  const auto standing = requests_.readMetadata(kLockPath);
+  if (standing && *standing)
+    report_.note(toString(lock) + ": would be deleted, unless its policy lets this account delete " +
+                 toString(webhookKey()));
 }
 
 void Uninstall::removeWebhook() {
@@ -325,14 +339,14 @@ void Uninstall::sweep() {
   if (freed == 0) report_.note("finalizers of lastout's: none");
 }
 
-// One that has no key of an authority belongs to whoever makes the certificates.
+// One that is not lastout's own belongs to those who make the certificates.
 void Uninstall::removeSecret() {
   const kube::ObjectKey object{{"", "secrets"}, options_.secretNamespace, options_.secretName};
   const std::string path = "/api/v1/namespaces/" + client::percentEncoded(object.namespaceName) +
                            "/secrets/" + client::percentEncoded(object.name);
   const auto secret = requests_.read(path);
   if (!secret) return report_.refused(toString(object), "be read", secret.error());
-  if (*secret && sharedCertificateIn(**secret).authorityKey.empty())
+  if (*secret && !isOurs(sharedCertificateIn(**secret)))
     return report_.note(toString(object) + ": is left, as somebody else made it");
   remove(object, path);
 }

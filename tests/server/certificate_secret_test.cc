@@ -143,6 +143,34 @@ TEST_F(CertificateSecretTest, OfOthersIsOnlyRead) {
   EXPECT_EQ(stored().certificate, others.certificate) << "it is not lastout's to renew";
 }
 
+// The ca.key was left over when somebody else took the Secret over.
+TEST_F(CertificateSecretTest, OfOthersGetsNoOtherPath) {
+  const auto former = nextCertificate({}, {{"lastout.default.svc"}, {}}, {}, now).value().value();
+  SharedCertificate others = nextCertificate({}, {{"lastout.default.svc"}, {}}, {}, now).value().value();
+  others.authorityKey = former.authorityKey;
+  others = withNewPath(std::move(others), std::string(32, 'a'));
+  create(kSecrets, secretOf("default", "lastout-tls", others));
+  Replica& replica = startReplica();
+  waitUntil([&] { return replica.secret->isKnown(); });
+  EXPECT_FALSE(replica.secret->renewPath());
+  replica.secret->leaveFormerPath();
+  const int before = looks;
+  waitUntil([&] { return looks > before + 4; });
+  EXPECT_EQ(stored(), others);
+}
+
+TEST_F(CertificateSecretTest, ItsOwnGetsAnotherPath) {
+  Replica& replica = startReplica();
+  EXPECT_FALSE(startReplica(false).secret->renewPath()) << "another process makes it";
+  waitUntil([&] { return replica.secret->isKnown(); });
+  EXPECT_TRUE(replica.secret->renewPath());
+  waitUntil([&] { return stored().pathSeeds.size() == 2; });
+  waitUntil([&] {
+    replica.secret->leaveFormerPath();  // again and again, until it has seen the new one
+    return stored().pathSeeds.size() == 1;
+  });
+}
+
 // As after `kubectl delete -k`: its namespace is gone.
 TEST_F(CertificateSecretTest, AProblemIsLoggedOnceHoweverOftenItIsTried) {
   namespaceName = "later";

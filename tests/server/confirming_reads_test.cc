@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <latch>
@@ -289,6 +290,23 @@ TEST_F(ConfirmingReadsTest, AreShared) {
   EXPECT_EQ(asked().size(), 2);
 }
 
+// Long before their deadlines.
+TEST_F(ConfirmingReadsTest, AllWhoWaitAreToldOfTheEnd) {
+  answerWhenTheyMayEnd();
+  const auto ask = [this] { return holderOf(carriers(), seconds(3'600)); };
+  auto ofTheRunning = std::async(std::launch::async, ask);
+  begun.acquire();
+  auto ofTheNext = std::async(std::launch::async, ask);
+  while (reads->waiting() < 2) std::this_thread::yield();
+  reads->stop();
+  for (auto* one : {&ofTheRunning, &ofTheNext}) {
+    const auto holder = one->get();
+    ASSERT_FALSE(holder);
+    EXPECT_EQ(holder.error().message, "lastout is about to end");
+  }
+  mayEnd.release(2);
+}
+
 TEST_F(ConfirmingReadsTest, WhoHasNoTimeLeftFailsAlone) {
   answerWhenTheyMayEnd();
   auto first = std::async(std::launch::async, [this] { return holderOf(carriers()).has_value(); });
@@ -437,6 +455,33 @@ TEST_F(LargeTypeTest, NothingIsBelievedForLong) {
   onSecondPage = "example.com/f";
   mayEnd.release();
   EXPECT_TRUE(holderOf(carriers()).value()) << "it was read anew";
+}
+
+// Of two types the second pages are read again and again, and do not come.
+TEST_F(LargeTypeTest, HalfOfTheReadersAreLeftToThoseWhoWait) {
+  begin({.readers = 2, .renewAfter = std::chrono::milliseconds(0)});
+  answerWith([this](const std::string& target) {
+    if (target.ends_with("/m")) return notFound(R"(configmaps \"m\" not found)");
+    if (target.find("continue=") == std::string::npos) return list(item("a", ""), "two", "1");
+    begun.release();
+    mayEnd.acquire();
+    return list(item("b", ""), "");
+  });
+  serveThings();
+  graph::Condition things = carriers();
+  things.type = kReadThings;
+  for (const graph::Condition& condition : {carriers(), things})
+    EXPECT_FALSE(holderOf(condition, seconds(0)));
+  for (int i = 0; i < 2; ++i) begun.acquire();
+  mayEnd.release(2);
+  for (int i = 0; i < 2; ++i) ended.acquire();
+  begun.acquire();
+  const auto holder = holderOf(existence(kConfigMaps, "m"));
+  EXPECT_TRUE(holder) << holder.error().message;
+  const std::vector<std::string> requests = asked();
+  EXPECT_EQ(
+      std::ranges::count_if(requests, [](const auto& one) { return one.find("continue=") != one.npos; }), 3)
+      << "one type is read again, and no other";
 }
 
 TEST_F(LargeTypeTest, IsReadAnewForWhoAsksAgainLater) {

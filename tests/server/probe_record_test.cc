@@ -168,6 +168,9 @@ TEST(Sentinel, OnlyLastoutsOwnRefusalCounts) {
   EXPECT_EQ(answered(403, refusal("SomebodyElse", "0a1b")).kind, ProbeAnswer::Kind::Failed);
   EXPECT_EQ(answered(500, refusal("ProbedConfiguration", "0a1b")).kind, ProbeAnswer::Kind::Failed);
   EXPECT_EQ(answered(403, "[").kind, ProbeAnswer::Kind::Failed);
+  EXPECT_TRUE(answered(500, "failed calling webhook").hasServerFailed);
+  EXPECT_FALSE(answered(403, "no right").hasServerFailed);
+  EXPECT_FALSE(answered(429, "").hasServerFailed);
   EXPECT_THAT(answered(403, "no rights").why, HasSubstr("no rights"));
   EXPECT_EQ(answered(200, "").kind, ProbeAnswer::Kind::Allowed);
   EXPECT_EQ(answered(404, "").kind, ProbeAnswer::Kind::Missing);

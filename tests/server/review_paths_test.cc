@@ -51,7 +51,10 @@ TEST(PathRenewalTest, IsDueOnceAListenerIsReachedAgain) {
   const TimePoint start = TimePoint() + seconds(1'000);
   PathRenewal renewal;
   renewal.answered(denied("a"));
-  renewal.answered({ProbeAnswer::Kind::Failed, "", "connection refused"});
+  renewal.answered({ProbeAnswer::Kind::Failed, "", "403 Forbidden"});
+  renewal.answered(denied("a"));
+  EXPECT_FALSE(renewal.isDue(start)) << "no listener was called";
+  renewal.answered({ProbeAnswer::Kind::Failed, "", "failed calling webhook", "", true});
   EXPECT_FALSE(renewal.isDue(start)) << "whoever is refused now would be told the new one";
   renewal.answered(denied("a"));
   EXPECT_TRUE(renewal.isDue(start));

@@ -230,6 +230,29 @@ TEST(AllowedServices, AreForgottenInTime) {
   EXPECT_EQ(allowed.recent(begun + std::chrono::minutes(6)).size(), AllowedServices::kMost);
 }
 
+// As by a controller that labels it all the time.
+TEST(AllowedServices, UpdatesOfOnePushOutNoOther) {
+  AllowedServices allowed;
+  const TimePoint begun;
+  const auto withSpec = [](const std::string& name, const char* intent) {
+    kube::Object service;
+    service.key.name = name;
+    service.content = kube::fromJson(Json{{"spec", {{"deletionIntent", intent}}}});
+    return service;
+  };
+  allowed.add(withSpec("b", "Ordered"), begun);
+  for (size_t i = 0; i <= AllowedServices::kMost; ++i)
+    allowed.add(withSpec("a", "Ordered"), begun + std::chrono::minutes(1));
+  ASSERT_EQ(allowed.recent(begun + std::chrono::minutes(1)).size(), 2U);
+  allowed.add(withSpec("b", "Ordered"), begun + std::chrono::minutes(4));
+  const auto recent = allowed.recent(begun + std::chrono::minutes(8));
+  ASSERT_EQ(recent.size(), 1U) << "its time is that of the last update";
+  EXPECT_EQ(recent.front().key.name, "b");
+  for (const char* intent : {"OrphanResources", "Ordered"})
+    allowed.add(withSpec("b", intent), begun + std::chrono::minutes(8));
+  EXPECT_EQ(allowed.recent(begun + std::chrono::minutes(8)).size(), 3U) << "nobody knows which one counts";
+}
+
 TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
   create("/apis/lastout.dev/v1alpha1/criticalservices", criticalService());
   follow();

@@ -207,6 +207,29 @@ TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
   expectNothingHoldsOrDenies();
 }
 
+TEST_F(UninstallTest, SaysThatTheLockIsOpenWhenTheWebhookStays) {
+  install();
+  lockTheWebhook();
+  server.refuse = [this](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "DELETE" && request.target.starts_with(kOwnWebhook) && !isThere(kLock)) return 500;
+    return std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_FALSE(isThere(kLock));
+  EXPECT_THAT(complaints,
+              Contains(HasSubstr("lastout-configuration: is deleted, and the configuration that it "
+                                 "locks is still there: run this again, or put it back")));
+}
+
+TEST_F(UninstallTest, ADryRunNamesTheLockOfItsWebhook) {
+  install();
+  lockTheWebhook();
+  options.dryRun = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told, Contains(HasSubstr("lastout-configuration: would be deleted, unless its policy lets this "
+                                       "account delete validatingwebhookconfigurations")));
+}
+
 TEST_F(UninstallTest, HasNothingToDoTheSecondTime) {
   install();
   EXPECT_TRUE(run());
