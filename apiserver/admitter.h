@@ -18,7 +18,8 @@ namespace lastout::apiserver {
 // Safe for any number of threads.
 class Admitter {
  public:
-  // Keeps references. `guard` may be null: nothing is guarded in process. Policies ask what `users` may do.
+  // Keeps references. `guard`: nullptr where no guard runs in this process. `users` answers the policies'
+  // questions about rights.
   Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard, const Users& users)
       : plane_(plane), reviewer_(reviewer), guard_(guard), users_(users) {}
 

@@ -1,4 +1,5 @@
-// textAt: the string along a path of keys, for who takes a missing one, and what is no string, for empty.
+// textAt, listAt: the string or the list along a path of keys, for who takes a missing one, and what is of
+// another type, for empty.
 #pragma once
 
 #include <initializer_list>
@@ -12,5 +13,6 @@ namespace lastout::kube {
 // As Value::at(): textAt(object, {"metadata", "uid"}). What it refers to is part of `value`, or lives for
 // ever.
 const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path);
+const Value::List& listAt(const Value& value, std::initializer_list<std::string_view> path);
 
 }  // namespace lastout::kube

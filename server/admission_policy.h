@@ -9,14 +9,26 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "client/access.h"
 #include "kube/value.h"
 #include "server/log.h"
-#include "server/policy_terms.h"
 #include "server/rounds.h"
 
 namespace lastout::server {
+
+// The expressions that a policy must have, in their order, so that lastout relies on it.
+struct PolicyTerms {
+  std::string_view name;
+  std::vector<std::string_view> conditions;   // spec.matchConditions
+  std::vector<std::string_view> variables;    // spec.variables
+  std::vector<std::string_view> validations;  // spec.validations
+};
+
+// Only those may set the annotation lastout.dev/delete-when-free who may delete the object. As it stands in
+// deploy/validating-admission-policies.yaml.
+const PolicyTerms& deleteWhenFreeTerms();
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
 class AdmissionPolicy {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "server/policy_terms.h"
+#include "server/admission_policy.h"
 
 namespace lastout::server {
 namespace {

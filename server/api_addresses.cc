@@ -15,12 +15,6 @@ tl::unexpected<kube::Error> noSlice(const char* why) {
   return tl::unexpected(kube::Error{std::string("EndpointSlice default/kubernetes: ") + why, {}, {}});
 }
 
-const kube::Value::List& listIn(const kube::Value& map, std::string_view key) {
-  static const kube::Value::List kNone;
-  const kube::Value* value = map.find(key);
-  return value == nullptr || value->asList() == nullptr ? kNone : *value->asList();
-}
-
 bool isIpAddress(const std::string& text) {
   std::array<unsigned char, 16> address{};
   return inet_pton(AF_INET, text.c_str(), address.data()) == 1 ||
@@ -29,7 +23,7 @@ bool isIpAddress(const std::string& text) {
 
 std::optional<uint16_t> portOf(const kube::Value& slice) {
   std::optional<uint16_t> first;
-  for (const kube::Value& port : listIn(slice, "ports")) {
+  for (const kube::Value& port : kube::listAt(slice, {"ports"})) {
     const kube::Value* number = port.find("port");
     if (number == nullptr || number->asInteger() == nullptr) continue;
     if (*number->asInteger() < 1 || *number->asInteger() > 65535) continue;
@@ -53,10 +47,10 @@ kube::Result<std::vector<client::ServerAddress>> apiAddressesIn(const kube::Valu
   const auto port = portOf(slice);
   if (!port) return noSlice("it names no port");
   std::vector<client::ServerAddress> found;
-  for (const kube::Value& endpoint : listIn(slice, "endpoints")) {
+  for (const kube::Value& endpoint : kube::listAt(slice, {"endpoints"})) {
     const kube::Value* ready = endpoint.at({"conditions", "ready"});
     if (ready != nullptr && ready->asBool() != nullptr && !*ready->asBool()) continue;
-    for (const kube::Value& address : listIn(endpoint, "addresses")) {
+    for (const kube::Value& address : kube::listAt(endpoint, {"addresses"})) {
       if (found.size() == kMostApiServers) return found;
       if (address.asString() != nullptr && isIpAddress(*address.asString()))
         found.push_back({true, *address.asString(), *port, ""});

@@ -164,8 +164,8 @@ AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
   return {options_.annotationsCount(), options_.clock()};
 }
 
-// That an object is not to be seen proves nothing: whoever remembers its deletion may be told of sooner than
-// the object itself.
+// An object that the view lacks may still exist: the watch of CriticalServices may be ahead of the watch of
+// the object's type.
 void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
                                       TimePoint now) {
   const ViewFacts facts(entries, view, records_, now);

@@ -122,7 +122,7 @@ DeferredDeletionStore::Places DeferredDeletionStore::placesFor(const DeferredDel
   return places;
 }
 
-// What is about to be forgotten is to be remembered anew.
+// An entry that is about to be deleted from a status counts as missing there.
 std::set<std::string> DeferredDeletionStore::missing(const Places& places, const std::string& uid) const {
   std::set<std::string> services;
   for (const auto& [service, isThere] : places) {

@@ -159,7 +159,7 @@ class DeferredDeletionStore {
   TimePoint stopBy_ LASTOUT_GUARDED_BY(mutex_);
   bool hasEnded_ LASTOUT_GUARDED_BY(mutex_) = true;  // the thread
   std::map<std::string, Changes> waiting_ LASTOUT_GUARDED_BY(mutex_);
-  std::shared_ptr<const Writing> writing_ LASTOUT_GUARDED_BY(mutex_);  // null: nothing is being written
+  std::shared_ptr<const Writing> writing_ LASTOUT_GUARDED_BY(mutex_);  // nullptr while no write runs
   std::vector<Unplaced> unplaced_ LASTOUT_GUARDED_BY(mutex_);
   std::thread thread_;
 };

@@ -255,9 +255,9 @@ bool LiveView::hasLostItsCrd(const kube::GroupResource& type) const {
          wasEverDefined(type);
 }
 
-// By this lastout's own eyes, or by what the status of each CriticalService says that names the type: what
-// stands in one counts for that one alone. (Whoever starts within the second in which discovery still names
-// a type whose CRD is gone must not take it for one that is served without.)
+// True if this process has seen a CRD of the type, or if every CriticalService that names the type has it in
+// status.seenTypes: one status alone must not decide for other CriticalServices. (For a second after its CRD
+// is gone discovery still names a type; a process that starts then must not take it for an aggregated one.)
 bool LiveView::wasEverDefined(const kube::GroupResource& type) const {
   if (defined_.contains(type)) return true;
   bool isNamed = false;

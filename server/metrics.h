@@ -34,7 +34,7 @@ struct Health {
   bool isReady() const { return knowsCluster && hasCertificate && !isEnding; }
 };
 
-// What is not counted, but looked at when somebody asks.
+// Values that are read when somebody asks for the metrics, rather than counted.
 struct Standing {
   Health health;
   std::optional<bool> webhookInForce;  // nothing: others keep the webhook configuration

@@ -30,10 +30,10 @@ class ReviewPaths {
   std::map<std::string, TimePoint, std::less<>> former_;  // each until then
 };
 
-// An API server that cannot reach a listener tells whoever deletes something where it tried to call. So a new
-// path is due once a listener that could not be reached answers again, and once another process answers than
-// any before: that one was started meanwhile. A probe that lacked a right, or reached no API server, says
-// nothing of listeners. One thread at a time.
+// An API server that cannot reach a listener tells the client which URL it called. So a new path is due when
+// a listener that could not be reached answers again, and when a process answers that never answered before,
+// since it was started meanwhile. A probe that lacked a right, or reached no API server, does not count. One
+// thread at a time.
 class PathRenewal {
  public:
   void answered(const ProbeAnswer& probe);

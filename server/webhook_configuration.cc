@@ -7,7 +7,6 @@
 
 #include "kube/base64.h"
 #include "kube/text_at.h"
-#include "server/list_at.h"
 #include "server/sentinel.h"
 #include "server/webhook_entries.h"
 
@@ -173,10 +172,10 @@ bool lacksConditions(const DeclaredWebhooks& standing, const DeclaredWebhooks& m
 }
 
 std::string homeOf(const kube::Value& object) {
-  for (const kube::Value& owner : listAt(object, {"metadata", "ownerReferences"})) {
+  for (const kube::Value& owner : kube::listAt(object, {"metadata", "ownerReferences"})) {
     if (kube::textAt(owner, {"kind"}) == "Namespace") return kube::textAt(owner, {"name"});
   }
-  for (const kube::Value& webhook : listAt(object, {"webhooks"})) {
+  for (const kube::Value& webhook : kube::listAt(object, {"webhooks"})) {
     const std::string& home = kube::textAt(webhook, {"clientConfig", "service", "namespace"});
     if (!home.empty()) return home;
   }

@@ -53,7 +53,7 @@ class RunCheck {
   }
 
  private:
-  // Of what some CriticalService guards: of the rest no entry is looked at.
+  // Only for objects that a CriticalService guards: other entries are ignored.
   bool forgeAndGoOn() {
     const Model& model = machine_.model();
     if (forges_ && random_.below(12) == 0 && !guarded_.empty()) {

@@ -43,7 +43,7 @@ bool isNamed(const ToldCluster& told, const kube::GroupResource& type) {
   return std::ranges::any_of(told.services, [&](const auto& one) { return isNamedBy(one.second, type); });
 }
 
-// By lastout's own eyes; or by the status of each CriticalService that names it, which counts for that one.
+// True if lastout has seen a CRD of it, or if the status of every CriticalService that names it says so.
 bool wasDefined(const ToldCluster& told, const kube::GroupResource& type) {
   if (told.wereDefined.contains(type)) return true;
   return isNamed(told, type) && std::ranges::all_of(told.services, [&](const auto& one) {

@@ -13,7 +13,7 @@
 
 namespace lastout::testing {
 
-// What a type's own watch told last.
+// The last report of the watch of a type.
 struct ToldReading {
   client::Knowledge::State state = client::Knowledge::State::NeverSynced;
   client::TimePoint asOf;
@@ -42,7 +42,7 @@ struct ToldCluster {
   // What it remembers of types:
   std::set<kube::GroupResource> wereDefined = {};  // it saw a CRD of them
   std::set<kube::GroupResource> wereServed = {};   // without a CRD, ever
-  // Of the types of a CriticalService's criteria, by its name: status.seenTypes, as it is to be.
+  // By name of the CriticalService: the types that its status.seenTypes has to list.
   std::map<std::string, std::set<kube::GroupResource>> seenBy = {};
 };
 
