@@ -431,8 +431,13 @@ void FaultWorld::finalizeByHand() {
 }
 
 std::string FaultWorld::refusalOf(const std::string& path) {
-  const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
-  return std::string(apiserver::stringAt(status, {"message"}));
+  std::string refusal;
+  waitUntil("lastout reads in time what it decides by", [&] {
+    const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
+    refusal = apiserver::stringAt(status, {"message"});
+    return refusal.find("took too long; try again") == std::string::npos;
+  });
+  return refusal;
 }
 
 void FaultWorld::denyToAll(const std::string& operation, const kube::GroupResource& type) {
