@@ -162,7 +162,8 @@ void ClusterView::understandAgain(std::string_view group) {
   for (const criticalservice::CriticalService* service : services()) {
     if (!group.empty() && !criticalservice::namesGroup(*service, group)) continue;
     criticalservice::CriticalService now = understood(*service);
-    if (now.criteria != service->criteria || now.seenTypes != service->seenTypes)
+    if (now.criteria != service->criteria || now.seenTypes != service->seenTypes ||
+        now.misnamed != service->misnamed)
       changed.push_back(std::move(now));
   }
   for (criticalservice::CriticalService& service : changed) put(std::move(service));

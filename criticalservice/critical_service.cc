@@ -1,5 +1,6 @@
 #include "criticalservice/critical_service.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lastout::criticalservice {
@@ -97,6 +98,12 @@ std::string_view doubtOf(const Criterion& criterion) {
   return {};
 }
 
+std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
+  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  if (specific == nullptr || specific->object.type != kube::crdType()) return std::nullopt;
+  return kube::definedBy(specific->object.name);
+}
+
 std::string toString(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type);
@@ -124,6 +131,10 @@ std::string fieldOf(const CriticalService& service, size_t criterion) {
     return std::string(kDependenciesField);
   if (!service.notUnderstood.empty()) return "spec";
   return "spec.criteria[" + std::to_string(criterion) + "]";
+}
+
+bool isProviderMisnamed(const CriticalService& service) {
+  return std::ranges::find(service.misnamed, kProviderField, &Misnamed::field) != service.misnamed.end();
 }
 
 kube::Value toManifest(const CriticalService& service) {

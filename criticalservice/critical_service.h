@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -70,6 +71,13 @@ struct DependencySpec {
 
 using Criterion = std::variant<FinalizerCriterion, SpecificResourceCriterion, InstancesCriterion>;
 
+// An object that the spec names as none can be called, by the types that there are.
+struct Misnamed {
+  std::string field;  // "spec.provider"
+  std::string why;    // "widgets.my.crd.group are cluster-scoped: leave the namespace out"
+  friend bool operator==(const Misnamed&, const Misnamed&) = default;
+};
+
 struct CriticalService {
   kube::ObjectMeta meta;
   kube::ObjectKey provider;
@@ -84,6 +92,9 @@ struct CriticalService {
   DeferredDeletions deferredDeletions;  // status.deferredDeletions
   // status.seenTypes: those types of its criteria, and those whose CRDs these name, that a CRD has defined.
   std::set<kube::GroupResource> seenTypes = {};
+  // The provider and listed dependencies that can be no objects. What was meant is not guarded: who wrote the
+  // name was asked for rights to an object of that name, and to no other.
+  std::vector<Misnamed> misnamed = {};
   // Why the spec cannot be understood; empty: it can. Otherwise it has one criterion, in doubt, on the
   // CriticalService itself, and of all else what could be read.
   kube::Errors notUnderstood = {};
@@ -97,6 +108,8 @@ std::string_view toString(DeletionIntent intent);        // the word in spec.del
 std::string_view toString(EnforcementMode enforcement);  // the word in spec.enforcement
 const kube::GroupResource& typeOf(const Criterion& criterion);
 std::string_view doubtOf(const Criterion& criterion);  // its `doubt`
+// The type whose CRD the criterion names; nullopt: it names none.
+std::optional<kube::GroupResource> definedBy(const Criterion& criterion);
 // "finalizer my.crd.group/super-important on coolresources.my.crd.group",
 // "customresourcedefinitions.apiextensions.k8s.io/x", "any coolresources.my.crd.group"
 std::string toString(const Criterion& criterion);
@@ -106,6 +119,8 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 // it, kDependenciesField; "spec" where that is not understood.
 std::string fieldOf(const CriticalService& service, size_t criterion);
 inline constexpr size_t kMostSeenTypes = 128;  // two for each criterion, as the CRD has it
+inline constexpr std::string_view kProviderField = "spec.provider";
+bool isProviderMisnamed(const CriticalService& service);
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and

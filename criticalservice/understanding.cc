@@ -14,13 +14,6 @@ constexpr std::string_view kMissing = "never seen: ";
 
 std::string nameOf(const kube::GroupResource& type) { return kube::toString(type); }
 
-// The type whose CRD the criterion names; nullopt: it names none.
-std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
-  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-  if (specific == nullptr || specific->object.type != kube::crdType()) return std::nullopt;
-  return kube::definedBy(specific->object.name);
-}
-
 class Understanding {
  public:
   Understanding(CriticalService& service, const KnownTypes& types) : service_(service), types_(types) {}
@@ -33,6 +26,11 @@ class Understanding {
       if (auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
         specific->doubt = doubtOfObject(criterion, *specific);
     }
+    service_.misnamed.clear();
+    noteMisnamed(kProviderField, service_.provider);
+    const std::vector<kube::ObjectKey>& listed = service_.dependencies.listed;
+    for (size_t i = 0; i < listed.size(); ++i)
+      noteMisnamed(std::string(kDependenciesField) + "[" + std::to_string(i) + "]", listed[i]);
   }
 
  private:
@@ -51,6 +49,12 @@ class Understanding {
     }
   }
 
+  void noteMisnamed(std::string_view field, const kube::ObjectKey& object) {
+    std::string why = doubtOfType(object.type, true);
+    if (why.empty()) why = doubtOfScope(object);
+    if (!why.empty()) service_.misnamed.push_back({std::string(field), std::move(why)});
+  }
+
   bool isUnseen(const kube::GroupResource& type) const {
     return !types_.isThere(type) && !types_.wasThere(type) && !service_.seenTypes.contains(type);
   }
@@ -67,22 +71,32 @@ class Understanding {
     return std::string(kMissing) + kube::toString(type) + " are not installed" + nearest(type, false, nameOf);
   }
 
+  std::string doubtOfScope(const kube::ObjectKey& object) const {
+    const bool hasNamespace = !object.namespaceName.empty();
+    if (!types_.isThere(object.type) ||
+        types_.isNamespaced(object.type).value_or(hasNamespace) == hasNamespace)
+      return {};
+    return kube::toString(object.type) + (hasNamespace ? " are cluster-scoped: leave the namespace out"
+                                                       : " are namespaced: the namespace is missing");
+  }
+
   std::string doubtOfObject(const Criterion& criterion, const SpecificResourceCriterion& specific) const {
     const kube::GroupResource& type = specific.object.type;
     if (std::string doubt = doubtOfType(type, specific.metIfNotInstalled); !doubt.empty()) return doubt;
-    const bool hasNamespace = !specific.object.namespaceName.empty();
-    if (types_.isThere(type) && types_.isNamespaced(type).value_or(hasNamespace) != hasNamespace)
-      return kube::toString(type) + (hasNamespace ? " are cluster-scoped: leave the namespace out"
-                                                  : " are namespaced: the namespace is missing");
+    if (std::string doubt = doubtOfScope(specific.object); !doubt.empty()) return doubt;
     const auto defined = definedBy(criterion);
     if (!defined) return {};
     if (defined->group.empty())
       return "no CRD is called " + kube::inQuotes(specific.object.name) +
              ": that is the resource, a dot, and the group";
     // Which CRDs there are is known, whether or not the API server can say what it serves of the group.
-    const bool isStrangeCrd = isUnseen(*defined) && types_.isCertain(kube::crdType());
-    if (!isStrangeCrd || !types_.isServed(defined->group)) return {};
-    return "there is no CRD " + kube::inQuotes(specific.object.name) + nearest(*defined, true, kube::crdName);
+    if (!isUnseen(*defined) || !types_.isCertain(kube::crdType())) return {};
+    if (types_.isServed(defined->group))
+      return "there is no CRD " + kube::inQuotes(specific.object.name) +
+             nearest(*defined, true, kube::crdName);
+    if (specific.metIfNotInstalled) return {};
+    return std::string(kMissing) + "CRD " + kube::inQuotes(specific.object.name) + " is not installed" +
+           nearest(*defined, false, kube::crdName);
   }
 
   // "; did you mean ...?", where some type is called so, of the same group if it is to be.
@@ -133,6 +147,8 @@ void understand(CriticalService& service, const KnownTypes& types) {
 }
 
 bool namesGroup(const CriticalService& service, std::string_view group) {
+  const auto isOfGroup = [&](const kube::ObjectKey& object) { return object.type.group == group; };
+  if (isOfGroup(service.provider) || std::ranges::any_of(service.dependencies.listed, isOfGroup)) return true;
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
     const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
     const bool isOfCrd = specific != nullptr && specific->object.type == kube::crdType();

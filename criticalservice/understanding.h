@@ -1,4 +1,4 @@
-// understand(): whether the criteria of a CriticalService mean something, by the types that there are.
+// understand(): whether what a CriticalService names can be there, by the types that there are.
 #pragma once
 
 #include <functional>
@@ -35,12 +35,14 @@ struct KnownTypes {
 KnownTypes knownTypes(const kube::ResourceMap& types);
 
 // Sets the doubt of each criterion: a group that is served without the resource, the scope or the CRD that
-// the criterion names, or a type that was never there, unless the criterion says `ifNotInstalled: Met`.
-// Adds to `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion names.
-// Changes nothing of a spec that is not understood.
+// the criterion names, or a type or CRD that was never there, unless the criterion says `ifNotInstalled:
+// Met`. Sets what is misnamed: a provider or listed dependency whose group is served without its resource or
+// scope. Adds to `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion
+// names. Changes nothing of a spec that is not understood.
 void understand(CriticalService& service, const KnownTypes& types);
 
-// True if a criterion is about a type of the group, or about the CRD of one.
+// True if a criterion, the provider or a listed dependency is of the group, or a criterion is about the CRD
+// of a type of it.
 bool namesGroup(const CriticalService& service, std::string_view group);
 
 // A type that was never there, in words, as a doubt begins: it is not misspelt for certain.

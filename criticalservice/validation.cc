@@ -29,6 +29,15 @@ bool waitsForCrd(const CriticalService& service, const kube::GroupResource& type
   });
 }
 
+// The type whose CRD that criterion names, unless another criterion is about the type itself.
+std::optional<kube::GroupResource> definedByOneOf(const CriticalService& service, size_t index) {
+  const auto defined = definedBy(service.criteria[index]);
+  const bool isNamed = defined && std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
+                         return typeOf(criterion) == *defined;
+                       });
+  return isNamed ? std::nullopt : defined;
+}
+
 void warnNotInstalled(kube::Errors& found, std::string_view path, const kube::GroupResource& type,
                       const kube::ResourceMap& types) {
   if (types.find(type) != nullptr) return;
@@ -155,6 +164,8 @@ kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& t
   warnMissingProvider(found, service, surroundings);
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types);
+    if (const auto defined = definedByOneOf(service, i))
+      warnNotInstalled(found, criterionPath(i), *defined, types);
     warnOpenWindow(found, service, i, types);
     warnStrangeFinalizer(found, service, i, surroundings);
     warnSameNamespace(found, service, i, surroundings);

@@ -10,6 +10,11 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
             "spec.deletionIntent is OrphanResources: the provider may go at any time", true};
   if (facts.auditOnly)
     return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything", true};
+  if (criticalservice::isProviderMisnamed(service))
+    return {false, "NotUnderstood",
+            "no object can be called as spec.provider says, so the one that is meant is not guarded: create "
+            "another "
+            "CriticalService for it"};
   if (!admission::isReviewed(service.provider, facts.ownNamespace))
     return {false, "NamespaceExcluded",
             "the API server does not ask about what is in namespace " + service.provider.namespaceName};

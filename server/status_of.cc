@@ -272,6 +272,10 @@ ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
 // What is not understood, or, if `missing`, was never installed, in words; empty: nothing of that kind.
 std::string doubts(const CriticalService& service, bool missing) {
   std::vector<std::string> why;
+  if (!missing) {
+    for (const criticalservice::Misnamed& object : service.misnamed)
+      why.push_back(object.field + ": " + object.why);
+  }
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     const std::string_view doubt = criticalservice::doubtOf(service.criteria[i]);
     if (!doubt.empty() && criticalservice::isOfMissingType(doubt) == missing)
@@ -299,13 +303,12 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
   if (service.deferral == criticalservice::DeferralMode::Never) return {};
   const uint32_t number = view.guards().find(service.meta.name);
   for (const auto& [key, annotated] : view.annotated()) {
-    const auto until = admission::askedUntil(annotated);
-    if (!until || !admission::isTimely(*until, now)) continue;
+    if (!admission::askedUntil(annotated, now)) continue;
     const bool isItself = key == criticalservice::keyOf(service);
     const bool isGuarded = std::ranges::any_of(view.guards().stakes(key), [&](const admission::Stake& stake) {
       return stake.service == number && admission::remembers(stake.role, isItself);
     });
-    if (isGuarded) asked.push_back(toString(key) + ": " + admission::wordsOf(annotated));
+    if (isGuarded) asked.push_back(toString(key) + ": " + admission::wordsOf(annotated, now));
   }
   return asked.empty() ? "" : "; " + joinedForPeople(asked);
 }

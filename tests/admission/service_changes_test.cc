@@ -40,10 +40,13 @@ class ServiceChanges : public ::testing::Test {
   ServiceChanges() { testing::objects(kTypes, types_); }
 
   kube::Object service(const std::string& criteria, const std::string& more = "") {
+    return serviceOf("group: apps, resource: deployments, namespace: n, name: d", criteria, more);
+  }
+  kube::Object serviceOf(const std::string& provider, const std::string& criteria,
+                         const std::string& more = "") {
     return testing::object(
         "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: s, uid: u}\nspec:\n" +
-            more + "  provider: {group: apps, resource: deployments, namespace: n, name: d}\n  criteria:\n" +
-            criteria,
+            more + "  provider: {" + provider + "}\n  criteria:\n" + criteria,
         types_);
   }
   // No criterion is known to be met, and what is asked about is counted.
@@ -93,12 +96,8 @@ TEST_F(ServiceChanges, WhoGivesTheProviderUpGivesItsCriteriaUpUnasked) {
 
 TEST_F(ServiceChanges, TheProviderStaysTheSameWhateverTheIntent) {
   const kube::Object after = service(std::string(kFinalizer), "  deletionIntent: OrphanResources\n");
-  const kube::Object other = testing::object(
-      "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: s, uid: u}\nspec:\n"
-      "  deletionIntent: OrphanResources\n"
-      "  provider: {group: apps, resource: deployments, namespace: n, name: other}\n  criteria:\n" +
-          std::string(kFinalizer),
-      types_);
+  const kube::Object other = serviceOf("group: apps, resource: deployments, namespace: n, name: other",
+                                       std::string(kFinalizer), "  deletionIntent: OrphanResources\n");
   EXPECT_EQ(problems(service(std::string(kFinalizer)), after), "");
   EXPECT_THAT(problems(service(std::string(kFinalizer)), other),
               HasSubstr("spec.provider cannot be changed"));

@@ -572,6 +572,8 @@ TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
   facts.auditOnly = false;
   service.provider.namespaceName = "kube-system";
   EXPECT_EQ(reason(), "no NamespaceExcluded");
+  service.misnamed = {{"spec.provider", "deployments.apps are namespaced: the namespace is missing"}};
+  EXPECT_EQ(reason(), "no NotUnderstood");
   service.intent = criticalservice::DeletionIntent::OrphanResources;
   EXPECT_EQ(reason(), "no OrphanResources");
 }

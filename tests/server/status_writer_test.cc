@@ -382,6 +382,39 @@ TEST_F(StatusWriterTest, SaysWhatIsNotUnderstood) {
   EXPECT_THAT(status()["unmetCriteria"].dump(), HasSubstr("no finalizer's name"));
 }
 
+// It could be written as long as no CRD told that operators have no namespace.
+TEST_F(StatusWriterTest, SaysThatNothingIsGuardedByTheNameOfNoObject) {
+  createStory();
+  Json misnamed = criticalService();
+  misnamed["metadata"]["name"] = "misnamed";
+  misnamed["spec"]["provider"] = {
+      {"group", "late.example.com"}, {"resource", "operators"}, {"namespace", "default"}, {"name", "one"}};
+  misnamed["spec"]["guard"] = {{"dependencies", Json::array({misnamed["spec"]["provider"]})}};
+  misnamed["spec"]["guard"]["dependencies"][0]["name"] = "other";
+  create("/apis/lastout.dev/v1alpha1/criticalservices", misnamed);
+  followTheStory();
+  write();
+  writeUntilCondition("Satisfied", "False CriterionUnmet");
+  const auto degraded = [this] {
+    const Json conditions =
+        get("/apis/lastout.dev/v1alpha1/criticalservices/misnamed")["status"]["conditions"];
+    const auto found = std::ranges::find(conditions, "Degraded", [](const Json& one) { return one["type"]; });
+    return found == conditions.end() ? Json() : *found;
+  };
+  writeUntil([&] { return degraded().is_object(); });
+  EXPECT_EQ(degraded()["status"], "False") << "there may be such a CRD yet";
+  Json definition = get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  definition["metadata"] = {{"name", "operators.late.example.com"}};
+  definition["spec"]["group"] = "late.example.com";
+  definition["spec"]["names"] = {{"kind", "Operator"}, {"plural", "operators"}};
+  create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+  writeUntil([&] { return degraded()["reason"] == "NotUnderstood"; });
+  EXPECT_EQ(
+      degraded()["message"],
+      "spec.provider: operators.late.example.com are cluster-scoped: leave the namespace out; "
+      "spec.guard.dependencies[0]: operators.late.example.com are cluster-scoped: leave the namespace out");
+}
+
 // So that they are absent without their CRDs to a lastout that starts then.
 TEST_F(StatusWriterTest, RemembersWhichTypesWereThere) {
   createStory();

@@ -70,7 +70,8 @@ class TypesByTheDocument {
     if (dot == std::string::npos) return false;
     const kube::GroupResource defined{specific->object.name.substr(dot + 1),
                                       specific->object.name.substr(0, dot)};
-    return types_.namespaced.contains(defined) || wasSeen(defined) || !hasOthersOf(defined.group);
+    const bool mayBeMissing = metIfNotInstalled && !hasOthersOf(defined.group);
+    return types_.namespaced.contains(defined) || wasSeen(defined) || mayBeMissing;
   }
 
  private:
