@@ -28,7 +28,8 @@ void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::Obj
   objects[key] = {meta.uid, found->second.substr(0, kLongestDeleteWhenFree + 1)};
 }
 
-tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object) {
+tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object,
+                                              std::optional<std::chrono::sys_seconds> now) {
   if (object.value.size() > kLongestDeleteWhenFree)
     return tl::unexpected("it has more than " + std::to_string(kLongestDeleteWhenFree) + " bytes");
   const size_t space = object.value.find(' ');
@@ -41,12 +42,11 @@ tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object) {
                           " is not the object's uid, a space, and a time such as 2026-11-21T02:46:59Z");
   if (uid != object.uid)
     return tl::unexpected("it is about another object of that name: this one has uid " + object.uid);
+  const std::chrono::sys_seconds time{std::chrono::seconds(*until)};
+  if (now && time <= *now) return tl::unexpected(std::string(kTimeHasPassed));
+  if (now && time - *now > kDeleteWhenFreeAtMost)
+    return tl::unexpected(std::string("its time is more than 7 days ahead: write a nearer one"));
   return *until;
-}
-
-bool isTimely(int64_t until, std::chrono::sys_seconds now) {
-  const std::chrono::seconds time(until);
-  return time > now.time_since_epoch() && time <= (now + kDeleteWhenFreeAtMost).time_since_epoch();
 }
 
 std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid,
@@ -60,8 +60,8 @@ std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid,
          kube::timestampText(until) + "'";
 }
 
-std::string wordsOf(const AnnotatedObject& object) {
-  const auto until = askedUntil(object);
+std::string wordsOf(const AnnotatedObject& object, std::optional<std::chrono::sys_seconds> now) {
+  const auto until = askedUntil(object, now);
   if (!until) return annotationName() + " means nothing: " + until.error();
   return annotationName() + " asks lastout to delete it once it may go, until " +
          kube::timestampText(std::chrono::sys_seconds(std::chrono::seconds(*until)));

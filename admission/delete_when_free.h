@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -32,18 +33,19 @@ using AnnotatedObjects = std::map<kube::ObjectKey, AnnotatedObject>;
 // The object is there, and looks so.
 void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::ObjectMeta& meta);
 
-// Until when the annotation asks for the object's deletion, in seconds since the epoch. Fails with what is
-// wrong with its value: it is not "UID UNTIL", or the uid is that of another object.
-tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object);
-
-// Whether an annotation with that time counts at `now`, as far as its time goes: it is to come, and soon.
-bool isTimely(int64_t until, std::chrono::sys_seconds now);
+// Until when the annotation asks for the object's deletion, in seconds since the epoch. Fails with why it
+// asks for nothing: its value is not "UID UNTIL", the uid is that of another object, or at `now` (nullopt:
+// nobody knows what time it is) its time has passed, or is too far ahead.
+tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object,
+                                              std::optional<std::chrono::sys_seconds> now);
+inline constexpr std::string_view kTimeHasPassed = "its time has passed";  // as it fails then
 
 // By which a person asks for it: "kubectl annotate ...". Empty where a name holds what a shell would not
 // leave as it is.
 std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds until);
 
-// For whoever asks about the object: until when it is asked for, or why the annotation means nothing.
-std::string wordsOf(const AnnotatedObject& object);
+// For whoever asks about the object at `now`: until when it is asked for, or why the annotation means
+// nothing.
+std::string wordsOf(const AnnotatedObject& object, std::optional<std::chrono::sys_seconds> now);
 
 }  // namespace lastout::admission

@@ -75,8 +75,8 @@ Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
     Why answer = why(cluster.graph, cluster.guards, *found->key, cluster.reader);
     const auto annotated = cluster.annotated.find(*found->key);
     if (answer.guarded && annotated != cluster.annotated.end())
-      answer.deferredDeletion +=
-          (answer.deferredDeletion.empty() ? "" : "; ") + kube::printable(wordsOf(annotated->second));
+      answer.deferredDeletion += (answer.deferredDeletion.empty() ? "" : "; ") +
+                                 kube::printable(wordsOf(annotated->second, cluster.now));
     return answer;
   }
   const auto pattern = kube::parsePattern(reference, cluster.types);

@@ -28,6 +28,8 @@ struct KnownCluster {
   kube::ResourceMap types = kube::ResourceMap::builtIn();
   Reader reader = Reader::OfLastout;  // of what is said about it
   AnnotatedObjects annotated;         // as of ClusterView
+  // When that was; nullopt: at no time that anybody knows, as of manifests.
+  std::optional<std::chrono::sys_seconds> now;
 };
 
 struct GraphQuestion {

@@ -106,6 +106,7 @@ tl::expected<admission::KnownCluster, kube::Errors> askCluster(const SourceOptio
   auto asked = server::askOnce(*access, questionAbout(reference));
   if (!asked) return unusable(std::move(asked.error()));
   for (const std::string& warning : asked->warnings) printWarnings({sourceProblem(warning)});
+  asked->cluster.now = std::chrono::sys_seconds(std::chrono::seconds(std::time(nullptr)));
   return std::move(asked->cluster);
 }
 

@@ -10,16 +10,11 @@ namespace {
 
 using Kind = DeferredDeletionEvent::Kind;
 
-constexpr const char* kExpired = "its time has passed";
-constexpr const char* kTooFarAhead = "its time is more than 7 days ahead: write a nearer one";
 constexpr const char* kAnnotationGone = "the annotation was taken away";
 
 // Why the annotation does not count; empty: it does.
 std::string doubtOf(const admission::AnnotatedObject& annotated, const AnnotationsNow& annotations) {
-  const auto until = admission::askedUntil(annotated);
-  if (!until) return until.error();
-  if (*until <= annotations.now.time_since_epoch().count()) return kExpired;
-  if (!admission::isTimely(*until, annotations.now)) return kTooFarAhead;
+  if (const auto until = admission::askedUntil(annotated, annotations.now); !until) return until.error();
   if (annotations.count.value_or(false)) return {};
   return "the API servers do not enforce the ValidatingAdmissionPolicy " +
          std::string(deleteWhenFreeTerms().name) +
@@ -37,7 +32,7 @@ bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, cons
 std::optional<DeferredDeletionEvent::Kind> AnnotationNews::newsOf(const Told* before, const Told& now) {
   const bool didCount = before != nullptr && before->counts;
   if (now.counts) return didCount ? std::nullopt : std::optional(Kind::Remembered);
-  if (didCount && now.why == kExpired) return Kind::TakenBack;
+  if (didCount && now.why == admission::kTimeHasPassed) return Kind::TakenBack;
   const bool isOld = before != nullptr && before->why == now.why;
   return isOld ? std::nullopt : std::optional(Kind::Ignored);
 }

@@ -148,7 +148,7 @@ HttpResponse graphAnswer(const LiveView& view, std::string_view query) {
   return {200, format->contentType, std::move(*text), {}};
 }
 
-HttpResponse whyAnswer(const LiveView& view, std::string_view query) {
+HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now) {
   Parameters parameters(query, {"ref", "format"});
   const std::string format = parameters.has("format") ? parameters.text("format") : "json";
   if (format != "json" && format != "text")
@@ -156,7 +156,9 @@ HttpResponse whyAnswer(const LiveView& view, std::string_view query) {
   if (parameters.text("ref").empty())
     parameters.fail("ref is missing: name an object, as in /why?ref=deployments.apps/shop/web");
   if (!parameters.problem().empty()) return said(400, parameters.problem());
-  const auto why = admission::whyOf(copyOf(view), parameters.text("ref"));
+  admission::KnownCluster cluster = copyOf(view);
+  cluster.now = std::chrono::floor<std::chrono::seconds>(now);
+  const auto why = admission::whyOf(cluster, parameters.text("ref"));
   if (!why) return unanswered(why.error());
   if (format == "text") return {200, kPlainText, toText(*why), {}};
   return {200, "application/json", toJson(*why), {}};
@@ -210,8 +212,9 @@ std::vector<admission::HttpRoute> Answers::routes() {
   }));
   routes.push_back(route(
       "/graph", [this](const HttpRequest& request) { return graphAnswer(sources_.view, request.query); }));
-  routes.push_back(
-      route("/why", [this](const HttpRequest& request) { return whyAnswer(sources_.view, request.query); }));
+  routes.push_back(route("/why", [this](const HttpRequest& request) {
+    return whyAnswer(sources_.view, request.query, sources_.clock());
+  }));
   return routes;
 }
 

@@ -13,6 +13,7 @@
 #include "admission/http_server.h"
 #include "admission/known_cluster.h"
 #include "server/authorization.h"
+#include "server/lease.h"
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -32,16 +33,17 @@ struct AnswersSources {
   const Metrics& metrics;
   std::function<Health()> health;      // called by any thread; must not wait for anything
   std::function<Standing()> standing;  // called by any thread
+  std::function<WallTime()> clock;     // called by any thread
   Log log;
 };
 
-// What is known now, for whoever takes longer to read it.
+// What is known now, for whoever takes longer to read it; it does not say when that is.
 admission::KnownCluster copyOf(const LiveView& view);
 
 // The answer to GET /graph?<query> and GET /why?<query>: 200; 400 with what is wrong with the query; 404 when
-// there is no such object.
+// there is no such object. `now`: what time it is.
 admission::HttpResponse graphAnswer(const LiveView& view, std::string_view query);
-admission::HttpResponse whyAnswer(const LiveView& view, std::string_view query);
+admission::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now);
 
 // /livez and /readyz, which answer anybody, on whatever port, where requests are read: `health` must not wait
 // for anything.

@@ -168,6 +168,9 @@ TEST(WhyTest, SaysWhatItsAnnotationAsksFor) {
   EXPECT_EQ(whyOf(cluster, "deployment/operator -n web")->deferredDeletion,
             "its annotation lastout.dev/delete-when-free asks lastout to delete it once it may go, until "
             "2026-11-23T02:00:00Z");
+  cluster.now = std::chrono::sys_days(std::chrono::year(2026) / 11 / 24);
+  EXPECT_EQ(whyOf(cluster, "deployment/operator -n web")->deferredDeletion,
+            "its annotation lastout.dev/delete-when-free means nothing: its time has passed");
 }
 
 TEST(WhyTest, WhatIsNotThereIsSaidToBe) {
