@@ -63,15 +63,15 @@ bool areThese(const kube::Value::List& parts, const std::vector<std::string_view
                             [](const kube::Value& part) { return kube::textAt(part, {"expression"}); });
 }
 
-// True if the policy is about every write of every object, its errors deny, and its expressions are these.
+}  // namespace
+
 bool says(const kube::Value& policy, const PolicyTerms& terms) {
-  return kube::textAt(policy, {"spec", "failurePolicy"}) != "Ignore" && isAboutEveryWrite(policy) &&
+  return policy.at({"spec", "paramKind"}) == nullptr &&
+         kube::textAt(policy, {"spec", "failurePolicy"}) != "Ignore" && isAboutEveryWrite(policy) &&
          areThese(kube::listAt(policy, {"spec", "matchConditions"}), terms.conditions) &&
          areThese(kube::listAt(policy, {"spec", "variables"}), terms.variables) &&
          areThese(kube::listAt(policy, {"spec", "validations"}), terms.validations);
 }
-
-}  // namespace
 
 const PolicyTerms& deleteWhenFreeTerms() {
   static const PolicyTerms kTerms{

@@ -30,6 +30,10 @@ struct PolicyTerms {
 // deploy/validating-admission-policies.yaml.
 const PolicyTerms& deleteWhenFreeTerms();
 
+// True if the policy is about every write of every object, its errors deny, and its expressions are these.
+// With parameters it is not: a binding may let pass whatever has none.
+bool says(const kube::Value& policy, const PolicyTerms& terms);
+
 // Its functions may be called by any thread; start() and stop() by one at a time.
 class AdmissionPolicy {
  public:

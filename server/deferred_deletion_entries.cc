@@ -34,9 +34,9 @@ void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& anno
                   std::map<std::string, DeferredDeletionEntry>& byUid) {
   if (!annotations.count.value_or(false)) return;
   for (const auto& [key, annotated] : view.annotated()) {
-    const auto until = admission::askedUntil(annotated);
+    const auto until = admission::askedUntil(annotated, annotations.now);
     const criticalservice::CriticalService* guard = guardOfAnnotated(view, key);
-    if (guard == nullptr || !until || !admission::isTimely(*until, annotations.now)) continue;
+    if (guard == nullptr || !until) continue;
     DeferredDeletionEntry& entry = byUid.try_emplace(annotated.uid).first->second;
     entry.deletion = deletionBy(key, annotated.uid);
     entry.byController = false;
@@ -66,6 +66,11 @@ const criticalservice::CriticalService* guardOfAnnotated(const admission::Cluste
 
 DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid) {
   return {object, uid, {}, "its annotation " + std::string(admission::kDeleteWhenFree), 0, {}};
+}
+
+admission::Wish wishFor(const DeferredDeletionEntry& entry, const admission::WishFacts& facts) {
+  if (entry.neededBy && !admission::goesAnyway(facts)) return admission::Wish::TakenBack;
+  return admission::wishOf(facts);
 }
 
 // What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What

@@ -58,6 +58,9 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
                                                              const Requesters& requesters,
                                                              const AnnotationsNow& annotations = {});
 
+// What becomes of the entry, by the facts of its object.
+admission::Wish wishFor(const DeferredDeletionEntry& entry, const admission::WishFacts& facts);
+
 // A CriticalService on whose behalf an annotation of the object counts: it guards the object, and wants
 // deletions to be deferred. nullptr: there is none. Valid until the next change of the view.
 const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,

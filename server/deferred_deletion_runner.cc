@@ -216,8 +216,8 @@ void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
     return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
   }
   if (!object->isThere) return over(entry);
-  const Wish wish = admission::wishOf(object->facts);
-  if (wish == Wish::TakenBack || (entry.neededBy && !admission::goesAnyway(object->facts))) {
+  const Wish wish = wishFor(entry, object->facts);
+  if (wish == Wish::TakenBack) {
     if (entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
     return over(entry);
   }

@@ -31,8 +31,7 @@ void ReviewedObjects::add(const criticalservice::CriticalService& service, const
 }
 
 bool ReviewedObjects::covers(const ReviewedObjects& wanted) const {
-  return std::ranges::all_of(wanted.deleted,
-                             [this](const kube::ObjectKey& object) { return deleted.contains(object); });
+  return std::ranges::includes(deleted, wanted.deleted) && std::ranges::includes(scaled, wanted.scaled);
 }
 
 ReviewedObjects ReviewedObjects::common(const ReviewedObjects& other) const {

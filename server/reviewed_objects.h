@@ -25,7 +25,7 @@ struct ReviewedObjects {
   // stays while there is any CriticalService. As of admission::guardsOf().
   void add(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
            const admission::Dependencies& dependencies, std::string_view ownNamespace);
-  // True if the deletions of all that is `wanted` are reviewed; scaling apart.
+  // True if all that is `wanted` is reviewed.
   bool covers(const ReviewedObjects& wanted) const;
   // Returns the objects that are reviewed by both.
   ReviewedObjects common(const ReviewedObjects& other) const;

@@ -123,9 +123,7 @@ bool isAskedFor(const ForgedCluster& cluster, const server::DeferredDeletionEntr
 
 // As DeferredDeletionRunner decides, but for the verdict, which is another property's.
 bool wouldDelete(const server::DeferredDeletionEntry& entry, const server::OwnedObject& object) {
-  if (!entry.isWanted || !object.isThere) return false;
-  if (entry.neededBy && !admission::goesAnyway(object.facts)) return false;
-  return admission::wishOf(object.facts) == admission::Wish::Stands;
+  return entry.isWanted && object.isThere && server::wishFor(entry, object.facts) == admission::Wish::Stands;
 }
 
 bool isAdopted(const ForgedObject& object, const DeferredDeletion& deletion) {

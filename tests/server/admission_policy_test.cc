@@ -101,6 +101,14 @@ TEST_F(AdmissionPolicyTest, IsNotWhereItIsAboutLessOrSaysSomethingElse) {
   EXPECT_TRUE(isEnforced());
 }
 
+// lastout up keeps no such policy, and an API server does. Its binding may allow what has no parameters.
+TEST(PolicyTermsTest, AreNotThoseOfAPolicyWithParameters) {
+  Json policy = policyObject();
+  EXPECT_TRUE(says(kube::fromJson(policy), deleteWhenFreeTerms()));
+  policy["spec"]["paramKind"] = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
+  EXPECT_FALSE(says(kube::fromJson(policy), deleteWhenFreeTerms()));
+}
+
 TEST_F(AdmissionPolicyTest, IsNotWhereItOnlyWarns) {
   Json binding = bindingObject();
   binding["spec"]["validationActions"] = {"Warn", "Audit"};

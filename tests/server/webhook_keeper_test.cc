@@ -261,6 +261,10 @@ TEST(ReviewedObjects, AreWhatACriticalServiceGuards) {
   EXPECT_TRUE(objects.covers(wanted));
   EXPECT_FALSE(wanted.covers(objects));
   EXPECT_EQ(objects.common(wanted), wanted);
+  ReviewedObjects withoutScaling = wanted;
+  withoutScaling.scaled.clear();
+  EXPECT_TRUE(wanted.covers(withoutScaling));
+  EXPECT_FALSE(withoutScaling.covers(wanted)) << "it may be scaled to zero unasked";
 
   ReviewedObjects none;
   service.intent = criticalservice::DeletionIntent::OrphanResources;
