@@ -38,7 +38,10 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
     : options_(std::move(options)),
       server_(access->newServer()),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
-      problems_(options_.log, "the certificate's Secret cannot be renewed: ",
+      problems_(options_.log,
+                options_.renews ? "the certificate's Secret cannot be renewed: "
+                                : "no review is answered before there is a certificate in Secret " +
+                                      options_.namespaceName + "/" + options_.name + ": ",
                 "the certificate's Secret is as it should be again"),
       watcher_(watchOf(*access,
                        {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
@@ -116,7 +119,8 @@ void CertificateSecret::run() {
     const std::optional<kube::Value> standing = standing_;
     lock.unlock();
     if (standing) take(sharedCertificateIn(*standing));
-    const std::optional<std::string> problem = options_.renews ? renew(standing) : std::nullopt;
+    const std::optional<std::string> problem =
+        options_.renews ? renew(standing) : whyNothingIsUsed(standing.has_value());
     report(problem.value_or(""));
     if (!problem) backoff_.reset();
     const std::chrono::milliseconds pause = problem ? backoff_.next() : options_.lookAfter;
@@ -154,6 +158,12 @@ void CertificateSecret::take(const SharedCertificate& shared) {
   used_ = shared;
   const kube::MutexLock lock(mutex_);
   isUsed_ = true;
+}
+
+std::optional<std::string> CertificateSecret::whyNothingIsUsed(bool isThere) const {
+  if (used_) return std::nullopt;
+  if (isThere) return "it holds none that can be used";
+  return "it is not there; lastout serve --roles controller makes it";
 }
 
 // Over the version that was seen, or none. Fails with why not, for the log; that another replica was faster

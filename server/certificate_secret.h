@@ -62,13 +62,14 @@ class CertificateSecret {
   void run();
   void report(const std::string& problem);
   void take(const SharedCertificate& shared);
+  std::optional<std::string> whyNothingIsUsed(bool isThere) const;
   std::optional<std::string> renew(const std::optional<kube::Value>& standing);
 
   const CertificateSecretOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;                // of the thread
   std::optional<SharedCertificate> used_;  // likewise
-  ProblemLog problems_;                    // likewise: with renewing it
+  ProblemLog problems_;                    // likewise: with renewing it, or with none to use
 
   mutable kube::Mutex mutex_;
   kube::ConditionVariable changed_;

@@ -14,6 +14,7 @@ namespace lastout::server {
 namespace {
 
 using lastout::testing::WireAnswer;
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -84,12 +85,17 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
 // It has no right to: that is for the process with the other role.
 TEST_F(CertificateSecretTest, IsUsedAndNotMadeByOneThatDoesNotRenewIt) {
   Replica& reader = startReplica(false);
+  waitUntil([&] { return !logged().empty(); });
+  EXPECT_THAT(
+      logged(),
+      ElementsAre("no review is answered before there is a certificate in Secret default/lastout-tls: "
+                  "it is not there; lastout serve --roles controller makes it"));
   startReplica();
   waitUntil([&] { return reader.secret->isKnown(); });
   EXPECT_EQ(reader.uses(), stored());
   remove(kSecret);
   waitUntil([&] { return !stored().key.empty() && reader.uses() == stored(); });
-  EXPECT_THAT(logged(), ::testing::IsEmpty());
+  EXPECT_THAT(logged(), ElementsAre(_, "the certificate's Secret is as it should be again"));
 }
 
 TEST_F(CertificateSecretTest, IsMadeOnceAndUsedByAll) {
