@@ -28,8 +28,8 @@ constexpr size_t kRecentLines = 12;
 
 // How long a lastout may not hear of a change: on its own it waits for seconds before it asks an API server
 // again that has failed.
-constexpr std::chrono::seconds kHearing{2};
-constexpr std::chrono::seconds kHearingOnItsOwn{10};
+constexpr std::chrono::seconds kHearing{2 * kFaultsSlower};
+constexpr std::chrono::seconds kHearingOnItsOwn{10 * kFaultsSlower};
 
 constexpr const char* kFaultMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kFaultServices = "/apis/lastout.dev/v1alpha1/criticalservices";
@@ -407,8 +407,13 @@ void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::fun
   clients.reserve(paths.size());
   for (const std::string& path : paths) {
     clients.emplace_back([this, path, &left] {
-      waitUntil(
-          "it is gone: " + path, [&] { return ask("DELETE", path).status == 404; }, kLongestPause);
+      std::string hope;  // with the last answer, for the message of a failure
+      const auto isGone = [&] {
+        const HttpResponse answer = ask("DELETE", path);
+        hope = "it is gone: " + path + "\nthe last answer: " + answer.body;
+        return answer.status == 404;
+      };
+      waitUntil(hope, isGone, kLongestPause);
       --left;
     });
   }
@@ -431,10 +436,14 @@ void FaultWorld::finalizeByHand() {
 }
 
 std::string FaultWorld::refusalOf(const std::string& path) {
+  const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
+  return std::string(apiserver::stringAt(status, {"message"}));
+}
+
+std::string FaultWorld::refusalInTimeOf(const std::string& path) {
   std::string refusal;
   waitUntil("lastout reads in time what it decides by", [&] {
-    const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
-    refusal = apiserver::stringAt(status, {"message"});
+    refusal = refusalOf(path);
     return refusal.find("took too long; try again") == std::string::npos;
   });
   return refusal;

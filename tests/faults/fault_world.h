@@ -86,6 +86,8 @@ class FaultWorld {
   void finalizeByHand();
   // The message of the answer to one DELETE.
   std::string refusalOf(const std::string& path);
+  // The same, asked again as long as lastout could not read in time what it decides by, as on a busy machine.
+  std::string refusalInTimeOf(const std::string& path);
   // Another webhook than lastout's denies every such operation ("DELETE") on the resource, whoever asks,
   // until its configuration is deleted: kFaultPolicy.
   void denyToAll(const std::string& operation, const kube::GroupResource& type);

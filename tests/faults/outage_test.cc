@@ -12,6 +12,7 @@
 
 #include "kube/parse.h"
 #include "tests/faults/fault_world.h"
+#include "tests/support/shipped_policies.h"
 
 namespace lastout::testing {
 namespace {
@@ -21,6 +22,9 @@ using apiserver::Json;
 constexpr const char* kOutageHeading = "## While no replica answers";
 constexpr const char* kOutageServices = "/apis/lastout.dev/v1alpha1/criticalservices";
 constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+constexpr const char* kPolicyBindings =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 constexpr const char* kRoles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 constexpr const char* kBindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
@@ -125,11 +129,21 @@ class OutageTest : public ::testing::Test {
            std::ranges::any_of(*webhooks, [&](const Json& one) { return one["name"] == webhook; });
   }
 
+  // As deploy/ installs them.
+  void createPolicies() {
+    for (const Json& each : shippedPolicies()) {
+      const bool isBinding = each["kind"] == "ValidatingAdmissionPolicyBinding";
+      world.create(isBinding ? kPolicyBindings : kPolicies, each);
+    }
+  }
+
   static std::vector<OutageRequest> requests();
   std::string outcomeOf(const OutageRequest& request) {
     const auto response = world.ask(request.method, request.path, request.body);
     if (response.status < 300) return "allowed";
     if (response.body.find("failed calling webhook") != std::string::npos) return "denied";
+    if (response.body.find("ValidatingAdmissionPolicy 'lastout-") != std::string::npos)
+      return "denied, by a policy";
     return std::to_string(response.status) + " " + response.body;
   }
 
@@ -203,6 +217,7 @@ TEST_F(OutageTest, DeniesWhatTheDocumentationSaysAndNothingElse) {
              isNamed("engines.my.crd.group.lastout.dev") && isEnforced(service);
     });
   world.replica().kill();
+  createPolicies();
   std::vector<std::pair<std::string, std::string>> rows;
   for (const OutageRequest& request : requests()) {
     const std::string outcome = outcomeOf(request);
