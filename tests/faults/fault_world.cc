@@ -24,6 +24,7 @@ constexpr milliseconds kPause{3};    // between two looks at what is waited for,
 constexpr milliseconds kSeldom{24};  // and in the end, so that looking leaves the processors to who works
 constexpr milliseconds kLongestPause{50};  // of a client that asks again and again
 constexpr size_t kMostLines = 200;
+constexpr size_t kLongestAnswer = 600;  // for people
 constexpr size_t kRecentLines = 12;
 
 // How long a lastout may not hear of a change: on its own it waits for seconds before it asks an API server
@@ -407,10 +408,13 @@ void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::fun
   clients.reserve(paths.size());
   for (const std::string& path : paths) {
     clients.emplace_back([this, path, &left] {
-      std::string hope;  // with the last answer, for the message of a failure
+      std::string hope;  // with what was answered, for the message of a failure
+      std::map<std::string, int> answers;
       const auto isGone = [&] {
         const HttpResponse answer = ask("DELETE", path);
-        hope = "it is gone: " + path + "\nthe last answer: " + answer.body;
+        hope = "it is gone: " + path;
+        ++answers[answer.body.substr(0, kLongestAnswer)];
+        for (const auto& [text, times] : answers) hope += "\n" + std::to_string(times) + " times: " + text;
         return answer.status == 404;
       };
       waitUntil(hope, isGone, kLongestPause);

@@ -1,0 +1,264 @@
+// The attacks of a tenant and of a status writer, with their own tokens and rights, against `lastout up` with
+// RBAC, all of deploy/, and `lastout serve` for each role: each ends in a denial with a sentence, or deletes
+// nothing.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/clients/serving.h"
+#include "tests/security/attackers.h"
+
+namespace lastout::security {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kCollector = "system:serviceaccount:kube-system:generic-garbage-collector";
+constexpr const char* kSpaces = "system:serviceaccount:kube-system:namespace-controller";
+constexpr const char* kPerson = "somebody";
+constexpr const char* kNoUid = "00000000-0000-4000-8000-000000000000";
+constexpr const char* kStatusPath = "/apis/lastout.dev/v1alpha1/criticalservices/owned/status";
+// lastout's words, before and after the rights.
+constexpr const char* kLacksRights = "denied the request: user \"tenant\" cannot ";
+constexpr const char* kNeedsRights = ", which this CriticalService needs its writer to be allowed: ";
+
+class Attacks : public clients::Serving {
+ protected:
+  void SetUp() override {
+    Serving::SetUp();
+    ASSERT_EQ(testing::shell("/usr/bin/python3 -c 'import kubernetes'").exitCode, 0)
+        << "there is no python3-kubernetes; scripts/setup installs it";
+    write("users.yaml", kTokensFile);
+    start({"--rbac", "--speed", "50", "--tokens", (folder_ / "users.yaml").string()});
+    for (const std::string who : {"tenant", "status-writer", "webhook", "controller"}) {
+      run("cp $CONFIG $FOLDER/" + who);
+      kubectl(as(who) + "config set-credentials " + who + " --token=token-of-" + who);
+      kubectl(as(who) + "config set-context --current --user=" + who);
+    }
+    kubectl("apply -k deploy");
+    createObjects();
+    serveRoles({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
+    waitUntil("kubectl wait --for=condition=Enforced criticalservice/owned --timeout=50s");
+    ASSERT_FALSE(HasFailure()) << "nothing can be attacked";
+  }
+
+  void createObjects() const {
+    for (const char* space : {"app", "team", "lent", "other"}) {
+      kubectl(std::string("create namespace ") + space);
+      kubectl(std::string("create secret generic key -n ") + space);
+    }
+    for (const char* name : {"acting", "foreign"})
+      kubectl(std::string("create clusterrole ") + name + " --verb=get --resource=pods");
+    write("people.yaml", rightsOfAttackers());
+    kubectl("apply -f $FOLDER/people.yaml");
+    write("objects.yaml", manifests());
+    kubectl("apply -f $FOLDER/objects.yaml");
+  }
+
+  static std::string as(const std::string& who) { return "--kubeconfig $FOLDER/" + who + " "; }
+
+  void withoutPolicies() const {
+    kubectl("delete validatingadmissionpolicybindings -l app.kubernetes.io/name=lastout");
+  }
+
+  std::string uidOf(const Object& object) const {
+    return kubectl("get " + object.arguments() + " -o jsonpath={.metadata.uid}");
+  }
+
+  // Their uids, and whether they are being deleted, one a line. It fails the test where one is not there.
+  std::string standing(const std::vector<Object>& objects) const {
+    std::string all;
+    for (const Object& object : objects)
+      all += object.toString() + " " +
+             kubectl("get " + object.arguments() +
+                     " -o jsonpath='{.metadata.uid} {.metadata.deletionTimestamp}'") +
+             "\n";
+    return all;
+  }
+
+  // For kubectl; it asks for an hour.
+  std::string annotationOf(const Object& object) const {
+    return "annotate " + object.arguments() + " --overwrite lastout.dev/delete-when-free=\"" + uidOf(object) +
+           " $(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)\"";
+  }
+
+  // As the status writer.
+  testing::Ran patchStatus(const Json& status) const {
+    write("status.json", Json{{"status", status}}.dump());
+    return run(std::string("timeout 60 /usr/bin/python3 tests/security/patch.py $FOLDER/status-writer ") +
+               kStatusPath + " $FOLDER/status.json");
+  }
+
+  // A status by which `by` has asked to delete these objects, which had the owners of those uids then.
+  Json asking(const std::vector<Object>& objects, const std::string& by,
+              const std::vector<std::string>& owners = {}) const {
+    Json entries = Json::array();
+    for (const Object& object : objects) {
+      Json entry = {{"group", object.group},
+                    {"resource", object.resource},
+                    {"name", object.name},
+                    {"uid", uidOf(object)},
+                    {"requestedBy", by},
+                    {"propagationPolicy", "Background"},
+                    {"requestedAt", "2026-11-22T16:00:00Z"}};
+      if (!object.namespaceName.empty()) entry["namespace"] = object.namespaceName;
+      if (!owners.empty()) entry["owners"] = owners;
+      entries.push_back(entry);
+    }
+    return {{"deferredDeletions", entries}};
+  }
+
+  // The API server accepts it, and lastout takes it away again.
+  void forge(const Json& status) const {
+    const testing::Ran ran = patchStatus(status);
+    ASSERT_EQ(ran.exitCode, 0) << ran.out;
+    EXPECT_EQ(Json::parse(ran.out)["status"]["deferredDeletions"].size(), status["deferredDeletions"].size());
+    waitUntil(
+        "entries=$(kubectl get criticalservice owned -o jsonpath={.status.deferredDeletions}) && "
+        "case $entries in (''|'[]') ;; (*) false;; esac");
+  }
+
+  std::string createAsTenant(const std::string& manifest) const {
+    write("attack.yaml", manifest);
+    return kubectl(as("tenant") + "create -f $FOLDER/attack.yaml", 1);
+  }
+
+  void expectNothingStolen(const std::string& before) const {
+    EXPECT_EQ(kubectl("get criticalservices -o name"), "criticalservice.lastout.dev/owned");
+    EXPECT_EQ(standing(victims()), before);
+  }
+};
+
+TEST_F(Attacks, ATenantGuardsNothingOfOthers) {
+  const std::string before = standing(victims());
+  for (const Theft& theft : thefts())
+    EXPECT_THAT(createAsTenant(theft.manifest), HasSubstr("denied request: " + theft.policy));
+  expectNothingStolen(before);
+  withoutPolicies();
+  for (const Theft& theft : thefts())
+    EXPECT_THAT(createAsTenant(theft.manifest),
+                AllOf(HasSubstr(kLacksRights), HasSubstr(theft.lastout), HasSubstr(kNeedsRights)));
+  expectNothingStolen(before);
+}
+
+// The CriticalService that was accepted is for the tenant's own provider.
+TEST_F(Attacks, ATenantListsNothingOfOthersLater) {
+  const std::string before = standing(victims());
+  write("own.yaml", service("own", "team", listing({{"", "secrets", "team", "key"}})));
+  kubectl(as("tenant") + "create -f $FOLDER/own.yaml");
+  const std::string spec = kubectl("get criticalservice own -o jsonpath={.spec}");
+  const auto listAsTenant = [&](const Object& object) {
+    write("own.yaml", service("own", "team", listing({{"", "secrets", "team", "key"}, object})));
+    return kubectl(as("tenant") + "apply -f $FOLDER/own.yaml", 1);
+  };
+  for (const Object& object : {secret(), clusterRole()})
+    EXPECT_THAT(listAsTenant(object),
+                HasSubstr("denied request: who lists a dependency must be allowed to delete it: " +
+                          object.toString()));
+  withoutPolicies();
+  for (const Object& object : {secret(), clusterRole()})
+    EXPECT_THAT(listAsTenant(object),
+                HasSubstr(std::string(kLacksRights) + "delete " + object.toString() + kNeedsRights));
+  EXPECT_EQ(kubectl("get criticalservice own -o jsonpath={.spec}"), spec);
+  EXPECT_EQ(standing(victims()), before);
+}
+
+TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRemembers) {
+  const std::string before = standing(victims());
+  std::vector<Json> forgeries{asking(victims(), kSpaces), asking(victims(), kCollector, {kNoUid}),
+                              asking(victims(), kPerson)};
+  for (const Object& object : victims()) forgeries.push_back(asking({object}, kCollector));
+  for (const Json& forgery : forgeries) {
+    const testing::Ran ran = patchStatus(forgery);
+    EXPECT_EQ(ran.exitCode, 1) << forgery;
+    EXPECT_THAT(ran.out, HasSubstr("denied request: only lastout adds to status.deferredDeletions; an entry "
+                                   "may be taken away"))
+        << forgery;
+  }
+  for (const Json& forged : {Json(), Json{{"uid", kNoUid}}, Json{{"present", false}}}) {
+    const testing::Ran ran = patchStatus({{"provider", forged}});
+    EXPECT_EQ(ran.exitCode, 1) << forged;
+    EXPECT_THAT(ran.out, HasSubstr("denied request: only lastout changes status.provider")) << forged;
+  }
+  EXPECT_EQ(kubectl("get criticalservice owned -o jsonpath={.status.deferredDeletions}"), "");
+  EXPECT_EQ(standing(victims()), before);
+}
+
+// All criteria hold, so that lastout would delete at once what it took for asked for: the provider, and, when
+// somebody else has deleted that, what it needed. `owned` defers persons' deletions, too. The log tells that
+// lastout has judged each entry.
+TEST_F(Attacks, AForgedEntryDeletesNothing) {
+  std::vector<Object> others = needed();
+  others.insert(others.end(), foreign().begin(), foreign().end());
+  const std::string before = standing(others);
+  const std::string providerBefore = standing({provider()});
+  const std::vector<std::string> requesters{kCollector, kSpaces, kPerson};
+  withoutPolicies();
+  for (const std::string& by : requesters) forge(asking({provider()}, by));
+  EXPECT_EQ(standing({provider()}), providerBefore);
+  kubectl("delete --timeout=50s " + provider().arguments());
+  for (const std::string& by : requesters) forge(asking(others, by));
+  forge(asking(others, kCollector, {kNoUid}));
+  EXPECT_EQ(standing(others), before);
+
+  const std::string log = interrupt();
+  for (const std::string& by : requesters) {
+    for (const Object& object : {provider(), needed()[0], secret(), clusterRole()})
+      EXPECT_THAT(log, HasSubstr(object.toString() + " is not deleted, although " + by + " had asked"));
+  }
+  EXPECT_THAT(log, Not(HasSubstr(" is deleted now")));
+}
+
+// lastout has seen what was forged when it says that the provider was replaced.
+TEST_F(Attacks, AForgedProviderFreesNothing) {
+  const std::string before = standing(victims());
+  withoutPolicies();
+  kubectl("create deployment blocker -n other --image=example.com/b:1 --replicas=0");
+  kubectl(
+      "patch deployment blocker -n other --type merge -p "
+      "'{\"metadata\":{\"finalizers\":[\"example.com/blocks\"]}}'");
+  waitUntil("kubectl wait --for=condition=Satisfied=false criticalservice/owned --timeout=50s");
+  const testing::Ran ran = patchStatus({{"provider", {{"uid", kNoUid}, {"present", false}}}});
+  ASSERT_EQ(ran.exitCode, 0) << ran.out;
+  waitUntil("kubectl get criticalservice owned -o jsonpath={.status.provider.replacedBy} | grep -qF " +
+            uidOf(provider()));
+  EXPECT_THAT(kubectl("delete " + provider().arguments(), 1), HasSubstr("must stay while"));
+  for (const Object& object : needed())
+    EXPECT_THAT(kubectl("delete " + object.arguments(), 1), HasSubstr("denied the request")) << object.name;
+  EXPECT_EQ(standing(victims()), before);
+}
+
+// lastout looks for the policy once a minute: for so long it takes the annotation for one that counts, and
+// looks once more before it deletes.
+TEST_F(Attacks, AnAnnotationOfWhoMayNotDeleteDeletesNothing) {
+  const std::string before = standing(victims());
+  const std::string annotate = as("tenant") + annotationOf(provider());
+  EXPECT_THAT(kubectl(annotate, 1),
+              HasSubstr("denied request: who sets the annotation lastout.dev/delete-when-free must be "
+                        "allowed to delete deployments app/provider"));
+  EXPECT_EQ(standing(victims()), before);
+  withoutPolicies();
+  kubectl(annotate);
+  waitUntil(
+      "kubectl get events -n default --field-selector reason=AnnotationIgnored "
+      "-o jsonpath={.items[*].message} | grep -qF " +
+      provider().toString());
+  EXPECT_THAT(kubectl("get " + provider().arguments() + " -o jsonpath={.metadata.annotations}"),
+              HasSubstr("lastout.dev/delete-when-free"));
+  EXPECT_EQ(standing(victims()), before);
+}
+
+// The others are not safe because lastout could delete nothing here.
+TEST_F(Attacks, TheAnnotationOfWhoMayDeleteDeletes) {
+  kubectl(annotationOf(provider()));
+  waitUntil("kubectl wait --for=delete --timeout=50s " + provider().arguments());
+  EXPECT_THAT(interrupt(), HasSubstr(provider().toString() + " is deleted now"));
+}
+
+}  // namespace
+}  // namespace lastout::security
