@@ -42,7 +42,8 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
                 options_.renews ? "the certificate's Secret cannot be renewed: "
                                 : "no review is answered before there is a certificate in Secret " +
                                       options_.namespaceName + "/" + options_.name + ": ",
-                "the certificate's Secret is as it should be again"),
+                options_.renews ? "the certificate's Secret is as it should be again"
+                                : "there is a certificate to answer reviews with"),
       watcher_(watchOf(*access,
                        {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
                         options_.log, [this](std::optional<kube::Value> object) { told(std::move(object)); },
@@ -123,7 +124,8 @@ void CertificateSecret::run() {
         options_.renews ? renew(standing) : whyNothingIsUsed(standing.has_value());
     report(problem.value_or(""));
     if (!problem) backoff_.reset();
-    const std::chrono::milliseconds pause = problem ? backoff_.next() : options_.lookAfter;
+    const bool writesAgain = problem && options_.renews;
+    const std::chrono::milliseconds pause = writesAgain ? backoff_.next() : options_.lookAfter;
     lock.lock();
     changed_.waitFor(lock, pause, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || told_; });
   }
@@ -161,7 +163,7 @@ void CertificateSecret::take(const SharedCertificate& shared) {
 }
 
 std::optional<std::string> CertificateSecret::whyNothingIsUsed(bool isThere) const {
-  if (used_) return std::nullopt;
+  if (used_ && isUsable(*used_, options_.clock())) return std::nullopt;
   if (isThere) return "it holds none that can be used";
   return "it is not there; lastout serve --roles controller makes it";
 }

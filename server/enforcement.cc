@@ -11,10 +11,10 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
   if (facts.auditOnly)
     return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything", true};
   if (criticalservice::isProviderMisnamed(service))
-    return {false, "NotUnderstood",
-            "no object can be called as spec.provider says, so the one that is meant is not guarded: create "
-            "another "
-            "CriticalService for it"};
+    return {
+        false, "NotUnderstood",
+        "spec.provider names an object that cannot exist, so the one that was meant is not guarded: create "
+        "another CriticalService for it"};
   if (!admission::isReviewed(service.provider, facts.ownNamespace))
     return {false, "NamespaceExcluded",
             "the API server does not ask about what is in namespace " + service.provider.namespaceName};

@@ -88,9 +88,8 @@ void WebhookKeeper::setUrl(const std::string& url) {
 void WebhookKeeper::setReviewPath(const std::string& path) {
   {
     const kube::MutexLock lock(mutex_);
-    if (path == configuration_.address.reviewPath) return;
-    replace(configuration_.address.reviewPath, path);
-    renewsPath_ = true;
+    if (path == ownPath_) return;
+    ownPath_ = path;
     compare();
   }
   changed_.notifyAll();
@@ -99,6 +98,7 @@ void WebhookKeeper::setReviewPath(const std::string& path) {
 bool WebhookKeeper::asksAt(std::string_view path) const {
   const kube::MutexLock lock(mutex_);
   if (path == configuration_.address.reviewPath || path == askedAt_) return true;
+  if (isSecretPath(path) && path == ownPath_) return true;
   return formerPaths_.has(path, steady_clock::now());
 }
 
@@ -107,12 +107,18 @@ void WebhookKeeper::replace(std::string& path, const std::string& by) {
   made_.reset();
 }
 
-// What was set waits for who writes to write it.
+void WebhookKeeper::wantPath(const std::string& path) {
+  if (configuration_.address.reviewPath != path) replace(configuration_.address.reviewPath, path);
+}
+
+// The path that was set is written by the process that writes, or where none stands; any other process asks
+// where the standing configuration does.
 void WebhookKeeper::adoptPath() {
-  if (!isSecretPath(askedAt_)) return;
-  std::string& wanted = configuration_.address.reviewPath;
-  if (wanted != askedAt_ && !(renewsPath_ && mayWrite())) replace(wanted, askedAt_);
-  if (wanted == askedAt_) renewsPath_ = false;
+  const bool isAsked = isSecretPath(askedAt_);
+  if (isSecretPath(ownPath_) && (mayWrite() || !isAsked))
+    wantPath(ownPath_);
+  else if (isAsked)
+    wantPath(askedAt_);
 }
 
 bool WebhookKeeper::names(const std::string& authorities) const {

@@ -57,8 +57,8 @@ class WebhookKeeper {
   void setObjects(ReviewedObjects objects);
   // Who vouches for lastout's certificate from now on, in PEM.
   void setAuthorities(const std::string& authorities);
-  // Where reviews are to be asked for from now on, if this one writes: of several that one asks for reviews
-  // where what stands does, so that none undoes what another has written.
+  // Where reviews are to be asked for from now on, once this process writes; until then it asks where the
+  // configuration that stands does. Without this, it goes on asking there.
   void setReviewPath(const std::string& path);
   // Whether API servers may ask for reviews at this path: it is the one that was set, or in the configuration
   // that stands, which another replica may have written, or was either until a minute ago.
@@ -97,6 +97,7 @@ class WebhookKeeper {
   void widenWithoutConditions() LASTOUT_REQUIRES(mutex_);
   void noteAsked(bool asksForFormer) LASTOUT_REQUIRES(mutex_);
   void adoptPath() LASTOUT_REQUIRES(mutex_);
+  void wantPath(const std::string& path) LASTOUT_REQUIRES(mutex_);
   const MadeWebhooks& made() LASTOUT_REQUIRES(mutex_);
   void replace(std::string& path, const std::string& by) LASTOUT_REQUIRES(mutex_);
   void countLoss() LASTOUT_REQUIRES(mutex_);
@@ -128,7 +129,7 @@ class WebhookKeeper {
   std::optional<kube::Value> standing_ LASTOUT_GUARDED_BY(mutex_);  // the one that does
   DeclaredWebhooks declared_ LASTOUT_GUARDED_BY(mutex_);            // in it
   std::string askedAt_ LASTOUT_GUARDED_BY(mutex_);                  // the path for reviews in it
-  bool renewsPath_ LASTOUT_GUARDED_BY(mutex_) = false;              // the one that was set stands nowhere yet
+  std::string ownPath_ LASTOUT_GUARDED_BY(mutex_);                  // that was set last; empty: none was
   // By which API servers may go until then.
   ReviewPaths formerPaths_ LASTOUT_GUARDED_BY(mutex_);
   std::string written_ LASTOUT_GUARDED_BY(mutex_);  // the version of what was written last, in this history

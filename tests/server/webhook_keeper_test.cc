@@ -24,9 +24,22 @@ using ::testing::ElementsAre;
 
 constexpr const char* kPath = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
 
+const std::string kOwnPath = reviewPathOf("the key in the Secret");
+const std::string kFormerPath = reviewPathOf("a former key");
+
 class WebhookKeeperTest : public lastout::testing::ServerTest {
  public:
   WebhookKeeperTest() { keeper = makeKeeper("https://127.0.0.1:9443", nullptr); }
+
+  std::set<std::string> pathsOfReviews() {
+    std::set<std::string> paths;
+    const Json configuration = standing();
+    for (const Json& webhook : configuration["webhooks"]) {
+      const std::string url = webhook["clientConfig"]["url"];
+      if (webhook["name"] != "sentinel.lastout.dev") paths.insert(url.substr(url.find('/', 8)));
+    }
+    return paths;
+  }
 
   std::unique_ptr<WebhookKeeper> makeKeeper(const std::string& url, std::function<bool()> mayWrite,
                                             const std::string& reviewPath = reviewPathOf("its key"),
@@ -531,15 +544,6 @@ TEST_F(WebhookKeeperTest, ASecondChangeIsPutBackLater) {
 
 // Nobody who merely reaches lastout knows where API servers ask.
 TEST_F(WebhookKeeperTest, KnowsWhereApiServersAsk) {
-  const auto pathsOfReviews = [this] {
-    std::set<std::string> paths;
-    const Json configuration = standing();
-    for (const Json& webhook : configuration["webhooks"]) {
-      const std::string url = webhook["clientConfig"]["url"];
-      if (webhook["name"] != "sentinel.lastout.dev") paths.insert(url.substr(url.find('/', 8)));
-    }
-    return paths;
-  };
   const std::string first = reviewPathOf("a key");
   const std::string second = reviewPathOf("another key");
   const std::string others = reviewPathOf("that of another replica");
@@ -565,6 +569,62 @@ TEST_F(WebhookKeeperTest, KnowsWhereApiServersAsk) {
     EXPECT_FALSE(each->asksAt("/review")) << "that is where it asks by a configuration of others";
     EXPECT_FALSE(each->asksAt(""));
   }
+}
+
+// The Secret has changed while nobody could write the configuration.
+TEST_F(WebhookKeeperTest, APathThatItKnewOfBeforeItWritesIsWritten) {
+  std::atomic<bool> writes = false;
+  const auto other = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
+  keeper->setReviewPath(kFormerPath);
+  for (WebhookKeeper* each : {keeper.get(), other.get()}) {
+    each->start();
+    each->setObjects({});
+  }
+  waitUntilInForce();
+  waitUntil([&] { return other->asksAt(kFormerPath); });
+  other->setReviewPath(kOwnPath);
+  waitUntil([&] { return other->isInForce() == true; });
+  EXPECT_TRUE(other->asksAt(kOwnPath));
+  EXPECT_THAT(pathsOfReviews(), ElementsAre(kFormerPath)) << "it may not write";
+  keeper->stop();
+  writes = true;
+  other->reconsider();
+  waitUntil([&] { return pathsOfReviews() == std::set<std::string>{kOwnPath}; });
+}
+
+TEST_F(WebhookKeeperTest, AConfigurationThatWasDeletedIsMadeAgainWithThePathThatWasSet) {
+  std::atomic<bool> writes = false;
+  const auto other = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
+  keeper->setReviewPath(kFormerPath);
+  for (WebhookKeeper* each : {keeper.get(), other.get()}) {
+    each->start();
+    each->setObjects({});
+  }
+  waitUntilInForce();
+  waitUntil([&] { return other->isInForce() == true; });
+  other->setReviewPath(kOwnPath);
+  keeper->stop();
+  remove(kPath);
+  waitUntil([&] { return other->isInForce() == false; });
+  writes = true;
+  other->reconsider();
+  waitUntil([&] { return !standing().is_null(); });
+  EXPECT_THAT(pathsOfReviews(), ElementsAre(kOwnPath));
+}
+
+// An old manifest of it that somebody applies, and listeners do not know its path.
+TEST_F(WebhookKeeperTest, APathThatSomebodyElseWroteIsPutBack) {
+  keeper->setReviewPath(kOwnPath);
+  keeper->start();
+  keeper->setObjects({});
+  Json webhooks = waitUntilInForce()["webhooks"];
+  for (Json& webhook : webhooks) {
+    std::string url = webhook["clientConfig"]["url"];
+    if (const size_t at = url.find(kOwnPath); at != std::string::npos)
+      webhook["clientConfig"]["url"] = url.replace(at, kOwnPath.size(), kFormerPath);
+  }
+  patch(kPath, {{"webhooks", webhooks}});
+  waitUntil([&] { return pathsOfReviews() == std::set<std::string>{kOwnPath} && restored > 0; });
 }
 
 // A certificate that is made at each start is no reason to write it anew.
