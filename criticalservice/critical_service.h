@@ -71,7 +71,7 @@ struct DependencySpec {
 
 using Criterion = std::variant<FinalizerCriterion, SpecificResourceCriterion, InstancesCriterion>;
 
-// An object that the spec names as none can be called, by the types that there are.
+// An object that the spec names in a namespace although its type is cluster-scoped, or the other way round.
 struct Misnamed {
   std::string field;  // "spec.provider"
   std::string why;    // "widgets.my.crd.group are cluster-scoped: leave the namespace out"

@@ -50,8 +50,7 @@ class Understanding {
   }
 
   void noteMisnamed(std::string_view field, const kube::ObjectKey& object) {
-    std::string why = doubtOfType(object.type, true);
-    if (why.empty()) why = doubtOfScope(object);
+    std::string why = doubtOfScope(object);
     if (!why.empty()) service_.misnamed.push_back({std::string(field), std::move(why)});
   }
 

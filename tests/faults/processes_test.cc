@@ -72,7 +72,7 @@ TEST_F(ProcessesTest, EachWebhookIsKilledAndThenBoth) {
       waitUntilAgain(webhook(i));
     }
     for (size_t i = 0; i < 2; ++i) webhook(i).kill();
-    EXPECT_THAT(world.refusalInTimeOf(kFaultProvider), HasSubstr("failed calling webhook"));
+    EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("failed calling webhook"));
     for (size_t i = 0; i < 2; ++i) webhook(i).serve();
   });
 }

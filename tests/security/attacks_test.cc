@@ -246,8 +246,9 @@ TEST_F(Attacks, AnAnnotationOfWhoMayNotDeleteDeletesNothing) {
   kubectl(annotate);
   waitUntil(
       "kubectl get events -n default --field-selector reason=AnnotationIgnored "
-      "-o jsonpath={.items[*].message} | grep -qF " +
-      provider().toString());
+      "-o jsonpath={.items[*].message} | grep -F " +
+      provider().toString() +
+      " | grep -qF 'do not enforce the ValidatingAdmissionPolicy lastout-delete-when-free'");
   EXPECT_THAT(kubectl("get " + provider().arguments() + " -o jsonpath={.metadata.annotations}"),
               HasSubstr("lastout.dev/delete-when-free"));
   EXPECT_EQ(standing(victims()), before);

@@ -95,7 +95,7 @@ TEST_F(CertificateSecretTest, IsUsedAndNotMadeByOneThatDoesNotRenewIt) {
   EXPECT_EQ(reader.uses(), stored());
   remove(kSecret);
   waitUntil([&] { return !stored().key.empty() && reader.uses() == stored(); });
-  EXPECT_THAT(logged(), ElementsAre(_, "the certificate's Secret is as it should be again"));
+  EXPECT_THAT(logged(), ElementsAre(_, "there is a certificate to answer reviews with"));
 }
 
 TEST_F(CertificateSecretTest, IsMadeOnceAndUsedByAll) {

@@ -395,24 +395,25 @@ TEST_F(StatusWriterTest, SaysThatNothingIsGuardedByTheNameOfNoObject) {
   followTheStory();
   write();
   writeUntilCondition("Satisfied", "False CriterionUnmet");
-  const auto degraded = [this] {
+  const auto conditionOf = [this](const char* type) {
     const Json conditions =
         get("/apis/lastout.dev/v1alpha1/criticalservices/misnamed")["status"]["conditions"];
-    const auto found = std::ranges::find(conditions, "Degraded", [](const Json& one) { return one["type"]; });
+    const auto found = std::ranges::find(conditions, type, [](const Json& one) { return one["type"]; });
     return found == conditions.end() ? Json() : *found;
   };
-  writeUntil([&] { return degraded().is_object(); });
-  EXPECT_EQ(degraded()["status"], "False") << "there may be such a CRD yet";
+  writeUntil([&] { return conditionOf("Degraded").is_object(); });
+  EXPECT_EQ(conditionOf("Degraded")["status"], "False") << "there may be such a CRD yet";
   Json definition = get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
   definition["metadata"] = {{"name", "operators.late.example.com"}};
   definition["spec"]["group"] = "late.example.com";
   definition["spec"]["names"] = {{"kind", "Operator"}, {"plural", "operators"}};
   create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
-  writeUntil([&] { return degraded()["reason"] == "NotUnderstood"; });
+  writeUntil([&] { return conditionOf("Degraded")["reason"] == "NotUnderstood"; });
   EXPECT_EQ(
-      degraded()["message"],
+      conditionOf("Degraded")["message"],
       "spec.provider: operators.late.example.com are cluster-scoped: leave the namespace out; "
       "spec.guard.dependencies[0]: operators.late.example.com are cluster-scoped: leave the namespace out");
+  EXPECT_EQ(conditionOf("DependenciesKnown")["reason"], "NotUnderstood");
 }
 
 // So that they are absent without their CRDs to a lastout that starts then.
