@@ -168,6 +168,29 @@ TEST_F(Attacks, ATenantListsNothingOfOthersLater) {
   EXPECT_EQ(standing(victims()), before);
 }
 
+// What has lastout do more takes the rights that a new CriticalService takes.
+TEST_F(Attacks, ATenantChangesNothingOfAnothersCriticalService) {
+  const std::string spec = kubectl("get criticalservice owned -o jsonpath={.spec}");
+  const std::string before = standing(victims());
+  const auto patchAsTenant = [&](const char* change) {
+    return kubectl(as("tenant") + "patch criticalservice owned --type merge -p '{\"spec\":" + change + "}'",
+                   1);
+  };
+  const std::vector<const char*> changes{R"({"enforcement":"Hold"})", R"({"guard":{"scaleToZero":true}})",
+                                         R"({"deferredDeletions":"Controllers"})"};
+  for (const char* change : changes)
+    EXPECT_THAT(patchAsTenant(change),
+                HasSubstr("denied request: who writes a CriticalService must be allowed "
+                          "to delete its provider " +
+                          provider().toString()));
+  withoutPolicies();
+  for (const char* change : changes)
+    EXPECT_THAT(patchAsTenant(change),
+                AllOf(HasSubstr(kLacksRights), HasSubstr("delete " + provider().toString())));
+  EXPECT_EQ(kubectl("get criticalservice owned -o jsonpath={.spec}"), spec);
+  EXPECT_EQ(standing(victims()), before);
+}
+
 TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRemembers) {
   const std::string before = standing(victims());
   std::vector<Json> forgeries{asking(victims(), kSpaces), asking(victims(), kCollector, {kNoUid}),
