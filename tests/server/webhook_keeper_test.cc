@@ -31,6 +31,16 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
  public:
   WebhookKeeperTest() { keeper = makeKeeper("https://127.0.0.1:9443", nullptr); }
 
+  // `keeper` writes, with the former path, until both know that it stands.
+  void writeForBoth(WebhookKeeper& other) {
+    keeper->setReviewPath(kFormerPath);
+    for (WebhookKeeper* each : {keeper.get(), &other}) {
+      each->start();
+      each->setObjects({});
+    }
+    waitUntil([&] { return keeper->isInForce() == true && other.isInForce() == true; });
+  }
+
   std::set<std::string> pathsOfReviews() {
     std::set<std::string> paths;
     const Json configuration = standing();
@@ -575,13 +585,7 @@ TEST_F(WebhookKeeperTest, KnowsWhereApiServersAsk) {
 TEST_F(WebhookKeeperTest, APathThatItKnewOfBeforeItWritesIsWritten) {
   std::atomic<bool> writes = false;
   const auto other = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
-  keeper->setReviewPath(kFormerPath);
-  for (WebhookKeeper* each : {keeper.get(), other.get()}) {
-    each->start();
-    each->setObjects({});
-  }
-  waitUntilInForce();
-  waitUntil([&] { return other->asksAt(kFormerPath); });
+  writeForBoth(*other);
   other->setReviewPath(kOwnPath);
   waitUntil([&] { return other->isInForce() == true; });
   EXPECT_TRUE(other->asksAt(kOwnPath));
@@ -595,13 +599,7 @@ TEST_F(WebhookKeeperTest, APathThatItKnewOfBeforeItWritesIsWritten) {
 TEST_F(WebhookKeeperTest, AConfigurationThatWasDeletedIsMadeAgainWithThePathThatWasSet) {
   std::atomic<bool> writes = false;
   const auto other = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
-  keeper->setReviewPath(kFormerPath);
-  for (WebhookKeeper* each : {keeper.get(), other.get()}) {
-    each->start();
-    each->setObjects({});
-  }
-  waitUntilInForce();
-  waitUntil([&] { return other->isInForce() == true; });
+  writeForBoth(*other);
   other->setReviewPath(kOwnPath);
   keeper->stop();
   remove(kPath);
