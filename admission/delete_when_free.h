@@ -33,9 +33,9 @@ using AnnotatedObjects = std::map<kube::ObjectKey, AnnotatedObject>;
 // The object is there, and looks so.
 void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::ObjectMeta& meta);
 
-// Until when the annotation asks for the object's deletion, in seconds since the epoch. Fails with why it
-// asks for nothing: its value is not "UID UNTIL", the uid is that of another object, or at `now` (nullopt:
-// nobody knows what time it is) its time has passed, or is too far ahead.
+// Until when the annotation asks for the object's deletion, in seconds since the epoch. Fails with a reason
+// when it does not count: its value is not "UID UNTIL", it names another object's uid, or its time has passed
+// or is too far ahead of `now`. Without `now` the time is not checked.
 tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object,
                                               std::optional<std::chrono::sys_seconds> now);
 inline constexpr std::string_view kTimeHasPassed = "its time has passed";  // as it fails then

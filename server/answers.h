@@ -37,7 +37,7 @@ struct AnswersSources {
   Log log;
 };
 
-// What is known now, for whoever takes longer to read it; it does not say when that is.
+// A copy of what is known now, to read without holding the view's lock. Its `now` is not set.
 admission::KnownCluster copyOf(const LiveView& view);
 
 // The answer to GET /graph?<query> and GET /why?<query>: 200; 400 with what is wrong with the query; 404 when

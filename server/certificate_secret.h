@@ -69,7 +69,7 @@ class CertificateSecret {
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;                // of the thread
   std::optional<SharedCertificate> used_;  // likewise
-  ProblemLog problems_;                    // likewise: with renewing it, or with none to use
+  ProblemLog problems_;                    // likewise: cannot renew it, or has none to use
 
   mutable kube::Mutex mutex_;
   kube::ConditionVariable changed_;

@@ -73,10 +73,6 @@ metadata: {name: provider, namespace: )" +
          space + "}\n";
 }
 
-std::string typeOf(const Object& object) {
-  return object.resource + (object.group.empty() ? "" : "." + object.group);
-}
-
 }  // namespace
 
 const char* const kTokensFile = R"(users:
@@ -90,38 +86,36 @@ std::string rightsOfAttackers() {
   return kPeople + roleBinding("team") + roleBinding("app") + roleBinding("lent");
 }
 
-std::string Object::arguments() const {
-  return typeOf(*this) + " " + name + (namespaceName.empty() ? "" : " -n " + namespaceName);
+std::string argumentsOf(const ObjectKey& object) {
+  return kube::toString(object.type) + " " + object.name +
+         (object.namespaceName.empty() ? "" : " -n " + object.namespaceName);
 }
 
-std::string Object::toString() const {
-  return typeOf(*this) + "/" + (namespaceName.empty() ? "" : namespaceName + "/") + name;
-}
-
-const Object& provider() {
-  static const Object kProvider{"apps", "deployments", "app", "provider"};
+const ObjectKey& provider() {
+  static const ObjectKey kProvider{{"apps", "deployments"}, "app", "provider"};
   return kProvider;
 }
 
-const std::vector<Object>& needed() {
-  static const std::vector<Object> kNeeded{{"", "namespaces", "", "app"},
-                                           {"", "secrets", "app", "key"},
-                                           {"rbac.authorization.k8s.io", "clusterroles", "", "acting"}};
+const std::vector<ObjectKey>& needed() {
+  static const std::vector<ObjectKey> kNeeded{{{"", "namespaces"}, "", "app"},
+                                              {{"", "secrets"}, "app", "key"},
+                                              {{"rbac.authorization.k8s.io", "clusterroles"}, "", "acting"}};
   return kNeeded;
 }
 
-const Object& secret() { return needed()[1]; }
-const Object& clusterRole() { return needed()[2]; }
+const ObjectKey& secret() { return needed()[1]; }
+const ObjectKey& clusterRole() { return needed()[2]; }
 
-const std::vector<Object>& foreign() {
-  static const std::vector<Object> kForeign{{"", "namespaces", "", "other"},
-                                            {"", "secrets", "other", "key"},
-                                            {"rbac.authorization.k8s.io", "clusterroles", "", "foreign"}};
+const std::vector<ObjectKey>& foreign() {
+  static const std::vector<ObjectKey> kForeign{
+      {{"", "namespaces"}, "", "other"},
+      {{"", "secrets"}, "other", "key"},
+      {{"rbac.authorization.k8s.io", "clusterroles"}, "", "foreign"}};
   return kForeign;
 }
 
-std::vector<Object> victims() {
-  std::vector<Object> all{provider()};
+std::vector<ObjectKey> victims() {
+  std::vector<ObjectKey> all{provider()};
   all.insert(all.end(), needed().begin(), needed().end());
   all.insert(all.end(), foreign().begin(), foreign().end());
   return all;
@@ -140,11 +134,11 @@ spec:
          space + "}\n" + (more.empty() ? "" : "  " + more + "\n");
 }
 
-std::string listing(const std::vector<Object>& objects) {
+std::string listing(const std::vector<ObjectKey>& objects) {
   Json list = Json::array();
-  for (const Object& object : objects) {
-    Json entry = {{"resource", object.resource}, {"name", object.name}};
-    if (!object.group.empty()) entry["group"] = object.group;
+  for (const ObjectKey& object : objects) {
+    Json entry = {{"resource", object.type.resource}, {"name", object.name}};
+    if (!object.type.group.empty()) entry["group"] = object.type.group;
     if (!object.namespaceName.empty()) entry["namespace"] = object.namespaceName;
     list.push_back(entry);
   }
@@ -160,8 +154,8 @@ std::vector<Theft> thefts() {
   const std::string dependency = "who lists a dependency must be allowed to delete it: ";
   const Theft guarded{
       service("stolen", "app"),
-      "who writes a CriticalService must be allowed to delete its provider " + provider().toString(),
-      "delete " + provider().toString()};
+      "who writes a CriticalService must be allowed to delete its provider " + toString(provider()),
+      "delete " + toString(provider())};
   Theft held = guarded;
   held.manifest = service("stolen", "app", "enforcement: Hold");
   return {guarded,
@@ -170,10 +164,10 @@ std::vector<Theft> thefts() {
            "who has a provider held (enforcement: Hold) must be allowed to patch it: "
            "deployments.apps/lent/provider",
            "patch deployments.apps/lent/provider"},
-          {service("stolen", "team", listing({secret()})), dependency + secret().toString(),
-           "delete " + secret().toString()},
-          {service("stolen", "team", listing({clusterRole()})), dependency + clusterRole().toString(),
-           "delete " + clusterRole().toString()}};
+          {service("stolen", "team", listing({secret()})), dependency + toString(secret()),
+           "delete " + toString(secret())},
+          {service("stolen", "team", listing({clusterRole()})), dependency + toString(clusterRole()),
+           "delete " + toString(clusterRole())}};
 }
 
 }  // namespace lastout::security

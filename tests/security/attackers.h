@@ -1,21 +1,18 @@
-// Who attacks, what is attacked, and what a tenant writes who would have lastout delete it.
+// The attackers and their rights, the objects that they attack, and the CriticalServices that a tenant tries
+// to write so that lastout deletes these objects.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "kube/object_key.h"
+
 namespace lastout::security {
 
-struct Object {
-  std::string group;
-  std::string resource;
-  std::string namespaceName;
-  std::string name;
-  // As kubectl takes it.
-  std::string arguments() const;
-  // As lastout and its policies name it.
-  std::string toString() const;
-};
+using kube::ObjectKey;
+
+// The object, in the words that kubectl takes: "deployments.apps provider -n app".
+std::string argumentsOf(const ObjectKey& object);
 
 // The tokens file: "token-of-" and the name is the token of `tenant` and `status-writer`, and of lastout's
 // `webhook` and `controller`. Their rights come from RBAC alone.
@@ -24,22 +21,22 @@ extern const char* const kTokensFile;
 // delete what is in namespace lent without patching it. The status writer has one right.
 std::string rightsOfAttackers();
 
-// Of the CriticalService `owned`, whose criterion holds: the provider, and the namespace, Secret and
-// ClusterRole that it guards with it.
-const Object& provider();
-const Object& secret();
-const Object& clusterRole();
-const std::vector<Object>& needed();
+// The provider of the CriticalService `owned`, whose criterion is met, and what `owned` guards with it: the
+// namespace, a Secret and a ClusterRole.
+const ObjectKey& provider();
+const ObjectKey& secret();
+const ObjectKey& clusterRole();
+const std::vector<ObjectKey>& needed();
 // What no CriticalService names.
-const std::vector<Object>& foreign();
+const std::vector<ObjectKey>& foreign();
 // All of these.
-std::vector<Object> victims();
+std::vector<ObjectKey> victims();
 
 // A CriticalService for the Deployment `provider` of that namespace. Its criterion holds: no Deployment has
 // that finalizer. `more`: a further field of the spec.
 std::string service(const std::string& name, const std::string& space, const std::string& more = {});
 // That field: spec.guard with these dependencies.
-std::string listing(const std::vector<Object>& objects);
+std::string listing(const std::vector<ObjectKey>& objects);
 // `owned`, and a Deployment `provider` in app, team and lent.
 std::string manifests();
 

@@ -66,25 +66,25 @@ class Attacks : public clients::Serving {
     kubectl("delete validatingadmissionpolicybindings -l app.kubernetes.io/name=lastout");
   }
 
-  std::string uidOf(const Object& object) const {
-    return kubectl("get " + object.arguments() + " -o jsonpath={.metadata.uid}");
+  std::string uidOf(const ObjectKey& object) const {
+    return kubectl("get " + argumentsOf(object) + " -o jsonpath={.metadata.uid}");
   }
 
   // Their uids, and whether they are being deleted, one a line. It fails the test where one is not there.
-  std::string standing(const std::vector<Object>& objects) const {
+  std::string standing(const std::vector<ObjectKey>& objects) const {
     std::string all;
-    for (const Object& object : objects)
-      all += object.toString() + " " +
-             kubectl("get " + object.arguments() +
+    for (const ObjectKey& object : objects)
+      all += toString(object) + " " +
+             kubectl("get " + argumentsOf(object) +
                      " -o jsonpath='{.metadata.uid} {.metadata.deletionTimestamp}'") +
              "\n";
     return all;
   }
 
   // For kubectl; it asks for an hour.
-  std::string annotationOf(const Object& object) const {
-    return "annotate " + object.arguments() + " --overwrite lastout.dev/delete-when-free=\"" + uidOf(object) +
-           " $(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)\"";
+  std::string annotationOf(const ObjectKey& object) const {
+    return "annotate " + argumentsOf(object) + " --overwrite lastout.dev/delete-when-free=\"" +
+           uidOf(object) + " $(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)\"";
   }
 
   // As the status writer.
@@ -95,12 +95,12 @@ class Attacks : public clients::Serving {
   }
 
   // A status by which `by` has asked to delete these objects, which had the owners of those uids then.
-  Json asking(const std::vector<Object>& objects, const std::string& by,
+  Json asking(const std::vector<ObjectKey>& objects, const std::string& by,
               const std::vector<std::string>& owners = {}) const {
     Json entries = Json::array();
-    for (const Object& object : objects) {
-      Json entry = {{"group", object.group},
-                    {"resource", object.resource},
+    for (const ObjectKey& object : objects) {
+      Json entry = {{"group", object.type.group},
+                    {"resource", object.type.resource},
                     {"name", object.name},
                     {"uid", uidOf(object)},
                     {"requestedBy", by},
@@ -149,21 +149,21 @@ TEST_F(Attacks, ATenantGuardsNothingOfOthers) {
 // The CriticalService that was accepted is for the tenant's own provider.
 TEST_F(Attacks, ATenantListsNothingOfOthersLater) {
   const std::string before = standing(victims());
-  write("own.yaml", service("own", "team", listing({{"", "secrets", "team", "key"}})));
+  write("own.yaml", service("own", "team", listing({{{"", "secrets"}, "team", "key"}})));
   kubectl(as("tenant") + "create -f $FOLDER/own.yaml");
   const std::string spec = kubectl("get criticalservice own -o jsonpath={.spec}");
-  const auto listAsTenant = [&](const Object& object) {
-    write("own.yaml", service("own", "team", listing({{"", "secrets", "team", "key"}, object})));
+  const auto listAsTenant = [&](const ObjectKey& object) {
+    write("own.yaml", service("own", "team", listing({{{"", "secrets"}, "team", "key"}, object})));
     return kubectl(as("tenant") + "apply -f $FOLDER/own.yaml", 1);
   };
-  for (const Object& object : {secret(), clusterRole()})
+  for (const ObjectKey& object : {secret(), clusterRole()})
     EXPECT_THAT(listAsTenant(object),
                 HasSubstr("denied request: who lists a dependency must be allowed to delete it: " +
-                          object.toString()));
+                          toString(object)));
   withoutPolicies();
-  for (const Object& object : {secret(), clusterRole()})
+  for (const ObjectKey& object : {secret(), clusterRole()})
     EXPECT_THAT(listAsTenant(object),
-                HasSubstr(std::string(kLacksRights) + "delete " + object.toString() + kNeedsRights));
+                HasSubstr(std::string(kLacksRights) + "delete " + toString(object) + kNeedsRights));
   EXPECT_EQ(kubectl("get criticalservice own -o jsonpath={.spec}"), spec);
   EXPECT_EQ(standing(victims()), before);
 }
@@ -182,11 +182,11 @@ TEST_F(Attacks, ATenantChangesNothingOfAnothersCriticalService) {
     EXPECT_THAT(patchAsTenant(change),
                 HasSubstr("denied request: who writes a CriticalService must be allowed "
                           "to delete its provider " +
-                          provider().toString()));
+                          toString(provider())));
   withoutPolicies();
   for (const char* change : changes)
     EXPECT_THAT(patchAsTenant(change),
-                AllOf(HasSubstr(kLacksRights), HasSubstr("delete " + provider().toString())));
+                AllOf(HasSubstr(kLacksRights), HasSubstr("delete " + toString(provider()))));
   EXPECT_EQ(kubectl("get criticalservice owned -o jsonpath={.spec}"), spec);
   EXPECT_EQ(standing(victims()), before);
 }
@@ -195,7 +195,7 @@ TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRemembers) {
   const std::string before = standing(victims());
   std::vector<Json> forgeries{asking(victims(), kSpaces), asking(victims(), kCollector, {kNoUid}),
                               asking(victims(), kPerson)};
-  for (const Object& object : victims()) forgeries.push_back(asking({object}, kCollector));
+  for (const ObjectKey& object : victims()) forgeries.push_back(asking({object}, kCollector));
   for (const Json& forgery : forgeries) {
     const testing::Ran ran = patchStatus(forgery);
     EXPECT_EQ(ran.exitCode, 1) << forgery;
@@ -216,7 +216,7 @@ TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRemembers) {
 // somebody else has deleted that, what it needed. `owned` defers persons' deletions, too. The log tells that
 // lastout has judged each entry.
 TEST_F(Attacks, AForgedEntryDeletesNothing) {
-  std::vector<Object> others = needed();
+  std::vector<ObjectKey> others = needed();
   others.insert(others.end(), foreign().begin(), foreign().end());
   const std::string before = standing(others);
   const std::string providerBefore = standing({provider()});
@@ -224,15 +224,15 @@ TEST_F(Attacks, AForgedEntryDeletesNothing) {
   withoutPolicies();
   for (const std::string& by : requesters) forge(asking({provider()}, by));
   EXPECT_EQ(standing({provider()}), providerBefore);
-  kubectl("delete --timeout=50s " + provider().arguments());
+  kubectl("delete --timeout=50s " + argumentsOf(provider()));
   for (const std::string& by : requesters) forge(asking(others, by));
   forge(asking(others, kCollector, {kNoUid}));
   EXPECT_EQ(standing(others), before);
 
   const std::string log = interrupt();
   for (const std::string& by : requesters) {
-    for (const Object& object : {provider(), needed()[0], secret(), clusterRole()})
-      EXPECT_THAT(log, HasSubstr(object.toString() + " is not deleted, although " + by + " had asked"));
+    for (const ObjectKey& object : {provider(), needed()[0], secret(), clusterRole()})
+      EXPECT_THAT(log, HasSubstr(toString(object) + " is not deleted, although " + by + " had asked"));
   }
   EXPECT_THAT(log, Not(HasSubstr(" is deleted now")));
 }
@@ -250,9 +250,9 @@ TEST_F(Attacks, AForgedProviderFreesNothing) {
   ASSERT_EQ(ran.exitCode, 0) << ran.out;
   waitUntil("kubectl get criticalservice owned -o jsonpath={.status.provider.replacedBy} | grep -qF " +
             uidOf(provider()));
-  EXPECT_THAT(kubectl("delete " + provider().arguments(), 1), HasSubstr("must stay while"));
-  for (const Object& object : needed())
-    EXPECT_THAT(kubectl("delete " + object.arguments(), 1), HasSubstr("denied the request")) << object.name;
+  EXPECT_THAT(kubectl("delete " + argumentsOf(provider()), 1), HasSubstr("must stay while"));
+  for (const ObjectKey& object : needed())
+    EXPECT_THAT(kubectl("delete " + argumentsOf(object), 1), HasSubstr("denied the request")) << object.name;
   EXPECT_EQ(standing(victims()), before);
 }
 
@@ -270,9 +270,9 @@ TEST_F(Attacks, AnAnnotationOfWhoMayNotDeleteDeletesNothing) {
   waitUntil(
       "kubectl get events -n default --field-selector reason=AnnotationIgnored "
       "-o jsonpath={.items[*].message} | grep -F " +
-      provider().toString() +
+      toString(provider()) +
       " | grep -qF 'do not enforce the ValidatingAdmissionPolicy lastout-delete-when-free'");
-  EXPECT_THAT(kubectl("get " + provider().arguments() + " -o jsonpath={.metadata.annotations}"),
+  EXPECT_THAT(kubectl("get " + argumentsOf(provider()) + " -o jsonpath={.metadata.annotations}"),
               HasSubstr("lastout.dev/delete-when-free"));
   EXPECT_EQ(standing(victims()), before);
 }
@@ -280,8 +280,8 @@ TEST_F(Attacks, AnAnnotationOfWhoMayNotDeleteDeletesNothing) {
 // The others are not safe because lastout could delete nothing here.
 TEST_F(Attacks, TheAnnotationOfWhoMayDeleteDeletes) {
   kubectl(annotationOf(provider()));
-  waitUntil("kubectl wait --for=delete --timeout=50s " + provider().arguments());
-  EXPECT_THAT(interrupt(), HasSubstr(provider().toString() + " is deleted now"));
+  waitUntil("kubectl wait --for=delete --timeout=50s " + argumentsOf(provider()));
+  EXPECT_THAT(interrupt(), HasSubstr(toString(provider()) + " is deleted now"));
 }
 
 }  // namespace
