@@ -69,6 +69,7 @@ constexpr KnownType kBuiltIn[] = {
 
 constexpr KnownType kCustom[] = {
     {"lastout.dev", "v1alpha1", "criticalservices", "CriticalService", kCluster, {"critsvc"}},
+    {"lastout.dev", "v1alpha1", "deletionpolicies", "DeletionPolicy", kCluster, {"delpol"}},
     {"work.open-cluster-management.io", "v1", "manifestworks", "ManifestWork", kNamespaced, {}},
     {"work.open-cluster-management.io", "v1", "appliedmanifestworks", "AppliedManifestWork", kCluster, {}},
 };

@@ -1,0 +1,178 @@
+#include "protection/evaluate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/quoting.h"
+#include "protection/message.h"
+
+namespace lastout::protection {
+namespace {
+
+// Whether a case holds, and in which words.
+struct Standing {
+  bool holds = false;
+  bool isUncertain = false;
+  std::string reason;
+
+  // Both hold: the words of both.
+  void join(Standing other) {
+    holds = holds && other.holds;
+    isUncertain = isUncertain || other.isUncertain;
+    if (!other.reason.empty()) reason += (reason.empty() ? "" : " and ") + std::move(other.reason);
+  }
+};
+
+Standing ofAncestor(const AncestorState& state) {
+  using Kind = AncestorState::Kind;
+  switch (state.kind) {
+    case Kind::Protects:
+      return {true, false, "it belongs to " + state.detail + ", which is protected"};
+    case Kind::Incomplete:
+      return {true, true,
+              "its label " + state.detail + " is missing or empty, so nobody can say what it belongs to"};
+    case Kind::Unknown:
+      return {true, true, "what it belongs to cannot be found out: " + state.detail};
+    case Kind::Frees:
+    case Kind::Gone:
+    case Kind::NotManaged:
+      return {};
+  }
+  return {};
+}
+
+Standing ofCount(const Count& count, std::string_view what) {
+  if (count.unknown) return {true, true, std::string(what) + " cannot be counted: " + *count.unknown};
+  if (count.objects == 0) return {};
+  std::string reason = std::to_string(count.objects) + " " + std::string(what);
+  if (!count.first.empty()) reason += " (" + count.first + (count.objects > 1 ? ", …)" : ")");
+  return {true, false, std::move(reason)};
+}
+
+std::string_view wordsOf(Activity activity) {
+  switch (activity) {
+    case Activity::Pods:
+      return "active Pods in it";
+    case Activity::BoundClaims:
+      return "bound PersistentVolumeClaims in it";
+    case Activity::Instances:
+      return "instances of it";
+    case Activity::Replicas:
+      return "replicas";
+  }
+  return "";
+}
+
+Standing standing(const Case& one, const Request& request, const Facts& facts) {
+  Standing all{true, false, {}};
+  if (one.key) {
+    const std::string* value = one.key->valueIn(*request.meta);
+    all.join({one.key->holds(*request.meta), false, value == nullptr ? "" : reasonOfKey(*one.key, *value)});
+  }
+  if (one.field) all.join({one.field->holds(*request.content), false, reasonOfField(*one.field)});
+  if (!all.holds) return {};
+  if (one.ancestor) all.join(ofAncestor(facts.ancestor(*one.ancestor, request)));
+  if (all.holds && one.activity)
+    all.join(ofCount(facts.active(*one.activity, request), wordsOf(*one.activity)));
+  if (all.holds && !one.children.empty()) {
+    Standing any;
+    for (const ChildrenTest& test : one.children) {
+      any = ofCount(facts.children(test, request), toString(test.type) + " that refer to it");
+      if (any.holds) break;
+    }
+    all.join(std::move(any));
+  }
+  return all.holds ? all : Standing{};
+}
+
+bool isExempt(const DeletionPolicy& policy, const Request& request) {
+  const auto has = [](const std::vector<std::string>& list, std::string_view one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  return has(policy.exemptUsers, request.user) ||
+         std::any_of(request.groups.begin(), request.groups.end(),
+                     [&](const std::string& group) { return has(policy.exemptGroups, group); });
+}
+
+bool anyHolds(const std::vector<KeyTest>& tests, const kube::ObjectMeta& meta) {
+  return std::any_of(tests.begin(), tests.end(), [&](const KeyTest& test) { return test.holds(meta); });
+}
+
+bool matchesAny(const std::vector<Selection>& selections, const kube::ObjectKey& object,
+                const kube::Labels& labels) {
+  return std::any_of(selections.begin(), selections.end(),
+                     [&](const Selection& selection) { return selection.matches(object, labels); });
+}
+
+// An update keeps what protects the object: the value of the key, and what the policy selects by.
+bool keepsProtection(const DeletionPolicy& policy, const Case* one, const Request& request) {
+  if (!concerns(policy, request.object, request.newMeta->labels)) return false;
+  if (one == nullptr || !one->key) return true;
+  const std::string* before = one->key->valueIn(*request.meta);
+  const std::string* after = one->key->valueIn(*request.newMeta);
+  return after != nullptr && *before == *after;
+}
+
+// The block of the policy that the request meets, if the object is protected; nullopt: none.
+std::optional<Block> blockOf(const DeletionPolicy& policy, const Request& request) {
+  if (request.operation == Operation::Update)
+    return policy.blocksAny(Block::Unprotect) ? std::optional(Block::Unprotect) : std::nullopt;
+  if (policy.blocksAny(Block::Delete)) return Block::Delete;
+  if (request.orphans && policy.blocksAny(Block::Orphan)) return Block::Orphan;
+  return std::nullopt;
+}
+
+bool isIn(Part part, bool isLocal) { return part == Part::All || (part == Part::Local) == isLocal; }
+
+}  // namespace
+
+bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const kube::Labels& labels) {
+  if (matchesAny(policy.exceptObjects, object, labels)) return false;
+  return policy.listedBy.has_value() || matchesAny(policy.objects, object, labels);
+}
+
+std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,
+                            Part part) {
+  const std::optional<Block> block = blockOf(policy, request);
+  if (!block || !concerns(policy, request.object, request.meta->labels)) return std::nullopt;
+  if (policy.skipTerminating && request.meta->deletionTimestamp) return std::nullopt;
+  if (isExempt(policy, request)) return std::nullopt;
+  const bool isUpdate = *block == Block::Unprotect;
+  if (isUpdate ? anyHolds(policy.exemptions, *request.newMeta) : anyHolds(policy.overrides, *request.meta))
+    return std::nullopt;
+
+  Standing listed{true, false, {}};
+  if (policy.listedBy) {
+    if (part == Part::Local) return std::nullopt;
+    std::optional<std::string> unknown;
+    const std::string by = facts.lister(*policy.listedBy, request, unknown);
+    if (unknown)
+      listed = {true, true, "whether it is listed cannot be found out: " + *unknown};
+    else if (by.empty())
+      return std::nullopt;
+    else
+      listed.reason = by + " lists it";
+  }
+  const auto denial = [&](size_t whichCase, Standing why) {
+    Denial made{policy.meta.name, *block, whichCase, why.isUncertain, std::move(why.reason), {}, policy.code};
+    made.message = messageOf(policy, request, made);
+    return made;
+  };
+  if (policy.when.empty()) {
+    if (!isIn(part, !policy.listedBy)) return std::nullopt;
+    if (isUpdate && keepsProtection(policy, nullptr, request)) return std::nullopt;
+    return denial(0, std::move(listed));
+  }
+  for (size_t i = 0; i < policy.when.size(); ++i) {
+    const Case& one = policy.when[i];
+    if (!isIn(part, one.isLocal() && !policy.listedBy)) continue;
+    if (isUpdate && keepsProtection(policy, &one, request)) continue;
+    Standing why = standing(one, request, facts);
+    if (!why.holds) continue;
+    why.join(listed);
+    return denial(i, std::move(why));
+  }
+  return std::nullopt;
+}
+
+}  // namespace lastout::protection

@@ -1,0 +1,93 @@
+// evaluate: what a DeletionPolicy says to one request. Pure: no clock, no I/O; other objects are asked for
+// through Facts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+enum class Operation : uint8_t { Delete, Update };
+
+// A request, as far as policies look at it. What it points to must outlive it.
+struct Request {
+  Operation operation = Operation::Delete;
+  kube::ObjectKey object;
+  std::string kind;                           // "Deployment"
+  const kube::ObjectMeta* meta = nullptr;     // before the request; never nullptr
+  const kube::Value* content = nullptr;       // the whole object before the request; never nullptr
+  const kube::ObjectMeta* newMeta = nullptr;  // of an Update, after it
+  std::string_view user;
+  std::vector<std::string> groups;
+  bool orphans = false;  // of a Delete: its propagationPolicy is Orphan
+};
+
+// How an ancestor stands.
+struct AncestorState {
+  enum class Kind : uint8_t {
+    Protects,    // it is there, and its field says so
+    Frees,       // its field says that nothing is protected
+    Gone,        // it is not there, or terminates
+    Incomplete,  // a label that names it is missing or empty: `detail` is its key
+    Unknown,     // nobody can say: `detail` is why
+    NotManaged,  // no label names an ancestor, neither on the object nor, where that counts, its namespace
+  };
+  Kind kind = Kind::NotManaged;
+  std::string detail;  // of Protects, Frees and Gone the ancestor: "xvshnpostgresqls.vshn.appcat.vshn.io/pg"
+};
+
+// How many objects of a kind keep something protected.
+struct Count {
+  uint32_t objects = 0;
+  std::string first;                   // the name of one: "DatabaseGrant/reader"
+  std::optional<std::string> unknown;  // set: nobody can say how many, and why; counts as protected
+};
+
+// What is known of other objects. A doubt is never an absence: it is said in AncestorState::Unknown and
+// Count::unknown.
+class Facts {
+ public:
+  virtual ~Facts() = default;
+  virtual AncestorState ancestor(const AncestorTest& test, const Request& request) const = 0;
+  virtual Count children(const ChildrenTest& test, const Request& request) const = 0;
+  virtual Count active(Activity activity, const Request& request) const = 0;
+  // The object that lists this one (ListedBy), as "resourcedeletionprotections/sample"; empty: none does.
+  // `unknown`: nobody can say, and why.
+  virtual std::string lister(const ListedBy& listedBy, const Request& request,
+                             std::optional<std::string>& unknown) const = 0;
+};
+
+// Why a policy blocks a request.
+struct Denial {
+  std::string policy;
+  Block block = Block::Delete;
+  size_t whichCase = 0;      // of DeletionPolicy::when; 0 where that is empty
+  bool isUncertain = false;  // it rests on something that nobody can say
+  std::string reason;        // "label a/b is Always", "2 DatabaseGrants refer to it"
+  std::string message;       // the whole sentence
+  int code = 403;
+};
+
+// Which of the cases are looked at.
+enum class Part : uint8_t {
+  All,
+  Local,   // what the request alone tells: runs in the API server as a ValidatingAdmissionPolicy
+  Remote,  // what needs other objects: runs in lastout
+};
+
+// True if the policy's selections match the object. Of a policy with `listedBy`: true if its facts have to
+// be asked.
+bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const kube::Labels& labels);
+
+// Returns why the policy blocks the request; nullopt: it does not. A case that holds as far as is known, or
+// of which nobody can say whether it holds, protects.
+std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,
+                            Part part = Part::All);
+
+}  // namespace lastout::protection

@@ -1,0 +1,106 @@
+#include "protection/message.h"
+
+#include <array>
+#include <utility>
+
+#include "kube/quoting.h"
+
+namespace lastout::protection {
+namespace {
+
+using Kind = MessagePiece::Kind;
+
+struct Placeholder {
+  std::string_view word;
+  Kind kind;
+};
+
+constexpr std::array<Placeholder, 6> kPlaceholders{{{"kind", Kind::ObjectKind},
+                                                    {"resource", Kind::Resource},
+                                                    {"name", Kind::Name},
+                                                    {"namespace", Kind::Namespace},
+                                                    {"inNamespace", Kind::InNamespace},
+                                                    {"reason", Kind::Reason}}};
+
+std::string textOf(const MessagePiece& piece, const Request& request, const Denial& denial) {
+  const kube::ObjectKey& object = request.object;
+  switch (piece.kind) {
+    case Kind::Text:
+      return piece.text;
+    case Kind::ObjectKind:
+      return request.kind;
+    case Kind::Resource:
+      return kube::toString(object.type);
+    case Kind::Name:
+      return object.name;
+    case Kind::Namespace:
+      return object.namespaceName;
+    case Kind::InNamespace:
+      return object.namespaceName.empty() ? "" : " in namespace \"" + object.namespaceName + "\"";
+    case Kind::Reason:
+      return denial.reason;
+  }
+  return "";
+}
+
+// What lifts the protection, as the end of a sentence; empty: nothing but a change of the policy.
+std::string wayOut(const DeletionPolicy& policy, Block block) {
+  const std::vector<KeyTest>& lifting = block == Block::Unprotect ? policy.exemptions : policy.overrides;
+  if (lifting.empty()) return "";
+  return "; " + toString(lifting.front()) + (block == Block::Unprotect ? " permits that" : " overrides that");
+}
+
+}  // namespace
+
+std::string reasonOfKey(const KeyTest& test, std::string_view value) {
+  const std::string place = test.place == KeyTest::Place::Label ? "label " : "annotation ";
+  return place + test.key + (value.empty() ? " is set" : " is " + std::string(value));
+}
+
+std::string reasonOfField(const FieldTest& test) {
+  const std::string text = toString(test);
+  const size_t colon = text.rfind(": ");
+  return text.substr(0, colon) + " is " + text.substr(colon + 2);
+}
+
+tl::expected<std::vector<MessagePiece>, std::string> parseMessage(std::string_view message) {
+  std::vector<MessagePiece> pieces;
+  while (!message.empty()) {
+    const size_t open = message.find('{');
+    if (open != 0) {
+      pieces.push_back({Kind::Text, std::string(message.substr(0, open))});
+      if (open == std::string_view::npos) break;
+    }
+    const size_t close = message.find('}', open);
+    const std::string_view word =
+        close == std::string_view::npos ? message.substr(open) : message.substr(open + 1, close - open - 1);
+    bool found = false;
+    for (const Placeholder& placeholder : kPlaceholders) {
+      if (word != placeholder.word || close == std::string_view::npos) continue;
+      pieces.push_back({placeholder.kind, {}});
+      found = true;
+    }
+    if (!found) return tl::unexpected(std::string(word));
+    message.remove_prefix(close + 1);
+  }
+  return pieces;
+}
+
+std::string templateOf(const DeletionPolicy& policy, Block block) {
+  const std::string& own = block == Block::Unprotect ? policy.unprotectMessage : policy.message;
+  if (!own.empty()) return own;
+  const std::string_view verb = block == Block::Unprotect ? " must keep what protects it"
+                                : block == Block::Orphan  ? " must not be deleted with Orphan"
+                                                          : " must not be deleted";
+  return "{resource} {name}{inNamespace}" + std::string(verb) + ": {reason}, says deletion policy " +
+         policy.meta.name + wayOut(policy, block);
+}
+
+std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial) {
+  const auto pieces = parseMessage(templateOf(policy, denial.block));
+  std::string text;
+  for (const MessagePiece& piece : *pieces) text += textOf(piece, request, denial);
+  return text;
+}
+
+}  // namespace lastout::protection

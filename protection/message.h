@@ -1,0 +1,32 @@
+// message: the words of a policy's denials, the same in the webhook, in CEL and for people who ask why.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protection/evaluate.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+std::string reasonOfKey(const KeyTest& test, std::string_view value);  // "label a/b is Always"
+std::string reasonOfField(const FieldTest& test);                      // "spec.deletionProtection is true"
+
+// A piece of a message: text as it stands, or what a placeholder stands for.
+struct MessagePiece {
+  enum class Kind : uint8_t { Text, ObjectKind, Resource, Name, Namespace, InNamespace, Reason };
+  Kind kind = Kind::Text;
+  std::string text;  // of a Text
+};
+
+// Splits a message at its placeholders. Fails with the first word in braces that is none of them.
+tl::expected<std::vector<MessagePiece>, std::string> parseMessage(std::string_view message);
+
+// The message of the policy for that block: its own, or lastout's sentence.
+std::string templateOf(const DeletionPolicy& policy, Block block);
+
+// The sentence for the user: `denial` has policy, block and reason already.
+std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial);
+
+}  // namespace lastout::protection

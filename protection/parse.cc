@@ -1,0 +1,406 @@
+// parsePolicy(): a DeletionPolicy's manifest; every finding names its field.
+#include "kube/parse.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/fields.h"
+#include "kube/names.h"
+#include "kube/quoting.h"
+#include "protection/message.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+namespace {
+
+using kube::Fields;
+
+constexpr size_t kMostEntries = 64;       // of each list in a policy
+constexpr size_t kLongestMessage = 1024;  // bytes of a message with its placeholders
+constexpr size_t kDeepestPath = 16;       // keys of a field path
+
+// Reads one manifest; errors gather in errors_.
+class Reader {
+ public:
+  explicit Reader(const kube::Object& object) : object_(object) {}
+
+  tl::expected<DeletionPolicy, kube::Errors> read();
+
+ private:
+  void readSpec(Fields spec);
+  void readWhat(Fields& spec);
+  void readAnswer(Fields& spec);
+  void readExempt(Fields exempt);
+  std::vector<Selection> selections(Fields& spec, std::string_view key);
+  Selection selection(Fields& fields);
+  std::vector<Case> cases(Fields& spec);
+  Case oneCase(Fields& fields);
+  std::vector<KeyTest> keyTests(Fields& spec, std::string_view key);
+  std::optional<KeyTest> keyTest(Fields& fields);
+  FieldTest fieldTest(Fields fields);
+  AncestorTest ancestor(Fields fields);
+  ChildrenTest children(Fields& fields);
+  ListedBy listedBy(Fields fields);
+  std::optional<FieldPath> path(Fields& fields, std::string_view key);
+  FieldPath requiredPath(Fields& fields, std::string_view key);
+  std::string labelKey(Fields& fields, std::string_view key);
+  std::string message(Fields& spec, std::string_view key);
+  std::vector<Fields> items(Fields& fields, std::string_view key);
+  void refuseWhatTraps(Fields& spec);
+
+  const kube::Object& object_;
+  kube::Errors errors_;
+  DeletionPolicy policy_;
+};
+
+tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
+  Fields document(object_.content, object_.file, "", errors_);
+  document.allow({"apiVersion", "kind", "metadata", "status"});
+  if (object_.apiVersion != kPolicyApiVersion || object_.kind != kPolicyKind)
+    document.fail("apiVersion", "apiVersion and kind must be " + std::string(kPolicyApiVersion) + " and " +
+                                    std::string(kPolicyKind) + ", not " + kube::inQuotes(object_.apiVersion) +
+                                    " and " + kube::inQuotes(object_.kind));
+  policy_.meta = object_.meta;
+  if (std::optional<Fields> spec = document.requiredFields("spec")) readSpec(std::move(*spec));
+  document.finish();
+  if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+  return std::move(policy_);
+}
+
+void Reader::readSpec(Fields spec) {
+  readWhat(spec);
+  policy_.when = cases(spec);
+  if (spec.has("blocks")) policy_.blocks.clear();
+  for (const std::string& word : spec.strings("blocks")) {
+    bool known = false;
+    for (const Block block : {Block::Delete, Block::Orphan, Block::Unprotect}) {
+      if (word != toString(block)) continue;
+      known = true;
+      if (!policy_.blocksAny(block)) policy_.blocks.push_back(block);
+    }
+    if (!known)
+      spec.fail("blocks", spec.pathOf("blocks") + " must list Delete, Orphan or Unprotect, not " +
+                              kube::inQuotes(word));
+  }
+  if (spec.has("blocks") && policy_.blocks.empty())
+    spec.fail("blocks", spec.pathOf("blocks") + " is empty: leave it out for Delete");
+  policy_.overrides = keyTests(spec, "overrides");
+  policy_.exemptions = keyTests(spec, "exemptions");
+  if (std::optional<Fields> exempt = spec.fields("exempt")) readExempt(std::move(*exempt));
+  policy_.skipTerminating = spec.boolean("skipTerminating").value_or(false);
+  if (spec.oneOf("namespaces", {"Imply", "Ignore"}) == "Ignore") policy_.namespaces = Implication::Ignore;
+  if (spec.oneOf("crds", {"Imply", "Ignore"}) == "Ignore") policy_.crds = Implication::Ignore;
+  readAnswer(spec);
+  if (errors_.empty()) refuseWhatTraps(spec);
+  spec.finish();
+}
+
+void Reader::readWhat(Fields& spec) {
+  policy_.objects = selections(spec, "objects");
+  policy_.exceptObjects = selections(spec, "exceptObjects");
+  if (std::optional<Fields> list = spec.fields("listedBy")) policy_.listedBy = listedBy(std::move(*list));
+  if (policy_.objects.empty() == !policy_.listedBy)
+    spec.fail("objects", policy_.listedBy
+                             ? spec.pathOf("objects") + " and " + spec.pathOf("listedBy") +
+                                   " are both given: one of them says what is protected"
+                             : spec.pathOf("objects") + " is missing: say which objects the policy is about");
+}
+
+void Reader::readAnswer(Fields& spec) {
+  policy_.message = message(spec, "message");
+  policy_.unprotectMessage = message(spec, "unprotectMessage");
+  const int64_t code = spec.integer("code").value_or(403);
+  if (code != 403 && code != 409)
+    spec.fail("code", spec.pathOf("code") + " must be 403 or 409, not " + std::to_string(code));
+  policy_.code = static_cast<int>(code);
+  policy_.webhookName = spec.string("webhookName").value_or("");
+  if (!policy_.webhookName.empty() &&
+      (!kube::isDnsSubdomain(policy_.webhookName) ||
+       std::count(policy_.webhookName.begin(), policy_.webhookName.end(), '.') < 2))
+    spec.fail("webhookName", spec.pathOf("webhookName") +
+                                 " must be a DNS name of three labels at least, as in "
+                                 "\"protect.example.com\", not " +
+                                 kube::inQuotes(policy_.webhookName));
+  policy_.failsClosed = spec.oneOf("failurePolicy", {"Fail", "Ignore"}) != "Ignore";
+}
+
+void Reader::readExempt(Fields exempt) {
+  policy_.exemptUsers = exempt.strings("users");
+  policy_.exemptGroups = exempt.strings("groups");
+  exempt.finish();
+}
+
+std::vector<Fields> Reader::items(Fields& fields, std::string_view key) {
+  std::vector<Fields> list = fields.items(key);
+  if (list.size() <= kMostEntries) return list;
+  fields.fail(key, fields.pathOf(key) + " has " + std::to_string(list.size()) + " entries; " +
+                       std::to_string(kMostEntries) + " are the most");
+  return {};
+}
+
+std::vector<Selection> Reader::selections(Fields& spec, std::string_view key) {
+  std::vector<Selection> made;
+  for (Fields& one : items(spec, key)) made.push_back(selection(one));
+  return made;
+}
+
+Selection Reader::selection(Fields& fields) {
+  Selection made;
+  for (Fields& one : items(fields, "resources")) {
+    ResourcePattern pattern{one.string("group").value_or(""), one.requiredString("resource")};
+    if (pattern.resource.find('/') != std::string::npos)
+      one.fail("resource", one.pathOf("resource") +
+                               " names a subresource: name the resource alone; updates " +
+                               "of its subresources are looked at, too");
+    one.finish();
+    made.resources.push_back(std::move(pattern));
+  }
+  if (made.resources.empty())
+    fields.fail("resources",
+                fields.pathOf("resources") + R"( is missing or empty: name a group and a resource, or "*")");
+  made.namespaces = fields.strings("namespaces");
+  made.names = fields.strings("names");
+  if (const kube::Value* selector = fields.map("labelSelector")) {
+    auto parsed = kube::parseSelector(*selector, fields.file());
+    if (parsed)
+      made.labels = std::move(*parsed);
+    else
+      errors_.push_back(std::move(parsed.error()));
+  }
+  fields.finish();
+  return made;
+}
+
+std::vector<Case> Reader::cases(Fields& spec) {
+  std::vector<Case> made;
+  for (Fields& one : items(spec, "when")) made.push_back(oneCase(one));
+  if (spec.has("when") && made.empty() && errors_.empty())
+    spec.fail("when", spec.pathOf("when") + " is empty: leave it out to protect the objects at all times");
+  return made;
+}
+
+Case Reader::oneCase(Fields& fields) {
+  Case made;
+  if (fields.has("label") || fields.has("annotation")) made.key = keyTest(fields);
+  if (std::optional<Fields> field = fields.fields("field")) made.field = fieldTest(std::move(*field));
+  if (std::optional<Fields> of = fields.fields("ancestor")) made.ancestor = ancestor(std::move(*of));
+  for (Fields& one : items(fields, "children")) made.children.push_back(children(one));
+  if (const auto word = fields.oneOf("active", {"Pods", "BoundClaims", "Instances", "Replicas"}))
+    made.activity = *word == "Pods"          ? Activity::Pods
+                    : *word == "BoundClaims" ? Activity::BoundClaims
+                    : *word == "Instances"   ? Activity::Instances
+                                             : Activity::Replicas;
+  if (made == Case() && errors_.empty())
+    fields.failAt(fields.value(), fields.path() +
+                                      " says nothing: give a label, an annotation, a field, an ancestor, "
+                                      "children or active");
+  fields.finish();
+  return made;
+}
+
+std::vector<KeyTest> Reader::keyTests(Fields& spec, std::string_view key) {
+  std::vector<KeyTest> made;
+  for (Fields& one : items(spec, key)) {
+    if (auto test = keyTest(one)) made.push_back(std::move(*test));
+    one.finish();
+  }
+  return made;
+}
+
+std::optional<KeyTest> Reader::keyTest(Fields& fields) {
+  const std::optional<std::string> label = fields.string("label");
+  const std::optional<std::string> annotation = fields.string("annotation");
+  if (label.has_value() == annotation.has_value()) {
+    fields.failAt(fields.value(), fields.path() + (label ? " has a label and an annotation: make two of it"
+                                                         : " names neither a label nor an annotation"));
+    return std::nullopt;
+  }
+  KeyTest test{label ? KeyTest::Place::Label : KeyTest::Place::Annotation, label ? *label : *annotation,
+               fields.strings("values")};
+  if (!kube::isQualifiedName(test.key))
+    fields.fail(label ? "label" : "annotation",
+                fields.pathOf(label ? "label" : "annotation") +
+                    " is no key of a label or annotation: " + kube::inQuotes(test.key));
+  for (const std::string& value : test.values) {
+    if (label && !kube::isLabelValue(value))
+      fields.fail("values",
+                  fields.pathOf("values") + " holds " + kube::inQuotes(value) + ", which no label can have");
+  }
+  return test;
+}
+
+FieldTest Reader::fieldTest(Fields fields) {
+  FieldTest test;
+  test.path = requiredPath(fields, "path");
+  if (const kube::Value* value = fields.any("equals")) {
+    if (value->asBool())
+      test.equals = *value->asBool();
+    else if (value->asInteger())
+      test.equals = *value->asInteger();
+    else if (value->asString())
+      test.equals = *value->asString();
+    else
+      fields.fail("equals", fields.pathOf("equals") + " must be true, false, a whole number or a string");
+  }
+  test.whenAbsent = fields.oneOf("whenAbsent", {"Protected", "Unprotected"}) == "Protected";
+  fields.finish();
+  return test;
+}
+
+AncestorTest Reader::ancestor(Fields fields) {
+  AncestorTest test;
+  test.groupLabel = labelKey(fields, "groupLabel");
+  test.versionLabel = labelKey(fields, "versionLabel");
+  test.kindLabel = labelKey(fields, "kindLabel");
+  test.nameLabel = labelKey(fields, "nameLabel");
+  test.orOfNamespace = fields.boolean("orOfNamespace").value_or(true);
+  if (std::optional<Fields> field = fields.requiredFields("field")) test.field = fieldTest(std::move(*field));
+  fields.finish();
+  return test;
+}
+
+ChildrenTest Reader::children(Fields& fields) {
+  ChildrenTest test;
+  test.type = {fields.string("group").value_or(""), fields.requiredString("resource")};
+  const bool byField = fields.has("field");
+  const bool byLabel = fields.has("label");
+  const bool byOwner = fields.boolean("ownerReference").value_or(false);
+  if (byField + byLabel + byOwner != 1)
+    fields.failAt(fields.value(), fields.path() +
+                                      " must have exactly one of field, label and ownerReference: true: how "
+                                      "children refer to the object");
+  if (byField) test.name = requiredPath(fields, "field");
+  if (byLabel) test.label = labelKey(fields, "label");
+  test.by = byField   ? ChildrenTest::By::Field
+            : byLabel ? ChildrenTest::By::Label
+                      : ChildrenTest::By::OwnerReference;
+  test.namespaceName = path(fields, "namespaceField");
+  if (test.namespaceName && !byField)
+    fields.fail("namespaceField", fields.pathOf("namespaceField") + " goes with field alone");
+  fields.finish();
+  return test;
+}
+
+ListedBy Reader::listedBy(Fields fields) {
+  ListedBy made;
+  made.type = {fields.string("group").value_or(""), fields.requiredString("resource")};
+  made.entries = path(fields, "entries").value_or(FieldPath());
+  made.selectors = path(fields, "selectors").value_or(FieldPath());
+  made.apiVersion = requiredPath(fields, "apiVersion");
+  made.kind = requiredPath(fields, "kind");
+  made.namespaceName = path(fields, "namespace");
+  made.name = path(fields, "name");
+  made.names = path(fields, "names");
+  made.matchLabels = path(fields, "matchLabels");
+  made.inOwnNamespace = fields.boolean("inOwnNamespace").value_or(false);
+  fields.finish();
+  return made;
+}
+
+// A dot before the first key is allowed, as in JSONPath.
+std::optional<FieldPath> Reader::path(Fields& fields, std::string_view key) {
+  const std::optional<std::string> text = fields.string(key);
+  if (!text) return std::nullopt;
+  FieldPath made;
+  std::string_view rest = *text;
+  if (rest.starts_with('.')) rest.remove_prefix(1);
+  while (true) {
+    const size_t dot = rest.find('.');
+    made.keys.emplace_back(rest.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  const bool isWhole = std::all_of(made.keys.begin(), made.keys.end(), [](const std::string& one) {
+    return !one.empty() && one.find_first_of("[]()*'\"\\ ") == std::string::npos;
+  });
+  if (!isWhole || made.keys.size() > kDeepestPath)
+    fields.fail(key, fields.pathOf(key) +
+                         " must be keys with dots between them, as in "
+                         "\"spec.deletionProtection\", at most " +
+                         std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(*text));
+  return made;
+}
+
+FieldPath Reader::requiredPath(Fields& fields, std::string_view key) {
+  fields.requiredString(key);
+  return path(fields, key).value_or(FieldPath());
+}
+
+std::string Reader::labelKey(Fields& fields, std::string_view key) {
+  std::string label = fields.requiredString(key);
+  if (!label.empty() && !kube::isQualifiedName(label))
+    fields.fail(key, fields.pathOf(key) + " is no key of a label: " + kube::inQuotes(label));
+  return label;
+}
+
+std::string Reader::message(Fields& spec, std::string_view key) {
+  const std::string text = spec.string(key).value_or("");
+  if (text.size() > kLongestMessage)
+    spec.fail(key, spec.pathOf(key) + " is longer than " + std::to_string(kLongestMessage) + " bytes");
+  if (const auto pieces = parseMessage(text); !pieces)
+    spec.fail(key, spec.pathOf(key) + " has {" + kube::printable(pieces.error()) +
+                       "}, which stands for nothing: {kind}, {resource}, {name}, {namespace}, {inNamespace} "
+                       "and {reason} do");
+  return text;
+}
+
+// What nobody could lift any more: a policy about all objects at all times, or about those by which a policy
+// is taken back.
+void Reader::refuseWhatTraps(Fields& spec) {
+  if (!policy_.when.empty()) return;
+  for (const Selection& selection : policy_.objects) {
+    const bool isNarrow =
+        !selection.namespaces.empty() || !selection.names.empty() || !selection.labels.requirements.empty();
+    for (const ResourcePattern& pattern : selection.resources) {
+      if (!isNarrow && (pattern.resource == "*" || pattern.group == "*")) {
+        spec.fail("objects", spec.pathOf("objects") +
+                                 " match everything, and nothing says when they are protected: nobody could "
+                                 "clean up the cluster; give " +
+                                 spec.pathOf("when") + ", a labelSelector, namespaces or names");
+        return;
+      }
+      for (const std::string_view way :
+           {"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
+            "validatingadmissionpolicybindings"}) {
+        if (pattern.group != "admissionregistration.k8s.io" || pattern.resource != way) continue;
+        if (isNarrow) continue;
+        spec.fail("objects", spec.pathOf("objects") + " are all " + std::string(way) +
+                                 ": lastout could not be uninstalled; give names or a labelSelector");
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+tl::expected<DeletionPolicy, kube::Errors> parsePolicy(const kube::Object& object) {
+  return Reader(object).read();
+}
+
+tl::expected<std::vector<DeletionPolicy>, kube::Errors> parsePolicies(std::string_view yaml,
+                                                                      std::string_view file) {
+  auto documents = kube::parseYaml(yaml, file);
+  if (!documents) return tl::unexpected(kube::Errors{std::move(documents.error())});
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  auto objects = kube::parseObjects(std::move(*documents), file, types);
+  if (!objects) return tl::unexpected(kube::Errors{std::move(objects.error())});
+  std::vector<DeletionPolicy> policies;
+  kube::Errors errors;
+  for (const kube::Object& object : *objects) {
+    auto policy = parsePolicy(object);
+    if (policy)
+      policies.push_back(std::move(*policy));
+    else
+      errors.insert(errors.end(), policy.error().begin(), policy.error().end());
+  }
+  if (!errors.empty()) return tl::unexpected(std::move(errors));
+  return policies;
+}
+
+}  // namespace lastout::protection

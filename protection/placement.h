@@ -1,0 +1,36 @@
+// placement: where each part of a policy runs, and why, for `lastout policy show` and for whoever makes the
+// API server's objects.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// Where policies are to run: as far as possible in the API server, or all in lastout's webhook (--policies).
+enum class PolicyMode : uint8_t { ApiServer, Webhook };
+
+enum class Place : uint8_t {
+  ApiServer,   // a ValidatingAdmissionPolicy
+  Webhook,     // lastout's webhook
+  OutOfReach,  // nobody asks: said, so that nobody relies on it
+};
+std::string_view toString(Place place);
+
+struct Placement {
+  std::string part;  // "DELETE, when label a/b: Always"
+  Place place = Place::ApiServer;
+  std::string why;  // "the request alone tells"
+};
+
+// One for each block and case, in their order; then what is out of reach.
+std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mode);
+
+// True if the policy has a part that runs at that place.
+bool runsAt(const DeletionPolicy& policy, PolicyMode mode, Place place);
+
+}  // namespace lastout::protection

@@ -1,0 +1,120 @@
+#include "protection/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace lastout::protection {
+namespace {
+
+bool has(const std::vector<std::string>& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+std::string wanted(const FieldTest::Wanted& value) {
+  if (const bool* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+  if (const int64_t* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+  return std::get<std::string>(value);
+}
+
+std::string_view toString(Activity activity) {
+  static constexpr std::array<std::string_view, 4> kNames{"active Pods", "bound claims", "instances",
+                                                          "replicas"};
+  return kNames[static_cast<size_t>(activity)];
+}
+
+}  // namespace
+
+kube::GroupResource deletionPolicyType() { return {"lastout.dev", "deletionpolicies"}; }
+
+const kube::Value* FieldPath::in(const kube::Value& object) const {
+  const kube::Value* at = &object;
+  for (const std::string& key : keys) {
+    at = at->find(key);
+    if (at == nullptr) return nullptr;
+  }
+  return at->isNull() ? nullptr : at;
+}
+
+std::string_view FieldPath::textIn(const kube::Value& object) const {
+  const kube::Value* value = in(object);
+  const std::string* text = value == nullptr ? nullptr : value->asString();
+  return text == nullptr ? std::string_view() : *text;
+}
+
+std::string toString(const FieldPath& path) {
+  std::string text;
+  for (const std::string& key : path.keys) text += (text.empty() ? "" : ".") + key;
+  return text;
+}
+
+bool ResourcePattern::matches(const kube::GroupResource& type) const {
+  return (group == "*" || group == type.group) && (resource == "*" || resource == type.resource);
+}
+
+bool Selection::matches(const kube::ObjectKey& object, const kube::Labels& objectLabels) const {
+  return std::any_of(resources.begin(), resources.end(),
+                     [&](const ResourcePattern& pattern) { return pattern.matches(object.type); }) &&
+         (namespaces.empty() || has(namespaces, object.namespaceName)) &&
+         (names.empty() || has(names, object.name)) && labels.matches(objectLabels);
+}
+
+const std::string* KeyTest::valueIn(const kube::ObjectMeta& meta) const {
+  const kube::Labels& map = place == Place::Label ? meta.labels : meta.annotations;
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+bool KeyTest::holds(const kube::ObjectMeta& meta) const {
+  const std::string* value = valueIn(meta);
+  return value != nullptr && (values.empty() || has(values, *value));
+}
+
+std::string toString(const KeyTest& test) {
+  std::string text = (test.place == KeyTest::Place::Label ? "label " : "annotation ") + test.key;
+  for (size_t i = 0; i < test.values.size(); ++i) text += (i == 0 ? ": " : " or ") + test.values[i];
+  return text;
+}
+
+bool FieldTest::holds(const kube::Value& object) const {
+  const kube::Value* value = path.in(object);
+  if (value == nullptr) return whenAbsent;
+  if (const bool* truth = std::get_if<bool>(&equals)) return value->asBool() && *value->asBool() == *truth;
+  if (const int64_t* number = std::get_if<int64_t>(&equals))
+    return value->asInteger() && *value->asInteger() == *number;
+  return value->asString() && *value->asString() == std::get<std::string>(equals);
+}
+
+std::string toString(const FieldTest& test) { return toString(test.path) + ": " + wanted(test.equals); }
+
+bool Case::isLocal() const {
+  return !ancestor && children.empty() && (!activity || *activity == Activity::Replicas);
+}
+
+std::string toString(const Case& one) {
+  std::vector<std::string> parts;
+  if (one.key) parts.push_back(toString(*one.key));
+  if (one.field) parts.push_back(toString(*one.field));
+  if (one.ancestor) parts.push_back("an ancestor with " + toString(one.ancestor->field));
+  if (one.activity) parts.emplace_back(toString(*one.activity));
+  if (!one.children.empty()) {
+    std::string children;
+    for (const ChildrenTest& test : one.children)
+      children += (children.empty() ? "" : ", ") + kube::toString(test.type);
+    parts.push_back("children of " + children);
+  }
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", and ") + part;
+  return text;
+}
+
+std::string_view toString(Block block) {
+  static constexpr std::array<std::string_view, 3> kNames{"Delete", "Orphan", "Unprotect"};
+  return kNames[static_cast<size_t>(block)];
+}
+
+bool DeletionPolicy::blocksAny(Block block) const {
+  return std::find(blocks.begin(), blocks.end(), block) != blocks.end();
+}
+
+}  // namespace lastout::protection

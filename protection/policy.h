@@ -1,0 +1,186 @@
+// DeletionPolicy: which objects must not be deleted, when, and what lifts that. One language for every system
+// that protects objects (docs/protection.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <variant>
+#include <vector>
+
+#include "kube/object.h"
+#include "kube/selector.h"
+
+namespace lastout::protection {
+
+inline constexpr std::string_view kPolicyApiVersion = "lastout.dev/v1alpha1";
+inline constexpr std::string_view kPolicyKind = "DeletionPolicy";
+kube::GroupResource deletionPolicyType();  // deletionpolicies.lastout.dev
+
+// "spec.instanceRef.name": the keys from the top of an object. No key contains a dot.
+struct FieldPath {
+  std::vector<std::string> keys;
+
+  // Returns the value there; nullptr: some key of the path is missing, or the value is null.
+  const kube::Value* in(const kube::Value& object) const;
+  // Returns the text there; empty: as in(), or it is no text.
+  std::string_view textIn(const kube::Value& object) const;
+  friend bool operator==(const FieldPath&, const FieldPath&) = default;
+};
+std::string toString(const FieldPath& path);  // "spec.instanceRef.name"
+
+// A type, or several: each part may be "*".
+struct ResourcePattern {
+  std::string group;
+  std::string resource;
+
+  bool matches(const kube::GroupResource& type) const;
+  friend bool operator==(const ResourcePattern&, const ResourcePattern&) = default;
+};
+
+// Some objects: of any of the types, and all else that is given.
+struct Selection {
+  std::vector<ResourcePattern> resources;  // at least one
+  std::vector<std::string> namespaces;     // empty: all, and cluster-scoped objects
+  std::vector<std::string> names;          // empty: all
+  kube::LabelSelector labels;              // by default all
+
+  bool matches(const kube::ObjectKey& object, const kube::Labels& objectLabels) const;
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+// A label or an annotation with one of these values.
+struct KeyTest {
+  enum class Place : uint8_t { Label, Annotation };
+  Place place = Place::Label;
+  std::string key;
+  std::vector<std::string> values;  // empty: any value
+
+  // Returns the value of the key; nullptr: the object does not have the key.
+  const std::string* valueIn(const kube::ObjectMeta& meta) const;
+  bool holds(const kube::ObjectMeta& meta) const;
+  friend bool operator==(const KeyTest&, const KeyTest&) = default;
+};
+std::string toString(const KeyTest& test);  // "label a/b", "annotation a/b: true"
+
+// A field of an object that says whether something is protected.
+struct FieldTest {
+  using Wanted = std::variant<bool, int64_t, std::string>;
+  FieldPath path;
+  Wanted equals = true;
+  bool whenAbsent = false;  // what a missing field says
+
+  bool holds(const kube::Value& object) const;
+  friend bool operator==(const FieldTest&, const FieldTest&) = default;
+};
+std::string toString(const FieldTest& test);  // "spec.deletionProtection: true"
+
+// An object that is named by labels on the object itself or, where it has none of them, on its namespace. It
+// protects while it is there and not terminating, and its field says so. An object with some of the labels,
+// but not all, or an empty one, is protected: nobody can say by whom it is owned.
+struct AncestorTest {
+  std::string groupLabel;
+  std::string versionLabel;
+  std::string kindLabel;
+  std::string nameLabel;
+  bool orOfNamespace = true;  // labels of the namespace count for objects without any
+  FieldTest field;
+  friend bool operator==(const AncestorTest&, const AncestorTest&) = default;
+};
+
+// Objects of a type that refer to the object: by a field that holds its name, by a label with its name as
+// value, or by an owner reference with its uid. Terminating ones count.
+struct ChildrenTest {
+  enum class By : uint8_t { Field, Label, OwnerReference };
+  kube::GroupResource type;
+  By by = By::OwnerReference;
+  FieldPath name;                          // By::Field
+  std::optional<FieldPath> namespaceName;  // By::Field; absent or empty there: the child's own namespace
+  std::string label;                       // By::Label; the object is in the child's namespace
+  friend bool operator==(const ChildrenTest&, const ChildrenTest&) = default;
+};
+
+// What is still at work below an object.
+enum class Activity : uint8_t {
+  Pods,         // of a namespace: Pods that have neither succeeded, failed nor been deleted
+  BoundClaims,  // of a namespace: PersistentVolumeClaims that are bound and not being deleted
+  Instances,    // of a CustomResourceDefinition: objects that are not being deleted
+  Replicas,     // spec.replicas of the object is above 0 (absent counts as 1)
+};
+
+// Holds when all that is given holds.
+struct Case {
+  std::optional<KeyTest> key;
+  std::optional<FieldTest> field;
+  std::optional<AncestorTest> ancestor;
+  std::vector<ChildrenTest> children;  // any of them has a child
+  std::optional<Activity> activity;
+
+  // True if the request alone tells whether it holds; false: other objects have to be known.
+  bool isLocal() const;
+  friend bool operator==(const Case&, const Case&) = default;
+};
+std::string toString(const Case& one);  // "label a/b: Always, and active Pods"
+
+// Objects of a type that each list what they protect: `entries` are found in each, or it is one itself.
+struct ListedBy {
+  kube::GroupResource type;
+  FieldPath entries;     // a list, or one map; no keys: the object itself
+  FieldPath selectors;   // in an entry: a list, or one map; no keys: the entry itself
+  FieldPath apiVersion;  // in a selector, as the next five
+  FieldPath kind;
+  std::optional<FieldPath> namespaceName;  // absent or empty there: any namespace, and none
+  std::optional<FieldPath> name;
+  std::optional<FieldPath> names;  // a list; also beside `selectors`, in the entry
+  std::optional<FieldPath> matchLabels;
+  bool inOwnNamespace = false;  // a namespaced one protects only in its own namespace
+  friend bool operator==(const ListedBy&, const ListedBy&) = default;
+};
+
+enum class Block : uint8_t {
+  Delete,     // that the object is deleted
+  Orphan,     // that it is deleted with propagationPolicy Orphan
+  Unprotect,  // that what protects it is taken away: its label or annotation removed or changed
+};
+std::string_view toString(Block block);
+
+// Whether what holds a protected object is protected, too: its namespace, and the CRD of its type.
+enum class Implication : uint8_t { Imply, Ignore };
+
+struct DeletionPolicy {
+  kube::ObjectMeta meta;
+  std::vector<Selection> objects;
+  std::vector<Selection> exceptObjects;
+  std::optional<ListedBy> listedBy;  // instead of `objects`
+  std::vector<Case> when;            // the object is protected when one of them holds; none: always
+  std::vector<Block> blocks = {Block::Delete};
+  std::vector<KeyTest> overrides;   // on the object: its deletion is not blocked
+  std::vector<KeyTest> exemptions;  // on the new object: its protection may be taken away
+  std::vector<std::string> exemptUsers;
+  std::vector<std::string> exemptGroups;
+  bool skipTerminating = false;  // an object that is being deleted is not protected
+  Implication namespaces = Implication::Imply;
+  Implication crds = Implication::Imply;
+  // What a denial says, with {kind}, {resource}, {name}, {namespace}, {inNamespace} and {reason} in it.
+  // Empty: a sentence of lastout's.
+  std::string message;
+  std::string unprotectMessage;
+  int code = 403;           // of a denial: 403, or 409 (in the webhook alone)
+  std::string webhookName;  // the name that clients see where the webhook denies; empty: lastout's
+  bool failsClosed = true;  // failurePolicy: Fail
+
+  bool blocksAny(Block block) const;
+};
+
+// Reads a policy. Fails with a message for each field that is unknown, of the wrong type or not usable; for a
+// policy that protects everything in the cluster at all times; and for one that would take away lastout's own
+// way out.
+tl::expected<DeletionPolicy, kube::Errors> parsePolicy(const kube::Object& object);
+
+// Reads the policies of a file's text. Each document must be one, with a name of its own.
+tl::expected<std::vector<DeletionPolicy>, kube::Errors> parsePolicies(std::string_view yaml,
+                                                                      std::string_view file);
+
+}  // namespace lastout::protection

@@ -1,0 +1,166 @@
+// A DeletionPolicy's manifest: what is read from it, and what each mistake is told as.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/protection/policies.h"
+
+namespace lastout::protection {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string problemsOf(std::string_view spec) {
+  const auto read = parsePolicies(policyText(spec), "p.yaml");
+  return read ? "" : testing::lines(read.error());
+}
+
+constexpr const char* kEverything = R"(  objects:
+  - resources: [{group: "*", resource: "*"}]
+)";
+
+TEST(ParsePolicy, ReadsWhatAProfileSays) {
+  const DeletionPolicy policy = policyOf(R"(  objects:
+  - resources:
+    - {group: apps, resource: deployments}
+    - {resource: services}
+    namespaces: [shop]
+    labelSelector: {matchLabels: {app: web}}
+  exceptObjects:
+  - resources: [{group: apps, resource: deployments}]
+    names: [canary]
+  when:
+  - {label: example.com/protect, values: [Always, "yes"]}
+  - field: {path: .spec.deletionProtection, equals: true, whenAbsent: Protected}
+    annotation: example.com/tier
+  blocks: [Delete, Unprotect]
+  overrides: [{annotation: example.com/allow, values: ["true"]}]
+  exemptions: [{label: example.com/exempt, values: ["true"]}]
+  exempt: {users: [admin], groups: ["system:masters"]}
+  skipTerminating: true
+  namespaces: Ignore
+  message: "{kind} {name}{inNamespace} stays: {reason}"
+  webhookName: protect.example.com
+  failurePolicy: Ignore
+)");
+  EXPECT_EQ(policy.meta.name, "p");
+  ASSERT_EQ(policy.objects.size(), 1U);
+  EXPECT_THAT(policy.objects[0].resources,
+              ElementsAre(ResourcePattern{"apps", "deployments"}, ResourcePattern{"", "services"}));
+  EXPECT_THAT(policy.objects[0].namespaces, ElementsAre("shop"));
+  EXPECT_TRUE(policy.objects[0].labels.matches({{"app", "web"}}));
+  EXPECT_FALSE(policy.objects[0].labels.matches({}));
+  ASSERT_EQ(policy.when.size(), 2U);
+  EXPECT_EQ(toString(policy.when[0]), "label example.com/protect: Always or yes");
+  EXPECT_EQ(toString(policy.when[1]), "annotation example.com/tier, and spec.deletionProtection: true");
+  EXPECT_TRUE(policy.when[1].field->whenAbsent);
+  EXPECT_TRUE(policy.blocksAny(Block::Unprotect));
+  EXPECT_FALSE(policy.blocksAny(Block::Orphan));
+  EXPECT_EQ(toString(policy.overrides.front()), "annotation example.com/allow: true");
+  EXPECT_THAT(policy.exemptGroups, ElementsAre("system:masters"));
+  EXPECT_TRUE(policy.skipTerminating);
+  EXPECT_EQ(policy.namespaces, Implication::Ignore);
+  EXPECT_EQ(policy.crds, Implication::Imply);
+  EXPECT_FALSE(policy.failsClosed);
+}
+
+TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
+  const DeletionPolicy policy = policyOf(std::string(kEverything) + R"(  when:
+  - ancestor:
+      groupLabel: example.com/group
+      versionLabel: example.com/version
+      kindLabel: example.com/kind
+      nameLabel: example.com/name
+      field: {path: spec.protected}
+  - children:
+    - {group: db.example.com, resource: grants, field: spec.databaseRef.name, namespaceField: spec.databaseRef.namespace}
+    - {resource: configmaps, label: example.com/parent}
+    - {resource: pods, ownerReference: true}
+  - {label: example.com/protect, values: [Cascading], active: Pods}
+)");
+  EXPECT_FALSE(policy.when[0].isLocal());
+  EXPECT_EQ(policy.when[0].ancestor->nameLabel, "example.com/name");
+  ASSERT_EQ(policy.when[1].children.size(), 3U);
+  EXPECT_EQ(toString(policy.when[1].children[0].name), "spec.databaseRef.name");
+  EXPECT_EQ(policy.when[1].children[1].by, ChildrenTest::By::Label);
+  EXPECT_EQ(policy.when[1].children[2].by, ChildrenTest::By::OwnerReference);
+  EXPECT_EQ(policy.when[2].activity, Activity::Pods);
+}
+
+struct Mistake {
+  const char* name;
+  const char* spec;
+  const char* told;
+};
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreToldWithTheirField) {
+  EXPECT_THAT(problemsOf(GetParam().spec), HasSubstr(GetParam().told));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ParsePolicy, Mistakes,
+    ::testing::Values(
+        Mistake{"NoObjects", "  when: [{label: a/b}]\n", "spec.objects is missing"},
+        Mistake{"Everything", "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n",
+                "spec.objects match everything, and nothing says when they are protected"},
+        Mistake{"EveryTypeOfAGroup", "  objects: [{resources: [{group: apps, resource: \"*\"}]}]\n",
+                "spec.objects match everything"},
+        Mistake{"WebhookConfigurations",
+                "  objects: [{resources: [{group: admissionregistration.k8s.io, resource: "
+                "validatingwebhookconfigurations}]}]\n",
+                "lastout could not be uninstalled"},
+        Mistake{"NoType", "  objects: [{namespaces: [a]}]\n",
+                "spec.objects[0].resources is missing or empty"},
+        Mistake{"Subresource", "  objects: [{resources: [{resource: pods/status}]}]\n",
+                "spec.objects[0].resources[0].resource names a subresource"},
+        Mistake{"Selector",
+                "  objects: [{resources: [{resource: pods}], labelSelector: {matchExpressions: [{key: a, "
+                "operator: Like}]}}]\n",
+                "Like"},
+        Mistake{"UnknownField", "  objects: [{resources: [{resource: pods}]}]\n  wen: []\n",
+                "spec.\"wen\" is no known field"},
+        Mistake{"EmptyCase", "  objects: [{resources: [{resource: pods}]}]\n  when: [{}]\n",
+                "spec.when[0] says nothing"},
+        Mistake{"LabelAndAnnotation",
+                "  objects: [{resources: [{resource: pods}]}]\n  when: [{label: a/b, annotation: a/b}]\n",
+                "spec.when[0] has a label and an annotation"},
+        Mistake{"LabelValue",
+                "  objects: [{resources: [{resource: pods}]}]\n  when: [{label: a/b, values: [\"a b\"]}]\n",
+                "which no label can have"},
+        Mistake{
+            "Path",
+            "  objects: [{resources: [{resource: pods}]}]\n  when: [{field: {path: \"spec.items[*]\"}}]\n",
+            "spec.when[0].field.path must be keys with dots between them"},
+        Mistake{"Children",
+                "  objects: [{resources: [{resource: pods}]}]\n  when: [{children: [{resource: pods}]}]\n",
+                "must have exactly one of field, label and ownerReference"},
+        Mistake{"Placeholder", "  objects: [{resources: [{resource: pods}]}]\n  message: \"{king} stays\"\n",
+                "spec.message has {king}, which stands for nothing"},
+        Mistake{"Blocks", "  objects: [{resources: [{resource: pods}]}]\n  blocks: [Update]\n",
+                "spec.blocks must list Delete, Orphan or Unprotect, not \"Update\""},
+        Mistake{"Code", "  objects: [{resources: [{resource: pods}]}]\n  code: 404\n",
+                "spec.code must be 403 or 409, not 404"},
+        Mistake{"WebhookName", "  objects: [{resources: [{resource: pods}]}]\n  webhookName: protect\n",
+                "spec.webhookName must be a DNS name of three labels"}),
+    [](const ::testing::TestParamInfo<Mistake>& info) { return std::string(info.param.name); });
+
+TEST(ParsePolicy, BoundsItsLists) {
+  std::string spec(kEverything);
+  spec += "  when:\n";
+  for (int i = 0; i < 65; ++i) spec += "  - {label: a/b}\n";
+  EXPECT_THAT(problemsOf(spec), HasSubstr("spec.when has 65 entries; 64 are the most"));
+}
+
+TEST(ParsePolicy, TellsThePlace) {
+  EXPECT_THAT(problemsOf("  objects: [{resources: [{resource: pods}]}]\n  code: 404\n"),
+              AllOf(HasSubstr("p.yaml:7:")));
+}
+
+}  // namespace
+}  // namespace lastout::protection
