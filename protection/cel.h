@@ -13,6 +13,9 @@
 
 namespace lastout::protection {
 
+// On both objects: the name of the policy that they are made of.
+inline constexpr std::string_view kMadeOfLabel = "lastout.dev/deletion-policy";
+
 // The name of both objects: "lastout-policy-" and the policy's.
 std::string admissionPolicyName(const DeletionPolicy& policy);
 

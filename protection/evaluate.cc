@@ -58,9 +58,19 @@ std::string_view wordsOf(Activity activity) {
     case Activity::Instances:
       return "instances of it";
     case Activity::Replicas:
-      return "replicas";
+      break;
   }
   return "";
+}
+
+// The object itself tells: absent counts as 1, as the API server fills it in.
+Standing ofReplicas(const kube::Value& object) {
+  const kube::Value* replicas = object.at({"spec", "replicas"});
+  if (replicas != nullptr && !replicas->isNull()) {
+    const int64_t* number = replicas->asInteger();
+    if (number == nullptr || *number <= 0) return {};
+  }
+  return {true, false, std::string(kReplicasReason)};
 }
 
 Standing standing(const Case& one, const Request& request, const Facts& facts) {
@@ -72,8 +82,11 @@ Standing standing(const Case& one, const Request& request, const Facts& facts) {
   if (one.field) all.join({one.field->holds(*request.content), false, reasonOfField(*one.field)});
   if (!all.holds) return {};
   if (one.ancestor) all.join(ofAncestor(facts.ancestor(*one.ancestor, request)));
-  if (all.holds && one.activity)
-    all.join(ofCount(facts.active(*one.activity, request), wordsOf(*one.activity)));
+  if (all.holds && one.activity) {
+    all.join(*one.activity == Activity::Replicas
+                 ? ofReplicas(*request.content)
+                 : ofCount(facts.active(*one.activity, request), wordsOf(*one.activity)));
+  }
   if (all.holds && !one.children.empty()) {
     Standing any;
     for (const ChildrenTest& test : one.children) {
@@ -110,7 +123,7 @@ bool keepsProtection(const DeletionPolicy& policy, const Case* one, const Reques
   if (one == nullptr || !one->key) return true;
   const std::string* before = one->key->valueIn(*request.meta);
   const std::string* after = one->key->valueIn(*request.newMeta);
-  return after != nullptr && *before == *after;
+  return before == nullptr || (after != nullptr && *before == *after);
 }
 
 // The block of the policy that the request meets, if the object is protected; nullopt: none.
@@ -126,7 +139,15 @@ bool isIn(Part part, bool isLocal) { return part == Part::All || (part == Part::
 
 }  // namespace
 
+bool isWayOut(const kube::GroupResource& type) {
+  if (type == deletionPolicyType()) return true;
+  return type.group == "admissionregistration.k8s.io" &&
+         (type.resource == "validatingadmissionpolicies" ||
+          type.resource == "validatingadmissionpolicybindings");
+}
+
 bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const kube::Labels& labels) {
+  if (isWayOut(object.type)) return false;
   if (matchesAny(policy.exceptObjects, object, labels)) return false;
   return policy.listedBy.has_value() || matchesAny(policy.objects, object, labels);
 }

@@ -56,6 +56,7 @@ class Facts {
   virtual ~Facts() = default;
   virtual AncestorState ancestor(const AncestorTest& test, const Request& request) const = 0;
   virtual Count children(const ChildrenTest& test, const Request& request) const = 0;
+  // Of every activity but Replicas, which the object itself tells.
   virtual Count active(Activity activity, const Request& request) const = 0;
   // The object that lists this one (ListedBy), as "resourcedeletionprotections/sample"; empty: none does.
   // `unknown`: nobody can say, and why.
@@ -81,8 +82,12 @@ enum class Part : uint8_t {
   Remote,  // what needs other objects: runs in lastout
 };
 
-// True if the policy's selections match the object. Of a policy with `listedBy`: true if its facts have to
-// be asked.
+// True for a type that no policy protects, so that a policy can always be taken back: DeletionPolicies, and
+// the ValidatingAdmissionPolicies and bindings made of them (which API servers do not ask about, either).
+bool isWayOut(const kube::GroupResource& type);
+
+// True if the policy's selections match the object, and it is no way out. Of a policy with `listedBy`: true
+// if its facts have to be asked.
 bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const kube::Labels& labels);
 
 // Returns why the policy blocks the request; nullopt: it does not. A case that holds as far as is known, or

@@ -53,8 +53,7 @@ std::string wayOut(const DeletionPolicy& policy, Block block) {
 }  // namespace
 
 std::string reasonOfKey(const KeyTest& test, std::string_view value) {
-  const std::string place = test.place == KeyTest::Place::Label ? "label " : "annotation ";
-  return place + test.key + (value.empty() ? " is set" : " is " + std::string(value));
+  return nameOf(test) + (value.empty() ? " is set" : " is " + std::string(value));
 }
 
 std::string reasonOfField(const FieldTest& test) {

@@ -13,6 +13,8 @@ namespace lastout::protection {
 std::string reasonOfKey(const KeyTest& test, std::string_view value);  // "label a/b is Always"
 std::string reasonOfField(const FieldTest& test);                      // "spec.deletionProtection is true"
 
+inline constexpr std::string_view kReplicasReason = "spec.replicas is above 0";
+
 // A piece of a message: text as it stands, or what a placeholder stands for.
 struct MessagePiece {
   enum class Kind : uint8_t { Text, ObjectKind, Resource, Name, Namespace, InNamespace, Reason };

@@ -70,8 +70,12 @@ bool KeyTest::holds(const kube::ObjectMeta& meta) const {
   return value != nullptr && (values.empty() || has(values, *value));
 }
 
+std::string nameOf(const KeyTest& test) {
+  return (test.place == KeyTest::Place::Label ? "label " : "annotation ") + test.key;
+}
+
 std::string toString(const KeyTest& test) {
-  std::string text = (test.place == KeyTest::Place::Label ? "label " : "annotation ") + test.key;
+  std::string text = nameOf(test);
   for (size_t i = 0; i < test.values.size(); ++i) text += (i == 0 ? ": " : " or ") + test.values[i];
   return text;
 }

@@ -63,6 +63,7 @@ struct KeyTest {
   bool holds(const kube::ObjectMeta& meta) const;
   friend bool operator==(const KeyTest&, const KeyTest&) = default;
 };
+std::string nameOf(const KeyTest& test);    // "label a/b"
 std::string toString(const KeyTest& test);  // "label a/b", "annotation a/b: true"
 
 // A field of an object that says whether something is protected.

@@ -1,0 +1,100 @@
+#include "protection/placement.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lastout::protection {
+namespace {
+
+// A policy's selections match the type, whatever else they ask for.
+bool mayMatch(const DeletionPolicy& policy, const kube::GroupResource& type) {
+  if (policy.listedBy) return true;
+  return std::any_of(policy.objects.begin(), policy.objects.end(), [&](const Selection& selection) {
+    return std::any_of(selection.resources.begin(), selection.resources.end(),
+                       [&](const ResourcePattern& pattern) { return pattern.matches(type); });
+  });
+}
+
+bool mayMatchAnyGroup(const DeletionPolicy& policy) {
+  return mayMatch(policy, {"a-group-that-no-built-in-type-has", "a-type-that-is-not-built-in"});
+}
+
+std::string operationOf(Block block) {
+  switch (block) {
+    case Block::Delete:
+      return "DELETE";
+    case Block::Orphan:
+      return "DELETE with propagationPolicy Orphan";
+    case Block::Unprotect:
+      return "UPDATE that takes the protection away";
+  }
+  return "";
+}
+
+// A part that does not run in the API server, and why.
+std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMode mode) {
+  if (mode == PolicyMode::Webhook) return "all policies are to run in the webhook";
+  if (policy.listedBy) return "the objects of another type list what is protected";
+  if (policy.code != 403)
+    return "an API server's own policy does not deny with code " + std::to_string(policy.code);
+  if (one != nullptr && !one->isLocal()) return "it needs other objects";
+  return "";
+}
+
+Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one, PolicyMode mode) {
+  const std::string why = whyNotThere(policy, one, mode);
+  const std::string when = one == nullptr ? ", at all times" : ", when " + toString(*one);
+  if (why.empty()) return {operationOf(block) + when, Place::ApiServer, "the request alone tells"};
+  return {operationOf(block) + when, Place::Webhook, why};
+}
+
+void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (!policy.blocksAny(Block::Delete)) return;
+  constexpr const char* kWhy = "what is in it has to be known";
+  if (policy.namespaces == Implication::Imply)
+    placements.push_back({"DELETE of a namespace that holds a protected object", Place::Webhook, kWhy});
+  if (policy.crds == Implication::Imply && mayMatchAnyGroup(policy))
+    placements.push_back(
+        {"DELETE of a CustomResourceDefinition with a protected instance", Place::Webhook, kWhy});
+}
+
+void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (mayMatchAnyGroup(policy))
+    placements.push_back({"objects of aggregated APIs", Place::OutOfReach,
+                          "their own servers store them, and no admission of the API server sees them"});
+  if (policy.blocksAny(Block::Delete) && mayMatch(policy, {"", "pods"}))
+    placements.push_back({"eviction of a Pod", Place::OutOfReach,
+                          "API servers delete an evicted Pod without asking about its DELETE"});
+  const bool hasWebhookPart = std::any_of(placements.begin(), placements.end(), [](const Placement& one) {
+    return one.place == Place::Webhook && !one.part.starts_with("DELETE of a");
+  });
+  if (hasWebhookPart && mayMatch(policy, {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}))
+    placements.push_back({"webhook configurations, as far as the webhook decides", Place::OutOfReach,
+                          "API servers ask no webhook about them"});
+}
+
+}  // namespace
+
+std::string_view toString(Place place) {
+  static constexpr std::array<std::string_view, 3> kNames{"API server", "webhook", "out of reach"};
+  return kNames[static_cast<size_t>(place)];
+}
+
+std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mode) {
+  std::vector<Placement> placements;
+  for (const Block block : policy.blocks) {
+    if (policy.when.empty()) placements.push_back(placementOf(policy, block, nullptr, mode));
+    for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
+  }
+  addImplied(policy, placements);
+  addOutOfReach(policy, placements);
+  return placements;
+}
+
+bool runsAt(const DeletionPolicy& policy, PolicyMode mode, Place place) {
+  const std::vector<Placement> placements = placementsOf(policy, mode);
+  return std::any_of(placements.begin(), placements.end(),
+                     [place](const Placement& one) { return one.place == place; });
+}
+
+}  // namespace lastout::protection
