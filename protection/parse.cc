@@ -36,6 +36,8 @@ class Reader {
   void readWhat(Fields& spec);
   void readAnswer(Fields& spec);
   void readExempt(Fields exempt);
+  LabelUpkeep labels(Fields fields);
+  Label label(Fields fields);
   std::vector<Selection> selections(Fields& spec, std::string_view key);
   Selection selection(Fields& fields);
   std::vector<Case> cases(Fields& spec);
@@ -92,6 +94,7 @@ void Reader::readSpec(Fields spec) {
   policy_.overrides = keyTests(spec, "overrides");
   policy_.exemptions = keyTests(spec, "exemptions");
   if (std::optional<Fields> exempt = spec.fields("exempt")) readExempt(std::move(*exempt));
+  if (std::optional<Fields> upkeep = spec.fields("labels")) policy_.labels = labels(std::move(*upkeep));
   policy_.skipTerminating = spec.boolean("skipTerminating").value_or(false);
   if (spec.oneOf("namespaces", {"Imply", "Ignore"}) == "Ignore") policy_.namespaces = Implication::Ignore;
   if (spec.oneOf("crds", {"Imply", "Ignore"}) == "Ignore") policy_.crds = Implication::Ignore;
@@ -133,6 +136,28 @@ void Reader::readExempt(Fields exempt) {
   policy_.exemptUsers = exempt.strings("users");
   policy_.exemptGroups = exempt.strings("groups");
   exempt.finish();
+}
+
+LabelUpkeep Reader::labels(Fields fields) {
+  LabelUpkeep made;
+  if (std::optional<Fields> one = fields.requiredFields("protection"))
+    made.protection = label(std::move(*one));
+  if (std::optional<Fields> one = fields.requiredFields("exemption")) made.exemption = label(std::move(*one));
+  made.isProtected = fields.boolean("protected").value_or(true);
+  made.isExempt = fields.boolean("exempt").value_or(false);
+  if (!made.protection.key.empty() && made.protection.key == made.exemption.key)
+    fields.fail("exemption", fields.pathOf("exemption") + " has the key of " + fields.pathOf("protection") +
+                                 ": one label cannot say both");
+  fields.finish();
+  return made;
+}
+
+Label Reader::label(Fields fields) {
+  Label made{labelKey(fields, "key"), fields.requiredString("value")};
+  if (!kube::isLabelValue(made.value))
+    fields.fail("value", fields.pathOf("value") + " is no value of a label: " + kube::inQuotes(made.value));
+  fields.finish();
+  return made;
 }
 
 std::vector<Fields> Reader::items(Fields& fields, std::string_view key) {

@@ -150,6 +150,21 @@ std::string_view toString(Block block);
 // Whether what holds a protected object is protected, too: its namespace, and the CRD of its type.
 enum class Implication : uint8_t { Imply, Ignore };
 
+struct Label {
+  std::string key;
+  std::string value;
+  friend bool operator==(const Label&, const Label&) = default;
+};
+
+// The labels that lastout keeps on the policy's objects (label_plan.h), where it may write labels at all.
+struct LabelUpkeep {
+  Label protection;         // what protects an object
+  bool isProtected = true;  // false: the objects are to lose it
+  Label exemption;          // what permits that it is taken away
+  bool isExempt = false;
+  friend bool operator==(const LabelUpkeep&, const LabelUpkeep&) = default;
+};
+
 struct DeletionPolicy {
   kube::ObjectMeta meta;
   std::vector<Selection> objects;
@@ -161,7 +176,8 @@ struct DeletionPolicy {
   std::vector<KeyTest> exemptions;  // on the new object: its protection may be taken away
   std::vector<std::string> exemptUsers;
   std::vector<std::string> exemptGroups;
-  bool skipTerminating = false;  // an object that is being deleted is not protected
+  std::optional<LabelUpkeep> labels;  // nullopt: people and others label the objects
+  bool skipTerminating = false;       // an object that is being deleted is not protected
   Implication namespaces = Implication::Imply;
   Implication crds = Implication::Imply;
   // What a denial says, with {kind}, {resource}, {name}, {namespace}, {inNamespace} and {reason} in it.

@@ -144,6 +144,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "spec.message has {king}, which stands for nothing"},
         Mistake{"Blocks", "  objects: [{resources: [{resource: pods}]}]\n  blocks: [Update]\n",
                 "spec.blocks must list Delete, Orphan or Unprotect, not \"Update\""},
+        Mistake{"SameLabel",
+                "  objects: [{resources: [{resource: pods}]}]\n  labels: {protection: {key: a/b, value: x}, "
+                "exemption: {key: a/b, value: y}}\n",
+                "spec.labels.exemption has the key of spec.labels.protection"},
+        Mistake{
+            "LabelToKeep",
+            "  objects: [{resources: [{resource: pods}]}]\n  labels: {protection: {key: a/b, value: x y}, "
+            "exemption: {key: a/c, value: y}}\n",
+            "spec.labels.protection.value is no value of a label"},
         Mistake{"Code", "  objects: [{resources: [{resource: pods}]}]\n  code: 404\n",
                 "spec.code must be 403 or 409, not 404"},
         Mistake{"WebhookName", "  objects: [{resources: [{resource: pods}]}]\n  webhookName: protect\n",

@@ -1,0 +1,77 @@
+#include "protection/admission_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "protection/cel.h"
+
+namespace lastout::protection {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = AdmissionPolicyAction::Kind;
+using Key = std::pair<bool, std::string>;  // it is a binding, and its name
+
+// Without what API servers fill in: selectors that select everything.
+nlohmann::json declared(const Json& object) {
+  nlohmann::json spec = object.value("spec", Json::object());
+  if (const auto match = spec.find("matchConstraints"); match != spec.end()) {
+    for (const char* selector : {"namespaceSelector", "objectSelector"}) {
+      const auto found = match->find(selector);
+      if (found != match->end() && found->empty()) match->erase(found);
+    }
+  }
+  return spec;
+}
+
+std::string madeOf(const Json& object) {
+  const auto* label = object.contains("metadata") ? &object["metadata"] : nullptr;
+  if (label == nullptr || !label->contains("labels")) return "";
+  return (*label)["labels"].value(std::string(kMadeOfLabel), std::string());
+}
+
+}  // namespace
+
+std::vector<AdmissionPolicyAction> planAdmissionPolicies(
+    const std::vector<DeletionPolicy>& policies, const std::vector<StandingAdmissionPolicy>& standing) {
+  std::map<Key, Json> wanted;
+  for (const DeletionPolicy& policy : policies) {
+    for (Json& object : admissionPoliciesOf(policy)) {
+      const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
+      std::string name = object["metadata"]["name"];
+      wanted.emplace(Key{isBinding, std::move(name)}, std::move(object));
+    }
+  }
+  std::vector<AdmissionPolicyAction> writes;
+  std::vector<AdmissionPolicyAction> deletions;
+  for (const StandingAdmissionPolicy& one : standing) {
+    const auto want = wanted.find({one.isBinding, one.name});
+    const Json identity{{"uid", one.uid}, {"resourceVersion", one.resourceVersion}};
+    if (want == wanted.end()) {
+      deletions.push_back(
+          {Kind::Delete, one.isBinding, one.name, madeOf(one.object), {{"metadata", identity}}});
+      continue;
+    }
+    if (declared(want->second) != declared(one.object)) {
+      Json object = want->second;
+      object["metadata"].update(identity);
+      writes.push_back({Kind::Replace, one.isBinding, one.name, madeOf(want->second), std::move(object)});
+    }
+    wanted.erase(want);
+  }
+  for (auto& [key, object] : wanted) {
+    std::string policy = madeOf(object);
+    writes.push_back({Kind::Create, key.first, key.second, std::move(policy), std::move(object)});
+  }
+  const auto byKind = [](const AdmissionPolicyAction& a, const AdmissionPolicyAction& b) {
+    return a.isBinding < b.isBinding;
+  };
+  std::stable_sort(writes.begin(), writes.end(), byKind);
+  std::stable_sort(deletions.rbegin(), deletions.rend(), byKind);
+  writes.insert(writes.end(), std::make_move_iterator(deletions.begin()),
+                std::make_move_iterator(deletions.end()));
+  return writes;
+}
+
+}  // namespace lastout::protection

@@ -1,0 +1,40 @@
+// The plan that keeps the API server's ValidatingAdmissionPolicies as the DeletionPolicies want them. Pure:
+// from what stands to what is to be written.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// A ValidatingAdmissionPolicy or a binding that stands and says that it was made of a DeletionPolicy.
+struct StandingAdmissionPolicy {
+  bool isBinding = false;
+  std::string name;
+  std::string uid;
+  std::string resourceVersion;
+  nlohmann::ordered_json object;  // all of it
+};
+
+struct AdmissionPolicyAction {
+  enum class Kind : uint8_t { Create, Replace, Delete };
+  Kind kind = Kind::Create;
+  bool isBinding = false;
+  std::string name;
+  std::string policy;  // the DeletionPolicy that it is made of
+  // What is to stand, with the uid and resourceVersion that are replaced; of a Delete those alone, as
+  // metadata.
+  nlohmann::ordered_json object;
+};
+
+// Returns what makes the standing objects those of the policies, in the order in which it is to be done: a
+// policy stands before its binding, and a binding goes before its policy, so that no request meets a half.
+// What stands as it should is left alone, with whatever the API server fills in. Empty: all stands as it
+// should.
+std::vector<AdmissionPolicyAction> planAdmissionPolicies(
+    const std::vector<DeletionPolicy>& policies, const std::vector<StandingAdmissionPolicy>& standing);
+
+}  // namespace lastout::protection

@@ -1,0 +1,23 @@
+// The plan that keeps a protecting label, and the label that exempts from strict mode, on an object as a
+// policy wants them. Pure, and without memory: whoever is killed between two patches goes on from what
+// stands.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "kube/object.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// By key; nullopt: the label is removed.
+using LabelPatch = std::map<std::string, std::optional<std::string>>;
+
+// Returns what one patch is to change on an object with these labels; empty: nothing. A patch that removes or
+// changes the protecting label also sets the exemption, so that strict mode lets it pass; the next patch,
+// which strict mode does not look at any more, takes the exemption away again where it is not wanted.
+LabelPatch planLabels(const LabelUpkeep& upkeep, const kube::Labels& labels);
+
+}  // namespace lastout::protection

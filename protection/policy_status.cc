@@ -1,0 +1,84 @@
+#include "protection/policy_status.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "kube/timestamp.h"
+
+namespace lastout::protection {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Condition {
+  const char* type;
+  bool holds;
+  const char* reason;
+  std::string message;
+};
+
+Condition accepted(const PolicyStanding& standing) {
+  if (standing.problem.empty()) return {"Accepted", true, "Accepted", "the policy is understood"};
+  return {"Accepted", false, "NotUnderstood", standing.problem};
+}
+
+Condition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now) {
+  const auto no = [](const char* reason, std::string message) {
+    return Condition{"Enforced", false, reason, std::move(message)};
+  };
+  if (!standing.problem.empty())
+    return no("NotAccepted", "the policy is not understood, so it protects nothing");
+  if (!standing.writeProblem.empty()) return no("NotStored", standing.writeProblem);
+  if (!standing.isStored) return no("NotStored", "what API servers are to evaluate is not stored yet");
+  if (isSpreading(standing, now)) return no("Spreading", "API servers are about to read it");
+  if (standing.hasWebhookPart && !standing.webhookAsks)
+    return no("NotAsked", "some of it runs in the webhook, and API servers do not ask about that yet");
+  return {"Enforced", true, "Enforced", "API servers go by the policy as it stands"};
+}
+
+Json conditionsIn(const Json& status) {
+  Json conditions = Json::array();
+  for (const Json& one : status.is_object() ? status.value("conditions", Json::array()) : Json::array())
+    if (one.is_object()) conditions.push_back(one);
+  return conditions;
+}
+
+// The transition time of a condition that stays as it is stays, too.
+Json toJson(const Condition& condition, const PolicyStanding& standing, const Json& before,
+            std::chrono::sys_seconds now) {
+  const char* status = condition.holds ? "True" : "False";
+  std::string since = kube::timestampText(now);
+  for (const Json& one : conditionsIn(before)) {
+    if (one.value("type", "") == condition.type && one.value("status", "") == status)
+      since = one.value("lastTransitionTime", since);
+  }
+  return {{"type", condition.type},
+          {"status", status},
+          {"reason", condition.reason},
+          {"message", condition.message},
+          {"observedGeneration", standing.generation},
+          {"lastTransitionTime", since}};
+}
+
+}  // namespace
+
+bool saysEnforced(const Json& status, int64_t generation) {
+  for (const Json& one : conditionsIn(status)) {
+    if (one.value("type", "") == "Enforced" && one.value("status", "") == "True")
+      return one.value("observedGeneration", int64_t{-1}) == generation;
+  }
+  return false;
+}
+
+bool isSpreading(const PolicyStanding& standing, std::chrono::sys_seconds now) {
+  return standing.isStored && now < standing.storedSince + kInForceAfter;
+}
+
+Json policyStatus(const PolicyStanding& standing, const Json& before, std::chrono::sys_seconds now) {
+  return {{"observedGeneration", standing.generation},
+          {"conditions", Json::array({toJson(accepted(standing), standing, before, now),
+                                      toJson(enforced(standing, now), standing, before, now)})}};
+}
+
+}  // namespace lastout::protection

@@ -1,0 +1,37 @@
+// The status of a DeletionPolicy: whether it is understood, and whether API servers go by it.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace lastout::protection {
+
+struct PolicyStanding {
+  int64_t generation = 0;
+  std::string problem;   // why the policy cannot be read; empty: it can
+  bool isStored = true;  // what API servers are to evaluate stands as the policy wants it
+  // Since when it stands so. API servers notice a change within a second.
+  std::chrono::sys_seconds storedSince;
+  bool hasWebhookPart = false;  // some of it runs in lastout's webhook
+  bool webhookAsks = false;     // and API servers ask about that
+  std::string writeProblem;     // why it cannot be stored; empty: nothing is known
+};
+
+// API servers read their policies again each second; twice that and one more is given to a slow one.
+inline constexpr std::chrono::seconds kInForceAfter{3};
+
+// Returns status.conditions and status.observedGeneration as they are to be: Accepted, and Enforced with the
+// reasons Enforced, NotAccepted, NotStored, Spreading and NotAsked. `before` is the status that stands; the
+// transition times of conditions that stay as they are come from it.
+nlohmann::json policyStatus(const PolicyStanding& standing, const nlohmann::json& before,
+                            std::chrono::sys_seconds now);
+
+// True if the status says of this generation of the policy that API servers go by it.
+bool saysEnforced(const nlohmann::json& status, int64_t generation);
+
+// True while the status will change with time alone.
+bool isSpreading(const PolicyStanding& standing, std::chrono::sys_seconds now);
+
+}  // namespace lastout::protection

@@ -1,0 +1,87 @@
+// The ValidatingAdmissionPolicies that DeletionPolicies want: what is created, replaced and deleted, in which
+// order.
+#include "protection/admission_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "protection/cel.h"
+#include "tests/protection/policies.h"
+
+namespace lastout::protection {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kLabelled = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when: [{label: example.com/protect}]
+)";
+
+std::vector<StandingAdmissionPolicy> standingOf(const std::vector<DeletionPolicy>& policies) {
+  std::vector<StandingAdmissionPolicy> standing;
+  for (const DeletionPolicy& policy : policies) {
+    for (const auto& object : admissionPoliciesOf(policy))
+      standing.push_back({object["kind"] == "ValidatingAdmissionPolicyBinding",
+                          object["metadata"]["name"].get<std::string>(), "uid-1", "7", object});
+  }
+  return standing;
+}
+
+std::vector<std::string> wordsOf(const std::vector<AdmissionPolicyAction>& actions) {
+  std::vector<std::string> words;
+  for (const AdmissionPolicyAction& action : actions) {
+    using Kind = AdmissionPolicyAction::Kind;
+    const char* verb = action.kind == Kind::Create    ? "create"
+                       : action.kind == Kind::Replace ? "replace"
+                                                      : "delete";
+    words.push_back(std::string(verb) + (action.isBinding ? " binding " : " policy ") + action.name + " of " +
+                    action.policy);
+  }
+  return words;
+}
+
+TEST(AdmissionPlan, CreatesThePolicyBeforeItsBinding) {
+  EXPECT_THAT(wordsOf(planAdmissionPolicies({policyOf(kLabelled, "a"), policyOf(kLabelled, "b")}, {})),
+              ElementsAre("create policy lastout-policy-a of a", "create policy lastout-policy-b of b",
+                          "create binding lastout-policy-a of a", "create binding lastout-policy-b of b"));
+}
+
+TEST(AdmissionPlan, LeavesAloneWhatStandsAsTheApiServerFillsItIn) {
+  const std::vector<DeletionPolicy> policies{policyOf(kLabelled)};
+  std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
+  standing[0].object["spec"]["matchConstraints"]["namespaceSelector"] = nlohmann::ordered_json::object();
+  standing[0].object["status"] = {{"observedGeneration", 1}};
+  EXPECT_THAT(wordsOf(planAdmissionPolicies(policies, standing)), IsEmpty());
+}
+
+TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {
+  const std::vector<DeletionPolicy> policies{policyOf(kLabelled)};
+  std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
+  standing[1].object["spec"]["validationActions"] = {"Audit"};
+  const auto actions = planAdmissionPolicies(policies, standing);
+  ASSERT_THAT(wordsOf(actions), ElementsAre("replace binding lastout-policy-p of p"));
+  EXPECT_EQ(actions[0].object["metadata"]["resourceVersion"], "7");
+  EXPECT_EQ(actions[0].object["metadata"]["uid"], "uid-1");
+  EXPECT_EQ(actions[0].object["spec"]["validationActions"], nlohmann::ordered_json({"Deny"}));
+}
+
+TEST(AdmissionPlan, DeletesTheBindingBeforeItsPolicy) {
+  const auto actions = planAdmissionPolicies({}, standingOf({policyOf(kLabelled)}));
+  ASSERT_THAT(wordsOf(actions),
+              ElementsAre("delete binding lastout-policy-p of p", "delete policy lastout-policy-p of p"));
+  EXPECT_EQ(actions[0].object["metadata"]["uid"], "uid-1");
+}
+
+TEST(AdmissionPlan, MakesNothingOfAPolicyThatNeedsOtherObjects) {
+  const DeletionPolicy policy = policyOf(
+      "  objects: [{resources: [{resource: namespaces}]}]\n  when: [{label: example.com/protect, active: "
+      "Pods}]\n");
+  EXPECT_THAT(planAdmissionPolicies({policy}, {}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace lastout::protection
