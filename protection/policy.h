@@ -92,7 +92,8 @@ struct AncestorTest {
 };
 
 // Objects of a type that refer to the object: by a field that holds its name, by a label with its name as
-// value, or by an owner reference with its uid. Terminating ones count.
+// value, or by an owner reference with its uid. Terminating ones count. To a cluster-scoped object refer
+// those in any namespace that name none.
 struct ChildrenTest {
   enum class By : uint8_t { Field, Label, OwnerReference };
   kube::GroupResource type;
@@ -134,9 +135,9 @@ struct ListedBy {
   FieldPath kind;
   std::optional<FieldPath> namespaceName;  // absent or empty there: any namespace, and none
   std::optional<FieldPath> name;
-  std::optional<FieldPath> names;  // a list; also beside `selectors`, in the entry
-  std::optional<FieldPath> matchLabels;
-  bool inOwnNamespace = false;  // a namespaced one protects only in its own namespace
+  std::optional<FieldPath> names;        // a list; also beside `selectors`, in the entry
+  std::optional<FieldPath> matchLabels;  // looked at where there is no name
+  bool inOwnNamespace = false;           // a namespaced one protects only in its own namespace
   friend bool operator==(const ListedBy&, const ListedBy&) = default;
 };
 

@@ -1,0 +1,355 @@
+#include "protection/fact_index.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+
+namespace lastout::protection {
+namespace {
+
+const kube::GroupResource kNamespaces{"", "namespaces"};
+const kube::GroupResource kPods{"", "pods"};
+const kube::GroupResource kClaims{"", "persistentvolumeclaims"};
+
+bool namesAny(const AncestorTest& test, const kube::Labels& labels) {
+  return labels.contains(test.nameLabel) || labels.contains(test.kindLabel) ||
+         labels.contains(test.versionLabel) || labels.contains(test.groupLabel);
+}
+
+const std::string* labelIn(const kube::Labels& labels, const std::string& key) {
+  const auto found = labels.find(key);
+  return found == labels.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+std::string inWords(const kube::ObjectKey& key) {
+  return key.type.resource + "/" + (key.namespaceName.empty() ? "" : key.namespaceName + "/") + key.name;
+}
+
+template <class Item>
+bool has(const std::vector<Item>& items, const Item& item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+template <class Item>
+void addOnce(std::vector<Item>& items, const Item& item) {
+  if (!has(items, item)) items.push_back(item);
+}
+
+Count countIn(const TypeFacts& facts, std::initializer_list<std::string> groups) {
+  Count count;
+  const ObjectName* first = nullptr;
+  for (const std::string& name : groups) {
+    const TypeFacts::Group* const group = facts.group(name);
+    if (group == nullptr) continue;
+    count.objects += static_cast<uint32_t>(group->size());
+    const ObjectName* const candidate = (*group->begin())->name;
+    if (first == nullptr || *candidate < *first) first = candidate;
+  }
+  if (first != nullptr) count.first = facts.kind() + "/" + first->name;
+  return count;
+}
+
+bool isRemote(const DeletionPolicy& policy) {
+  return policy.listedBy ||
+         std::any_of(policy.when.begin(), policy.when.end(), [](const Case& one) { return !one.isLocal(); });
+}
+
+Count replicasOf(const Request& request) {
+  static const FieldPath kReplicas{{"spec", "replicas"}};
+  const kube::Value* replicas = kReplicas.in(*request.content);
+  if (replicas == nullptr) return {1, {}, std::nullopt};
+  const int64_t* number = replicas->asInteger();
+  if (number == nullptr) return {0, {}, "its spec.replicas is no whole number"};
+  return {static_cast<uint32_t>(std::clamp<int64_t>(*number, 0, UINT32_MAX)), {}, std::nullopt};
+}
+
+}  // namespace
+
+AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found) {
+  using Kind = AncestorState::Kind;
+  if (found == nullptr || found->meta.deletionTimestamp) return {Kind::Gone, toString(key)};
+  return {test.field.holds(found->content) ? Kind::Protects : Kind::Frees, toString(key)};
+}
+
+FactIndex::FactIndex(FindKind findKind) : findKind_(std::move(findKind)) {}
+
+// --- what is asked, of which types
+
+void FactIndex::setPolicies(const std::vector<DeletionPolicy>& policies) {
+  policies_.clear();
+  std::copy_if(policies.begin(), policies.end(), std::back_inserter(policies_), isRemote);
+  ancestorKinds_.clear();
+  definitions_.clear();
+  const AllQuestions all = questions();
+  for (const kube::GroupResource& type : {kNamespaces, kube::crdType()}) {
+    const auto known = types_.find(type);
+    const auto asked = all.find(type);
+    if (known == types_.end() || asked == all.end() || known->second->questions() != asked->second) continue;
+    known->second->forEach([&](const FactEntry& entry) { note(type, entry.name->name, &entry.kept.labels); });
+  }
+  plan();
+}
+
+void FactIndex::wantAncestors(const kube::GroupResource& type) {
+  if (ancestorTypes_.size() < kMostAncestorTypes && ancestorTypes_.insert(type).second) plan();
+}
+
+FactIndex::AllQuestions FactIndex::questions() const {
+  AllQuestions all;
+  for (const DeletionPolicy& policy : policies_) {
+    if (policy.listedBy) addOnce(all[policy.listedBy->type].listers, *policy.listedBy);
+    for (const Case& one : policy.when) ask(one, all);
+  }
+  for (const std::string& definition : definitions_) all[kube::definedBy(definition)].instances = true;
+  return all;
+}
+
+void FactIndex::ask(const Case& one, AllQuestions& all) const {
+  for (const ChildrenTest& test : one.children) addOnce(all[test.type].children, test);
+  if (one.activity == Activity::Pods) all[kPods].activePods = true;
+  if (one.activity == Activity::BoundClaims) all[kClaims].boundClaims = true;
+  if (one.activity == Activity::Instances) all[kube::crdType()].definitions = true;
+  if (!one.ancestor) return;
+  for (const kube::GroupResource& type : ancestorTypes_) addOnce(all[type].fields, one.ancestor->field);
+  for (const auto& [group, kind] : ancestorKinds_)
+    if (const auto served = findKind_(group, kind); served && !served->namespaced)
+      addOnce(all[served->type].fields, one.ancestor->field);
+  if (!one.ancestor->orOfNamespace) return;
+  for (const std::string* key : {&one.ancestor->nameLabel, &one.ancestor->kindLabel,
+                                 &one.ancestor->versionLabel, &one.ancestor->groupLabel})
+    addOnce(all[kNamespaces].namespaceLabels, *key);
+}
+
+// What is asked of a type changes only together with its generation, so that whoever tells it begins again.
+void FactIndex::plan() {
+  AllQuestions all = questions();
+  for (auto type = types_.begin(); type != types_.end();)
+    type = all.contains(type->first) ? std::next(type) : types_.erase(type);
+  for (auto& [type, questions] : all) {
+    std::unique_ptr<TypeFacts>& facts = types_[type];
+    if (!facts || facts->questions() != questions)
+      facts = std::make_unique<TypeFacts>(std::move(questions), ++generation_);
+  }
+}
+
+std::vector<WantedType> FactIndex::wanted() const {
+  std::vector<WantedType> all;
+  all.reserve(types_.size());
+  for (const auto& [type, facts] : types_)
+    all.push_back({type, facts->questions().needContent(), facts->generation()});
+  std::sort(all.begin(), all.end(), [](const WantedType& a, const WantedType& b) { return a.type < b.type; });
+  return all;
+}
+
+// --- what watches tell
+
+TypeFacts* FactIndex::toldOf(const kube::GroupResource& type, uint64_t generation) {
+  const auto found = types_.find(type);
+  return found == types_.end() || found->second->generation() != generation ? nullptr : found->second.get();
+}
+
+void FactIndex::upsert(const kube::Object& object, uint64_t generation) {
+  TypeFacts* const facts = toldOf(object.key.type, generation);
+  if (facts == nullptr) return;
+  facts->upsert(object);
+  if (note(object.key.type, object.key.name, &object.meta.labels)) plan();
+}
+
+void FactIndex::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation) {
+  TypeFacts* const facts = toldOf(key.type, generation);
+  if (facts != nullptr && facts->remove(key, uid) && note(key.type, key.name, nullptr)) plan();
+}
+
+void FactIndex::know(const kube::GroupResource& type, std::string whyNot, uint64_t generation) {
+  if (TypeFacts* const facts = toldOf(type, generation)) facts->know(std::move(whyNot));
+}
+
+// Takes in what an object makes the index want besides; `labels`: nullptr: it is gone. True if that changed.
+bool FactIndex::note(const kube::GroupResource& type, const std::string& name, const kube::Labels* labels) {
+  if (type == kNamespaces) return labels != nullptr && noteAncestors(*labels);
+  if (type != kube::crdType()) return false;
+  const bool counts = labels != nullptr && countsInstancesOf(name, *labels);
+  return counts ? definitions_.insert(name).second : definitions_.erase(name) > 0;
+}
+
+bool FactIndex::noteAncestors(const kube::Labels& labels) {
+  bool isNew = false;
+  for (const DeletionPolicy& policy : policies_) {
+    for (const Case& one : policy.when) {
+      if (!one.ancestor || !one.ancestor->orOfNamespace) continue;
+      const std::string* group = labelIn(labels, one.ancestor->groupLabel);
+      const std::string* kind = labelIn(labels, one.ancestor->kindLabel);
+      if (group == nullptr || kind == nullptr || ancestorKinds_.size() >= kMostAncestorTypes) continue;
+      isNew = ancestorKinds_.emplace(*group, *kind).second || isNew;
+    }
+  }
+  return isNew;
+}
+
+// As far as the labels of the CRD tell: its annotations and fields are not known here.
+bool FactIndex::countsInstancesOf(const std::string& definition, const kube::Labels& labels) const {
+  kube::ObjectMeta meta;
+  meta.labels = labels;
+  const auto mayCount = [&](const Case& one) {
+    const bool mayHold = !one.key || one.key->place == KeyTest::Place::Annotation || one.key->holds(meta);
+    return one.activity == Activity::Instances && mayHold;
+  };
+  return std::any_of(policies_.begin(), policies_.end(), [&](const DeletionPolicy& policy) {
+    return concerns(policy, {kube::crdType(), "", definition}, labels) &&
+           std::any_of(policy.when.begin(), policy.when.end(), mayCount);
+  });
+}
+
+// --- Facts
+
+// A type that is followed for other questions alone does not answer this one.
+template <class Asks>
+const TypeFacts* FactIndex::known(const kube::GroupResource& type, const Asks& asks,
+                                  std::optional<std::string>& unknown) const {
+  const auto found = types_.find(type);
+  if (found == types_.end() || !asks(found->second->questions()))
+    unknown = toString(type) + " is not followed";
+  else if (!found->second->whyNot().empty())
+    unknown = toString(type) + ": " + found->second->whyNot();
+  else
+    return found->second.get();
+  return nullptr;
+}
+
+Count FactIndex::children(const ChildrenTest& test, const Request& request) const {
+  Count count;
+  const auto asks = [&](const Questions& questions) { return has(questions.children, test); };
+  const TypeFacts* const facts = known(test.type, asks, count.unknown);
+  if (facts == nullptr) return count;
+  const kube::ObjectKey& object = request.object;
+  if (test.by == ChildrenTest::By::OwnerReference) {
+    if (request.meta->uid.empty()) return {0, {}, "the object has no uid"};
+    return countIn(*facts, {dependentsGroup(request.meta->uid)});
+  }
+  if (object.namespaceName.empty())
+    return countIn(*facts, {childrenGroup(test, {}, object.name), clusterChildrenGroup(test, object.name)});
+  return countIn(*facts, {childrenGroup(test, object.namespaceName, object.name)});
+}
+
+Count FactIndex::active(Activity activity, const Request& request) const {
+  const kube::ObjectKey& object = request.object;
+  Count count;
+  const auto countOf = [&](const kube::GroupResource& type, bool Questions::*asked, std::string group) {
+    const TypeFacts* const facts = known(
+        type, [&](const Questions& questions) { return questions.*asked; }, count.unknown);
+    return facts == nullptr ? count : countIn(*facts, {std::move(group)});
+  };
+  switch (activity) {
+    case Activity::Pods:
+    case Activity::BoundClaims:
+      if (object.type != kNamespaces) return {0, {}, "only a Namespace has them"};
+      return activity == Activity::Pods
+                 ? countOf(kPods, &Questions::activePods, activityGroup(object.name))
+                 : countOf(kClaims, &Questions::boundClaims, activityGroup(object.name));
+    case Activity::Instances:
+      if (object.type != kube::crdType()) return {0, {}, "only a CustomResourceDefinition has them"};
+      return countOf(kube::definedBy(object.name), &Questions::instances, instancesGroup());
+    case Activity::Replicas:
+      return replicasOf(request);
+  }
+  return count;
+}
+
+NamedAncestor FactIndex::namedBy(const AncestorTest& test, const kube::Labels& labels) const {
+  using Kind = AncestorState::Kind;
+  for (const std::string* key : {&test.nameLabel, &test.kindLabel, &test.versionLabel, &test.groupLabel})
+    if (labelIn(labels, *key) == nullptr) return {std::nullopt, {Kind::Incomplete, *key}};
+  const std::string& kind = *labelIn(labels, test.kindLabel);
+  const std::string& group = *labelIn(labels, test.groupLabel);
+  const std::optional<ServedKind> served = findKind_(group, kind);
+  if (!served)
+    return {std::nullopt, {Kind::Unknown, "the cluster serves no kind " + kind + " of group " + group}};
+  if (served->namespaced)
+    return {std::nullopt, {Kind::Unknown, kind + " of group " + group + " is not cluster-scoped"}};
+  return {kube::ObjectKey{served->type, "", *labelIn(labels, test.nameLabel)}, {}};
+}
+
+NamedAncestor FactIndex::nameAncestor(const AncestorTest& test, const Request& request) const {
+  using Kind = AncestorState::Kind;
+  if (namesAny(test, request.meta->labels)) return namedBy(test, request.meta->labels);
+  const std::string& spaceName = request.object.namespaceName;
+  if (!test.orOfNamespace || spaceName.empty() || request.object.type == kNamespaces) return {};
+  std::optional<std::string> unknown;
+  const auto asks = [&](const Questions& questions) {
+    return has(questions.namespaceLabels, test.nameLabel);
+  };
+  const TypeFacts* const spaces = known(kNamespaces, asks, unknown);
+  if (spaces == nullptr) return {std::nullopt, {Kind::Unknown, *unknown}};
+  const FactEntry* const space = spaces->find("", spaceName);
+  if (space == nullptr || !namesAny(test, space->kept.labels)) return {};
+  return namedBy(test, space->kept.labels);
+}
+
+AncestorState FactIndex::ancestor(const AncestorTest& test, const Request& request) const {
+  using Kind = AncestorState::Kind;
+  const NamedAncestor named = nameAncestor(test, request);
+  if (!named.key) return named.state;
+  std::optional<std::string> unknown;
+  const auto asks = [&](const Questions& questions) { return has(questions.fields, test.field); };
+  const TypeFacts* const facts = known(named.key->type, asks, unknown);
+  if (facts == nullptr) return {Kind::Unknown, *unknown};
+  const FactEntry* const found = facts->find("", named.key->name);
+  if (found == nullptr || found->terminating) return {Kind::Gone, toString(*named.key)};
+  const std::vector<FieldTest>& fields = facts->questions().fields;
+  const auto field = std::find(fields.begin(), fields.end(), test.field);
+  return {found->kept.fields[static_cast<size_t>(field - fields.begin())] ? Kind::Protects : Kind::Frees,
+          toString(*named.key)};
+}
+
+// An object is in as many groups as there are ways to leave something open; each is looked up.
+std::string FactIndex::lister(const ListedBy& listedBy, const Request& request,
+                              std::optional<std::string>& unknown) const {
+  const auto asks = [&](const Questions& questions) { return has(questions.listers, listedBy); };
+  const TypeFacts* const facts = known(listedBy.type, asks, unknown);
+  if (facts == nullptr) return {};
+  const kube::ObjectKey& object = request.object;
+  if (const FactEntry* tooMuch = facts->listsTooMuch()) {
+    unknown = inWords({listedBy.type, tooMuch->name->namespaceName, tooMuch->name->name}) +
+              " lists more than " + std::to_string(kMostListed) + " objects";
+    return {};
+  }
+  const ObjectName* first = nullptr;
+  const auto take = [&](const FactEntry& entry) {
+    if (first == nullptr || *entry.name < *first) first = entry.name;
+  };
+  const auto takeFirst = [&](const std::string& group) {
+    if (const TypeFacts::Group* found = facts->group(group)) take(**found->begin());
+  };
+  const auto takeSelecting = [&](const std::string& group) {
+    const TypeFacts::Group* const found = facts->group(group);
+    if (found == nullptr) return;
+    const kube::Labels& labels = request.meta->labels;
+    const auto selects = [&](const LabelledSelector& selector) {
+      return selector.group == group &&
+             std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
+               const auto found = labels.find(wanted.first);
+               return found != labels.end() && found->second == wanted.second;
+             });
+    };
+    for (const FactEntry* entry : *found)
+      if (std::any_of(entry->kept.selectors.begin(), entry->kept.selectors.end(), selects))
+        return take(*entry);
+  };
+  const std::array<const std::string*, 2> groups{&object.type.group, nullptr};
+  const std::array<const std::string*, 2> spaces{&object.namespaceName, nullptr};
+  for (const std::string* group : groups) {
+    for (const std::string* space : spaces) {
+      const ListedPlace place{group, request.kind, space};
+      for (const std::string* name : {&object.name, static_cast<const std::string*>(nullptr)})
+        takeFirst(listedGroup(listedBy, place, name));
+      for (const auto& [key, value] : request.meta->labels)
+        takeSelecting(listedGroup(listedBy, place, key, value));
+    }
+  }
+  if (first == nullptr) return {};
+  return inWords({listedBy.type, first->namespaceName, first->name});
+}
+
+}  // namespace lastout::protection

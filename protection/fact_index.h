@@ -1,0 +1,114 @@
+// FactIndex: what policies ask of other objects, by index: ancestors, children, what is active, what lists an
+// object. It is told what watches tell, and keeps a few values of each object.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kube/object.h"
+#include "protection/evaluate.h"
+#include "protection/kept_facts.h"
+#include "protection/policy.h"
+#include "protection/type_facts.h"
+
+namespace lastout::protection {
+
+// A type of which the index wants to be told all objects.
+struct WantedType {
+  kube::GroupResource type;
+  bool withContent = false;  // metadata alone does not do
+  // Of what is asked: another one when other things are asked of the type, and all its objects have to be
+  // told once more.
+  uint64_t generation = 0;
+  friend bool operator==(const WantedType&, const WantedType&) = default;
+};
+
+// The type of a kind, as the cluster serves it.
+struct ServedKind {
+  kube::GroupResource type;
+  bool namespaced = false;
+};
+
+// An ancestor that labels name, or why they name none.
+struct NamedAncestor {
+  std::optional<kube::ObjectKey> key;
+  AncestorState state;  // without a key: Incomplete, Unknown or NotManaged
+};
+
+// How an ancestor stands that was read; nullptr: it is not there.
+AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found);
+
+// Not for several threads at once; any number may read while nobody writes.
+class FactIndex : public Facts {
+ public:
+  // nullopt: no such kind is served, as far as is known.
+  using FindKind = std::function<std::optional<ServedKind>(std::string_view group, std::string_view kind)>;
+
+  explicit FactIndex(FindKind findKind);
+  FactIndex(const FactIndex&) = delete;
+  FactIndex& operator=(const FactIndex&) = delete;
+
+  // Answers for these policies from now on. Types of which the same is asked as before stay known.
+  void setPolicies(const std::vector<DeletionPolicy>& policies);
+  // Looks up once more the types of ancestors that labels name: what is served has changed.
+  void typesChanged() { plan(); }
+  // Wants the type of an ancestor that an object names: kMostAncestorTypes at most.
+  void wantAncestors(const kube::GroupResource& type);
+  // All types that have to be followed, sorted.
+  std::vector<WantedType> wanted() const;
+
+  // --- what watches tell of a type; passed over where the generation is not that of wanted()
+  void upsert(const kube::Object& object, uint64_t generation);
+  // `uid`: of the object that is gone; another one may have its key by now.
+  void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation);
+  // Whether all objects of the type are known now; `whyNot` is empty: they are.
+  void know(const kube::GroupResource& type, std::string whyNot, uint64_t generation);
+
+  // --- Facts. A type that is not known makes an answer unknown, whatever was told of it.
+  AncestorState ancestor(const AncestorTest& test, const Request& request) const override;
+  Count children(const ChildrenTest& test, const Request& request) const override;
+  Count active(Activity activity, const Request& request) const override;
+  std::string lister(const ListedBy& listedBy, const Request& request,
+                     std::optional<std::string>& unknown) const override;
+
+  // The ancestor that the labels of the request's object, or of its namespace, name.
+  NamedAncestor nameAncestor(const AncestorTest& test, const Request& request) const;
+
+ private:
+  // The labels' group and kind.
+  using KindName = std::pair<std::string, std::string>;
+
+  using AllQuestions = std::unordered_map<kube::GroupResource, Questions>;
+
+  void plan();
+  AllQuestions questions() const;
+  void ask(const Case& one, AllQuestions& all) const;
+  TypeFacts* toldOf(const kube::GroupResource& type, uint64_t generation);
+  bool note(const kube::GroupResource& type, const std::string& name, const kube::Labels* labels);
+  bool noteAncestors(const kube::Labels& labels);
+  bool countsInstancesOf(const std::string& definition, const kube::Labels& labels) const;
+  template <class Asks>
+  const TypeFacts* known(const kube::GroupResource& type, const Asks& asks,
+                         std::optional<std::string>& unknown) const;
+  NamedAncestor namedBy(const AncestorTest& test, const kube::Labels& labels) const;
+
+  const FindKind findKind_;
+  std::vector<DeletionPolicy> policies_;  // those that ask of other objects
+  std::unordered_map<kube::GroupResource, std::unique_ptr<TypeFacts>> types_;
+  std::set<KindName> ancestorKinds_;             // that Namespaces name
+  std::set<kube::GroupResource> ancestorTypes_;  // of wantAncestors()
+  std::set<std::string> definitions_;            // CRDs whose instances are counted, by name
+  uint64_t generation_ = 0;                      // the last one that was given
+};
+
+inline constexpr size_t kMostAncestorTypes = 64;
+
+}  // namespace lastout::protection

@@ -1,0 +1,248 @@
+#include "protection/kept_facts.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include "kube/text_at.h"
+
+namespace lastout::protection {
+namespace {
+
+// What kind of group a name is of; its first byte.
+enum class GroupKind : char {
+  Children = 'c',
+  ClusterChildren = 'C',
+  Dependents = 'o',
+  Activity = 'a',
+  Instances = 'i',
+  Listed = 'l',
+  ListedByLabel = 'L',
+};
+
+// Each part stands behind its length, so that no two lists of parts make one name.
+void add(std::string& name, std::string_view part) {
+  const auto size = static_cast<uint32_t>(part.size());
+  for (unsigned shift = 0; shift < 32; shift += 8) name += static_cast<char>((size >> shift) & 255U);
+  name += part;
+}
+
+void add(std::string& name, const FieldPath& path) {
+  name += static_cast<char>(path.keys.size());  // bounded by the parser
+  for (const std::string& key : path.keys) add(name, key);
+}
+
+void add(std::string& name, const std::optional<FieldPath>& path) {
+  name += path ? '+' : '-';
+  if (path) add(name, *path);
+}
+
+void addAny(std::string& name, const std::string* part) {
+  name += part == nullptr ? '*' : '=';
+  if (part != nullptr) add(name, *part);
+}
+
+std::string begin(GroupKind kind) {
+  std::string name;
+  name.reserve(128);
+  return name += static_cast<char>(kind);
+}
+
+void addTest(std::string& name, const ChildrenTest& test) {
+  name += static_cast<char>('0' + static_cast<int>(test.by));
+  add(name, test.name);
+  add(name, test.namespaceName);
+  add(name, test.label);
+}
+
+std::string beginListed(GroupKind kind, const ListedBy& listedBy, const ListedPlace& place) {
+  std::string name = begin(kind);
+  add(name, listedBy.entries);
+  add(name, listedBy.selectors);
+  add(name, listedBy.apiVersion);
+  add(name, listedBy.kind);
+  for (const auto* path : {&listedBy.namespaceName, &listedBy.name, &listedBy.names, &listedBy.matchLabels})
+    add(name, *path);
+  name += listedBy.inOwnNamespace ? '1' : '0';
+  addAny(name, place.apiGroup);
+  add(name, place.kind);
+  addAny(name, place.namespaceName);
+  return name;
+}
+
+void keepChild(const ChildrenTest& test, const kube::Object& object, KeptFacts& kept) {
+  const std::string& own = object.key.namespaceName;
+  if (test.by == ChildrenTest::By::OwnerReference) {
+    for (const kube::OwnerReference& owner : object.meta.ownerReferences)
+      if (!owner.uid.empty()) kept.groups.push_back(dependentsGroup(owner.uid));
+    return;
+  }
+  std::string_view name;
+  std::string_view otherNamespace;
+  if (test.by == ChildrenTest::By::Label) {
+    const auto label = object.meta.labels.find(test.label);
+    if (label != object.meta.labels.end()) name = label->second;
+  } else {
+    name = test.name.textIn(object.content);
+    if (test.namespaceName) otherNamespace = test.namespaceName->textIn(object.content);
+  }
+  if (name.empty()) return;
+  kept.groups.push_back(childrenGroup(test, otherNamespace.empty() ? own : otherNamespace, name));
+  if (otherNamespace.empty() && !own.empty()) kept.groups.push_back(clusterChildrenGroup(test, name));
+}
+
+// The items of a list, or the one that stands in its place; nothing where there is neither.
+std::vector<const kube::Value*> itemsAt(const FieldPath& path, const kube::Value& in) {
+  std::vector<const kube::Value*> items;
+  const kube::Value* found = path.in(in);
+  if (found == nullptr) return items;
+  if (found->asMap() != nullptr) return {found};
+  if (const kube::Value::List* list = found->asList())
+    for (const kube::Value& item : *list) items.push_back(&item);
+  return items;
+}
+
+void addTexts(const std::optional<FieldPath>& path, const kube::Value& in, std::vector<std::string>& texts) {
+  const kube::Value* found = path ? path->in(in) : nullptr;
+  if (found == nullptr) return;
+  if (const std::string* text = found->asString(); text != nullptr && !text->empty()) texts.push_back(*text);
+  if (const kube::Value::List* list = found->asList())
+    for (const kube::Value& item : *list)
+      if (const std::string* text = item.asString(); text != nullptr && !text->empty())
+        texts.push_back(*text);
+}
+
+kube::Labels labelsAt(const std::optional<FieldPath>& path, const kube::Value& in) {
+  kube::Labels labels;
+  const kube::Value* found = path ? path->in(in) : nullptr;
+  if (found == nullptr || found->asMap() == nullptr) return labels;
+  for (const kube::Member& member : *found->asMap())
+    if (const std::string* text = member.value.asString()) labels.emplace(member.key, *text);
+  return labels;
+}
+
+// Keeps what one object lists.
+class Listing {
+ public:
+  Listing(const ListedBy& by, const kube::Object& object, KeptFacts& kept)
+      : by_(by), object_(object), kept_(kept) {}
+
+  void keep() {
+    for (const kube::Value* entry : itemsAt(by_.entries, object_.content))
+      for (const kube::Value* selector : itemsAt(by_.selectors, *entry)) keep(*entry, *selector);
+  }
+
+ private:
+  void keep(const kube::Value& entry, const kube::Value& selector) {
+    const std::string_view version = by_.apiVersion.textIn(selector);
+    const std::string group = kube::groupOf(version);
+    std::string space(by_.namespaceName ? by_.namespaceName->textIn(selector) : std::string_view());
+    if (by_.inOwnNamespace && !object_.key.namespaceName.empty()) {
+      if (!space.empty() && space != object_.key.namespaceName) return;
+      space = object_.key.namespaceName;
+    }
+    ListedPlace place{version.empty() ? nullptr : &group, by_.kind.textIn(selector),
+                      space.empty() ? nullptr : &space};
+    if (place.kind.empty()) return;
+    std::vector<std::string> names;
+    addTexts(by_.name, selector, names);
+    addTexts(by_.names, selector, names);
+    if (&entry != &selector) addTexts(by_.names, entry, names);
+    for (const std::string& name : names) add(listedGroup(by_, place, &name));
+    if (!names.empty()) return;
+    kube::Labels labels = labelsAt(by_.matchLabels, selector);
+    if (labels.empty()) return add(listedGroup(by_, place, nullptr));
+    const auto& [key, value] = *labels.begin();
+    std::string byLabel = listedGroup(by_, place, key, value);
+    add(byLabel);
+    kept_.selectors.push_back({std::move(byLabel), std::move(labels)});
+  }
+
+  void add(std::string group) {
+    if (kept_.groups.size() >= kMostListed) kept_.listsTooMuch = true;
+    if (!kept_.listsTooMuch) kept_.groups.push_back(std::move(group));
+  }
+
+  const ListedBy& by_;
+  const kube::Object& object_;
+  KeptFacts& kept_;
+};
+
+bool isActivePod(const kube::Object& pod) {
+  const std::string& phase = kube::textAt(pod.content, {"status", "phase"});
+  return !pod.meta.deletionTimestamp && phase != "Succeeded" && phase != "Failed";
+}
+
+bool isBoundClaim(const kube::Object& claim) {
+  return !claim.meta.deletionTimestamp && kube::textAt(claim.content, {"status", "phase"}) == "Bound";
+}
+
+}  // namespace
+
+bool Questions::needContent() const {
+  return activePods || boundClaims || !listers.empty() || !fields.empty() ||
+         std::any_of(children.begin(), children.end(),
+                     [](const ChildrenTest& test) { return test.by == ChildrenTest::By::Field; });
+}
+
+KeptFacts keptOf(const Questions& questions, const kube::Object& object) {
+  KeptFacts kept;
+  for (const ChildrenTest& test : questions.children) keepChild(test, object, kept);
+  for (const ListedBy& by : questions.listers) Listing(by, object, kept).keep();
+  for (const FieldTest& test : questions.fields) kept.fields.push_back(test.holds(object.content));
+  if (questions.definitions) kept.labels = object.meta.labels;
+  for (const std::string& key : questions.namespaceLabels) {
+    const auto found = object.meta.labels.find(key);
+    if (found != object.meta.labels.end()) kept.labels.emplace(*found);
+  }
+  if ((questions.activePods && isActivePod(object)) || (questions.boundClaims && isBoundClaim(object)))
+    kept.groups.push_back(activityGroup(object.key.namespaceName));
+  if (questions.instances && !object.meta.deletionTimestamp) kept.groups.push_back(instancesGroup());
+  std::sort(kept.groups.begin(), kept.groups.end());
+  kept.groups.erase(std::unique(kept.groups.begin(), kept.groups.end()), kept.groups.end());
+  return kept;
+}
+
+std::string childrenGroup(const ChildrenTest& test, std::string_view parentNamespace,
+                          std::string_view parentName) {
+  std::string name = begin(GroupKind::Children);
+  addTest(name, test);
+  add(name, parentNamespace);
+  add(name, parentName);
+  return name;
+}
+
+std::string clusterChildrenGroup(const ChildrenTest& test, std::string_view parentName) {
+  std::string name = begin(GroupKind::ClusterChildren);
+  addTest(name, test);
+  add(name, parentName);
+  return name;
+}
+
+std::string dependentsGroup(std::string_view ownerUid) {
+  return begin(GroupKind::Dependents).append(ownerUid);
+}
+
+std::string activityGroup(std::string_view namespaceName) {
+  return begin(GroupKind::Activity).append(namespaceName);
+}
+
+std::string instancesGroup() { return begin(GroupKind::Instances); }
+
+std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, const std::string* name) {
+  std::string group = beginListed(GroupKind::Listed, listedBy, place);
+  addAny(group, name);
+  return group;
+}
+
+std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, const std::string& labelKey,
+                        const std::string& labelValue) {
+  std::string group = beginListed(GroupKind::ListedByLabel, listedBy, place);
+  add(group, labelKey);
+  add(group, labelValue);
+  return group;
+}
+
+}  // namespace lastout::protection

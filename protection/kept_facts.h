@@ -1,0 +1,68 @@
+// What FactIndex keeps of an object that a watch told: the groups that it counts in, and a few values; never
+// the object.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// What policies ask of the objects of one type.
+struct Questions {
+  std::vector<ChildrenTest> children;        // the objects are counted as children
+  std::vector<ListedBy> listers;             // the objects list what they protect
+  std::vector<FieldTest> fields;             // the objects are ancestors
+  std::vector<std::string> namespaceLabels;  // the objects are Namespaces, with labels that name an ancestor
+  bool activePods = false;
+  bool boundClaims = false;
+  bool instances = false;    // the objects are instances of a CRD
+  bool definitions = false;  // the objects are CRDs, whose instances may be counted
+
+  // True if metadata alone does not answer them.
+  bool needContent() const;
+  friend bool operator==(const Questions&, const Questions&) = default;
+};
+
+// A selector of a listing object that names no object, but labels.
+struct LabelledSelector {
+  std::string group;  // as listedGroup() gives it for its first label
+  kube::Labels labels;
+};
+
+struct KeptFacts {
+  std::vector<std::string> groups;  // sorted, each once
+  std::vector<LabelledSelector> selectors;
+  std::vector<bool> fields;   // of Questions::fields, which hold
+  kube::Labels labels;        // of Questions::namespaceLabels, those that it has; of a CRD all
+  bool listsTooMuch = false;  // more than kMostListed: what it lists is not among the groups
+};
+
+// How many objects one object may list.
+inline constexpr size_t kMostListed = 10'000;
+
+KeptFacts keptOf(const Questions& questions, const kube::Object& object);
+
+// The names of groups. Those of one type's objects do not collide, whatever their parts hold.
+std::string childrenGroup(const ChildrenTest& test, std::string_view parentNamespace,
+                          std::string_view parentName);
+std::string dependentsGroup(std::string_view ownerUid);
+// With the children of a cluster-scoped object of this name.
+std::string clusterChildrenGroup(const ChildrenTest& test, std::string_view parentName);
+std::string activityGroup(std::string_view namespaceName);
+std::string instancesGroup();
+
+// What a selector of a listing object says in its place: each that is nullptr stands for any.
+struct ListedPlace {
+  const std::string* apiGroup = nullptr;
+  std::string_view kind;
+  const std::string* namespaceName = nullptr;
+};
+std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, const std::string* name);
+std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, const std::string& labelKey,
+                        const std::string& labelValue);
+
+}  // namespace lastout::protection
