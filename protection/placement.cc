@@ -43,9 +43,22 @@ std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMod
 
 Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one, PolicyMode mode) {
   const std::string why = whyNotThere(policy, one, mode);
+  const std::string of = policy.hold ? " of an object that another operator deletes" : "";
   const std::string when = one == nullptr ? ", at all times" : ", when " + toString(*one);
-  if (why.empty()) return {operationOf(block) + when, Place::ApiServer, "the request alone tells"};
-  return {operationOf(block) + when, Place::Webhook, why};
+  if (why.empty()) return {operationOf(block) + of + when, Place::ApiServer, "the request alone tells"};
+  return {operationOf(block) + of + when, Place::Webhook, why};
+}
+
+// Returns whether anything of the policy denies a request.
+bool addHeld(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (!policy.hold) return true;
+  placements.push_back({"DELETE is accepted, and finalizer " + policy.hold->finalizer + " holds the object",
+                        Place::Controller, "it is let go when nothing protects it any more"});
+  if (policy.hold->force && policy.hold->force->requiresDelete)
+    placements.push_back(
+        {"setting " + nameOf(policy.hold->force->key) + " needs the right to delete the object",
+         Place::ApiServer, "the request alone tells, and the API server knows who may"});
+  return !policy.hold->finalizersOfOthers.empty();
 }
 
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
@@ -76,13 +89,16 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
 }  // namespace
 
 std::string_view toString(Place place) {
-  static constexpr std::array<std::string_view, 3> kNames{"API server", "webhook", "out of reach"};
+  static constexpr std::array<std::string_view, 4> kNames{"API server", "webhook", "controller",
+                                                          "out of reach"};
   return kNames[static_cast<size_t>(place)];
 }
 
 std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mode) {
   std::vector<Placement> placements;
+  const bool denies = addHeld(policy, placements);
   for (const Block block : policy.blocks) {
+    if (!denies) break;
     if (policy.when.empty()) placements.push_back(placementOf(policy, block, nullptr, mode));
     for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
   }
