@@ -1,11 +1,13 @@
 #include "protection/cel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "protection/evaluate.h"
+#include "protection/force_guard.h"
 #include "protection/message.h"
 #include "protection/placement.h"
 
@@ -69,14 +71,9 @@ std::string valueOf(std::string_view object, const KeyTest& test) {
   return mapOf(object, test.place) + "[" + celLiteral(test.key) + "]";
 }
 
-std::string celOf(const KeyTest& test, std::string_view object) {
-  std::string text = hasKey(object, test.place, test.key);
-  return test.values.empty() ? text : text + " && " + isOneOf(valueOf(object, test), test.values);
-}
-
 std::string anyKey(const std::vector<KeyTest>& tests, std::string_view object) {
   std::vector<std::string> parts;
-  for (const KeyTest& test : tests) parts.push_back(celOf(test, object));
+  for (const KeyTest& test : tests) parts.push_back(celOfKey(test, object));
   return anyOf(parts);
 }
 
@@ -127,7 +124,7 @@ std::string celOf(const kube::SelectorRequirement& requirement, std::string_view
                          ? requirement.values
                          : std::vector<std::string>()};
   const bool isNegated = requirement.op == Operator::NotIn || requirement.op == Operator::DoesNotExist;
-  return isNegated ? negated(celOf(test, object)) : celOf(test, object);
+  return isNegated ? negated(celOfKey(test, object)) : celOfKey(test, object);
 }
 
 std::string celOf(const ResourcePattern& pattern) {
@@ -167,7 +164,7 @@ std::string celOfSelections(const DeletionPolicy& policy, std::string_view objec
 
 std::string celOf(const Case& one) {
   std::vector<std::string> parts;
-  if (one.key) parts.push_back(celOf(*one.key, kOld));
+  if (one.key) parts.push_back(celOfKey(*one.key, kOld));
   if (one.field) parts.push_back(celOf(*one.field));
   if (one.activity)
     parts.emplace_back(
@@ -323,6 +320,15 @@ std::string commonLabel(const DeletionPolicy& policy) {
   return label;
 }
 
+// The object carries a finalizer of another operator's, and nothing forces its deletion.
+std::string celOfAnotherOperator(const Hold& hold) {
+  std::vector<std::string> parts{
+      "has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
+      isOneOf("f", hold.finalizersOfOthers) + ")"};
+  if (hold.force) parts.push_back(negated(celOfKey(hold.force->key, kOld)));
+  return allOf(parts);
+}
+
 Json conditionsOf(const DeletionPolicy& policy) {
   Json conditions = Json::array();
   const auto add = [&](const char* name, const std::string& expression) {
@@ -336,6 +342,7 @@ Json conditionsOf(const DeletionPolicy& policy) {
     add("is-no-deletion-policy",
         "!(request.resource.group == 'lastout.dev' && request.resource.resource == 'deletionpolicies')");
   add("is-selected", celOfSelections(policy, kOld));
+  if (policy.hold) add("is-not-held-instead", celOfAnotherOperator(*policy.hold));
   if (policy.skipTerminating) add("is-not-terminating", "!has(oldObject.metadata.deletionTimestamp)");
   std::vector<std::string> exempt;
   if (!policy.exemptUsers.empty()) exempt.push_back(isOneOf("request.userInfo.username", policy.exemptUsers));
@@ -346,20 +353,31 @@ Json conditionsOf(const DeletionPolicy& policy) {
   return conditions;
 }
 
-Json metadataOf(const DeletionPolicy& policy) {
-  return {{"name", admissionPolicyName(policy)},
-          {"labels",
-           {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
-}
-
 }  // namespace
 
 std::string admissionPolicyName(const DeletionPolicy& policy) { return "lastout-policy-" + policy.meta.name; }
 
+std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
+  constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
+  const Json metadata{
+      {"name", name},
+      {"labels",
+       {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
+  return {{{"apiVersion", kApiVersion},
+           {"kind", "ValidatingAdmissionPolicy"},
+           {"metadata", metadata},
+           {"spec", std::move(spec)}},
+          {{"apiVersion", kApiVersion},
+           {"kind", "ValidatingAdmissionPolicyBinding"},
+           {"metadata", metadata},
+           {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}}};
+}
+
 std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
   if (!runsAt(policy, PolicyMode::ApiServer, Place::ApiServer)) return {};
+  std::vector<Json> guard = forceGuardOf(policy);
   Json validations = validationsOf(policy);
-  if (validations.empty()) return {};
+  if (validations.empty() || (policy.hold && policy.hold->finalizersOfOthers.empty())) return guard;
   Json match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};
   if (const std::string label = commonLabel(policy); !label.empty())
     match["objectSelector"] = {{"matchExpressions", {{{"key", label}, {"operator", "Exists"}}}}};
@@ -368,15 +386,14 @@ std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
   if (Json conditions = conditionsOf(policy); !conditions.empty())
     spec["matchConditions"] = std::move(conditions);
   spec["validations"] = std::move(validations);
-  constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
-  return {{{"apiVersion", kApiVersion},
-           {"kind", "ValidatingAdmissionPolicy"},
-           {"metadata", metadataOf(policy)},
-           {"spec", std::move(spec)}},
-          {{"apiVersion", kApiVersion},
-           {"kind", "ValidatingAdmissionPolicyBinding"},
-           {"metadata", metadataOf(policy)},
-           {"spec", {{"policyName", admissionPolicyName(policy)}, {"validationActions", {"Deny"}}}}}};
+  std::vector<Json> made = withBinding(policy, admissionPolicyName(policy), std::move(spec));
+  std::move(guard.begin(), guard.end(), std::back_inserter(made));
+  return made;
+}
+
+std::string celOfKey(const KeyTest& test, std::string_view object) {
+  std::string text = hasKey(object, test.place, test.key);
+  return test.values.empty() ? text : text + " && " + isOneOf(valueOf(object, test), test.values);
 }
 
 std::string celLiteral(std::string_view text) {

@@ -73,20 +73,24 @@ Standing ofReplicas(const kube::Value& object) {
   return {true, false, std::string(kReplicasReason)};
 }
 
-Standing standing(const Case& one, const Request& request, const Facts& facts) {
+// What the object itself says.
+Standing ofObject(const Case& one, const Request& request) {
   Standing all{true, false, {}};
   if (one.key) {
     const std::string* value = one.key->valueIn(*request.meta);
     all.join({one.key->holds(*request.meta), false, value == nullptr ? "" : reasonOfKey(*one.key, *value)});
   }
   if (one.field) all.join({one.field->holds(*request.content), false, reasonOfField(*one.field)});
+  if (one.activity == Activity::Replicas) all.join(ofReplicas(*request.content));
+  return all;
+}
+
+Standing standing(const Case& one, const Request& request, const Facts& facts) {
+  Standing all = ofObject(one, request);
   if (!all.holds) return {};
   if (one.ancestor) all.join(ofAncestor(facts.ancestor(*one.ancestor, request)));
-  if (all.holds && one.activity) {
-    all.join(*one.activity == Activity::Replicas
-                 ? ofReplicas(*request.content)
-                 : ofCount(facts.active(*one.activity, request), wordsOf(*one.activity)));
-  }
+  if (all.holds && one.activity && *one.activity != Activity::Replicas)
+    all.join(ofCount(facts.active(*one.activity, request), wordsOf(*one.activity)));
   if (all.holds && !one.children.empty()) {
     Standing any;
     for (const ChildrenTest& test : one.children) {
@@ -135,6 +139,14 @@ std::optional<Block> blockOf(const DeletionPolicy& policy, const Request& reques
   return std::nullopt;
 }
 
+// A held object's DELETE is accepted. One that another operator deletes by itself cannot be held; what forces
+// the deletion of a held object lets its DELETE pass.
+bool isHeldInstead(const DeletionPolicy& policy, const kube::ObjectMeta& meta) {
+  if (!policy.hold) return false;
+  return !isOfAnotherOperator(*policy.hold, meta) ||
+         (policy.hold->force && policy.hold->force->key.holds(meta));
+}
+
 bool isIn(Part part, bool isLocal) { return part == Part::All || (part == Part::Local) == isLocal; }
 
 }  // namespace
@@ -157,7 +169,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
   const std::optional<Block> block = blockOf(policy, request);
   if (!block || !concerns(policy, request.object, request.meta->labels)) return std::nullopt;
   if (policy.skipTerminating && request.meta->deletionTimestamp) return std::nullopt;
-  if (isExempt(policy, request)) return std::nullopt;
+  if (isExempt(policy, request) || isHeldInstead(policy, *request.meta)) return std::nullopt;
   const bool isUpdate = *block == Block::Unprotect;
   if (isUpdate ? anyHolds(policy.exemptions, *request.newMeta) : anyHolds(policy.overrides, *request.meta))
     return std::nullopt;
@@ -192,6 +204,21 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
     if (!why.holds) continue;
     why.join(listed);
     return denial(i, std::move(why));
+  }
+  return std::nullopt;
+}
+
+bool isOfAnotherOperator(const Hold& hold, const kube::ObjectMeta& meta) {
+  return std::any_of(hold.finalizersOfOthers.begin(), hold.finalizersOfOthers.end(),
+                     [&](const std::string& finalizer) { return kube::hasFinalizer(meta, finalizer); });
+}
+
+std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Request& request) {
+  if (anyHolds(policy.overrides, *request.meta)) return std::nullopt;
+  for (const Case& one : policy.when) {
+    if (!one.children.empty()) continue;
+    Standing why = ofObject(one, request);
+    if (why.holds) return std::move(why.reason);
   }
   return std::nullopt;
 }

@@ -95,4 +95,11 @@ bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const
 std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,
                             Part part = Part::All);
 
+// True if the object carries a finalizer by which another operator deletes it itself.
+bool isOfAnotherOperator(const Hold& hold, const kube::ObjectMeta& meta);
+
+// Returns the reason why an object of a policy that holds is protected, children aside (Hold); nullopt: it is
+// not. Request::operation does not count.
+std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Request& request);
+
 }  // namespace lastout::protection

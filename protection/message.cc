@@ -22,7 +22,7 @@ constexpr std::array<Placeholder, 6> kPlaceholders{{{"kind", Kind::ObjectKind},
                                                     {"inNamespace", Kind::InNamespace},
                                                     {"reason", Kind::Reason}}};
 
-std::string textOf(const MessagePiece& piece, const Request& request, const Denial& denial) {
+std::string textOf(const MessagePiece& piece, const Request& request, const std::string& reason) {
   const kube::ObjectKey& object = request.object;
   switch (piece.kind) {
     case Kind::Text:
@@ -38,7 +38,7 @@ std::string textOf(const MessagePiece& piece, const Request& request, const Deni
     case Kind::InNamespace:
       return object.namespaceName.empty() ? "" : " in namespace \"" + object.namespaceName + "\"";
     case Kind::Reason:
-      return denial.reason;
+      return reason;
   }
   return "";
 }
@@ -95,11 +95,15 @@ std::string templateOf(const DeletionPolicy& policy, Block block) {
          policy.meta.name + wayOut(policy, block);
 }
 
-std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial) {
-  const auto pieces = parseMessage(templateOf(policy, denial.block));
+std::string filledIn(std::string_view message, const Request& request, const std::string& reason) {
+  const auto pieces = parseMessage(message);
   std::string text;
-  for (const MessagePiece& piece : *pieces) text += textOf(piece, request, denial);
+  for (const MessagePiece& piece : *pieces) text += textOf(piece, request, reason);
   return text;
+}
+
+std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial) {
+  return filledIn(templateOf(policy, denial.block), request, denial.reason);
 }
 
 }  // namespace lastout::protection

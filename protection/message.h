@@ -28,6 +28,9 @@ tl::expected<std::vector<MessagePiece>, std::string> parseMessage(std::string_vi
 // The message of the policy for that block: its own, or lastout's sentence.
 std::string templateOf(const DeletionPolicy& policy, Block block);
 
+// The message, which parseMessage() must understand, with what its placeholders stand for.
+std::string filledIn(std::string_view message, const Request& request, const std::string& reason);
+
 // The sentence for the user: `denial` has policy, block and reason already.
 std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial);
 

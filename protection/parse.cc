@@ -12,17 +12,13 @@
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
-#include "protection/message.h"
 #include "protection/policy.h"
+#include "protection/read_parts.h"
 
 namespace lastout::protection {
 namespace {
 
 using kube::Fields;
-
-constexpr size_t kMostEntries = 64;       // of each list in a policy
-constexpr size_t kLongestMessage = 1024;  // bytes of a message with its placeholders
-constexpr size_t kDeepestPath = 16;       // keys of a field path
 
 // Reads one manifest; errors gather in errors_.
 class Reader {
@@ -38,21 +34,16 @@ class Reader {
   void readExempt(Fields exempt);
   LabelUpkeep labels(Fields fields);
   Label label(Fields fields);
+  void readEnforcement(Fields& spec);
   std::vector<Selection> selections(Fields& spec, std::string_view key);
   Selection selection(Fields& fields);
   std::vector<Case> cases(Fields& spec);
   Case oneCase(Fields& fields);
-  std::vector<KeyTest> keyTests(Fields& spec, std::string_view key);
-  std::optional<KeyTest> keyTest(Fields& fields);
   FieldTest fieldTest(Fields fields);
   AncestorTest ancestor(Fields fields);
   ChildrenTest children(Fields& fields);
   ListedBy listedBy(Fields fields);
-  std::optional<FieldPath> path(Fields& fields, std::string_view key);
-  FieldPath requiredPath(Fields& fields, std::string_view key);
   std::string labelKey(Fields& fields, std::string_view key);
-  std::string message(Fields& spec, std::string_view key);
-  std::vector<Fields> items(Fields& fields, std::string_view key);
   void refuseWhatTraps(Fields& spec);
 
   const kube::Object& object_;
@@ -91,8 +82,9 @@ void Reader::readSpec(Fields spec) {
   }
   if (spec.has("blocks") && policy_.blocks.empty())
     spec.fail("blocks", spec.pathOf("blocks") + " is empty: leave it out for Delete");
-  policy_.overrides = keyTests(spec, "overrides");
-  policy_.exemptions = keyTests(spec, "exemptions");
+  readEnforcement(spec);
+  policy_.overrides = readKeyTests(spec, "overrides");
+  policy_.exemptions = readKeyTests(spec, "exemptions");
   if (std::optional<Fields> exempt = spec.fields("exempt")) readExempt(std::move(*exempt));
   if (std::optional<Fields> upkeep = spec.fields("labels")) policy_.labels = labels(std::move(*upkeep));
   policy_.skipTerminating = spec.boolean("skipTerminating").value_or(false);
@@ -115,8 +107,8 @@ void Reader::readWhat(Fields& spec) {
 }
 
 void Reader::readAnswer(Fields& spec) {
-  policy_.message = message(spec, "message");
-  policy_.unprotectMessage = message(spec, "unprotectMessage");
+  policy_.message = readMessage(spec, "message");
+  policy_.unprotectMessage = readMessage(spec, "unprotectMessage");
   const int64_t code = spec.integer("code").value_or(403);
   if (code != 403 && code != 409)
     spec.fail("code", spec.pathOf("code") + " must be 403 or 409, not " + std::to_string(code));
@@ -160,23 +152,46 @@ Label Reader::label(Fields fields) {
   return made;
 }
 
-std::vector<Fields> Reader::items(Fields& fields, std::string_view key) {
-  std::vector<Fields> list = fields.items(key);
-  if (list.size() <= kMostEntries) return list;
-  fields.fail(key, fields.pathOf(key) + " has " + std::to_string(list.size()) + " entries; " +
-                       std::to_string(kMostEntries) + " are the most");
-  return {};
+void Reader::readEnforcement(Fields& spec) {
+  const bool holds = spec.oneOf("enforcement", {"Deny", "Hold"}) == "Hold";
+  std::optional<Fields> hold = spec.fields("hold");
+  if (hold) policy_.hold = readHold(std::move(*hold));
+  if (holds != policy_.hold.has_value())
+    spec.fail("hold", holds ? spec.pathOf("hold") + " is missing: enforcement Hold needs a finalizer there"
+                            : spec.pathOf("hold") + " goes with enforcement: Hold alone");
+  if (!policy_.hold) return;
+  if (policy_.blocks != std::vector<Block>{Block::Delete})
+    spec.fail("blocks", spec.pathOf("blocks") + " must be Delete alone where enforcement is Hold");
+  if (policy_.when.empty())
+    spec.fail("when", spec.pathOf("when") + " is missing: enforcement Hold needs to know until when");
+  if (policy_.listedBy)
+    spec.fail("listedBy", spec.pathOf("listedBy") + " does not go with enforcement: Hold; give objects");
+  for (const Case& one : policy_.when) {
+    Case alone;
+    alone.children = one.children;
+    if (one.isLocal() || one == alone) continue;
+    spec.fail("when", spec.pathOf("when") + (one.children.empty()
+                                                 ? " asks of other objects, which enforcement Hold does for "
+                                                   "children alone"
+                                                 : " has children together with something else, which "
+                                                   "enforcement Hold does not know: make two cases of it"));
+  }
+  for (const Selection& selection : policy_.objects)
+    for (const ResourcePattern& pattern : selection.resources)
+      if (pattern.group == "*" || pattern.resource == "*")
+        spec.fail("objects", spec.pathOf("objects") + " must name each type where enforcement is Hold: " +
+                                 "lastout sets a finalizer on all of their objects");
 }
 
 std::vector<Selection> Reader::selections(Fields& spec, std::string_view key) {
   std::vector<Selection> made;
-  for (Fields& one : items(spec, key)) made.push_back(selection(one));
+  for (Fields& one : readItems(spec, key)) made.push_back(selection(one));
   return made;
 }
 
 Selection Reader::selection(Fields& fields) {
   Selection made;
-  for (Fields& one : items(fields, "resources")) {
+  for (Fields& one : readItems(fields, "resources")) {
     ResourcePattern pattern{one.string("group").value_or(""), one.requiredString("resource")};
     if (pattern.resource.find('/') != std::string::npos)
       one.fail("resource", one.pathOf("resource") +
@@ -203,7 +218,7 @@ Selection Reader::selection(Fields& fields) {
 
 std::vector<Case> Reader::cases(Fields& spec) {
   std::vector<Case> made;
-  for (Fields& one : items(spec, "when")) made.push_back(oneCase(one));
+  for (Fields& one : readItems(spec, "when")) made.push_back(oneCase(one));
   if (spec.has("when") && made.empty() && errors_.empty())
     spec.fail("when", spec.pathOf("when") + " is empty: leave it out to protect the objects at all times");
   return made;
@@ -211,10 +226,10 @@ std::vector<Case> Reader::cases(Fields& spec) {
 
 Case Reader::oneCase(Fields& fields) {
   Case made;
-  if (fields.has("label") || fields.has("annotation")) made.key = keyTest(fields);
+  if (fields.has("label") || fields.has("annotation")) made.key = readKeyTest(fields);
   if (std::optional<Fields> field = fields.fields("field")) made.field = fieldTest(std::move(*field));
   if (std::optional<Fields> of = fields.fields("ancestor")) made.ancestor = ancestor(std::move(*of));
-  for (Fields& one : items(fields, "children")) made.children.push_back(children(one));
+  for (Fields& one : readItems(fields, "children")) made.children.push_back(children(one));
   if (const auto word = fields.oneOf("active", {"Pods", "BoundClaims", "Instances", "Replicas"}))
     made.activity = *word == "Pods"          ? Activity::Pods
                     : *word == "BoundClaims" ? Activity::BoundClaims
@@ -228,40 +243,9 @@ Case Reader::oneCase(Fields& fields) {
   return made;
 }
 
-std::vector<KeyTest> Reader::keyTests(Fields& spec, std::string_view key) {
-  std::vector<KeyTest> made;
-  for (Fields& one : items(spec, key)) {
-    if (auto test = keyTest(one)) made.push_back(std::move(*test));
-    one.finish();
-  }
-  return made;
-}
-
-std::optional<KeyTest> Reader::keyTest(Fields& fields) {
-  const std::optional<std::string> label = fields.string("label");
-  const std::optional<std::string> annotation = fields.string("annotation");
-  if (label.has_value() == annotation.has_value()) {
-    fields.failAt(fields.value(), fields.path() + (label ? " has a label and an annotation: make two of it"
-                                                         : " names neither a label nor an annotation"));
-    return std::nullopt;
-  }
-  KeyTest test{label ? KeyTest::Place::Label : KeyTest::Place::Annotation, label ? *label : *annotation,
-               fields.strings("values")};
-  if (!kube::isQualifiedName(test.key))
-    fields.fail(label ? "label" : "annotation",
-                fields.pathOf(label ? "label" : "annotation") +
-                    " is no key of a label or annotation: " + kube::inQuotes(test.key));
-  for (const std::string& value : test.values) {
-    if (label && !kube::isLabelValue(value))
-      fields.fail("values",
-                  fields.pathOf("values") + " holds " + kube::inQuotes(value) + ", which no label can have");
-  }
-  return test;
-}
-
 FieldTest Reader::fieldTest(Fields fields) {
   FieldTest test;
-  test.path = requiredPath(fields, "path");
+  test.path = readRequiredPath(fields, "path");
   if (const kube::Value* value = fields.any("equals")) {
     if (value->asBool())
       test.equals = *value->asBool();
@@ -299,12 +283,12 @@ ChildrenTest Reader::children(Fields& fields) {
     fields.failAt(fields.value(), fields.path() +
                                       " must have exactly one of field, label and ownerReference: true: how "
                                       "children refer to the object");
-  if (byField) test.name = requiredPath(fields, "field");
+  if (byField) test.name = readRequiredPath(fields, "field");
   if (byLabel) test.label = labelKey(fields, "label");
   test.by = byField   ? ChildrenTest::By::Field
             : byLabel ? ChildrenTest::By::Label
                       : ChildrenTest::By::OwnerReference;
-  test.namespaceName = path(fields, "namespaceField");
+  test.namespaceName = readPath(fields, "namespaceField");
   if (test.namespaceName && !byField)
     fields.fail("namespaceField", fields.pathOf("namespaceField") + " goes with field alone");
   fields.finish();
@@ -314,46 +298,17 @@ ChildrenTest Reader::children(Fields& fields) {
 ListedBy Reader::listedBy(Fields fields) {
   ListedBy made;
   made.type = {fields.string("group").value_or(""), fields.requiredString("resource")};
-  made.entries = path(fields, "entries").value_or(FieldPath());
-  made.selectors = path(fields, "selectors").value_or(FieldPath());
-  made.apiVersion = requiredPath(fields, "apiVersion");
-  made.kind = requiredPath(fields, "kind");
-  made.namespaceName = path(fields, "namespace");
-  made.name = path(fields, "name");
-  made.names = path(fields, "names");
-  made.matchLabels = path(fields, "matchLabels");
+  made.entries = readPath(fields, "entries").value_or(FieldPath());
+  made.selectors = readPath(fields, "selectors").value_or(FieldPath());
+  made.apiVersion = readRequiredPath(fields, "apiVersion");
+  made.kind = readRequiredPath(fields, "kind");
+  made.namespaceName = readPath(fields, "namespace");
+  made.name = readPath(fields, "name");
+  made.names = readPath(fields, "names");
+  made.matchLabels = readPath(fields, "matchLabels");
   made.inOwnNamespace = fields.boolean("inOwnNamespace").value_or(false);
   fields.finish();
   return made;
-}
-
-// A dot before the first key is allowed, as in JSONPath.
-std::optional<FieldPath> Reader::path(Fields& fields, std::string_view key) {
-  const std::optional<std::string> text = fields.string(key);
-  if (!text) return std::nullopt;
-  FieldPath made;
-  std::string_view rest = *text;
-  if (rest.starts_with('.')) rest.remove_prefix(1);
-  while (true) {
-    const size_t dot = rest.find('.');
-    made.keys.emplace_back(rest.substr(0, dot));
-    if (dot == std::string_view::npos) break;
-    rest.remove_prefix(dot + 1);
-  }
-  const bool isWhole = std::all_of(made.keys.begin(), made.keys.end(), [](const std::string& one) {
-    return !one.empty() && one.find_first_of("[]()*'\"\\ ") == std::string::npos;
-  });
-  if (!isWhole || made.keys.size() > kDeepestPath)
-    fields.fail(key, fields.pathOf(key) +
-                         " must be keys with dots between them, as in "
-                         "\"spec.deletionProtection\", at most " +
-                         std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(*text));
-  return made;
-}
-
-FieldPath Reader::requiredPath(Fields& fields, std::string_view key) {
-  fields.requiredString(key);
-  return path(fields, key).value_or(FieldPath());
 }
 
 std::string Reader::labelKey(Fields& fields, std::string_view key) {
@@ -361,17 +316,6 @@ std::string Reader::labelKey(Fields& fields, std::string_view key) {
   if (!label.empty() && !kube::isQualifiedName(label))
     fields.fail(key, fields.pathOf(key) + " is no key of a label: " + kube::inQuotes(label));
   return label;
-}
-
-std::string Reader::message(Fields& spec, std::string_view key) {
-  const std::string text = spec.string(key).value_or("");
-  if (text.size() > kLongestMessage)
-    spec.fail(key, spec.pathOf(key) + " is longer than " + std::to_string(kLongestMessage) + " bytes");
-  if (const auto pieces = parseMessage(text); !pieces)
-    spec.fail(key, spec.pathOf(key) + " has {" + kube::printable(pieces.error()) +
-                       "}, which stands for nothing: {kind}, {resource}, {name}, {namespace}, {inNamespace} "
-                       "and {reason} do");
-  return text;
 }
 
 // What nobody could lift any more: a policy about all objects at all times, or about those by which a policy

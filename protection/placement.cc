@@ -48,6 +48,22 @@ Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one
   return {operationOf(block) + when, Place::Webhook, why};
 }
 
+// A DELETE is denied only where another operator would carry it out; the rest is held.
+void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placement>& placements) {
+  const Hold& hold = *policy.hold;
+  for (const Case& one : policy.when) {
+    placements.push_back({"held by finalizer " + hold.finalizer + ", when " + toString(one),
+                          Place::Controller, "a DELETE is accepted (--hold-policies)"});
+    if (hold.finalizersOfOthers.empty()) continue;
+    Placement denied = placementOf(policy, Block::Delete, &one, mode);
+    denied.part += ", of what has a finalizer of another operator";
+    placements.push_back(std::move(denied));
+  }
+  if (hold.force && hold.force->requiresDelete)
+    placements.push_back({"UPDATE that sets " + toString(hold.force->key) + ", without the right to delete",
+                          Place::ApiServer, "the request and its user alone tell"});
+}
+
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   if (!policy.blocksAny(Block::Delete)) return;
   constexpr const char* kWhy = "what is in it has to be known";
@@ -76,13 +92,16 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
 }  // namespace
 
 std::string_view toString(Place place) {
-  static constexpr std::array<std::string_view, 3> kNames{"API server", "webhook", "out of reach"};
+  static constexpr std::array<std::string_view, 4> kNames{"API server", "webhook", "controller",
+                                                          "out of reach"};
   return kNames[static_cast<size_t>(place)];
 }
 
 std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mode) {
   std::vector<Placement> placements;
+  if (policy.hold) addHeld(policy, mode, placements);
   for (const Block block : policy.blocks) {
+    if (policy.hold) break;
     if (policy.when.empty()) placements.push_back(placementOf(policy, block, nullptr, mode));
     for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
   }

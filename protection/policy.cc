@@ -112,6 +112,14 @@ std::string toString(const Case& one) {
   return text;
 }
 
+std::string_view DeletionWord::of(const kube::ObjectMeta& meta, const kube::Value& content) const {
+  std::string_view word;
+  if (field) word = field->textIn(content);
+  if (const auto found = meta.annotations.find(annotation); found != meta.annotations.end())
+    word = found->second;
+  return word.empty() ? std::string_view(byDefault) : word;
+}
+
 std::string_view toString(Block block) {
   static constexpr std::array<std::string_view, 3> kNames{"Delete", "Orphan", "Unprotect"};
   return kNames[static_cast<size_t>(block)];

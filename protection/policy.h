@@ -2,6 +2,7 @@
 // that protects objects (docs/protection.md).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -166,6 +167,75 @@ struct LabelUpkeep {
   friend bool operator==(const LabelUpkeep&, const LabelUpkeep&) = default;
 };
 
+// How a policy blocks: the DELETE is refused; or it is accepted, and a finalizer holds the object.
+enum class Enforcement : uint8_t { Deny, Hold };
+
+// What makes a held object go although it is protected, has children or its external step fails.
+struct Force {
+  enum class Starts : uint8_t {
+    Always,            // setting it begins the deletion
+    OnlyWhenDeleting,  // it counts for an object that is being deleted already
+  };
+  KeyTest key;
+  Starts starts = Starts::Always;
+  bool requiresDelete = true;  // only a user who may delete the object may set it
+  friend bool operator==(const Force&, const Force&) = default;
+};
+
+// The word that says what becomes of the thing outside the cluster that an object stands for.
+struct DeletionWord {
+  std::optional<FieldPath> field;    // at most one of field and annotation; neither: always the default
+  std::string annotation;            // empty: none
+  std::string byDefault;             // where the object has no word
+  std::vector<std::string> allowed;  // with the default
+
+  std::string_view of(const kube::ObjectMeta& meta, const kube::Value& content) const;
+  friend bool operator==(const DeletionWord&, const DeletionWord&) = default;
+};
+
+// Where the status of a held object says how its deletion stands, and in which words.
+struct HoldStatus {
+  FieldPath phase{{"status", "phase"}};
+  FieldPath message{{"status", "message"}};
+  FieldPath confirmation{{"status", "deletionConfirmation"}};
+  std::string condition = "Ready";  // its type, in status.conditions; it is False while the object is held
+  std::string blocked = "Failed";   // phases
+  std::string pending = "PendingDeletion";
+  std::string deleting = "Deleting";
+  friend bool operator==(const HoldStatus&, const HoldStatus&) = default;
+};
+
+// The words of a held object for people and programs.
+struct HoldWords {
+  std::string isProtected = "DeletionProtected";  // reasons of the condition
+  std::string hasChildren = "DependenciesExist";
+  std::string isPending = "PendingDeletionConfirmation";
+  std::string isCascading = "CascadeDeleting";
+  std::string event = "DeletionBlocked";  // the reason of the Event
+  // Messages, as a denial's: {reason} is what protects it, and "3 child resources".
+  std::string protectedMessage = "Deletion blocked by deletion protection";
+  std::string pendingMessage = "Force-delete requires confirmation: {reason} will be cascade-deleted";
+  friend bool operator==(const HoldWords&, const HoldWords&) = default;
+};
+
+// How a policy with Enforcement::Hold holds its objects (hold_plan.h). Of the policy's cases, those without
+// children say whether an object is protected, those with children whether anything depends on it.
+struct Hold {
+  std::string finalizer;
+  // By these another operator deletes the object itself: such an object is denied while it is protected, and
+  // not held.
+  std::vector<std::string> finalizersOfOthers;
+  std::vector<KeyTest> pauses;  // while one holds, lastout leaves the object as it is
+  std::optional<Force> force;
+  std::string confirmAnnotation;         // empty: force does not delete children
+  std::optional<DeletionWord> external;  // nullopt: the object stands for nothing outside the cluster
+  HoldStatus status;
+  HoldWords words;
+  std::chrono::seconds lookAgain{10};   // at what blocks a deletion
+  std::chrono::seconds retryAfter{30};  // of an external step that failed
+  friend bool operator==(const Hold&, const Hold&) = default;
+};
+
 struct DeletionPolicy {
   kube::ObjectMeta meta;
   std::vector<Selection> objects;
@@ -173,6 +243,7 @@ struct DeletionPolicy {
   std::optional<ListedBy> listedBy;  // instead of `objects`
   std::vector<Case> when;            // the object is protected when one of them holds; none: always
   std::vector<Block> blocks = {Block::Delete};
+  std::optional<Hold> hold;         // Enforcement::Hold; nullopt: Deny
   std::vector<KeyTest> overrides;   // on the object: its deletion is not blocked
   std::vector<KeyTest> exemptions;  // on the new object: its protection may be taken away
   std::vector<std::string> exemptUsers;
@@ -190,6 +261,7 @@ struct DeletionPolicy {
   bool failsClosed = true;  // failurePolicy: Fail
 
   bool blocksAny(Block block) const;
+  Enforcement enforcement() const { return hold ? Enforcement::Hold : Enforcement::Deny; }
 };
 
 // Reads a policy. Fails with a message for each field that is unknown, of the wrong type or not usable; for a

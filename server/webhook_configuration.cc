@@ -9,6 +9,7 @@
 #include "kube/text_at.h"
 #include "server/sentinel.h"
 #include "server/webhook_entries.h"
+#include "tls/digest.h"
 
 namespace lastout::server {
 namespace {
@@ -129,14 +130,14 @@ std::string pathOf(const kube::Value& webhook) {
 
 std::string reviewPathOf(std::string_view privateKey, std::string_view seed) {
   return std::string(kReviewPath) + "/" +
-         digestOf("lastout, the path of reviews\n" + std::string(privateKey).append(seed), kPathBytes);
+         tls::digestOf("lastout, the path of reviews\n" + std::string(privateKey).append(seed), kPathBytes);
 }
 
 bool isSecretPath(std::string_view path) {
   if (!path.starts_with(kReviewPath)) return false;
   path.remove_prefix(kReviewPath.size());
   return path.size() == 1 + 2 * kPathBytes && path.starts_with('/') &&
-         path.find_first_not_of(kDigestDigits, 1) == std::string_view::npos;
+         path.find_first_not_of(tls::kDigestDigits, 1) == std::string_view::npos;
 }
 
 DeclaredWebhooks declaredIn(const kube::Value& object) {
@@ -145,8 +146,8 @@ DeclaredWebhooks declaredIn(const kube::Value& object) {
 
 MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration) {
   ReviewingWebhooks reviewing = reviewingWebhooks(configuration);
-  std::string fingerprint =
-      digestOf(reviewing.webhooks.dump() + webhookOfSentinel(configuration, "").dump(), kFingerprintBytes);
+  std::string fingerprint = tls::digestOf(
+      reviewing.webhooks.dump() + webhookOfSentinel(configuration, "").dump(), kFingerprintBytes);
   reviewing.webhooks.push_back(webhookOfSentinel(configuration, fingerprint));
   return {{std::move(reviewing.webhooks), ownersOf(configuration)}, std::move(fingerprint), reviewing.scope};
 }

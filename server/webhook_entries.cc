@@ -1,7 +1,5 @@
 #include "server/webhook_entries.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,6 +10,7 @@
 #include "criticalservice/validation.h"
 #include "kube/names.h"
 #include "server/sentinel.h"
+#include "tls/digest.h"
 
 namespace lastout::server {
 namespace {
@@ -91,7 +90,7 @@ class EntryNames {
   std::string take(const std::string& wanted) {
     std::string name = wanted;
     for (int salt = 0; !kube::isDnsSubdomain(name) || taken_.contains(name); ++salt)
-      name = "webhook-" + digestOf(std::to_string(salt) + wanted, kDigestBytes) + ".lastout.dev";
+      name = "webhook-" + tls::digestOf(std::to_string(salt) + wanted, kDigestBytes) + ".lastout.dev";
     taken_.insert(name);
     return name;
   }
@@ -209,15 +208,6 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
   return entries;
 }
 
-std::string digestOf(std::string_view text, size_t bytes) {
-  std::array<unsigned char, 32> digest{};
-  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  std::string digits;
-  for (size_t i = 0; i < bytes; ++i)
-    (digits += kDigestDigits[digest[i] >> 4U]) += kDigestDigits[digest[i] & 15U];
-  return digits;
-}
-
 // RBAC's objects and APIServices may have names of nearly any characters.
 std::string celLiteral(std::string_view text) {
   constexpr char kFirstPrintable = ' ';
@@ -228,7 +218,7 @@ std::string celLiteral(std::string_view text) {
     if (character == '\'' || character == '\\') {
       (literal += '\\') += character;
     } else if (code < kFirstPrintable || character == kDelete) {
-      ((literal += "\\u00") += kDigestDigits[code >> 4U]) += kDigestDigits[code & 15U];
+      ((literal += "\\u00") += tls::kDigestDigits[code >> 4U]) += tls::kDigestDigits[code & 15U];
     } else {
       literal += character;
     }

@@ -32,8 +32,4 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
 // The literal of a string in CEL, whatever it holds (UTF-8).
 std::string celLiteral(std::string_view text);
 
-// The first so many bytes, 32 at most, of the text's SHA-256, in hexadecimal.
-inline constexpr std::string_view kDigestDigits = "0123456789abcdef";
-std::string digestOf(std::string_view text, size_t bytes);
-
 }  // namespace lastout::server

@@ -288,5 +288,40 @@ TEST(Message, TheWordsOfAPolicy) {
   EXPECT_EQ(parseMessage("a {name b").error(), "{name b");
 }
 
+constexpr const char* kHolds = R"(  objects: [{resources: [{resource: pods}]}]
+  when: [{label: example.com/protect}]
+  enforcement: Hold
+  hold:
+    finalizer: example.com/held
+    finalizersOfOthers: [example.com/other]
+    force: {annotation: example.com/force, values: ["true"]}
+)";
+
+std::string heldPod(std::string_view metadata) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: shop, " + std::string(metadata) + "}\n";
+}
+
+TEST(Evaluate, TheDeletionOfWhatIsHeldIsAccepted) {
+  const DeletionPolicy policy = policyOf(kHolds);
+  const Asked held(heldPod("labels: {example.com/protect: a}, finalizers: [example.com/held]"));
+  EXPECT_FALSE(judge(policy, held.request, ToldFacts()));
+  EXPECT_EQ(protectionOf(policy, held.request), "label example.com/protect is a");
+  const Asked unheld(heldPod("labels: {example.com/protect: a}"));
+  EXPECT_FALSE(judge(policy, unheld.request, ToldFacts()));
+  EXPECT_FALSE(protectionOf(policy, Asked(heldPod("labels: {}")).request));
+}
+
+TEST(Evaluate, WhatAnotherOperatorDeletesIsDeniedInstead) {
+  const DeletionPolicy policy = policyOf(kHolds);
+  const std::string others = "finalizers: [example.com/other], ";
+  const auto denied = [&](const std::string& metadata) {
+    return judge(policy, Asked(heldPod(others + metadata)).request, ToldFacts()).has_value();
+  };
+  EXPECT_TRUE(denied("labels: {example.com/protect: a}"));
+  EXPECT_FALSE(denied("labels: {}"));
+  EXPECT_FALSE(denied("labels: {example.com/protect: a}, annotations: {example.com/force: \"true\"}"));
+  EXPECT_TRUE(denied("labels: {example.com/protect: a}, annotations: {example.com/force: \"yes\"}"));
+}
+
 }  // namespace
 }  // namespace lastout::protection

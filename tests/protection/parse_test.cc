@@ -91,6 +91,115 @@ TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
   EXPECT_EQ(policy.when[2].activity, Activity::Pods);
 }
 
+constexpr const char* kPods = "  objects: [{resources: [{resource: pods}]}]\n";
+constexpr const char* kWhenLabelled = "  when: [{label: a/b}]\n";
+
+TEST(ParsePolicy, ReadsHowObjectsAreHeld) {
+  const DeletionPolicy policy = policyOf(std::string(kPods) + kWhenLabelled + R"(  enforcement: Hold
+  hold:
+    finalizer: example.com/pod
+    finalizersOfOthers: [example.com/other]
+    pauses: [{annotation: example.com/pause}]
+    force: {annotation: example.com/force, values: ["true"], starts: OnlyWhenDeleting, requires: Nothing}
+    confirmAnnotation: example.com/confirm
+    external: {field: spec.policy, default: Delete, allowed: [Delete, Retain]}
+    status:
+      phaseField: status.state
+      messageField: status.text
+      confirmationField: status.confirm
+      condition: Healthy
+      phases: {blocked: Stuck, pending: Asking, deleting: Going}
+    reasons: {protected: P, children: C, pending: A, cascading: G, event: E}
+    messages: {protected: "{kind} {name} stays: {reason}", pending: "{reason} go"}
+    lookAgain: 5s
+    retryAfter: 1m
+)");
+  EXPECT_EQ(policy.enforcement(), Enforcement::Hold);
+  const Hold& hold = *policy.hold;
+  EXPECT_EQ(hold.finalizer, "example.com/pod");
+  EXPECT_THAT(hold.finalizersOfOthers, ElementsAre("example.com/other"));
+  EXPECT_EQ(toString(hold.pauses.at(0)), "annotation example.com/pause");
+  EXPECT_EQ(hold.force->starts, Force::Starts::OnlyWhenDeleting);
+  EXPECT_FALSE(hold.force->requiresDelete);
+  EXPECT_EQ(hold.confirmAnnotation, "example.com/confirm");
+  EXPECT_EQ(toString(*hold.external->field), "spec.policy");
+  EXPECT_THAT(hold.external->allowed, ElementsAre("Delete", "Retain"));
+  EXPECT_EQ(toString(hold.status.phase), "status.state");
+  EXPECT_EQ(toString(hold.status.message), "status.text");
+  EXPECT_EQ(toString(hold.status.confirmation), "status.confirm");
+  EXPECT_EQ(hold.status.condition, "Healthy");
+  EXPECT_EQ(hold.status.blocked + hold.status.pending + hold.status.deleting, "StuckAskingGoing");
+  EXPECT_EQ(hold.words.isProtected + hold.words.hasChildren + hold.words.isPending + hold.words.isCascading +
+                hold.words.event,
+            "PCAGE");
+  EXPECT_EQ(hold.words.protectedMessage, "{kind} {name} stays: {reason}");
+  EXPECT_EQ(hold.words.pendingMessage, "{reason} go");
+  EXPECT_EQ(hold.lookAgain, std::chrono::seconds(5));
+  EXPECT_EQ(hold.retryAfter, std::chrono::seconds(60));
+}
+
+struct HoldMistake {
+  const char* name;
+  const char* more;  // below `objects`
+  const char* told;
+};
+
+class HoldMistakes : public ::testing::TestWithParam<HoldMistake> {};
+
+TEST_P(HoldMistakes, AreToldWithTheirField) {
+  const std::string more = GetParam().more;
+  const bool saysWhen = more.starts_with("  when");
+  EXPECT_THAT(problemsOf(kPods + (saysWhen ? more : kWhenLabelled + more)), HasSubstr(GetParam().told));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ParsePolicy, HoldMistakes,
+    ::testing::Values(
+        HoldMistake{"NoBlock", "  enforcement: Hold\n", "spec.hold is missing"},
+        HoldMistake{"NotHeld", "  hold: {finalizer: a.b/c}\n", "spec.hold goes with enforcement: Hold alone"},
+        HoldMistake{"Word", "  enforcement: Warn\n", "spec.enforcement"},
+        HoldMistake{"Finalizer", "  enforcement: Hold\n  hold: {finalizer: keep}\n",
+                    "spec.hold.finalizer must be a name with a domain"},
+        HoldMistake{"OwnAmongOthers",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, finalizersOfOthers: [a.b/c]}\n",
+                    "spec.hold.finalizersOfOthers names spec.hold.finalizer itself"},
+        HoldMistake{"ForceByLabel",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, force: {label: a.b/f}}\n",
+                    "spec.hold.force.label cannot force a deletion"},
+        HoldMistake{"ConfirmNothing",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, confirmAnnotation: a.b/d}\n",
+                    "spec.hold.force asks for, which is missing"},
+        HoldMistake{"NoDefault",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {field: spec.a}}\n",
+                    "spec.hold.external.default is missing"},
+        HoldMistake{"DefaultNotAllowed",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {default: A, allowed: [B]}}\n",
+                    "spec.hold.external.default is not among spec.hold.external.allowed"},
+        HoldMistake{"NoStatus",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, status: {phaseField: spec.phase}}\n",
+                    "spec.hold.status.phaseField must be a field of status"},
+        HoldMistake{"Pause", "  enforcement: Hold\n  hold: {finalizer: a.b/c, lookAgain: 100ms}\n",
+                    "spec.hold.lookAgain must be whole seconds"},
+        HoldMistake{"Placeholder",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, messages: {pending: \"{count}\"}}\n",
+                    "spec.hold.messages.pending has {count}"},
+        HoldMistake{"Blocks", "  enforcement: Hold\n  hold: {finalizer: a.b/c}\n  blocks: [Orphan]\n",
+                    "spec.blocks must be Delete alone"},
+        HoldMistake{"ChildrenAndMore",
+                    "  when: [{label: a/b, children: [{resource: pods, ownerReference: true}]}]\n"
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c}\n",
+                    "children together with something else"},
+        HoldMistake{"OtherObjects",
+                    "  when: [{active: Pods}]\n  enforcement: Hold\n  hold: {finalizer: a.b/c}\n",
+                    "asks of other objects, which enforcement Hold does for children alone"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(ParsePolicy, WhatIsHeldNamesItsTypes) {
+  EXPECT_THAT(problemsOf("  objects: [{resources: [{group: a.b, resource: \"*\"}]}]\n  when: [{label: a/b}]\n"
+                         "  enforcement: Hold\n  hold: {finalizer: a.b/c}\n"),
+              HasSubstr("must name each type where enforcement is Hold"));
+}
+
 struct Mistake {
   const char* name;
   const char* spec;

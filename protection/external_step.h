@@ -1,0 +1,50 @@
+// The external step: what becomes of the thing outside the cluster that a held object stands for, before the
+// object goes. A port: lastout itself reaches no database.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object_key.h"
+
+namespace lastout::protection {
+
+struct ExternalRequest {
+  kube::ObjectKey object;
+  std::string uid;
+  std::string word;  // the object's deletion policy: "Delete"
+};
+
+// One thread at a time. A request may come twice: after a restart nobody knows that it was carried out.
+class ExternalStep {
+ public:
+  virtual ~ExternalStep() = default;
+  // Returns why the step failed; nullopt: it is done.
+  virtual std::optional<std::string> carryOut(const ExternalRequest& request) = 0;
+};
+
+// A database in this process that has everything, and drops what it is asked to.
+class SimulatedDatabase : public ExternalStep {
+ public:
+  enum class Mode : uint8_t { Succeeds, Fails, Unreachable };
+
+  explicit SimulatedDatabase(Mode mode = Mode::Succeeds) : mode_(mode) {}
+  std::optional<std::string> carryOut(const ExternalRequest& request) override;
+
+  void become(Mode mode) { mode_ = mode; }
+  // What was carried out, in its order: "Delete databases.dbops.dbprovision.io/shop".
+  const std::vector<std::string>& done() const { return done_; }
+
+ private:
+  Mode mode_;
+  std::vector<std::string> done_;  // the last ones
+};
+
+// "Succeed", "Fail", "Unreachable"; nullopt: another word.
+std::optional<SimulatedDatabase::Mode> parseMode(std::string_view word);
+
+}  // namespace lastout::protection

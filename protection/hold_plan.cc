@@ -1,0 +1,257 @@
+#include "protection/hold_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kube/quoting.h"
+#include "protection/evaluate.h"
+#include "protection/hold_status.h"
+#include "protection/message.h"
+
+namespace lastout::protection {
+namespace {
+
+constexpr const char* kExternalFailed = "ExternalDeletionFailed";  // reasons of conditions and Events
+constexpr const char* kBadWord = "InvalidDeletionPolicy";
+constexpr const char* kForced = "DeletionForced";
+constexpr size_t kMostNamed = 10;  // children in a message
+
+std::string childResources(size_t count) {
+  return std::to_string(count) + (count == 1 ? " child resource" : " child resources");
+}
+
+std::string remaining(size_t count, size_t ofAll) {
+  return "Cascade-deleting child resources: " + std::to_string(count) + " of " + std::to_string(ofAll) +
+         " remain";
+}
+
+std::vector<std::string> namesOf(const std::vector<HeldChild>& children) {
+  std::vector<std::string> names;
+  names.reserve(children.size());
+  for (const HeldChild& child : children) names.push_back(toString(child));
+  return names;
+}
+
+std::string namedFirst(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kMostNamed ? text + ", …" : text;
+}
+
+class Planner {
+ public:
+  Planner(const DeletionPolicy& policy, const HoldFacts& facts)
+      : policy_(policy), hold_(*policy.hold), facts_(facts), meta_(*facts.meta) {}
+
+  HoldPlan plan();
+
+ private:
+  void planDeletion();
+  void planOfAnother();
+  void planStart();
+  void planBlocked(const std::string& reason, const std::string& message);
+  void planChildren();
+  void planCascade(std::vector<std::string> frozen, const std::string& hash);
+  void planExternal();
+  std::optional<Confirmation> endOfCascade() const;
+  void letGo();
+  void show(const std::string& phase, const std::string& reason, const std::string& message,
+            std::optional<Confirmation> confirmation = std::nullopt);
+  void tell(bool isWarning, const std::string& reason, const std::string& message);
+  std::string filled(const std::string& text, const std::string& reason) const;
+  bool cascades() const { return isForced_ && !hold_.confirmAnnotation.empty(); }
+
+  const DeletionPolicy& policy_;
+  const Hold& hold_;
+  const HoldFacts& facts_;
+  const kube::ObjectMeta& meta_;
+  bool isForced_ = false;
+  bool isNews_ = false;       // the status says something else than before; a warning is worth an Event
+  bool isNewReason_ = false;  // as is another reason
+  HoldPlan plan_;
+};
+
+HoldPlan Planner::plan() {
+  const bool carries = kube::hasFinalizer(meta_, hold_.finalizer);
+  isForced_ = hold_.force && hold_.force->key.holds(meta_);
+  if (isOfAnotherOperator(hold_, meta_)) {
+    if (carries) planOfAnother();
+    return std::move(plan_);
+  }
+  if (!carries) {
+    plan_.addFinalizer = !meta_.deletionTimestamp;  // a terminating object takes none
+    return std::move(plan_);
+  }
+  // A paused object has its finalizer all the same: it must not go unseen.
+  const auto isPaused = [&](const KeyTest& test) { return test.holds(meta_); };
+  if (std::ranges::any_of(hold_.pauses, isPaused)) return std::move(plan_);
+  if (meta_.deletionTimestamp)
+    planDeletion();
+  else if (isForced_ && hold_.force->starts == Force::Starts::Always)
+    planStart();
+  else if (hold_.status.confirmation.in(*facts_.content) != nullptr)
+    plan_.statusPatch = statusChange(hold_, *facts_.content, std::nullopt, facts_.now).patch;
+  return std::move(plan_);
+}
+
+// The other operator has the status and the external step. Its DELETE is denied while it is protected, so
+// that nothing is lost with the finalizer of one that is not being deleted.
+void Planner::planOfAnother() {
+  const bool isBlocked = facts_.protectedBy || !facts_.children.empty() || facts_.childrenUnknown;
+  if (!meta_.deletionTimestamp || isForced_ || !isBlocked)
+    plan_.removeFinalizer = true;
+  else
+    plan_.lookAgain = hold_.lookAgain;
+}
+
+void Planner::planStart() {
+  if (facts_.childrenUnknown) {
+    plan_.lookAgain = hold_.lookAgain;
+  } else if (!facts_.children.empty() && cascades()) {
+    planChildren();
+  } else {
+    plan_.deleteItself = true;
+  }
+}
+
+void Planner::planDeletion() {
+  if (facts_.protectedBy && !isForced_)
+    return planBlocked(hold_.words.isProtected, filled(hold_.words.protectedMessage, *facts_.protectedBy));
+  if (facts_.childrenUnknown)
+    return planBlocked(hold_.words.hasChildren,
+                       "Deletion blocked: its children cannot be listed: " + *facts_.childrenUnknown);
+  if (!facts_.children.empty() && cascades()) return planChildren();
+  if (!facts_.children.empty())
+    return planBlocked(hold_.words.hasChildren, "Deletion blocked by " +
+                                                    childResources(facts_.children.size()) + ": " +
+                                                    namedFirst(namesOf(facts_.children)));
+  planExternal();
+}
+
+void Planner::planBlocked(const std::string& reason, const std::string& message) {
+  show(hold_.status.blocked, reason, message);
+  tell(true, hold_.words.event, message);
+  plan_.lookAgain = hold_.lookAgain;
+}
+
+// A confirmation counts for the children of which it has the hash. Once given, it counts for those that are
+// left of them, and no longer when there is another one.
+void Planner::planChildren() {
+  const std::vector<std::string> names = namesOf(facts_.children);
+  const std::string hash = confirmationHash(names);
+  const auto annotation = meta_.annotations.find(hold_.confirmAnnotation);
+  const std::string given = annotation == meta_.annotations.end() ? "" : annotation->second;
+  if (given == hash) return planCascade(names, hash);
+  if (auto former = confirmationIn(hold_, *facts_.content); former && !former->required) {
+    const std::set<std::string> frozen(former->children.begin(), former->children.end());
+    const bool isOfThese =
+        std::ranges::all_of(names, [&](const std::string& name) { return frozen.contains(name); });
+    if (isOfThese && given == confirmationHash(former->children))
+      return planCascade(std::move(former->children), given);
+  }
+  const std::string message = filled(hold_.words.pendingMessage, childResources(names.size()));
+  const auto count = static_cast<int64_t>(names.size());
+  show(hold_.status.pending, hold_.words.isPending, message, Confirmation{true, hash, names, count, message});
+  tell(false, hold_.words.isPending, message + "; set annotation " + hold_.confirmAnnotation + " to " + hash);
+  plan_.lookAgain = hold_.lookAgain;
+}
+
+void Planner::planCascade(std::vector<std::string> frozen, const std::string& hash) {
+  std::string message = remaining(facts_.children.size(), frozen.size());
+  for (const HeldChild& child : facts_.children) {
+    if (!child.terminates) plan_.deleteChildren.push_back(child);
+    if (!child.obstacle.empty()) message += "; " + toString(child) + " stays: " + child.obstacle;
+  }
+  const auto count = static_cast<int64_t>(facts_.children.size());
+  show(hold_.status.deleting, hold_.words.isCascading, message,
+       Confirmation{false, hash, std::move(frozen), count, message});
+  tell(false, hold_.words.isCascading, message);
+  plan_.deleteItself = !meta_.deletionTimestamp;
+  plan_.lookAgain = hold_.lookAgain;
+}
+
+void Planner::planExternal() {
+  using State = ExternalStanding::State;
+  const ExternalStanding& external = facts_.external;
+  if (!hold_.external || external.state == State::Done) return letGo();
+  const std::string word(hold_.external->of(meta_, *facts_.content));
+  if (std::ranges::find(hold_.external->allowed, word) == hold_.external->allowed.end()) {
+    if (isForced_) return letGo();
+    std::string message =
+        "Deletion blocked: the deletion policy is " + kube::inQuotes(word) + ", not one of ";
+    return planBlocked(kBadWord, message += namedFirst(hold_.external->allowed));
+  }
+  const int64_t retryAt = external.failedAt + hold_.retryAfter.count();
+  if (external.state == State::Failed && isForced_) return letGo();
+  if (external.state == State::Failed && facts_.now < retryAt) {
+    const std::string message = "External deletion (" + word + ") failed: " + external.problem;
+    show(hold_.status.blocked, kExternalFailed, message);
+    tell(true, kExternalFailed, message);
+    // A clock that was set back must not make this wait for longer than once.
+    plan_.lookAgain = std::min(std::chrono::seconds(retryAt - facts_.now), hold_.retryAfter);
+    return;
+  }
+  if (external.state == State::NotAsked)
+    show(hold_.status.deleting, hold_.status.deleting, "External deletion by deletion policy " + word,
+         endOfCascade());
+  plan_.askExternal = word;
+}
+
+// A cascade ends with the number of children that remain: none.
+std::optional<Confirmation> Planner::endOfCascade() const {
+  auto confirmation = confirmationIn(hold_, *facts_.content);
+  if (!confirmation) return std::nullopt;
+  confirmation->required = false;
+  confirmation->remainingCount = 0;
+  confirmation->message = remaining(0, confirmation->children.size());
+  return confirmation;
+}
+
+void Planner::letGo() {
+  if (auto confirmation = endOfCascade();
+      confirmation && confirmation != confirmationIn(hold_, *facts_.content)) {
+    const std::string message = confirmation->message;
+    show(hold_.status.deleting, hold_.words.isCascading, message, std::move(confirmation));
+  }
+  plan_.removeFinalizer = true;
+  plan_.isForced = isForced_ && (facts_.protectedBy ||
+                                 (hold_.external && facts_.external.state != ExternalStanding::State::Done));
+  if (plan_.isForced) {
+    isNews_ = true;
+    tell(true, kForced,
+         facts_.protectedBy
+             ? "Deleted by force though protected: " + *facts_.protectedBy
+             : "Deleted by force though external deletion did not succeed: " + facts_.external.problem);
+  }
+}
+
+void Planner::show(const std::string& phase, const std::string& reason, const std::string& message,
+                   std::optional<Confirmation> confirmation) {
+  StatusChange change = statusChange(
+      hold_, *facts_.content, HoldStanding{phase, reason, message, std::move(confirmation)}, facts_.now);
+  plan_.statusPatch = std::move(change.patch);
+  isNews_ = change.isNews;
+  isNewReason_ = change.isNewReason;
+}
+
+void Planner::tell(bool isWarning, const std::string& reason, const std::string& message) {
+  if (isWarning ? isNews_ : isNewReason_) plan_.events.push_back({isWarning, reason, message});
+}
+
+std::string Planner::filled(const std::string& text, const std::string& reason) const {
+  Request request;
+  request.object = facts_.key;
+  request.kind = facts_.kind;
+  return filledIn(text, request, reason);
+}
+
+}  // namespace
+
+std::string toString(const HeldChild& child) { return child.kind + "/" + child.key.name; }
+
+HoldPlan planHold(const DeletionPolicy& policy, const HoldFacts& facts) {
+  return Planner(policy, facts).plan();
+}
+
+}  // namespace lastout::protection

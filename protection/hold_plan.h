@@ -1,0 +1,74 @@
+// hold_plan: what is to be done about one object that a policy holds by a finalizer (Enforcement::Hold): a
+// pure function from facts to actions, called again whenever a fact changes. Its order is the one of dbops:
+// protection, children, confirmation, cascade, external step, finalizer off (docs/holding.md).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/object.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// An object that depends on the held one.
+struct HeldChild {
+  kube::ObjectKey key;
+  std::string kind;
+  std::string uid;
+  bool terminates = false;
+  std::string obstacle;  // why it does not go; empty: nobody knows
+};
+std::string toString(const HeldChild& child);  // "DatabaseUser/reader"
+
+// How the external step stands.
+struct ExternalStanding {
+  enum class State : uint8_t { NotAsked, Done, Failed };
+  State state = State::NotAsked;
+  std::string problem;   // of Failed
+  int64_t failedAt = 0;  // of Failed, in seconds since the epoch
+};
+
+// What is known when the plan is made. What it points to must outlive it.
+struct HoldFacts {
+  kube::ObjectKey key;
+  std::string kind;
+  const kube::ObjectMeta* meta = nullptr;  // never nullptr
+  const kube::Value* content = nullptr;    // the whole object; never nullptr
+  std::optional<std::string> protectedBy;  // as protectionOf() says
+  // That are there, terminating ones among them; in the order of the policy's tests, and by name.
+  std::vector<HeldChild> children;
+  std::optional<std::string> childrenUnknown;  // set: why nobody can say which there are
+  ExternalStanding external;
+  int64_t now = 0;  // seconds since the epoch
+};
+
+struct HoldEvent {
+  bool isWarning = false;
+  std::string reason;
+  std::string message;
+};
+
+// Actions in the order in which they are carried out. Where one fails or finds that the object has changed,
+// those after it are left for the next plan.
+struct HoldPlan {
+  bool addFinalizer = false;
+  nlohmann::json statusPatch;  // a JSON merge patch of the object, for its status; null: none
+  std::vector<HoldEvent> events;
+  bool deleteItself = false;
+  std::vector<HeldChild> deleteChildren;
+  std::optional<std::string> askExternal;  // the deletion policy's word, for the port
+  bool removeFinalizer = false;
+  bool isForced = false;  // with removeFinalizer: only force lets it go
+  // Look again after this, though nothing is told to have changed.
+  std::optional<std::chrono::seconds> lookAgain;
+};
+
+// `policy.hold` must be there.
+HoldPlan planHold(const DeletionPolicy& policy, const HoldFacts& facts);
+
+}  // namespace lastout::protection

@@ -1,0 +1,147 @@
+// readHold(): how a policy holds its objects by a finalizer.
+#include <initializer_list>
+#include <utility>
+
+#include "kube/names.h"
+#include "kube/quoting.h"
+#include "protection/read_parts.h"
+
+namespace lastout::protection {
+namespace {
+
+using kube::Fields;
+
+// The longest time between two looks at an object that is held.
+constexpr std::chrono::seconds kLongestPause{3'600};
+
+std::string finalizer(Fields& fields, std::string_view key, const std::string& text) {
+  if (!kube::isQualifiedName(text) || text.find('/') == std::string::npos)
+    fields.fail(key, fields.pathOf(key) +
+                         R"( must be a name with a domain, as in "example.com/database", not )" +
+                         kube::inQuotes(text));
+  return text;
+}
+
+std::string annotationKey(Fields& fields, std::string_view key) {
+  std::string text = fields.string(key).value_or("");
+  if (!text.empty() && !kube::isQualifiedName(text))
+    fields.fail(key, fields.pathOf(key) + " is no key of an annotation: " + kube::inQuotes(text));
+  return text;
+}
+
+std::chrono::seconds pause(Fields& fields, std::string_view key, std::chrono::seconds byDefault) {
+  const auto given = fields.duration(key);
+  if (!given) return byDefault;
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(*given);
+  if (whole != *given || whole < std::chrono::seconds(1) || whole > kLongestPause)
+    fields.fail(key, fields.pathOf(key) + " must be whole seconds from 1s to 1h");
+  return whole;
+}
+
+Force readForce(Fields fields) {
+  Force force;
+  if (auto key = readKeyTest(fields)) force.key = std::move(*key);
+  if (force.key.place == KeyTest::Place::Label)
+    fields.fail("label", fields.pathOf("label") + " cannot force a deletion; name an annotation");
+  if (fields.oneOf("starts", {"Always", "OnlyWhenDeleting"}) == "OnlyWhenDeleting")
+    force.starts = Force::Starts::OnlyWhenDeleting;
+  force.requiresDelete = fields.oneOf("requires", {"Delete", "Nothing"}) != "Nothing";
+  fields.finish();
+  return force;
+}
+
+DeletionWord readWord(Fields fields) {
+  DeletionWord word;
+  word.field = readPath(fields, "field");
+  word.annotation = annotationKey(fields, "annotation");
+  if (word.field && !word.annotation.empty())
+    fields.fail("annotation", fields.path() + " has a field and an annotation: one of them has the word");
+  word.byDefault = fields.requiredString("default");
+  word.allowed = fields.strings("allowed");
+  bool isAllowed = word.allowed.empty();
+  for (const std::string& one : word.allowed) isAllowed = isAllowed || one == word.byDefault;
+  if (!isAllowed)
+    fields.fail("default", fields.pathOf("default") + " is not among " + fields.pathOf("allowed"));
+  if (word.allowed.empty()) word.allowed = {word.byDefault};
+  fields.finish();
+  return word;
+}
+
+FieldPath statusPath(Fields& fields, std::string_view key, FieldPath byDefault) {
+  auto path = readPath(fields, key);
+  if (!path) return byDefault;
+  if (path->keys.size() < 2 || path->keys.front() != "status" || path->keys[1] == "conditions")
+    fields.fail(key, fields.pathOf(key) + " must be a field of status other than its conditions");
+  return std::move(*path);
+}
+
+void readText(Fields& fields, std::string_view key, std::string& text) {
+  auto given = fields.string(key);
+  if (given && given->empty()) fields.fail(key, fields.pathOf(key) + " is empty");
+  if (given) text = std::move(*given);
+}
+
+HoldStatus readStatus(Fields fields) {
+  HoldStatus status;
+  status.phase = statusPath(fields, "phaseField", std::move(status.phase));
+  status.message = statusPath(fields, "messageField", std::move(status.message));
+  status.confirmation = statusPath(fields, "confirmationField", std::move(status.confirmation));
+  readText(fields, "condition", status.condition);
+  if (auto phases = fields.fields("phases")) {
+    readText(*phases, "blocked", status.blocked);
+    readText(*phases, "pending", status.pending);
+    readText(*phases, "deleting", status.deleting);
+    phases->finish();
+  }
+  fields.finish();
+  return status;
+}
+
+HoldWords readWords(Fields& fields) {
+  HoldWords words;
+  if (auto reasons = fields.fields("reasons")) {
+    readText(*reasons, "protected", words.isProtected);
+    readText(*reasons, "children", words.hasChildren);
+    readText(*reasons, "pending", words.isPending);
+    readText(*reasons, "cascading", words.isCascading);
+    readText(*reasons, "event", words.event);
+    reasons->finish();
+  }
+  if (auto messages = fields.fields("messages")) {
+    for (const auto& [key, text] :
+         {std::pair{"protected", &words.protectedMessage}, std::pair{"pending", &words.pendingMessage}}) {
+      std::string given = readMessage(*messages, key);
+      if (!given.empty()) *text = std::move(given);
+    }
+    messages->finish();
+  }
+  return words;
+}
+
+}  // namespace
+
+Hold readHold(Fields fields) {
+  Hold hold;
+  hold.finalizer = finalizer(fields, "finalizer", fields.requiredString("finalizer"));
+  for (std::string& other : fields.strings("finalizersOfOthers")) {
+    hold.finalizersOfOthers.push_back(finalizer(fields, "finalizersOfOthers", other));
+    if (other == hold.finalizer)
+      fields.fail("finalizersOfOthers",
+                  fields.pathOf("finalizersOfOthers") + " names " + fields.pathOf("finalizer") + " itself");
+  }
+  hold.pauses = readKeyTests(fields, "pauses");
+  if (auto force = fields.fields("force")) hold.force = readForce(std::move(*force));
+  hold.confirmAnnotation = annotationKey(fields, "confirmAnnotation");
+  if (!hold.confirmAnnotation.empty() && !hold.force)
+    fields.fail("confirmAnnotation", fields.pathOf("confirmAnnotation") + " confirms what " +
+                                         fields.pathOf("force") + " asks for, which is missing");
+  if (auto external = fields.fields("external")) hold.external = readWord(std::move(*external));
+  if (auto status = fields.fields("status")) hold.status = readStatus(std::move(*status));
+  hold.words = readWords(fields);
+  hold.lookAgain = pause(fields, "lookAgain", hold.lookAgain);
+  hold.retryAfter = pause(fields, "retryAfter", hold.retryAfter);
+  fields.finish();
+  return hold;
+}
+
+}  // namespace lastout::protection

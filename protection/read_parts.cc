@@ -1,0 +1,100 @@
+#include "protection/read_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/names.h"
+#include "kube/quoting.h"
+#include "protection/message.h"
+
+namespace lastout::protection {
+namespace {
+
+constexpr size_t kMostEntries = 64;       // of each list in a policy
+constexpr size_t kLongestMessage = 1024;  // bytes of a message with its placeholders
+constexpr size_t kDeepestPath = 16;       // keys of a field path
+
+}  // namespace
+
+using kube::Fields;
+
+std::vector<Fields> readItems(Fields& fields, std::string_view key) {
+  std::vector<Fields> list = fields.items(key);
+  if (list.size() <= kMostEntries) return list;
+  fields.fail(key, fields.pathOf(key) + " has " + std::to_string(list.size()) + " entries; " +
+                       std::to_string(kMostEntries) + " are the most");
+  return {};
+}
+
+std::optional<FieldPath> readPath(Fields& fields, std::string_view key) {
+  const std::optional<std::string> text = fields.string(key);
+  if (!text) return std::nullopt;
+  FieldPath made;
+  std::string_view rest = *text;
+  if (rest.starts_with('.')) rest.remove_prefix(1);
+  while (true) {
+    const size_t dot = rest.find('.');
+    made.keys.emplace_back(rest.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  const bool isWhole = std::all_of(made.keys.begin(), made.keys.end(), [](const std::string& one) {
+    return !one.empty() && one.find_first_of("[]()*'\"\\ ") == std::string::npos;
+  });
+  if (!isWhole || made.keys.size() > kDeepestPath)
+    fields.fail(key, fields.pathOf(key) +
+                         " must be keys with dots between them, as in "
+                         "\"spec.deletionProtection\", at most " +
+                         std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(*text));
+  return made;
+}
+
+FieldPath readRequiredPath(Fields& fields, std::string_view key) {
+  fields.requiredString(key);
+  return readPath(fields, key).value_or(FieldPath());
+}
+
+std::string readMessage(Fields& fields, std::string_view key) {
+  const std::string text = fields.string(key).value_or("");
+  if (text.size() > kLongestMessage)
+    fields.fail(key, fields.pathOf(key) + " is longer than " + std::to_string(kLongestMessage) + " bytes");
+  if (const auto pieces = parseMessage(text); !pieces)
+    fields.fail(key,
+                fields.pathOf(key) + " has {" + kube::printable(pieces.error()) +
+                    "}, which stands for nothing: {kind}, {resource}, {name}, {namespace}, {inNamespace} "
+                    "and {reason} do");
+  return text;
+}
+
+std::vector<KeyTest> readKeyTests(Fields& fields, std::string_view key) {
+  std::vector<KeyTest> made;
+  for (Fields& one : readItems(fields, key)) {
+    if (auto test = readKeyTest(one)) made.push_back(std::move(*test));
+    one.finish();
+  }
+  return made;
+}
+
+std::optional<KeyTest> readKeyTest(Fields& fields) {
+  const std::optional<std::string> label = fields.string("label");
+  const std::optional<std::string> annotation = fields.string("annotation");
+  if (label.has_value() == annotation.has_value()) {
+    fields.failAt(fields.value(), fields.path() + (label ? " has a label and an annotation: make two of it"
+                                                         : " names neither a label nor an annotation"));
+    return std::nullopt;
+  }
+  KeyTest test{label ? KeyTest::Place::Label : KeyTest::Place::Annotation, label ? *label : *annotation,
+               fields.strings("values")};
+  if (!kube::isQualifiedName(test.key))
+    fields.fail(label ? "label" : "annotation",
+                fields.pathOf(label ? "label" : "annotation") +
+                    " is no key of a label or annotation: " + kube::inQuotes(test.key));
+  for (const std::string& value : test.values) {
+    if (label && !kube::isLabelValue(value))
+      fields.fail("values",
+                  fields.pathOf("values") + " holds " + kube::inQuotes(value) + ", which no label can have");
+  }
+  return test;
+}
+
+}  // namespace lastout::protection

@@ -1,0 +1,32 @@
+// Parts of a policy's manifest that several of its fields have. Each reader reports a mistake where it stands
+// (kube/fields.h), and then answers as if the field were absent.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/fields.h"
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// The maps of a list; too many of them are a mistake.
+std::vector<kube::Fields> readItems(kube::Fields& fields, std::string_view key);
+
+// Keys with dots between them; a dot before the first is allowed, as in JSONPath.
+std::optional<FieldPath> readPath(kube::Fields& fields, std::string_view key);
+FieldPath readRequiredPath(kube::Fields& fields, std::string_view key);
+
+// A text with placeholders (message.h).
+std::string readMessage(kube::Fields& fields, std::string_view key);
+
+// {label or annotation, values}; leaves it to the caller to finish the map.
+std::optional<KeyTest> readKeyTest(kube::Fields& fields);
+std::vector<KeyTest> readKeyTests(kube::Fields& fields, std::string_view key);
+
+// The `hold` block of a policy (parse_hold.cc).
+Hold readHold(kube::Fields fields);
+
+}  // namespace lastout::protection

@@ -1,0 +1,198 @@
+// Random histories of a DatabaseInstance and its children: what must hold of the plans, whatever happens.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "protection/hold_status.h"
+#include "tests/protection/held_objects.h"
+#include "tests/support/seed.h"
+
+namespace lastout::protection {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kNow = "2026-11-01T10:00:00Z";
+constexpr const char* kChildKinds[] = {"Database", "DatabaseUser", "DatabaseRole"};
+constexpr int kSteps = 120;
+constexpr int kHistories = 300;
+
+// An instance, its children, and those that carry plans out, one action at a time and at any time.
+class World {
+ public:
+  explicit World(uint32_t seed) : random_(seed) { instance_ = stored("DatabaseInstance", "pg"); }
+
+  bool isThere() const { return instance_.has_value(); }
+  size_t children() const { return children_.size(); }
+  const std::vector<std::string>& faults() const { return faults_; }
+
+  void step() {
+    switch (pick(12)) {
+      case 0:
+        return addChild();
+      case 1:
+        return removeChild();
+      case 2:
+        return onInstance([&](StoredObject& one) { one.annotate(kForceDelete, pick(3) == 0 ? "" : "true"); });
+      case 3:
+        return onInstance([&](StoredObject& one) { one.annotate(kConfirm, anyHash()); });
+      case 4:
+        return onInstance(
+            [&](StoredObject& one) { one.content["spec"]["deletionProtection"] = pick(2) == 0; });
+      case 5:
+        return onInstance([&](StoredObject& one) {
+          if (pick(4) == 0) one.content["metadata"]["deletionTimestamp"] = kNow;
+        });
+      case 6:
+        return protectChild(pick(2) == 0);
+      default:
+        return pass(pick(6));
+    }
+  }
+
+  // Everybody wants it gone: no child is protected, force is set and what is shown is confirmed.
+  void settle() {
+    for (int round = 0; round < 20 && isThere(); ++round) {
+      for (auto& [name, child] : children_) child.content["spec"]["deletionProtection"] = false;
+      for (auto& [name, child] : children_) child.annotate("dbops.dbprovision.io/deletion-protection", "");
+      instance_->annotate(kForceDelete, "true");
+      const json confirmation = instance_->confirmation();
+      if (confirmation.is_object()) instance_->annotate(kConfirm, confirmation["hash"]);
+      pass(100);
+    }
+  }
+
+ private:
+  size_t pick(size_t of) { return random_() % of; }
+
+  void onInstance(const std::function<void(StoredObject&)>& change) {
+    if (instance_) change(*instance_);
+  }
+  void addChild() {
+    if (children_.size() >= 4) return;
+    StoredObject child = stored(kChildKinds[pick(3)], "c" + std::to_string(pick(5)));
+    children_.try_emplace(child.kind + "/" + child.key.name, child);
+  }
+  void removeChild() {
+    if (!children_.empty()) children_.erase(std::next(children_.begin(), long(pick(children_.size()))));
+  }
+  void protectChild(bool isProtected) {
+    if (children_.empty()) return;
+    StoredObject& child = std::next(children_.begin(), long(pick(children_.size())))->second;
+    child.content["spec"]["deletionProtection"] = isProtected;
+    child.annotate("dbops.dbprovision.io/deletion-protection", isProtected ? "true" : "");
+  }
+
+  // The hash of the children there are, of some of them, or of none.
+  std::string anyHash() {
+    if (pick(4) == 0) return "a1b2c3d4";
+    std::vector<std::string> names;
+    for (const auto& [name, child] : children_)
+      if (pick(5) != 0) names.push_back(name);
+    return confirmationHash(names);
+  }
+
+  HoldFacts facts() const {
+    HoldFacts facts;
+    for (const auto& [name, child] : children_) {
+      facts.children.push_back(childOf(child.kind, child.key.name));
+      facts.children.back().terminates = child.terminates();
+    }
+    return facts;
+  }
+
+  // Plans for everything there is, and carries out that many actions of each plan at most, as if killed then.
+  void pass(size_t actions) {
+    if (instance_) {
+      const HoldFacts now = facts();
+      const HoldPlan plan = planFor(*instance_, now);
+      check(plan, now);
+      apply(plan, actions);
+    }
+    for (auto child = children_.begin(); child != children_.end();) {
+      HoldFacts done;
+      done.external.state = ExternalStanding::State::Done;
+      const HoldPlan plan = planFor(child->second, done);
+      child = plan.removeFinalizer && child->second.terminates() ? children_.erase(child) : std::next(child);
+    }
+  }
+
+  void apply(const HoldPlan& plan, size_t actions) {
+    const auto goesOn = [&] { return actions-- > 0; };
+    if (!plan.statusPatch.is_null()) {
+      if (!goesOn()) return;
+      instance_->content.merge_patch(plan.statusPatch);
+    }
+    if (plan.deleteItself) {
+      if (!goesOn()) return;
+      instance_->content["metadata"]["deletionTimestamp"] = kNow;
+    }
+    for (const HeldChild& child : plan.deleteChildren) {
+      if (actions == 0) return;
+      --actions;
+      const auto found = children_.find(toString(child));
+      if (found != children_.end()) found->second.content["metadata"]["deletionTimestamp"] = kNow;
+    }
+    if (plan.removeFinalizer && actions > 0) instance_.reset();
+  }
+
+  void check(const HoldPlan& plan, const HoldFacts& now) {
+    const json& metadata = instance_->content["metadata"];
+    const bool isForced = metadata["annotations"].value(kForceDelete, "") == "true";
+    const bool isProtected = instance_->content["spec"].value("deletionProtection", false);
+    std::vector<std::string> names;
+    for (const HeldChild& child : now.children) names.push_back(toString(child));
+    std::set<std::string> set(names.begin(), names.end());
+    if (plan.removeFinalizer && !instance_->terminates()) fault("it goes though nobody deleted it");
+    if (plan.removeFinalizer && isProtected && !isForced) fault("it goes though it is protected");
+    if (plan.removeFinalizer && !names.empty()) fault("it goes though children are there");
+    if (!plan.deleteChildren.empty()) {
+      if (!isForced) fault("children go without force");
+      if (!isConfirmed(metadata["annotations"].value(kConfirm, ""), set)) fault("children go unconfirmed");
+    }
+    const std::string hash = confirmationHash(names);
+    const auto [known, isNew] = hashes_.try_emplace(hash, set);
+    if (!isNew && known->second != set) fault("two sets of children have one hash");
+  }
+
+  // The annotation is the hash of these children, or of more, to which it was once shown or given.
+  bool isConfirmed(const std::string& given, const std::set<std::string>& there) const {
+    if (given == confirmationHash({there.begin(), there.end()})) return true;
+    const auto found = hashes_.find(given);
+    return found != hashes_.end() && std::ranges::includes(found->second, there);
+  }
+
+  void fault(const std::string& what) { faults_.push_back(what + ": " + instance_->content.dump()); }
+
+  std::mt19937 random_;
+  std::optional<StoredObject> instance_;
+  std::map<std::string, StoredObject> children_;
+  std::map<std::string, std::set<std::string>> hashes_;
+  std::vector<std::string> faults_;
+};
+
+TEST(HoldHistories, NeitherLoseWhatIsProtectedNorGetStuck) {
+  const uint32_t seed = testing::seed();
+  SCOPED_TRACE(testing::howToRepeat(seed));
+  int ended = 0;
+  for (int history = 0; history < kHistories; ++history) {
+    World world(seed + static_cast<uint32_t>(history));
+    for (int step = 0; step < kSteps && world.isThere(); ++step) world.step();
+    ended += world.isThere() ? 0 : 1;
+    world.settle();
+    EXPECT_FALSE(world.isThere()) << "history " << history << ", " << world.children() << " children left";
+    ASSERT_THAT(world.faults(), ::testing::IsEmpty()) << "history " << history;
+  }
+  EXPECT_GT(ended, 0);
+  EXPECT_LT(ended, kHistories);
+}
+
+}  // namespace
+}  // namespace lastout::protection

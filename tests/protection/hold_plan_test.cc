@@ -1,0 +1,412 @@
+// The plan for one held object, rule by rule: protection, children, confirmation, cascade, external step.
+#include "protection/hold_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "protection/hold_status.h"
+#include "tests/protection/held_objects.h"
+
+namespace lastout::protection {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kDeletedAt = "2026-11-01T10:00:00Z";
+
+StoredObject deleted(StoredObject object) {
+  object.content["metadata"]["deletionTimestamp"] = kDeletedAt;
+  return object;
+}
+
+StoredObject forced(StoredObject object) {
+  object.annotate(kForceDelete, "true");
+  return object;
+}
+
+HoldFacts with(std::vector<HeldChild> children) {
+  HoldFacts facts;
+  facts.children = std::move(children);
+  return facts;
+}
+
+// The three children of the document's example.
+HoldFacts threeChildren() {
+  return with({childOf("Database", "myapp-database"), childOf("DatabaseUser", "myapp-user"),
+               childOf("DatabaseRole", "readonly-role")});
+}
+
+json conditionIn(const json& patch) { return patch["status"]["conditions"][0]; }
+
+// Nothing but words: the object stays.
+void expectHeld(const HoldPlan& plan) {
+  EXPECT_FALSE(plan.removeFinalizer);
+  EXPECT_FALSE(plan.askExternal);
+  EXPECT_FALSE(plan.deleteItself);
+  EXPECT_THAT(plan.deleteChildren, IsEmpty());
+}
+
+void expectReason(const HoldPlan& plan, const std::string& phase, const std::string& reason) {
+  ASSERT_TRUE(plan.statusPatch.is_object());
+  EXPECT_EQ(plan.statusPatch["status"]["phase"], phase);
+  const json condition = conditionIn(plan.statusPatch);
+  EXPECT_EQ(condition["type"], "Ready");
+  EXPECT_EQ(condition["status"], "False");
+  EXPECT_EQ(condition["reason"], reason);
+}
+
+TEST(HoldPlan, SetsTheFinalizerOnWhatIsNotBeingDeleted) {
+  StoredObject database = stored("Database", "db");
+  database.content["metadata"]["finalizers"] = {"a.b/other"};
+  EXPECT_TRUE(planFor(database).addFinalizer);
+  const HoldPlan late = planFor(deleted(database));
+  EXPECT_FALSE(late.addFinalizer);
+  expectHeld(late);
+}
+
+TEST(HoldPlan, IsAtRestUntilSomethingIsAskedFor) {
+  const HoldPlan plan = planFor(stored("Database", "db"), with({childOf("DatabaseGrant", "g")}));
+  EXPECT_FALSE(plan.addFinalizer);
+  EXPECT_TRUE(plan.statusPatch.is_null());
+  EXPECT_FALSE(plan.lookAgain);
+  expectHeld(plan);
+}
+
+TEST(HoldPlan, AProtectedObjectFailsWithTheDocumentsMessage) {
+  const HoldPlan plan = planFor(deleted(stored("Database", "production-db", {{"deletionProtection", true}})));
+  expectHeld(plan);
+  expectReason(plan, "Failed", "DeletionProtected");
+  EXPECT_EQ(plan.statusPatch["status"]["message"], "Deletion blocked by deletion protection");
+  ASSERT_THAT(plan.events, SizeIs(1));
+  EXPECT_EQ(plan.events[0].reason, "DeletionBlocked");
+  EXPECT_TRUE(plan.events[0].isWarning);
+  EXPECT_EQ(plan.lookAgain, seconds(10));
+}
+
+TEST(HoldPlan, WhatIsShownAlreadyIsNeitherWrittenNorToldAgain) {
+  StoredObject database = deleted(stored("Database", "db", {{"deletionProtection", true}}));
+  database.content.merge_patch(planFor(database).statusPatch);
+  const HoldPlan again = planFor(database);
+  EXPECT_TRUE(again.statusPatch.is_null());
+  EXPECT_THAT(again.events, IsEmpty());
+  EXPECT_EQ(again.lookAgain, seconds(10));
+}
+
+TEST(HoldPlan, UsersAndRolesAreProtectedByTheirAnnotation) {
+  for (const char* kind : {"DatabaseUser", "DatabaseRole"}) {
+    StoredObject object = deleted(stored(kind, "u", {{"deletionProtection", true}}));
+    EXPECT_TRUE(planFor(object).askExternal) << kind;
+    object.annotate("dbops.dbprovision.io/deletion-protection", "yes");
+    EXPECT_TRUE(planFor(object).askExternal) << kind;
+    object.annotate("dbops.dbprovision.io/deletion-protection", "true");
+    expectReason(planFor(object), "Failed", "DeletionProtected");
+  }
+}
+
+TEST(HoldPlan, ProtectionGoesWithTheField) {
+  for (const char* kind : {"DatabaseInstance", "Database", "DatabaseGrant", "DatabaseBackupSchedule"}) {
+    expectReason(planFor(deleted(stored(kind, "x", {{"deletionProtection", true}}))), "Failed",
+                 "DeletionProtected");
+    const HoldPlan free = planFor(deleted(stored(kind, "x", {{"deletionProtection", false}})));
+    EXPECT_TRUE(free.askExternal || free.removeFinalizer) << kind;
+  }
+}
+
+TEST(HoldPlan, ChildrenBlockAnUnprotectedParent) {
+  const HoldPlan plan =
+      planFor(deleted(stored("DatabaseInstance", "pg", {{"deletionProtection", false}})), threeChildren());
+  expectHeld(plan);
+  expectReason(plan, "Failed", "DependenciesExist");
+  EXPECT_THAT(plan.statusPatch["status"]["message"], HasSubstr("Database/myapp-database"));
+  EXPECT_EQ(plan.lookAgain, seconds(10));
+}
+
+TEST(HoldPlan, ProtectionIsCheckedBeforeChildren) {
+  expectReason(
+      planFor(deleted(stored("DatabaseInstance", "pg", {{"deletionProtection", true}})), threeChildren()),
+      "Failed", "DeletionProtected");
+}
+
+TEST(HoldPlan, ChildrenThatCannotBeListedHoldEvenByForce) {
+  HoldFacts facts;
+  facts.childrenUnknown = "databasegrants: Forbidden";
+  const HoldPlan plan = planFor(deleted(forced(stored("Database", "db"))), facts);
+  expectHeld(plan);
+  expectReason(plan, "Failed", "DependenciesExist");
+}
+
+TEST(HoldPlan, TheHashIsOfTheSortedNames) {
+  // printf 'Database/myapp-database\nDatabaseRole/readonly-role\nDatabaseUser/myapp-user' | sha256sum
+  EXPECT_EQ(
+      confirmationHash({"Database/myapp-database", "DatabaseUser/myapp-user", "DatabaseRole/readonly-role"}),
+      "69504e18");
+  EXPECT_EQ(
+      confirmationHash({"DatabaseRole/readonly-role", "DatabaseUser/myapp-user", "Database/myapp-database"}),
+      "69504e18");
+}
+
+TEST(HoldPlan, ForceWithChildrenAsksForConfirmation) {
+  const HoldPlan plan = planFor(forced(stored("DatabaseInstance", "postgres-primary")), threeChildren());
+  expectHeld(plan);
+  expectReason(plan, "PendingDeletion", "PendingDeletionConfirmation");
+  EXPECT_EQ(plan.statusPatch["status"]["deletionConfirmation"], json::parse(R"({
+    "required": true,
+    "hash": "69504e18",
+    "children": ["Database/myapp-database", "DatabaseUser/myapp-user", "DatabaseRole/readonly-role"],
+    "remainingCount": 3,
+    "message": "Force-delete requires confirmation: 3 child resources will be cascade-deleted"})"));
+  EXPECT_EQ(plan.lookAgain, seconds(10));
+}
+
+TEST(HoldPlan, AWrongHashBlocksAndTheRightOneStays) {
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  instance.annotate(kConfirm, "a1b2c3d4");
+  const HoldPlan plan = planFor(instance, threeChildren());
+  expectHeld(plan);
+  EXPECT_TRUE(plan.statusPatch.is_null());
+  EXPECT_EQ(instance.confirmation()["hash"], "69504e18");
+}
+
+TEST(HoldPlan, AnOutdatedHashBlocks) {
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  instance.annotate(kConfirm, "69504e18");
+  HoldFacts more = threeChildren();
+  more.children.push_back(childOf("DatabaseRole", "another"));
+  const HoldPlan plan = planFor(instance, more);
+  expectHeld(plan);
+  EXPECT_EQ(plan.statusPatch["status"]["deletionConfirmation"]["remainingCount"], 4);
+  EXPECT_NE(plan.statusPatch["status"]["deletionConfirmation"]["hash"], "69504e18");
+}
+
+TEST(HoldPlan, FewerChildrenThanTheHashIsOfAskAgainBeforeTheCascadeBegan) {
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  instance.annotate(kConfirm, "69504e18");
+  HoldFacts fewer = threeChildren();
+  fewer.children.pop_back();
+  const HoldPlan plan = planFor(instance, fewer);
+  expectHeld(plan);
+  EXPECT_EQ(plan.statusPatch["status"]["deletionConfirmation"]["remainingCount"], 2);
+}
+
+TEST(HoldPlan, AConfirmedCascadeDeletesTheParentAndEachChild) {
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.annotate(kConfirm, "69504e18");  // beforehand: straight to the cascade
+  HoldFacts facts = threeChildren();
+  facts.children[1].terminates = true;
+  const HoldPlan plan = planFor(instance, facts);
+  EXPECT_TRUE(plan.deleteItself);
+  EXPECT_FALSE(plan.removeFinalizer);
+  ASSERT_THAT(plan.deleteChildren, SizeIs(2));
+  EXPECT_EQ(toString(plan.deleteChildren[0]), "Database/myapp-database");
+  EXPECT_EQ(toString(plan.deleteChildren[1]), "DatabaseRole/readonly-role");
+  expectReason(plan, "Deleting", "CascadeDeleting");
+  EXPECT_EQ(plan.statusPatch["status"]["deletionConfirmation"]["required"], false);
+}
+
+TEST(HoldPlan, TheConfirmedListIsFrozenAndCountsDown) {
+  StoredObject instance = deleted(forced(stored("DatabaseInstance", "pg")));
+  instance.annotate(kConfirm, "69504e18");
+  HoldFacts facts = threeChildren();
+  std::vector<int> counts;
+  while (true) {
+    const HoldPlan plan = planFor(instance, facts);
+    instance.content.merge_patch(plan.statusPatch.is_null() ? json::object() : plan.statusPatch);
+    const json confirmation = instance.confirmation();
+    counts.push_back(confirmation["remainingCount"]);
+    EXPECT_THAT(confirmation["children"], SizeIs(3));
+    EXPECT_EQ(confirmation["hash"], "69504e18");
+    EXPECT_EQ(plan.removeFinalizer, facts.children.empty());
+    if (facts.children.empty()) break;
+    facts.children.pop_back();
+  }
+  EXPECT_THAT(counts, ElementsAre(3, 2, 1, 0));
+}
+
+TEST(HoldPlan, ANewChildDuringTheCascadeAsksAgain) {
+  StoredObject instance = deleted(forced(stored("DatabaseInstance", "pg")));
+  instance.annotate(kConfirm, "69504e18");
+  HoldFacts facts = threeChildren();
+  instance.content.merge_patch(planFor(instance, facts).statusPatch);
+  facts.children.pop_back();
+  facts.children.push_back(childOf("DatabaseRole", "another"));
+  const HoldPlan plan = planFor(instance, facts);
+  expectHeld(plan);
+  expectReason(plan, "PendingDeletion", "PendingDeletionConfirmation");
+}
+
+TEST(HoldPlan, AStatusThatClaimsAConfirmationDoesNotGiveOne) {
+  StoredObject instance = deleted(forced(stored("DatabaseInstance", "pg")));
+  instance.content["status"]["deletionConfirmation"] = {
+      {"required", false},
+      {"hash", "69504e18"},
+      {"children", {"Database/myapp-database", "DatabaseUser/myapp-user", "DatabaseRole/readonly-role"}}};
+  expectHeld(planFor(instance, threeChildren()));
+  instance.annotate(kConfirm, "a1b2c3d4");
+  expectHeld(planFor(instance, threeChildren()));
+}
+
+TEST(HoldPlan, AChildThatStaysIsNamed) {
+  StoredObject instance = deleted(forced(stored("DatabaseInstance", "pg")));
+  HoldFacts facts = with({childOf("Database", "keep")});
+  instance.annotate(kConfirm, confirmationHash({"Database/keep"}));
+  facts.children[0].terminates = true;
+  facts.children[0].obstacle = "Deletion blocked by deletion protection";
+  const HoldPlan plan = planFor(instance, facts);
+  EXPECT_FALSE(plan.removeFinalizer);
+  EXPECT_THAT(plan.statusPatch["status"]["message"],
+              HasSubstr("Database/keep stays: Deletion blocked by deletion protection"));
+}
+
+TEST(HoldPlan, WithoutForceMidwayTheChildrenBlockAndTheConfirmationGoes) {
+  StoredObject instance = deleted(forced(stored("DatabaseInstance", "pg")));
+  instance.annotate(kConfirm, "69504e18");
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  instance.annotate(kForceDelete, "");
+  HoldFacts left = threeChildren();
+  left.children.pop_back();
+  const HoldPlan plan = planFor(instance, left);
+  expectHeld(plan);
+  expectReason(plan, "Failed", "DependenciesExist");
+  instance.content.merge_patch(plan.statusPatch);
+  EXPECT_TRUE(instance.confirmation().is_null());
+}
+
+TEST(HoldPlan, WithoutForceBeforeTheConfirmationAllIsAsItWas) {
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.content["status"]["conditions"] = {{{"type", "Synced"}, {"status", "True"}}};
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  EXPECT_THAT(instance.content["status"]["conditions"], SizeIs(2));
+  instance.annotate(kForceDelete, "");
+  const HoldPlan plan = planFor(instance, threeChildren());
+  expectHeld(plan);
+  instance.content.merge_patch(plan.statusPatch);
+  EXPECT_EQ(instance.content["status"], (json{{"conditions", {{{"type", "Synced"}, {"status", "True"}}}}}));
+}
+
+TEST(HoldPlan, ForceOnALeafNeedsNoConfirmation) {
+  const HoldPlan start = planFor(forced(stored("DatabaseGrant", "g", {{"deletionProtection", true}})));
+  EXPECT_TRUE(start.deleteItself);
+  EXPECT_FALSE(start.removeFinalizer);
+  StoredObject grant = deleted(forced(stored("DatabaseGrant", "g", {{"deletionProtection", true}})));
+  EXPECT_EQ(planFor(grant).askExternal, "Delete");
+  HoldFacts done;
+  done.external.state = ExternalStanding::State::Done;
+  const HoldPlan plan = planFor(grant, done);
+  EXPECT_TRUE(plan.removeFinalizer);
+  EXPECT_TRUE(plan.isForced);
+  ASSERT_THAT(plan.events, SizeIs(1));
+  EXPECT_EQ(plan.events[0].reason, "DeletionForced");
+}
+
+TEST(HoldPlan, ForceIsExactlyTrue) {
+  StoredObject grant = stored("DatabaseGrant", "g", {{"deletionProtection", true}});
+  grant.annotate(kForceDelete, "True");
+  EXPECT_FALSE(planFor(grant).deleteItself);
+  expectHeld(planFor(deleted(grant)));
+}
+
+TEST(HoldPlan, ForceOnWhatHasNoFinalizerYetSetsThatFirst) {
+  StoredObject grant = forced(stored("DatabaseGrant", "g"));
+  grant.content["metadata"]["finalizers"] = json::array();
+  const HoldPlan plan = planFor(grant);
+  EXPECT_TRUE(plan.addFinalizer);
+  EXPECT_FALSE(plan.deleteItself);
+}
+
+struct Word {
+  const char* kind;
+  const char* field;       // spec.deletionPolicy; null: not set
+  const char* annotation;  // null: not set
+  const char* asked;       // null: nothing is asked
+};
+
+TEST(HoldPlan, EachKindHasItsDeletionPolicy) {
+  const Word words[] = {{"Database", nullptr, nullptr, "Delete"},
+                        {"Database", "Retain", nullptr, "Retain"},
+                        {"Database", "Snapshot", nullptr, "Snapshot"},
+                        {"Database", "Delete", "Retain", "Delete"},
+                        {"Database", "Drop", nullptr, nullptr},
+                        {"DatabaseUser", nullptr, nullptr, "Delete"},
+                        {"DatabaseUser", "Snapshot", "Retain", "Retain"},
+                        {"DatabaseUser", nullptr, "Snapshot", nullptr},
+                        {"DatabaseRole", nullptr, "Retain", "Retain"},
+                        {"DatabaseGrant", "Retain", "Retain", "Delete"},
+                        {"DatabaseBackupSchedule", "Retain", nullptr, "Retain"},
+                        {"DatabaseBackupSchedule", "Snapshot", nullptr, nullptr}};
+  for (const Word& word : words) {
+    StoredObject object = deleted(stored(word.kind, "x"));
+    if (word.field != nullptr) object.content["spec"]["deletionPolicy"] = word.field;
+    if (word.annotation != nullptr) object.annotate("dbops.dbprovision.io/deletion-policy", word.annotation);
+    const HoldPlan plan = planFor(object);
+    EXPECT_FALSE(plan.removeFinalizer);
+    EXPECT_EQ(plan.askExternal.value_or("nothing"), word.asked == nullptr ? "nothing" : word.asked)
+        << word.kind << " " << (word.field != nullptr ? word.field : "-");
+  }
+}
+
+TEST(HoldPlan, AnInstanceOnlyLosesItsFinalizer) {
+  const HoldPlan plan = planFor(deleted(stored("DatabaseInstance", "pg", {{"deletionPolicy", "Delete"}})));
+  EXPECT_TRUE(plan.removeFinalizer);
+  EXPECT_FALSE(plan.askExternal);
+  EXPECT_FALSE(plan.isForced);
+}
+
+TEST(HoldPlan, AnExternalFailureHoldsAndIsTriedAgain) {
+  const StoredObject database = deleted(stored("Database", "db"));
+  HoldFacts facts;
+  facts.external = {ExternalStanding::State::Failed, "it cannot be reached", 1'000};
+  facts.now = 1'000;
+  const HoldPlan failed = planFor(database, facts);
+  expectHeld(failed);
+  expectReason(failed, "Failed", "ExternalDeletionFailed");
+  EXPECT_EQ(failed.lookAgain, seconds(30));
+  facts.now = 1'029;
+  EXPECT_EQ(planFor(database, facts).lookAgain, seconds(1));
+  expectHeld(planFor(database, facts));
+  facts.now = 1'030;
+  EXPECT_EQ(planFor(database, facts).askExternal, "Delete");
+}
+
+TEST(HoldPlan, ForceLetsGoAfterAnExternalFailure) {
+  HoldFacts facts;
+  facts.external = {ExternalStanding::State::Failed, "it cannot be reached", 1'000};
+  facts.now = 1'000;
+  const HoldPlan plan = planFor(deleted(forced(stored("Database", "db"))), facts);
+  EXPECT_TRUE(plan.removeFinalizer);
+  EXPECT_TRUE(plan.isForced);
+  EXPECT_THAT(plan.events.at(0).message, HasSubstr("it cannot be reached"));
+}
+
+TEST(HoldPlan, AnotherOperatorsFinalizerIsLeftToIt) {
+  StoredObject database = stored("Database", "db", {{"deletionProtection", true}});
+  database.content["metadata"]["finalizers"] = {"dbops.dbprovision.io/database-protection"};
+  EXPECT_FALSE(planFor(database).addFinalizer);
+  expectHeld(planFor(deleted(forced(database))));
+  database.content["metadata"]["finalizers"].push_back("dbops.dbprovision.io/database");
+  EXPECT_TRUE(planFor(database).removeFinalizer);
+  const HoldPlan held = planFor(deleted(database));
+  expectHeld(held);
+  EXPECT_TRUE(held.statusPatch.is_null());
+  EXPECT_TRUE(planFor(deleted(forced(database))).removeFinalizer);
+}
+
+TEST(HoldPlan, APausedObjectIsLeftAsItIs) {
+  StoredObject database = deleted(stored("Database", "db"));
+  database.annotate("dbops.dbprovision.io/pause-reconcile", "true");
+  const HoldPlan plan = planFor(database);
+  expectHeld(plan);
+  EXPECT_TRUE(plan.statusPatch.is_null());
+}
+
+}  // namespace
+}  // namespace lastout::protection
