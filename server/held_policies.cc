@@ -49,17 +49,18 @@ Settled HeldPolicies::settle(const kube::ObjectKey& key) {
   if (!type) return {};
   Round round;
   for (int i = 0; i < kMostPlans; ++i) {
-    round = settleOnce(key, *type);
+    round = settleOnce(key, *type, i > 0);
     if (!round.again) break;
   }
   return round.settled;
 }
 
-HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type) {
+HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type,
+                                             bool wasWritten) {
   std::optional<HeldObject> held = objects_.find(key);
   if (!held) return {};
   HoldPlan plan = planFor(*held);
-  if (endsSomething(plan)) {
+  if (wasWritten || endsSomething(plan)) {
     auto read = readAgain(key, type, plan.askExternal || plan.removeFinalizer);
     if (!read) return {{withHoldGrant(read.error().why), {}}, false};
     if (!*read) return {};

@@ -55,7 +55,8 @@ class HeldPolicies {
     bool again = false;  // a fact is another one by what was done
   };
 
-  Round settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type);
+  // `wasWritten`: by a former plan, of which no watch may have told yet.
+  Round settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type, bool wasWritten);
   protection::HoldPlan planFor(const HeldObject& held) const;
   Answered<std::optional<HeldObject>> readAgain(const kube::ObjectKey& key, const kube::ResourceType& type,
                                                 bool withChildren) const;

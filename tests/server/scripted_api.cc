@@ -83,8 +83,9 @@ ScriptedApi::Said ScriptedApi::patch(const std::string& path, const Json& change
     if (meant.contains(key) && meant.at(key) != object["metadata"][key])
       return failure(409, "the object has been modified");
   object.merge_patch(change);
+  const Json answer = object;
   changed(path);
-  return {200, changed_.at(path).is_null() ? object : changed_.at(path)};
+  return {200, changed_.at(path).is_null() ? answer : changed_.at(path)};
 }
 
 ScriptedApi::Said ScriptedApi::remove(const std::string& path, const Json& options) {
