@@ -46,7 +46,8 @@ ApiRequest deletion(std::string object, const std::string& uid, const std::strin
                     const std::string& policy) {
   WrittenJson options = {{"apiVersion", "v1"},
                          {"kind", "DeleteOptions"},
-                         {"preconditions", {{"uid", uid}, {"resourceVersion", resourceVersion}}}};
+                         {"preconditions", {{"uid", uid}}}};
+  if (!resourceVersion.empty()) options["preconditions"]["resourceVersion"] = resourceVersion;
   if (!policy.empty()) options["propagationPolicy"] = policy;
   return writing("DELETE", std::move(object), "application/json", options);
 }

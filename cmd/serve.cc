@@ -244,6 +244,8 @@ int runServe(const ServeOptions& options) {
   if (!lease) return badInput(lease.error());
   serving.identity = lease->identity;
   serving.lease = std::move(*lease);
+  serving.holdsPolicies = options.holdPolicies;
+  serving.externalStep = protection::parseMode(options.externalStep).value();
   serving.requesters = requestersOf(options);
   serving.random = randomness();
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
@@ -351,6 +353,13 @@ void addServe(CLI::App& app, int& exitCode) {
           "--shutdown-delay", options->shutdownDelay,
           "When SIGTERM ends it: how long it goes on answering, not ready, so that API servers learn "
           "to ask another replica; 5s for one")
+      ->capture_default_str();
+  command->add_flag("--hold-policies", options->holdPolicies,
+                    "Set finalizers for deletion policies with enforcement Hold, and play the deletion of "
+                    "what they hold");
+  command
+      ->add_option("--external-step", options->externalStep,
+                   "What the simulated database behind held objects does: Succeed, Fail or Unreachable")
       ->capture_default_str();
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {

@@ -47,6 +47,8 @@ constexpr std::array kOptionsOfRoles{
     OptionOfRole{"listen", kWebhookRole, "it is where reviews are answered"},
     OptionOfRole{"deny-status", kWebhookRole, "it is about answers to reviews"},
     OptionOfRole{"webhook-scope", kControllerRole, "it is about the webhook configuration"},
+    OptionOfRole{"hold-policies", kControllerRole, "the controller holds objects"},
+    OptionOfRole{"external-step", kControllerRole, "the controller plays the deletion of what it holds"},
     OptionOfRole{"lease-namespace", kControllerRole, "the Lease is that of controllers"},
     OptionOfRole{"lease-name", kControllerRole, "the Lease is that of controllers"},
 };
@@ -106,6 +108,11 @@ kube::Errors problemsOf(const ServeOptions& options) {
     refuse("--tls-ca: it vouches for the certificate of --tls-cert, which is not given");
   if (!options.secret.empty() && !options.certificate.empty())
     refuse("--tls-secret and --tls-cert: the certificate comes from one of them");
+  if (!protection::parseMode(options.externalStep))
+    refuse("--external-step: choose Succeed, Fail or Unreachable, not " +
+           kube::inQuotes(options.externalStep));
+  if (options.given.contains("external-step") && !options.holdPolicies)
+    refuse("--external-step: it goes with --hold-policies alone");
   checkRoles(problems, options);
   return problems;
 }

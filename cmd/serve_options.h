@@ -45,6 +45,8 @@ struct ServeOptions {
   std::string leaseName = "lastout";
   std::string identity;
   std::vector<std::string> deferFor;
+  bool holdPolicies = false;
+  std::string externalStep = "Succeed";
   std::string shutdownDelay = "0s";
 };
 

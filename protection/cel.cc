@@ -1,12 +1,14 @@
 #include "protection/cel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "protection/cel_parts.h"
 #include "protection/evaluate.h"
+#include "protection/force_guard.h"
 #include "protection/message.h"
 #include "protection/placement.h"
 
@@ -93,22 +95,12 @@ std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* 
   return text;
 }
 
-// An object that another operator deletes by itself cannot be held, so its DELETE is denied; what forces the
-// deletion of a held object lets its DELETE pass. Empty: the policy denies, and holds nothing.
-std::string celOfHold(const DeletionPolicy& policy) {
-  if (!policy.hold) return "";
-  return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
-                    isOneOf("f", policy.hold->finalizersOfOthers) + ")",
-                policy.hold->force ? negated(celOf(policy.hold->force->key, kOld)) : ""});
-}
-
 // What must not be so: the object is protected by the case, and the request takes it away.
 std::string celOfBlock(const DeletionPolicy& policy, Block block, const Case* one) {
   const std::string holds = one == nullptr ? "" : celOf(*one);
   if (block != Block::Unprotect) {
     return allOf({std::string(kDeletes), block == Block::Orphan ? std::string(kOrphans) : "",
-                  celOfHold(policy), policy.overrides.empty() ? "" : negated(anyKey(policy.overrides, kOld)),
-                  holds});
+                  policy.overrides.empty() ? "" : negated(anyKey(policy.overrides, kOld)), holds});
   }
   // Whoever has the key must keep its value, and stay selected.
   std::vector<std::string> kept{celOfSelections(policy, kNew)};
@@ -140,7 +132,6 @@ bool selectsByLabels(const DeletionPolicy& policy) {
 
 Json validationsOf(const DeletionPolicy& policy) {
   Json validations = Json::array();
-  if (policy.hold && policy.hold->finalizersOfOthers.empty()) return validations;
   const auto add = [&](Block block, const Case* one) {
     validations.push_back({{"expression", negated(celOfBlock(policy, block, one))},
                            {"messageExpression", celOfMessage(policy, block, one)},
@@ -193,6 +184,14 @@ std::string commonLabel(const DeletionPolicy& policy) {
   return label;
 }
 
+// The DELETE of a held object is accepted. One that another operator deletes by itself cannot be held; what
+// forces the deletion of a held object lets its DELETE pass.
+std::string celOfAnotherOperator(const Hold& hold) {
+  return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
+                    isOneOf("f", hold.finalizersOfOthers) + ")",
+                hold.force ? negated(celOf(hold.force->key, kOld)) : ""});
+}
+
 Json conditionsOf(const DeletionPolicy& policy) {
   Json conditions = Json::array();
   const auto add = [&](const char* name, const std::string& expression) {
@@ -207,6 +206,7 @@ Json conditionsOf(const DeletionPolicy& policy) {
         "!(request.resource.group == 'lastout.dev' && request.resource.resource == 'deletionpolicies')");
   add("is-selected", celOfSelections(policy, kOld));
   if (policy.skipTerminating) add("is-not-terminating", "!has(oldObject.metadata.deletionTimestamp)");
+  if (policy.hold) add("is-not-held-instead", celOfAnotherOperator(*policy.hold));
   std::vector<std::string> exempt;
   if (!policy.exemptUsers.empty()) exempt.push_back(isOneOf("request.userInfo.username", policy.exemptUsers));
   if (!policy.exemptGroups.empty())
@@ -216,27 +216,10 @@ Json conditionsOf(const DeletionPolicy& policy) {
   return conditions;
 }
 
-constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
-
-// An admission policy of that name and its binding.
-void addBound(std::vector<Json>& objects, const DeletionPolicy& policy, const std::string& name, Json spec) {
-  const Json metadata{
-      {"name", name},
-      {"labels",
-       {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
-  objects.push_back({{"apiVersion", kApiVersion},
-                     {"kind", "ValidatingAdmissionPolicy"},
-                     {"metadata", metadata},
-                     {"spec", std::move(spec)}});
-  objects.push_back({{"apiVersion", kApiVersion},
-                     {"kind", "ValidatingAdmissionPolicyBinding"},
-                     {"metadata", metadata},
-                     {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}});
-}
-
 // What denies the requests that the policy blocks. null: nothing of it can run in an API server.
 Json specOfBlocks(const DeletionPolicy& policy) {
   if (!runsAt(policy, PolicyMode::ApiServer, Place::ApiServer)) return nullptr;
+  if (policy.hold && policy.hold->finalizersOfOthers.empty()) return nullptr;
   Json validations = validationsOf(policy);
   if (validations.empty()) return nullptr;
   Json match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};
@@ -250,64 +233,34 @@ Json specOfBlocks(const DeletionPolicy& policy) {
   return spec;
 }
 
-// The request gives the annotation or label that value.
-std::string celOfSetting(const KeyTest& test) {
-  return celOf(test, kNew) + " && (oldObject == null || !(" + hasKey(kOld, test.place, test.key) + " && " +
-         valueOf(kOld, test) + " == " + valueOf(kNew, test) + "))";
-}
-
-// What lets only those force a held object's deletion, or confirm it, who may delete the object. null:
-// everybody may, or nothing forces it.
-Json specOfForce(const DeletionPolicy& policy) {
-  if (!policy.hold || !policy.hold->force || !policy.hold->force->requiresDelete) return nullptr;
-  const KeyTest& force = policy.hold->force->key;
-  std::vector<std::string> settings{celOfSetting(force)};
-  if (const std::string& confirm = policy.hold->confirmAnnotation; !confirm.empty())
-    settings.push_back(celOfSetting({KeyTest::Place::Annotation, confirm, {}}));
-  Json rules = Json::array();
-  for (const Selection& selection : policy.objects) {
-    for (const ResourcePattern& pattern : selection.resources)
-      rules.push_back({{"apiGroups", {pattern.group}},
-                       {"apiVersions", {"*"}},
-                       {"operations", {"CREATE", "UPDATE"}},
-                       {"resources", {pattern.resource, pattern.resource + "/*"}},
-                       {"scope", "*"}});
-  }
-  Json conditions = Json::array();
-  if (std::string selected = celOfSelections(policy, kNew); !selected.empty())
-    conditions.push_back({{"name", "is-selected"}, {"expression", std::move(selected)}});
-  conditions.push_back({{"name", "forces-or-confirms"}, {"expression", anyOf(settings)}});
-  return {{"failurePolicy", policy.failsClosed ? "Fail" : "Ignore"},
-          {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", std::move(rules)}}},
-          {"matchConditions", std::move(conditions)},
-          {"variables",
-           {{{"name", "namespace"}, {"expression", "has(request.namespace) ? request.namespace : ''"}},
-            {{"name", "name"}, {"expression", "has(request.name) ? request.name : ''"}}}},
-          {"validations",
-           {{{"expression",
-              "authorizer.group(request.resource.group).resource(request.resource.resource)"
-              ".namespace(variables.namespace).name(variables.name).check('delete').allowed()"},
-             {"messageExpression", "'user ' + request.userInfo.username + " +
-                                       celLiteral(" must not set " + nameOf(force) +
-                                                  " or confirm it: it deletes the object, so it needs "
-                                                  "the right to delete ") +
-                                       " + " + std::string(kResource) + " + ' ' + variables.name"},
-             {"message", nameOf(force) + " needs the right to delete the object"},
-             {"reason", "Forbidden"}}}}};
-}
-
 }  // namespace
 
 std::string admissionPolicyName(const DeletionPolicy& policy) { return "lastout-policy-" + policy.meta.name; }
-std::string forcePolicyName(const DeletionPolicy& policy) { return "lastout-force-" + policy.meta.name; }
+std::string forceGuardName(const DeletionPolicy& policy) { return "lastout-force-" + policy.meta.name; }
+
+std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
+  constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
+  const Json metadata{
+      {"name", name},
+      {"labels",
+       {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
+  return {{{"apiVersion", kApiVersion},
+           {"kind", "ValidatingAdmissionPolicy"},
+           {"metadata", metadata},
+           {"spec", std::move(spec)}},
+          {{"apiVersion", kApiVersion},
+           {"kind", "ValidatingAdmissionPolicyBinding"},
+           {"metadata", metadata},
+           {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}}};
+}
 
 std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
-  std::vector<Json> objects;
+  std::vector<Json> made;
   if (Json spec = specOfBlocks(policy); !spec.is_null())
-    addBound(objects, policy, admissionPolicyName(policy), std::move(spec));
-  if (Json spec = specOfForce(policy); !spec.is_null())
-    addBound(objects, policy, forcePolicyName(policy), std::move(spec));
-  return objects;
+    made = withBinding(policy, admissionPolicyName(policy), std::move(spec));
+  std::vector<Json> guard = forceGuardOf(policy);
+  std::move(guard.begin(), guard.end(), std::back_inserter(made));
+  return made;
 }
 
 }  // namespace lastout::protection

@@ -18,14 +18,17 @@ inline constexpr std::string_view kMadeOfLabel = "lastout.dev/deletion-policy";
 
 // The names of what is made: "lastout-policy-" or "lastout-force-" and the policy's.
 std::string admissionPolicyName(const DeletionPolicy& policy);
-std::string forcePolicyName(const DeletionPolicy& policy);
+std::string forceGuardName(const DeletionPolicy& policy);
 
 // Returns ValidatingAdmissionPolicies, each followed by its ValidatingAdmissionPolicyBinding of the same
-// name: one denies what judge() does with Part::Local; of a policy that holds, another lets only those force
-// or confirm a deletion who may delete the object. Empty: the policy has no such part. Each says in its
-// labels that lastout made it. An expression can fail only where a field on the path of a FieldTest is no
-// map; then the policy's failurePolicy counts.
+// name: one denies what judge() does with Part::Local, the other is that of force_guard.h. Empty: the policy
+// has no such part. An expression can fail only where a field on the path of a FieldTest is no map; then the
+// policy's failurePolicy counts.
 std::vector<nlohmann::ordered_json> admissionPoliciesOf(const DeletionPolicy& policy);
+
+// The two objects of that name, which say in their labels that lastout made them, and of which policy.
+std::vector<nlohmann::ordered_json> withBinding(const DeletionPolicy& policy, const std::string& name,
+                                                nlohmann::ordered_json spec);
 
 // The literal of a string in CEL, whatever it holds (UTF-8).
 std::string celLiteral(std::string_view text);

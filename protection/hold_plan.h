@@ -1,6 +1,6 @@
 // hold_plan: what is to be done about one object that a policy holds by a finalizer (Enforcement::Hold): a
 // pure function from facts to actions, called again whenever a fact changes. Its order is the one of dbops:
-// protection, children, confirmation, cascade, external step, finalizer off (docs/protection.md, "Holding").
+// protection, children, confirmation, cascade, external step, finalizer off (docs/holding.md).
 #pragma once
 
 #include <chrono>

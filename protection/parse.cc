@@ -162,6 +162,8 @@ void Reader::readEnforcement(Fields& spec) {
   if (!policy_.hold) return;
   if (policy_.blocks != std::vector<Block>{Block::Delete})
     spec.fail("blocks", spec.pathOf("blocks") + " must be Delete alone where enforcement is Hold");
+  if (policy_.when.empty())
+    spec.fail("when", spec.pathOf("when") + " is missing: enforcement Hold needs to know until when");
   if (policy_.listedBy)
     spec.fail("listedBy", spec.pathOf("listedBy") + " does not go with enforcement: Hold; give objects");
   for (const Case& one : policy_.when) {

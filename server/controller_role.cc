@@ -26,7 +26,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       status_(parts.access, parts.view, statusOptions()),
       carrier_(parts.access, parts.view, carrierOptions()),
       works_(parts.access, parts.view, worksOptions()),
-      holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()) {}
+      holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
+      heldPolicies_(makeHeldPolicies()) {}
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
 LeaseHolderOptions ControllerRole::leaseOptions() {
@@ -40,7 +41,13 @@ LeaseHolderOptions ControllerRole::leaseOptions() {
   return lease;
 }
 
+std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicies() {
+  if (!options_.holdsPolicies || options_.reviews.auditOnly) return nullptr;
+  return std::make_unique<HeldPolicyRole>(parts_, [this] { return lease_.holds(); });
+}
+
 void ControllerRole::taken() {
+  if (heldPolicies_) heldPolicies_->wake();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
   carrier_.reconsider(true);
@@ -169,6 +176,7 @@ void ControllerRole::start() {
   carrier_.start();
   works_.start();
   holder_.start();
+  if (heldPolicies_) heldPolicies_->start();
   lease_.start();
 }
 
@@ -176,11 +184,13 @@ void ControllerRole::end() {
   carrier_.stop();
   works_.end();
   holder_.end();
+  if (heldPolicies_) heldPolicies_->end();
 }
 
 void ControllerRole::stop() {
   works_.stop();
   holder_.stop();
+  if (heldPolicies_) heldPolicies_->stop();
   status_.stop();
   lease_.stop();
   if (probe_) probe_->stop();
@@ -204,6 +214,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   carrier_.reconsider(true);
   works_.reconsider();
   holder_.reconsider();
+  if (heldPolicies_) heldPolicies_->reconsider();
   lease_.reconsider();
 }
 

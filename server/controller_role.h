@@ -1,6 +1,7 @@
 // ControllerRole: the part of lastout that acts, of which one process in the cluster does so at a time, the
-// holder of the Lease: it carries out deferred deletions, keeps works, holds providers, and writes the status
-// of CriticalServices and the webhook configuration. Each process with this role probes the API servers.
+// holder of the Lease: it carries out deferred deletions, keeps works, holds providers and what policies are
+// about, and writes the status of CriticalServices and the webhook configuration. Each process with this role
+// probes the API servers.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,7 @@
 #include "kube/locks.h"
 #include "server/deferred_deletion_runner.h"
 #include "server/enforcement.h"
+#include "server/held_policy_role.h"
 #include "server/lease_holder.h"
 #include "server/provider_holder.h"
 #include "server/review_paths.h"
@@ -60,6 +62,7 @@ class ControllerRole {
   ProviderHolderOptions holderOptions();
   std::unique_ptr<WebhookKeeper> makeKeeper();
   std::unique_ptr<WebhookProbe> makeProbe();
+  std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
   void taken();
   void declareWebhook();
   void followPath();
@@ -80,6 +83,7 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
+  const std::unique_ptr<HeldPolicyRole> heldPolicies_;  // null: it holds nothing for policies
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);
   // From when on the newest is to be asked at; nullopt: it is already.

@@ -15,11 +15,9 @@ namespace {
 using EventJson = nlohmann::json;
 using std::chrono::steady_clock;
 
-// Events about what is in no namespace are in this one.
-constexpr const char* kEvents = "/api/v1/namespaces/default/events";
-constexpr const char* kEventNamespace = "default";
-constexpr size_t kLongestEventMessage = 1000;  // bytes
-constexpr size_t kLongestEventName = 50;       // bytes; the API server adds some, and takes 63
+constexpr const char* kEventNamespace = "default";  // of Events about what is in no namespace
+constexpr size_t kLongestEventMessage = 1000;       // bytes
+constexpr size_t kLongestEventName = 50;            // bytes; the API server adds some, and takes 63
 constexpr size_t kMostEventBytes = size_t{64} << 10;
 
 // What the API server makes a name of.
@@ -169,22 +167,25 @@ void EventWriter::run() {
 // Why not; empty: it is told.
 std::string EventWriter::write(const Event& event) {
   const std::string now = kube::timestampText(options_.clock());
-  client::ApiRequest request = client::creation(
-      kEvents,
-      {{"apiVersion", "v1"},
-       {"kind", "Event"},
-       {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", kEventNamespace}}},
-       {"involvedObject",
-        {{"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}}},
-       {"type", event.warning ? "Warning" : "Normal"},
-       {"reason", event.reason},
-       {"message", kube::atMost(event.message, kLongestEventMessage)},
-       {"source", {{"component", options_.component}}},
-       {"reportingComponent", options_.component},
-       {"reportingInstance", options_.instance},
-       {"firstTimestamp", now},
-       {"lastTimestamp", now},
-       {"count", 1}});
+  const std::string home = event.namespaceName.empty() ? kEventNamespace : event.namespaceName;
+  EventJson about{
+      {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
+  if (!event.namespaceName.empty()) about["namespace"] = home;
+  client::ApiRequest request =
+      client::creation("/api/v1/namespaces/" + client::percentEncoded(home) + "/events",
+                       {{"apiVersion", "v1"},
+                        {"kind", "Event"},
+                        {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", home}}},
+                        {"involvedObject", std::move(about)},
+                        {"type", event.warning ? "Warning" : "Normal"},
+                        {"reason", event.reason},
+                        {"message", kube::atMost(event.message, kLongestEventMessage)},
+                        {"source", {{"component", options_.component}}},
+                        {"reportingComponent", options_.component},
+                        {"reportingInstance", options_.instance},
+                        {"firstTimestamp", now},
+                        {"lastTimestamp", now},
+                        {"count", 1}});
   request.patience = options_.patience;
   request.isRepeatable = true;  // told twice, it does no harm
   const auto whole = client::fetch(*server_, request, kMostEventBytes);

@@ -23,15 +23,16 @@
 namespace lastout::server {
 
 struct Event {
-  // What it is about, of a cluster-scoped type.
+  // What it is about.
   std::string apiVersion;
   std::string kind;
   std::string name;
   std::string uid;
   bool warning = false;
-  std::string reason;        // one word
-  std::string message;       // at most 1,000 bytes are told
-  std::string subject = {};  // what else it is about: of another one it is another Event
+  std::string reason;              // one word
+  std::string message;             // at most 1,000 bytes are told
+  std::string subject = {};        // what else it is about: of another one it is another Event
+  std::string namespaceName = {};  // what it is about lies there; empty: in none
 };
 
 // What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,

@@ -138,7 +138,9 @@ Metrics::Metrics(const std::string& version)
                    "are tried again.")),
       weakenings_(counters(registry_, "lastout_weakenings_total",
                            "Changes by which a provider lost what it needs, or what guards it, while its "
-                           "criteria were not known to be met.")) {
+                           "criteria were not known to be met.")),
+      heldObjects_(counters(registry_, "lastout_held_objects_total",
+                            "What became of deletions of objects that policies hold.")) {
   // From zero on, so that the first one is an increase.
   for (const ProbeResult probe :
        {ProbeResult::Denied, ProbeResult::Outdated, ProbeResult::Allowed, ProbeResult::Failed})
@@ -150,6 +152,9 @@ Metrics::Metrics(const std::string& version)
   for (const auto kind :
        {admission::Weakening::Kind::Dependency, admission::Weakening::Kind::CriticalService})
     weakenings_.Add({{"of", std::string(toString(kind))}});
+  for (const auto outcome : {HeldOutcome::Blocked, HeldOutcome::Pending, HeldOutcome::Cascading,
+                             HeldOutcome::LetGo, HeldOutcome::Forced})
+    heldObjects_.Add({{"outcome", std::string(toString(outcome))}});
   prometheus::BuildGauge()
       .Name("lastout_build_info")
       .Help("1, with the version as a label.")
@@ -209,6 +214,10 @@ void Metrics::count(DeferredDeletionEvent::Kind deferredDeletions) {
 
 void Metrics::count(admission::Weakening::Kind weakened) {
   weakenings_.Add({{"of", std::string(toString(weakened))}}).Increment();
+}
+
+void Metrics::count(HeldOutcome outcome) {
+  heldObjects_.Add({{"outcome", std::string(toString(outcome))}}).Increment();
 }
 
 std::string Metrics::text(const Standing& standing) const {

@@ -39,6 +39,10 @@ Answered<client::WholeAnswer> Requests::ask(const client::ApiRequest& request) c
 Answered<std::optional<kube::Value>> Requests::read(const std::string& path) const {
   client::ApiRequest request;
   request.target = path;
+  return change(request);
+}
+
+Answered<std::optional<kube::Value>> Requests::change(const client::ApiRequest& request) const {
   const auto whole = ask(request);
   if (!whole && whole.error().code == 404) return std::nullopt;
   if (!whole) return tl::unexpected(whole.error());

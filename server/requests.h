@@ -57,6 +57,8 @@ class Requests {
 
   // False: what is to be written is not there.
   Answered<bool> write(const client::ApiRequest& request) const;
+  // The same; the object as it is after that; nothing: it is not there.
+  Answered<std::optional<kube::Value>> change(const client::ApiRequest& request) const;
 
  private:
   struct Page {

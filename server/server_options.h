@@ -10,6 +10,7 @@
 #include "admission/deferred_deletion.h"
 #include "admission/http_server.h"
 #include "client/watcher.h"
+#include "protection/external_step.h"
 #include "server/answers.h"
 #include "server/certificate_secret.h"
 #include "server/deferred_deletion_store.h"
@@ -46,6 +47,10 @@ struct ServerOptions {
   std::function<WallTime()> clock = [] {  // what time it is, for people
     return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
   };
+  // The controller role holds what policies with enforcement Hold are about; the external step of each
+  // deletion is that of a simulated database.
+  bool holdsPolicies = false;
+  protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
   Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
   std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
   std::string version;                    // of the program, for the metrics

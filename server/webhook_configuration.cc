@@ -146,8 +146,8 @@ DeclaredWebhooks declaredIn(const kube::Value& object) {
 
 MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration) {
   ReviewingWebhooks reviewing = reviewingWebhooks(configuration);
-  std::string fingerprint =
-      tls::digestOf(reviewing.webhooks.dump() + webhookOfSentinel(configuration, "").dump(), kFingerprintBytes);
+  std::string fingerprint = tls::digestOf(
+      reviewing.webhooks.dump() + webhookOfSentinel(configuration, "").dump(), kFingerprintBytes);
   reviewing.webhooks.push_back(webhookOfSentinel(configuration, fingerprint));
   return {{std::move(reviewing.webhooks), ownersOf(configuration)}, std::move(fingerprint), reviewing.scope};
 }

@@ -26,7 +26,8 @@ using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
-constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-providers", "keeps-works"};
+constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies", "holds-providers",
+                                       "keeps-works"};
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
@@ -111,6 +112,9 @@ TEST(Chart, HasTheComponentsAsValues) {
   Json values = defaultValues();
   values["holdsProviders"] = true;
   expectEqual(overlay("holds-providers", ""), byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["holdsPolicies"] = true;
+  expectEqual(overlay("holds-policies", ""), byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
   values["keepsWorks"] = false;
   values["carriesOutDependencies"] = false;
@@ -323,6 +327,7 @@ TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
                                           "lastout-finds-dependencies: lastout-webhook, lastout-controller",
                                           "lastout-carries-out: lastout-controller",
                                           "lastout-keeps-works: lastout-controller",
+                                          "lastout-holds-policies: lastout-controller",
                                           "lastout-holds-providers: lastout-controller",
                                           "lastout-webhook in lastout: lastout-webhook",
                                           "lastout-controller in lastout: lastout-controller",

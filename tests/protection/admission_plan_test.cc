@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr const char* kLabelled = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+constexpr const char* kLabelledPolicy = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when: [{label: example.com/protect}]
 )";
 
@@ -45,13 +45,14 @@ std::vector<std::string> wordsOf(const std::vector<AdmissionPolicyAction>& actio
 }
 
 TEST(AdmissionPlan, CreatesThePolicyBeforeItsBinding) {
-  EXPECT_THAT(wordsOf(planAdmissionPolicies({policyOf(kLabelled, "a"), policyOf(kLabelled, "b")}, {})),
-              ElementsAre("create policy lastout-policy-a of a", "create policy lastout-policy-b of b",
-                          "create binding lastout-policy-a of a", "create binding lastout-policy-b of b"));
+  EXPECT_THAT(
+      wordsOf(planAdmissionPolicies({policyOf(kLabelledPolicy, "a"), policyOf(kLabelledPolicy, "b")}, {})),
+      ElementsAre("create policy lastout-policy-a of a", "create policy lastout-policy-b of b",
+                  "create binding lastout-policy-a of a", "create binding lastout-policy-b of b"));
 }
 
 TEST(AdmissionPlan, LeavesAloneWhatStandsAsTheApiServerFillsItIn) {
-  const std::vector<DeletionPolicy> policies{policyOf(kLabelled)};
+  const std::vector<DeletionPolicy> policies{policyOf(kLabelledPolicy)};
   std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
   standing[0].object["spec"]["matchConstraints"]["namespaceSelector"] = nlohmann::ordered_json::object();
   standing[0].object["status"] = {{"observedGeneration", 1}};
@@ -59,7 +60,7 @@ TEST(AdmissionPlan, LeavesAloneWhatStandsAsTheApiServerFillsItIn) {
 }
 
 TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {
-  const std::vector<DeletionPolicy> policies{policyOf(kLabelled)};
+  const std::vector<DeletionPolicy> policies{policyOf(kLabelledPolicy)};
   std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
   standing[1].object["spec"]["validationActions"] = {"Audit"};
   const auto actions = planAdmissionPolicies(policies, standing);
@@ -70,7 +71,7 @@ TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {
 }
 
 TEST(AdmissionPlan, DeletesTheBindingBeforeItsPolicy) {
-  const auto actions = planAdmissionPolicies({}, standingOf({policyOf(kLabelled)}));
+  const auto actions = planAdmissionPolicies({}, standingOf({policyOf(kLabelledPolicy)}));
   ASSERT_THAT(wordsOf(actions),
               ElementsAre("delete binding lastout-policy-p of p", "delete policy lastout-policy-p of p"));
   EXPECT_EQ(actions[0].object["metadata"]["uid"], "uid-1");

@@ -92,25 +92,5 @@ TEST_F(HeldByCel, WhatAnotherOperatorDeletesIsDeniedUnlessForced) {
             "");
 }
 
-TEST_F(HeldByCel, OnlyWhoMayDeleteTheObjectForcesItsDeletion) {
-  const Json forced = database(R"({"annotations": {"example.com/force": "true"}})");
-  EXPECT_THAT(updated(database("{}"), forced),
-              HasSubstr("user jane must not set annotation example.com/force or confirm it"));
-  EXPECT_THAT(created(forced), HasSubstr("the right to delete databases.example.com main"));
-  EXPECT_EQ(updated(forced, forced), "") << "nothing is set";
-  EXPECT_EQ(updated(forced, database("{}")), "") << "it is taken back";
-  EXPECT_EQ(updated(database("{}"), database(R"({"annotations": {"example.com/force": "no"}})")), "");
-  mayDelete = true;
-  EXPECT_EQ(updated(database("{}"), forced), "");
-}
-
-TEST_F(HeldByCel, OnlyWhoMayDeleteTheObjectConfirms) {
-  const Json one = database(R"({"annotations": {"example.com/confirm": "1"}})");
-  const Json two = database(R"({"annotations": {"example.com/confirm": "2"}})");
-  EXPECT_NE(updated(database("{}"), one), "");
-  EXPECT_NE(updated(one, two), "");
-  EXPECT_EQ(updated(one, one), "");
-}
-
 }  // namespace
 }  // namespace lastout::protection

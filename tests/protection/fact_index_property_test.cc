@@ -16,7 +16,7 @@ namespace {
 using Kind = AncestorState::Kind;
 using kube::Object;
 
-constexpr const char* kPolicies[] = {
+constexpr const char* kAskingPolicies[] = {
     R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when:
   - ancestor:
@@ -310,7 +310,7 @@ class Histories : public ::testing::Test {
   }
   void usePolicies(World& world) {
     policies.clear();
-    for (const char* text : kPolicies)
+    for (const char* text : kAskingPolicies)
       if (!world.oneIn(3)) policies.push_back(policyOf(text));
     told.index.setPolicies(policies);
   }

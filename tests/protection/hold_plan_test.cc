@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "protection/hold_status.h"
 #include "tests/protection/held_objects.h"
@@ -126,6 +128,30 @@ TEST(HoldPlan, ChildrenBlockAnUnprotectedParent) {
   expectReason(plan, "Failed", "DependenciesExist");
   EXPECT_THAT(plan.statusPatch["status"]["message"], HasSubstr("Database/myapp-database"));
   EXPECT_EQ(plan.lookAgain, seconds(10));
+}
+
+// By the parents' kinds: those whose children block them.
+TEST(HoldPlan, EachKindIsBlockedByItsChildren) {
+  const std::map<std::string, std::vector<std::string>> blocking{
+      {"dbops-instances", {"databases", "databaseusers", "databaseroles"}},
+      {"dbops-databases", {"databasegrants"}},
+      {"dbops-users", {"databasegrants"}},
+      {"dbops-roles", {"databasegrants"}},
+      {"dbops-grants", {}},
+      {"dbops-backup-schedules", {}}};
+  EXPECT_THAT(dbopsPolicies(), SizeIs(blocking.size()));
+  for (const auto& [name, resources] : blocking) {
+    std::vector<std::string> children;
+    for (const Case& one : dbopsPolicy(name).when)
+      for (const ChildrenTest& test : one.children) children.push_back(test.type.resource);
+    EXPECT_EQ(children, resources) << name;
+  }
+}
+
+TEST(HoldPlan, OtherKindsAreNotHeld) {
+  for (const DeletionPolicy& policy : dbopsPolicies())
+    for (const char* resource : {"databasebackups", "databaserestores"})
+      EXPECT_FALSE(policy.objects.at(0).matches({dbopsType(resource), "shop", "x"}, {})) << policy.meta.name;
 }
 
 TEST(HoldPlan, ProtectionIsCheckedBeforeChildren) {

@@ -69,8 +69,8 @@ TEST(Placement, AHeldObjectIsTheControllers) {
                "  when: [{field: {path: spec.protected}}]\n  namespaces: Ignore\n  enforcement: Hold\n"
                "  hold: {finalizer: a/held, finalizersOfOthers: [a/operator]}\n"),
       ElementsAre(
-          "controller: DELETE is accepted, and finalizer a/held holds the object",
-          "API server: DELETE of an object that another operator deletes, when spec.protected: true"));
+          "controller: held by finalizer a/held, when spec.protected: true",
+          "API server: DELETE, when spec.protected: true, of what has a finalizer of another operator"));
 }
 
 TEST(Placement, NothingIsMadeForTheApiServerWhereAllRunsInTheWebhook) {

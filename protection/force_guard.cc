@@ -1,0 +1,97 @@
+#include "protection/force_guard.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "protection/cel.h"
+#include "protection/cel_parts.h"
+
+namespace lastout::protection {
+namespace {
+
+using GuardJson = nlohmann::ordered_json;
+
+constexpr const char* kCreates = "request.operation == 'CREATE'";
+
+std::string setsForce(const Force& force) {
+  return "(" + celOf(force.key, kNew) + ") && (" + kCreates + " || !(" + celOf(force.key, kOld) + "))";
+}
+
+std::string setsConfirmation(const std::string& annotation) {
+  const KeyTest test{KeyTest::Place::Annotation, annotation, {}};
+  const std::string value = ".metadata.annotations[" + celLiteral(annotation) + "]";
+  return "(" + celOf(test, kNew) + ") && (" + kCreates + " || !(" + celOf(test, kOld) + " && object" + value +
+         " == oldObject" + value + "))";
+}
+
+std::string mayDelete(const std::string& type, const std::string& name) {
+  return "authorizer" + type + ".namespace(variables.namespace)" + name + ".check('delete').allowed()";
+}
+
+GuardJson validation(const std::string& expression, const std::string& message) {
+  return {{"expression", expression}, {"message", message}, {"reason", "Forbidden"}};
+}
+
+GuardJson guardRules(const DeletionPolicy& policy) {
+  GuardJson rules = GuardJson::array();
+  std::set<kube::GroupResource> seen;
+  for (const Selection& selection : policy.objects) {
+    for (const ResourcePattern& pattern : selection.resources) {
+      if (!seen.insert({pattern.group, pattern.resource}).second) continue;
+      rules.push_back({{"apiGroups", {pattern.group}},
+                       {"apiVersions", {"*"}},
+                       {"operations", {"CREATE", "UPDATE"}},
+                       {"resources", {pattern.resource, pattern.resource + "/*"}},
+                       {"scope", "*"}});
+    }
+  }
+  return rules;
+}
+
+std::set<kube::GroupResource> childTypes(const DeletionPolicy& policy) {
+  std::set<kube::GroupResource> types;
+  for (const Case& one : policy.when)
+    for (const ChildrenTest& test : one.children) types.insert(test.type);
+  return types;
+}
+
+}  // namespace
+
+std::vector<GuardJson> forceGuardOf(const DeletionPolicy& policy) {
+  if (!policy.hold || !policy.hold->force || !policy.hold->force->requiresDelete) return {};
+  const Hold& hold = *policy.hold;
+  const bool confirms = !hold.confirmAnnotation.empty();
+  const std::string& force = hold.force->key.key;
+  std::string sets = setsForce(*hold.force);
+  if (confirms) sets = "(" + sets + ") || (" + setsConfirmation(hold.confirmAnnotation) + ")";
+  GuardJson variables = {
+      {{"name", "namespace"},
+       {"expression", "has(object.metadata.namespace) ? object.metadata.namespace : ''"}},
+      {{"name", "name"}, {"expression", "has(object.metadata.name) ? object.metadata.name : ''"}}};
+  GuardJson validations = GuardJson::array();
+  validations.push_back(
+      validation(mayDelete(".group(request.resource.group).resource(request.resource.resource)",
+                           ".name(variables.name)"),
+                 "whoever sets annotation " + force + (confirms ? " or " + hold.confirmAnnotation : "") +
+                     " must be allowed to delete the object"));
+  if (confirms) {
+    variables.push_back({{"name", "confirms"}, {"expression", setsConfirmation(hold.confirmAnnotation)}});
+    for (const kube::GroupResource& type : childTypes(policy))
+      validations.push_back(validation(
+          "!variables.confirms || " +
+              mayDelete(".group(" + celLiteral(type.group) + ").resource(" + celLiteral(type.resource) + ")",
+                        ""),
+          "whoever sets annotation " + hold.confirmAnnotation + " must be allowed to delete " +
+              toString(type) + ", which go with the object"));
+  }
+  GuardJson spec{{"failurePolicy", "Fail"},
+                 {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", guardRules(policy)}}},
+                 {"matchConditions", {{{"name", "sets-an-annotation"}, {"expression", sets}}}},
+                 {"variables", std::move(variables)},
+                 {"validations", std::move(validations)}};
+  return withBinding(policy, forceGuardName(policy), std::move(spec));
+}
+
+}  // namespace lastout::protection

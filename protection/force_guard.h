@@ -1,0 +1,17 @@
+// The guard of the annotations by which users force and confirm the deletion of what a policy holds: whoever
+// sets one makes lastout delete, and has to be allowed to do so without it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "protection/policy.h"
+
+namespace lastout::protection {
+
+// Returns a ValidatingAdmissionPolicy and its binding: who sets the force annotation, or the confirmation,
+// must be allowed to delete the object; who confirms, all children of its namespace, too. Empty: the policy
+// holds nothing, or does not require it.
+std::vector<nlohmann::ordered_json> forceGuardOf(const DeletionPolicy& policy);
+
+}  // namespace lastout::protection

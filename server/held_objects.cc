@@ -1,0 +1,288 @@
+#include "server/held_objects.h"
+
+#include <algorithm>
+
+#include "kube/quoting.h"
+#include "protection/evaluate.h"
+
+namespace lastout::server {
+namespace {
+
+using protection::ChildrenTest;
+using protection::DeletionPolicy;
+using protection::HeldChild;
+
+constexpr size_t kLongestObstacle = 200;  // bytes of what a child's status says
+
+// The parents that the child names, as they are indexed. A parent that is in no namespace is found by its
+// name alone, behind a slash.
+std::vector<std::string> referencesOf(const ChildrenTest& test, const kube::Object& child) {
+  std::vector<std::string> references;
+  if (test.by == ChildrenTest::By::OwnerReference) {
+    for (const kube::OwnerReference& owner : child.meta.ownerReferences) references.push_back(owner.uid);
+    return references;
+  }
+  std::string name;
+  std::string namespaceName = child.key.namespaceName;
+  if (test.by == ChildrenTest::By::Label) {
+    const auto label = child.meta.labels.find(test.label);
+    if (label != child.meta.labels.end()) name = label->second;
+  } else {
+    name = test.name.textIn(child.content);
+    const std::string_view given =
+        test.namespaceName ? test.namespaceName->textIn(child.content) : std::string_view();
+    if (!given.empty()) namespaceName = given;
+  }
+  if (name.empty()) return references;
+  references.push_back(namespaceName + "/" + name);
+  if (!namespaceName.empty()) references.push_back("/" + name);
+  return references;
+}
+
+std::string referenceTo(const ChildrenTest& test, const kube::Object& parent) {
+  if (test.by == ChildrenTest::By::OwnerReference) return parent.meta.uid;
+  return parent.key.namespaceName + "/" + parent.key.name;
+}
+
+// What nobody looks at here, and is half of many an object.
+void dropManagedFields(kube::Value& content) {
+  auto* object = std::get_if<kube::Value::Map>(&content.data);
+  if (object == nullptr) return;
+  for (kube::Member& member : *object) {
+    auto* metadata = std::get_if<kube::Value::Map>(&member.value.data);
+    if (member.key == "metadata" && metadata != nullptr)
+      std::erase_if(*metadata, [](const kube::Member& one) { return one.key == "managedFields"; });
+  }
+}
+
+bool isBefore(const HeldChild& one, const HeldChild& other) { return one.key < other.key; }
+
+}  // namespace
+
+std::string obstacleOf(const DeletionPolicy& policy, const kube::Object& child) {
+  const protection::HoldStatus& status = policy.hold->status;
+  if (status.phase.textIn(child.content) != status.blocked) return "";
+  return kube::atMost(std::string(status.message.textIn(child.content)), kLongestObstacle);
+}
+
+HeldObjects::Changed HeldObjects::setPolicies(const std::vector<DeletionPolicy>& policies) {
+  const kube::WriterLock lock(mutex_);
+  Changed changed = allLocked();
+  const Policies before = std::move(policies_);
+  policies_.clear();
+  for (const DeletionPolicy& policy : policies)
+    if (policy.hold) policies_.push_back(std::make_shared<const DeletionPolicy>(policy));
+  std::ranges::sort(policies_, {}, [](const auto& policy) { return policy->meta.name; });
+  noteFormer(before);
+  relations_.clear();
+  for (const auto& policy : policies_)
+    for (const protection::Case& one : policy->when)
+      for (const ChildrenTest& test : one.children)
+        if (std::ranges::find(relations_, test, &Relation::test) == relations_.end())
+          relations_.push_back({test, {}});
+  Changed parents;
+  for (const auto& [type, state] : types_)
+    for (const auto& [key, object] : state.objects) index(*object, true, parents);
+  const Changed now = allLocked();
+  changed.insert(changed.end(), now.begin(), now.end());
+  return changed;
+}
+
+void HeldObjects::noteFormer(const Policies& before) {
+  const auto finalizerOf = [](const auto& policy) { return policy->hold->finalizer; };
+  former_.insert(former_.end(), before.begin(), before.end());
+  std::set<std::string> seen;
+  for (const auto& policy : policies_) seen.insert(finalizerOf(policy));
+  std::erase_if(former_, [&](const auto& policy) { return !seen.insert(finalizerOf(policy)).second; });
+}
+
+std::set<kube::GroupResource> HeldObjects::wanted() const {
+  const kube::ReaderLock lock(mutex_);
+  std::set<kube::GroupResource> types;
+  for (const Policies* policies : {&policies_, &former_})
+    for (const auto& policy : *policies)
+      for (const protection::Selection& selection : policy->objects)
+        for (const protection::ResourcePattern& pattern : selection.resources)
+          types.insert({pattern.group, pattern.resource});
+  for (const Relation& relation : relations_) types.insert(relation.test.type);
+  return types;
+}
+
+HeldObjects::Changed HeldObjects::upsert(kube::Object object) {
+  dropManagedFields(object.content);
+  const kube::WriterLock lock(mutex_);
+  Changed changed;
+  put(std::move(object), changed);
+  return changed;
+}
+
+void HeldObjects::put(kube::Object object, Changed& changed) {
+  take(object.key, changed);
+  index(object, true, changed);
+  byUid_[object.meta.uid] = object.key;
+  if (policyOf(object) || formerPolicyOf(object)) changed.push_back(object.key);
+  const kube::ObjectKey key = object.key;
+  types_[key.type].objects[key] = std::make_shared<const kube::Object>(std::move(object));
+}
+
+void HeldObjects::take(const kube::ObjectKey& key, Changed& changed) {
+  Objects& objects = types_[key.type].objects;
+  const auto found = objects.find(key);
+  if (found == objects.end()) return;
+  index(*found->second, false, changed);
+  byUid_.erase(found->second->meta.uid);
+  objects.erase(found);
+}
+
+HeldObjects::Changed HeldObjects::remove(const kube::ObjectKey& key, std::string_view uid) {
+  const kube::WriterLock lock(mutex_);
+  Changed changed;
+  const Objects& objects = types_[key.type].objects;
+  const auto found = objects.find(key);
+  if (found != objects.end() && found->second->meta.uid == uid) take(key, changed);
+  return changed;
+}
+
+HeldObjects::Changed HeldObjects::know(const kube::GroupResource& type, std::string whyNot) {
+  const kube::WriterLock lock(mutex_);
+  TypeState& state = types_[type];
+  if (state.whyNot == whyNot) return {};
+  state.whyNot = std::move(whyNot);
+  return allLocked();
+}
+
+HeldObjects::Changed HeldObjects::forget(const kube::GroupResource& type) {
+  const kube::WriterLock lock(mutex_);
+  Changed changed;
+  TypeState& state = types_[type];
+  while (!state.objects.empty()) take(kube::ObjectKey(state.objects.begin()->first), changed);
+  if (!std::exchange(state.whyNot, "").empty()) changed = allLocked();
+  return changed;
+}
+
+void HeldObjects::index(const kube::Object& child, bool isThere, Changed& changed) {
+  for (Relation& relation : relations_) {
+    if (relation.test.type != child.key.type) continue;
+    for (const std::string& reference : referencesOf(relation.test, child)) {
+      std::set<kube::ObjectKey>& children = relation.children[reference];
+      if (isThere)
+        children.insert(child.key);
+      else
+        children.erase(child.key);
+      if (children.empty()) relation.children.erase(reference);
+      noteParents(relation.test, reference, changed);
+    }
+  }
+}
+
+// Those that policies ask about by this test.
+void HeldObjects::noteParents(const ChildrenTest& test, const std::string& reference,
+                              Changed& changed) const {
+  if (test.by == ChildrenTest::By::OwnerReference) {
+    const auto owner = byUid_.find(reference);
+    if (owner != byUid_.end()) changed.push_back(owner->second);
+    return;
+  }
+  const size_t slash = reference.find('/');
+  const auto asks = [&](const protection::Case& one) {
+    return std::ranges::find(one.children, test) != one.children.end();
+  };
+  for (const auto& policy : policies_) {
+    if (std::ranges::none_of(policy->when, asks)) continue;
+    for (const protection::Selection& selection : policy->objects)
+      for (const protection::ResourcePattern& pattern : selection.resources)
+        changed.push_back(
+            {{pattern.group, pattern.resource}, reference.substr(0, slash), reference.substr(slash + 1)});
+  }
+}
+
+std::shared_ptr<const DeletionPolicy> HeldObjects::policyOf(const kube::Object& object) const {
+  for (const auto& policy : policies_)
+    if (protection::concerns(*policy, object.key, object.meta.labels)) return policy;
+  return nullptr;
+}
+
+std::shared_ptr<const DeletionPolicy> HeldObjects::formerPolicyOf(const kube::Object& object) const {
+  for (const auto& policy : former_)
+    if (protection::concerns(*policy, object.key, object.meta.labels) &&
+        kube::hasFinalizer(object.meta, policy->hold->finalizer))
+      return policy;
+  return nullptr;
+}
+
+HeldObjects::Changed HeldObjects::allLocked() const {
+  Changed keys;
+  for (const auto& [type, state] : types_)
+    for (const auto& [key, object] : state.objects)
+      if (policyOf(*object) || formerPolicyOf(*object)) keys.push_back(key);
+  return keys;
+}
+
+std::vector<kube::ObjectKey> HeldObjects::all() const {
+  const kube::ReaderLock lock(mutex_);
+  return allLocked();
+}
+
+std::optional<HeldObject> HeldObjects::find(const kube::ObjectKey& key) const {
+  std::shared_ptr<const kube::Object> object;
+  {
+    const kube::ReaderLock lock(mutex_);
+    const auto type = types_.find(key.type);
+    if (type == types_.end()) return std::nullopt;
+    const auto found = type->second.objects.find(key);
+    if (found == type->second.objects.end()) return std::nullopt;
+    object = found->second;
+  }
+  return find(kube::Object(*object));
+}
+
+std::optional<HeldObject> HeldObjects::find(kube::Object read,
+                                            const std::vector<kube::Object>& listed) const {
+  const kube::ReaderLock lock(mutex_);
+  HeldObject held;
+  held.policy = policyOf(read);
+  if (!held.policy) {
+    held.policy = formerPolicyOf(read);
+    held.isReleased = true;
+  }
+  if (!held.policy) return std::nullopt;
+  held.object = std::move(read);
+  findChildren(held, listed);
+  return held;
+}
+
+HeldChild HeldObjects::childOf(const kube::Object& object) const {
+  HeldChild child{object.key, object.kind, object.meta.uid, object.meta.deletionTimestamp.has_value(), {}};
+  if (!child.terminates) return child;
+  if (const auto policy = policyOf(object)) child.obstacle = obstacleOf(*policy, object);
+  return child;
+}
+
+// In the order of the policy's tests, and by name: users see the list in it.
+void HeldObjects::findChildren(HeldObject& held, const std::vector<kube::Object>& listed) const {
+  std::set<kube::ObjectKey> seen{held.object.key};
+  for (const protection::Case& one : held.policy->when) {
+    for (const ChildrenTest& test : one.children) {
+      const auto type = types_.find(test.type);
+      const std::string whyNot = type == types_.end() ? TypeState().whyNot : type->second.whyNot;
+      if (!whyNot.empty()) held.childrenUnknown = toString(test.type) + ": " + whyNot;
+      const std::string reference = referenceTo(test, held.object);
+      std::vector<HeldChild> children;
+      const auto relation = std::ranges::find(relations_, test, &Relation::test);
+      if (relation != relations_.end() && relation->children.contains(reference))
+        for (const kube::ObjectKey& key : relation->children.find(reference)->second)
+          if (seen.insert(key).second) children.push_back(childOf(*type->second.objects.at(key)));
+      for (const kube::Object& object : listed) {
+        if (object.key.type != test.type || seen.contains(object.key)) continue;
+        const std::vector<std::string> references = referencesOf(test, object);
+        if (std::ranges::find(references, reference) == references.end()) continue;
+        seen.insert(object.key);
+        children.push_back(childOf(object));
+      }
+      std::ranges::sort(children, isBefore);
+      held.children.insert(held.children.end(), children.begin(), children.end());
+    }
+  }
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,205 @@
+#include "server/held_policies.h"
+
+#include <array>
+#include <set>
+#include <utility>
+
+#include "protection/evaluate.h"
+#include "server/lack_of_right.h"
+
+namespace lastout::server {
+namespace {
+
+using protection::ExternalStanding;
+using protection::HoldPlan;
+
+constexpr int kMostPlans = 3;  // of one look: the external step is one, its result another
+// What has changed meanwhile is told by a watch; it is looked at again should that be late.
+constexpr std::chrono::milliseconds kAfterConflict{1'000};
+constexpr size_t kMostExternals = 10'000;  // whose results are remembered
+
+// A plan that ends something rests on what is true now, not on what a watch has told.
+bool endsSomething(const HoldPlan& plan) {
+  return plan.deleteItself || !plan.deleteChildren.empty() || plan.askExternal || plan.removeFinalizer;
+}
+
+std::set<kube::GroupResource> childTypes(const protection::DeletionPolicy& policy) {
+  std::set<kube::GroupResource> types;
+  for (const protection::Case& one : policy.when)
+    for (const protection::ChildrenTest& test : one.children) types.insert(test.type);
+  return types;
+}
+
+std::string withHoldGrant(std::string problem) {
+  if (isLackOfRight(problem, {"get", "list", "patch", "delete"}))
+    problem += "; the ClusterRole lastout-holds-policies grants that to what is aggregated to it";
+  return problem;
+}
+
+}  // namespace
+
+std::string_view toString(HeldOutcome outcome) {
+  static constexpr std::array<std::string_view, 5> kNames{"blocked", "pending", "cascading", "let-go",
+                                                          "forced"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+Settled HeldPolicies::settle(const kube::ObjectKey& key) {
+  const auto type = options_.findType(key.type);
+  if (!type) return {};
+  Round round;
+  for (int i = 0; i < kMostPlans; ++i) {
+    round = settleOnce(key, *type, i > 0);
+    if (!round.again) break;
+  }
+  return round.settled;
+}
+
+HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type,
+                                             bool wasWritten) {
+  std::optional<HeldObject> held = objects_.find(key);
+  if (!held) return {};
+  HoldPlan plan = planFor(*held);
+  if (wasWritten || endsSomething(plan)) {
+    auto read = readAgain(key, type, plan.askExternal || plan.removeFinalizer);
+    if (!read) return {{withHoldGrant(read.error().why), {}}, false};
+    if (!*read) return {};
+    held = std::move(*read);
+    plan = planFor(*held);
+  }
+  const auto done = carryOut(*held, type, plan);
+  if (!done && isConflict(done.error())) return {{"", kAfterConflict}, false};
+  if (!done) return {{withHoldGrant(done.error().why), plan.lookAgain}, false};
+  return {{"", plan.lookAgain}, plan.askExternal.has_value()};
+}
+
+HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
+  const kube::Object& object = held.object;
+  if (held.isReleased) {
+    HoldPlan plan;
+    plan.removeFinalizer = true;
+    return plan;
+  }
+  protection::Request request;
+  request.object = object.key;
+  request.kind = object.kind;
+  request.meta = &object.meta;
+  request.content = &object.content;
+  protection::HoldFacts facts;
+  facts.key = object.key;
+  facts.kind = object.kind;
+  facts.meta = &object.meta;
+  facts.content = &object.content;
+  facts.protectedBy = protection::protectionOf(*held.policy, request);
+  facts.children = held.children;
+  facts.childrenUnknown = held.childrenUnknown;
+  const auto external = externals_.find(object.meta.uid);
+  if (external != externals_.end()) facts.external = external->second;
+  facts.now = options_.clock();
+  return planHold(*held.policy, facts);
+}
+
+// nullopt: it is gone, or is another one.
+Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
+                                                            const kube::ResourceType& type,
+                                                            bool withChildren) const {
+  auto object = client_.get(type, key);
+  if (!object) return tl::unexpected(object.error());
+  if (!*object) return std::nullopt;
+  std::optional<HeldObject> held = objects_.find(kube::Object(**object));
+  if (!held || !withChildren) return held;
+  std::vector<kube::Object> listed;
+  for (const kube::GroupResource& childType : childTypes(*held->policy)) {
+    const auto served = options_.findType(childType);
+    if (!served) continue;  // HeldObjects knows whether there can be any
+    auto children = client_.list(*served, "", client::Content::Whole);
+    if (!children) return tl::unexpected(children.error());
+    std::move(children->begin(), children->end(), std::back_inserter(listed));
+  }
+  return objects_.find(std::move(**object), listed);
+}
+
+Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
+                                      const HoldPlan& plan) {
+  if (!options_.mayAct()) return {};
+  if (plan.addFinalizer) return setFinalizer(held, type, true);
+  if (!plan.statusPatch.is_null()) {
+    auto patched = patchStatus(held, type, plan);
+    if (!patched) return patched;
+  }
+  report(held, plan);
+  if (plan.deleteItself) {
+    const auto deleted = client_.remove(type, held.object.key, held.object.meta.uid);
+    if (!deleted) return tl::unexpected(deleted.error());
+  }
+  auto children = deleteChildren(plan);
+  if (!children) return children;
+  if (plan.askExternal && options_.mayAct()) askExternal(held, *plan.askExternal);
+  if (!plan.removeFinalizer || !options_.mayAct()) return {};
+  auto removed = setFinalizer(held, type, false);
+  if (!removed) return removed;
+  externals_.erase(held.object.meta.uid);
+  options_.count(plan.isForced ? HeldOutcome::Forced : HeldOutcome::LetGo);
+  options_.log(plan.isForced ? Level::Warning : Level::Info,
+               toString(held.object.key) + " is let go" + (plan.isForced ? ", by force" : ""));
+  return {};
+}
+
+// A type without a status of its own has it in the object.
+Answered<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceType& type,
+                                         const HoldPlan& plan) const {
+  auto patched = client_.patch(type, held.object.meta, plan.statusPatch, "status");
+  if (patched && !*patched) patched = client_.patch(type, held.object.meta, plan.statusPatch);
+  if (!patched) return tl::unexpected(patched.error());
+  if (*patched) held.object.meta = std::move((*patched)->meta);
+  return {};
+}
+
+Answered<void> HeldPolicies::setFinalizer(HeldObject& held, const kube::ResourceType& type,
+                                          bool isThere) const {
+  std::vector<std::string> finalizers = held.object.meta.finalizers;
+  if (isThere)
+    finalizers.push_back(held.policy->hold->finalizer);
+  else
+    std::erase(finalizers, held.policy->hold->finalizer);
+  const auto patched = client_.setFinalizers(type, held.object.meta, finalizers);
+  if (!patched) return tl::unexpected(patched.error());
+  return {};
+}
+
+// One that cannot be deleted does not keep the others.
+Answered<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
+  Answered<void> all;
+  for (const protection::HeldChild& child : plan.deleteChildren) {
+    if (!options_.mayAct()) break;
+    const auto type = options_.findType(child.key.type);
+    if (!type) continue;
+    const auto deleted = client_.remove(*type, child.key, child.uid);
+    if (!deleted && !isConflict(deleted.error()) && all)
+      all = tl::unexpected(
+          NotDone{deleted.error().code, toString(child) + " cannot be deleted: " + deleted.error().why});
+  }
+  return all;
+}
+
+void HeldPolicies::askExternal(const HeldObject& held, const std::string& word) {
+  const kube::Object& object = held.object;
+  const auto problem = external_.carryOut({object.key, object.meta.uid, word});
+  if (externals_.size() >= kMostExternals) externals_.clear();  // they are asked once more
+  ExternalStanding& standing = externals_[object.meta.uid];
+  standing = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, options_.clock()}
+                     : ExternalStanding{ExternalStanding::State::Done, {}, 0};
+  if (problem) options_.log(Level::Warning, toString(object.key) + ": external deletion failed: " + *problem);
+}
+
+void HeldPolicies::report(const HeldObject& held, const HoldPlan& plan) {
+  const protection::HoldWords& words = held.policy->hold->words;
+  for (const protection::HoldEvent& event : plan.events) {
+    options_.tell(held.object, event);
+    if (event.reason == words.event) options_.count(HeldOutcome::Blocked);
+    if (event.reason == words.isPending) options_.count(HeldOutcome::Pending);
+    if (event.reason == words.isCascading) options_.count(HeldOutcome::Cascading);
+  }
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,190 @@
+#include "server/held_policy_role.h"
+
+#include <utility>
+
+#include "admission/decide.h"
+#include "client/fetch.h"
+#include "server/object_watch.h"
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::steady_clock;
+
+const kube::GroupResource kDefinitions{"apiextensions.k8s.io", "customresourcedefinitions"};
+
+// Why not all objects of a type are known; empty: they are.
+std::string whyNotKnown(const client::Knowledge& knowledge) {
+  switch (knowledge.state) {
+    case client::Knowledge::State::Synced:
+      return "";
+    case client::Knowledge::State::Stale:
+      return knowledge.listed ? "" : "its objects are not known yet";  // what ends something reads once more
+    case client::Knowledge::State::NeverSynced:
+      return "its objects are not known yet";
+    case client::Knowledge::State::Forbidden:
+    case client::Knowledge::State::NotServed:
+      return knowledge.why;
+  }
+  return "";
+}
+
+}  // namespace
+
+HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> leads)
+    : parts_(parts),
+      server_(parts.access->newServer()),
+      external_(parts.options.externalStep),
+      worker_(workerOptions(std::move(leads))),
+      patience_(worker_.patience()),
+      client_(*server_, patience_),
+      policies_(objects_, client_, external_, policiesOptions()),
+      controller_(controllerOptions()) {}
+
+WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
+  WorkerOptions worker;
+  worker.mayAct = std::move(leads);
+  worker.pass = [this] { return controller_.pass(steady_clock::now(), [this] { return worker_.goesOn(); }); };
+  worker.looksOn = [this] { controller_.forget(); };
+  return worker;
+}
+
+HeldPoliciesOptions HeldPolicyRole::policiesOptions() const {
+  HeldPoliciesOptions options;
+  options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  options.clock = [clock = parts_.options.clock] {
+    return std::chrono::floor<std::chrono::seconds>(clock()).time_since_epoch().count();
+  };
+  options.mayAct = [this] { return worker_.goesOn(); };
+  options.tell = [this](const kube::Object& object, const protection::HoldEvent& event) {
+    parts_.events.tell({object.apiVersion,
+                        object.kind,
+                        object.key.name,
+                        object.meta.uid,
+                        event.isWarning,
+                        event.reason,
+                        event.message,
+                        {},
+                        object.key.namespaceName});
+  };
+  options.count = [this](HeldOutcome outcome) { parts_.metrics.count(outcome); };
+  options.log = parts_.options.log;
+  return options;
+}
+
+ControllerOptions HeldPolicyRole::controllerOptions() {
+  ControllerOptions options;
+  options.subject = "held objects";
+  options.all = [this] { return objects_.all(); };
+  options.settle = [this](const kube::ObjectKey& key) {
+    Settled settled = policies_.settle(key);
+    if (worker_.isStopping()) settled.problem.clear();  // what was cut off is no problem
+    return settled;
+  };
+  options.random = parts_.options.random();
+  options.log = parts_.options.log;
+  return options;
+}
+
+void HeldPolicyRole::stop() {
+  if (std::exchange(stopped_, true)) return;
+  worker_.stop([this] { server_->stop(); });
+  for (const auto& [type, watcher] : watchers_) watcher->stop();
+}
+
+void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
+  if (objects.empty()) return;
+  controller_.wake(objects);
+  worker_.wake();
+}
+
+void HeldPolicyRole::reconsider() {
+  std::set<kube::GroupResource> wanted = objects_.wanted();
+  wanted.insert(protection::deletionPolicyType());
+  for (auto one = watchers_.begin(); one != watchers_.end();) {
+    if (wanted.contains(one->first) && parts_.view.find(one->first)) {
+      ++one;
+      continue;
+    }
+    one->second->stop();
+    one = watchers_.erase(one);
+  }
+  for (const kube::GroupResource& type : wanted) follow(type);
+  worker_.wake();
+}
+
+void HeldPolicyRole::follow(const kube::GroupResource& type) {
+  if (watchers_.contains(type)) return;
+  if (const auto served = parts_.view.find(type)) {
+    auto watcher = watcherOf(*served);
+    watcher->start();
+    watchers_.emplace(type, std::move(watcher));
+    return;
+  }
+  const std::string why = whyUnserved(type);
+  changed(why.empty() ? objects_.forget(type) : objects_.know(type, why));
+}
+
+// Empty: its CRD is gone, and so is all of the type.
+std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
+  if (!admission::believable(parts_.view.knowledge(kDefinitions))) return "whether it is served is not known";
+  bool isDefined = false;
+  parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    const kube::ResourceType* known = types.find(type);
+    isDefined = (known != nullptr && known->builtIn) ||
+                view.graph().find({kDefinitions, "", kube::toString(type)}).has_value();
+  });
+  return isDefined ? "it is not served" : "";
+}
+
+std::unique_ptr<client::Watcher> HeldPolicyRole::watcherOf(const kube::ResourceType& type) {
+  return std::make_unique<client::Watcher>(
+      parts_.access->newServer(),
+      client::WatchedType{client::collectionPath(type), {}, client::Content::Whole},
+      forOneMore(parts_.options.watcher, parts_.options.random), audienceOf(type));
+}
+
+client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
+  const bool isPolicies = type.type == protection::deletionPolicyType();
+  client::Audience audience;
+  audience.upsert = [this, type, isPolicies](client::StreamedObject streamed) {
+    kube::Object object = client::toObject(std::move(streamed), type);
+    if (isPolicies)
+      toldOfPolicy(object);
+    else
+      changed(objects_.upsert(std::move(object)));
+  };
+  audience.remove = [this, type, isPolicies](const client::Removed& removed) {
+    if (isPolicies)
+      policyIsGone(removed.name);
+    else
+      changed(objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid));
+  };
+  audience.knowledge = [this, type, isPolicies](const client::Knowledge& knowledge) {
+    if (!isPolicies) changed(objects_.know(type.type, whyNotKnown(knowledge)));
+  };
+  return audience;
+}
+
+// One that cannot be read leaves the former one in force: what it holds is not let go.
+void HeldPolicyRole::toldOfPolicy(const kube::Object& object) {
+  auto policy = protection::parsePolicy(object);
+  if (!policy)
+    return parts_.options.log(Level::Warning, "deletion policy " + object.key.name +
+                                                  " cannot be read: " + policy.error().front().message);
+  const kube::MutexLock lock(mutex_);
+  known_.insert_or_assign(object.key.name, std::move(*policy));
+  std::vector<protection::DeletionPolicy> all;
+  for (const auto& [name, one] : known_) all.push_back(one);
+  changed(objects_.setPolicies(all));
+}
+
+void HeldPolicyRole::policyIsGone(const std::string& name) {
+  const kube::MutexLock lock(mutex_);
+  known_.erase(name);
+  std::vector<protection::DeletionPolicy> all;
+  for (const auto& [other, one] : known_) all.push_back(one);
+  changed(objects_.setPolicies(all));
+}
+
+}  // namespace lastout::server

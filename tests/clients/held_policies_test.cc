@@ -1,0 +1,202 @@
+// The profile dbops by kubectl, as its users work with it, beside `lastout serve --hold-policies`.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/clients/serving.h"
+
+namespace lastout::clients {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* kPrimary = "databaseinstance postgres-primary";
+
+// The document's instance with a Database, a DatabaseUser and a DatabaseRole.
+constexpr const char* kInstance = R"(
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseInstance
+metadata: {name: postgres-primary}
+spec: {engine: postgres}
+---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: Database
+metadata: {name: myapp-database}
+spec: {instanceRef: {name: postgres-primary}, name: myapp}
+---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseUser
+metadata: {name: myapp-user}
+spec: {instanceRef: {name: postgres-primary}, username: myapp}
+---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseRole
+metadata: {name: readonly-role}
+spec: {instanceRef: {name: postgres-primary}, roleName: readonly}
+)";
+
+std::string databaseIn(const std::string& namespaceName) {
+  return R"(
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: Database
+metadata: {name: production-db, namespace: )" +
+         namespaceName + R"(}
+spec: {instanceRef: {name: elsewhere}, name: production, deletionProtection: true}
+)";
+}
+
+class Held : public Serving {
+ protected:
+  void begin(const std::vector<std::string>& options = {}) {
+    start();
+    kubectl("apply -f scenarios/crds/dbops.yaml");
+    kubectl("apply -f protection/profiles/dbops.yaml");
+    std::vector<std::string> all = {"--hold-policies"};
+    all.insert(all.end(), options.begin(), options.end());
+    serve(all);
+  }
+  // All that the text has is held before this returns.
+  void create(const std::string& yaml) {
+    write("objects.yaml", yaml);
+    kubectl("apply -f $FOLDER/objects.yaml");
+    waitUntil(
+        "sh -c 'kubectl get -f $FOLDER/objects.yaml -o yaml > $FOLDER/seen.yaml && "
+        "test $(grep -c \"^ *- dbops.dbprovision.io/\" $FOLDER/seen.yaml) -eq "
+        "$(grep -c \"^ *uid:\" $FOLDER/seen.yaml)'");
+  }
+  void waitForPhase(const std::string& object, const std::string& phase) const {
+    waitUntil("test \"$(kubectl get " + object + " -o jsonpath='{.status.phase}')\" = " + phase);
+  }
+  void waitUntilGone(const std::string& object) const {
+    waitUntil("kubectl get " + object + " 2>&1 | grep -q NotFound");
+  }
+};
+
+TEST_F(Held, AProtectedDatabaseFailsToGoUntilItsProtectionIsOff) {
+  begin();
+  create(databaseIn("default"));
+  EXPECT_EQ(kubectl("get database production-db -o jsonpath='{.metadata.finalizers}'"),
+            R"(["dbops.dbprovision.io/database"])");
+  EXPECT_EQ(kubectl("delete database production-db --wait=false"),
+            "database.dbops.dbprovision.io \"production-db\" deleted");
+  waitForPhase("database/production-db", "Failed");
+  EXPECT_EQ(kubectl("get database production-db"),
+            "NAME            PHASE    MESSAGE\n"
+            "production-db   Failed   Deletion blocked by deletion protection");
+  waitUntil("kubectl get events --field-selector reason=DeletionBlocked | grep -q database/production-db");
+  EXPECT_THAT(kubectl("describe database production-db"),
+              AllOf(HasSubstr("DeletionBlocked"), HasSubstr("Deletion blocked by deletion protection")));
+  EXPECT_THAT(kubectl(R"(patch database production-db -p '{"spec":{"deletionProtection":false}}')", 1),
+              HasSubstr("415"));
+  kubectl(R"(patch database production-db --type=merge -p '{"spec":{"deletionProtection":false}}')");
+  waitUntilGone("database production-db");
+}
+
+TEST_F(Held, ACascadeGoesAsTheDocumentShowsIt) {
+  begin();
+  create(kInstance);
+  kubectl(std::string("annotate ") + kPrimary + " dbops.dbprovision.io/force-delete=\"true\"");
+  waitForPhase("databaseinstance/postgres-primary", "PendingDeletion");
+  const std::string confirmation =
+      kubectl(std::string("get ") + kPrimary + " -o jsonpath='{.status.deletionConfirmation}'");
+  EXPECT_EQ(json::parse(confirmation), json::parse(R"({
+    "required": true,
+    "hash": "69504e18",
+    "children": ["Database/myapp-database", "DatabaseUser/myapp-user", "DatabaseRole/readonly-role"],
+    "remainingCount": 3,
+    "message": "Force-delete requires confirmation: 3 child resources will be cascade-deleted"})"));
+  kubectl(std::string("annotate ") + kPrimary + " dbops.dbprovision.io/confirm-force-delete=\"a1b2c3d4\"");
+  EXPECT_EQ(kubectl(std::string("get ") + kPrimary + " -o jsonpath='{.status.phase}'"), "PendingDeletion");
+  kubectl(std::string("annotate --overwrite ") + kPrimary +
+          " dbops.dbprovision.io/confirm-force-delete=\"69504e18\"");
+  waitUntilGone(kPrimary);
+  for (const char* child :
+       {"database myapp-database", "databaseuser myapp-user", "databaserole readonly-role"})
+    waitUntilGone(child);
+}
+
+// With a grant that somebody else holds, so that there is something to confirm.
+TEST_F(Held, TheForceDeleteScriptSaysWhatItDoes) {
+  begin();
+  create(R"(
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: Database
+metadata: {name: app}
+spec: {name: app, deletionProtection: true}
+---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseGrant
+metadata: {name: reader, finalizers: [example.com/slow]}
+spec: {databaseRef: {name: app}}
+---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseRole
+metadata: {name: readers, annotations: {dbops.dbprovision.io/deletion-protection: "true"}}
+spec: {roleName: readers}
+)");
+  const testing::Ran ran = run("bash tests/clients/force_delete_all.sh default");
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("Force deleting database.dbops.dbprovision.io/app...\n"
+                                       "database.dbops.dbprovision.io/app annotated\n"),
+                             HasSubstr("Force deleting databaserole.dbops.dbprovision.io/readers...\n"),
+                             HasSubstr("Force deleting databasegrant.dbops.dbprovision.io/reader...\n"),
+                             HasSubstr("Waiting for resources to enter PendingDeletion or be deleted...\n")));
+  // printf DatabaseGrant/reader | sha256sum
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("Confirming cascade for database.dbops.dbprovision.io/app (hash: 887aa8bb)..."),
+                    HasSubstr("Resources will be deleted on next reconciliation\n"),
+                    Not(HasSubstr("databaseinstance"))));
+  waitUntilGone("databaserole readers");
+  waitForPhase("database/app", "Deleting");
+  kubectl(R"(patch databasegrant reader --type=merge -p '{"metadata":{"finalizers":null}}')");
+  waitUntilGone("database app");
+}
+
+TEST_F(Held, ANamespaceWaitsForWhatIsProtectedInIt) {
+  begin();
+  kubectl("create namespace production");
+  create(databaseIn("production"));
+  kubectl("delete namespace production --wait=false");
+  waitForPhase("-n production database/production-db", "Failed");
+  EXPECT_EQ(kubectl("get namespace production -o jsonpath='{.status.phase}'"), "Terminating");
+  EXPECT_EQ(kubectl("get databases,databasegrants -n production -o jsonpath='{range "
+                    ".items[?(@.spec.deletionProtection==true)]}{.kind}/{.metadata.name}{\"\\n\"}{end}'"),
+            "Database/production-db");
+  kubectl("annotate database production-db -n production dbops.dbprovision.io/force-delete=\"true\"");
+  waitUntilGone("namespace production");
+}
+
+// Nothing goes meanwhile, but by the way out that the document calls dangerous.
+TEST_F(Held, WithoutLastoutWhatIsHeldStays) {
+  begin();
+  create(databaseIn("default"));
+  kill();
+  kubectl("delete database production-db --wait=false");
+  kubectl(R"(patch database production-db --type=merge -p '{"spec":{"deletionProtection":false}}')");
+  EXPECT_THAT(kubectl("get database production-db -o jsonpath='{.metadata.deletionTimestamp}'"),
+              StartsWith("20"));
+  kubectl(R"(patch database production-db -p '{"metadata":{"finalizers":null}}' --type=merge)");
+  waitUntilGone("database production-db");
+}
+
+TEST_F(Held, ForceLetsGoWhatCannotBeDeletedOutside) {
+  begin({"--external-step", "Fail"});
+  create(R"(
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: Database
+metadata: {name: stuck}
+spec: {name: stuck}
+)");
+  kubectl("delete database stuck --wait=false");
+  waitForPhase("database/stuck", "Failed");
+  EXPECT_THAT(kubectl("get database stuck"), HasSubstr("External deletion (Delete) failed"));
+  kubectl("annotate database stuck dbops.dbprovision.io/force-delete=\"true\"");
+  waitUntilGone("database stuck");
+}
+
+}  // namespace
+}  // namespace lastout::clients

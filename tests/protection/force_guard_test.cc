@@ -1,0 +1,109 @@
+// Who may force and confirm the deletion of what a policy holds, and whose DELETE is denied, as an API server
+// evaluates the policies that lastout makes.
+#include "protection/force_guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "apiserver/policies.h"
+#include "protection/cel.h"
+#include "tests/protection/held_objects.h"
+
+namespace lastout::protection {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A user who may delete these types, in an API server with the policies of dbops.
+class ForceGuardTest : public ::testing::Test {
+ public:
+  ForceGuardTest() {
+    for (const DeletionPolicy& policy : dbopsPolicies()) {
+      for (const nlohmann::ordered_json& object : admissionPoliciesOf(policy)) {
+        const auto put = policies.put(apiserver::Json(object));
+        EXPECT_TRUE(put) << object.dump(2) << put.error().message;
+      }
+    }
+  }
+
+  // The denial; empty: there is none.
+  std::string review(const std::string& operation, const StoredObject* before, const StoredObject* after) {
+    const StoredObject& one = after == nullptr ? *before : *after;
+    const apiserver::Json oldObject =
+        before == nullptr ? apiserver::Json() : apiserver::Json(before->content);
+    const apiserver::Json object = after == nullptr ? apiserver::Json() : apiserver::Json(after->content);
+    apiserver::ReviewRequest request;
+    request.operation = operation;
+    request.type = one.key.type;
+    request.version = request.kindVersion = "v1alpha1";
+    request.kindGroup = request.type.group;
+    request.kind = one.kind;
+    request.namespaceName = one.key.namespaceName;
+    request.name = one.key.name;
+    if (before != nullptr) request.oldObject = &oldObject;
+    if (after != nullptr) request.object = &object;
+    request.user = {"jane", "", {}, {}};
+    const auto verdict = apiserver::reviewByPolicies(
+        *policies.snapshot(), request, [this](const apiserver::AccessAttributes& access) {
+          return access.verb == "delete" && access.namespaceName == "shop" &&
+                 mayDelete.contains(access.resource);
+        });
+    return verdict.denial ? verdict.denial->message : "";
+  }
+  std::string update(const StoredObject& before, const StoredObject& after) {
+    return review("UPDATE", &before, &after);
+  }
+
+  apiserver::Policies policies;
+  std::set<std::string> mayDelete;
+};
+
+StoredObject annotated(StoredObject object, const char* annotation, const char* value) {
+  object.annotate(annotation, value);
+  return object;
+}
+
+TEST_F(ForceGuardTest, ForceIsSetByThoseWhoMayDelete) {
+  const StoredObject grant = stored("DatabaseGrant", "g");
+  const StoredObject forced = annotated(grant, kForceDelete, "true");
+  EXPECT_THAT(update(grant, forced), HasSubstr("must be allowed to delete the object"));
+  EXPECT_THAT(review("CREATE", nullptr, &forced), HasSubstr("must be allowed to delete the object"));
+  mayDelete = {"databasegrants"};
+  EXPECT_EQ(update(grant, forced), "");
+  EXPECT_EQ(review("CREATE", nullptr, &forced), "");
+}
+
+TEST_F(ForceGuardTest, WhatSetsNoForceIsFree) {
+  const StoredObject grant = stored("DatabaseGrant", "g");
+  const StoredObject forced = annotated(grant, kForceDelete, "true");
+  EXPECT_EQ(update(grant, annotated(grant, kForceDelete, "no")), "");
+  EXPECT_EQ(update(forced, annotated(forced, "a.b/note", "x")), "");
+  EXPECT_EQ(update(forced, grant), "");
+  EXPECT_EQ(review("CREATE", nullptr, &grant), "");
+}
+
+TEST_F(ForceGuardTest, ACascadeIsConfirmedByThoseWhoMayDeleteAllOfIt) {
+  const StoredObject instance = stored("DatabaseInstance", "pg");
+  const StoredObject confirmed = annotated(instance, kConfirm, "69504e18");
+  mayDelete = {"databaseinstances", "databases", "databaseusers"};
+  EXPECT_THAT(update(instance, confirmed), HasSubstr("must be allowed to delete databaseroles"));
+  mayDelete.insert("databaseroles");
+  EXPECT_EQ(update(instance, confirmed), "");
+  mayDelete.clear();
+  EXPECT_EQ(update(confirmed, annotated(confirmed, "a.b/note", "x")), "");
+  EXPECT_NE(update(confirmed, annotated(confirmed, kConfirm, "a1b2c3d4")), "");
+}
+
+TEST_F(ForceGuardTest, TheDeletionOfWhatAnotherOperatorHoldsIsDenied) {
+  StoredObject database = stored("Database", "db", {{"deletionProtection", true}});
+  EXPECT_EQ(review("DELETE", &database, nullptr), "");
+  database.content["metadata"]["finalizers"] = {"dbops.dbprovision.io/database-protection"};
+  EXPECT_THAT(review("DELETE", &database, nullptr), HasSubstr("Deletion blocked by deletion protection"));
+  EXPECT_EQ(review("DELETE", &(database = annotated(database, kForceDelete, "true")), nullptr), "");
+}
+
+}  // namespace
+}  // namespace lastout::protection
