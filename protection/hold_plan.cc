@@ -32,7 +32,7 @@ std::vector<std::string> namesOf(const std::vector<HeldChild>& children) {
   return names;
 }
 
-std::string listOf(const std::vector<std::string>& names) {
+std::string inOneLine(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + names[i];
   return names.size() > kMostNamed ? text + ", …" : text;
@@ -124,7 +124,7 @@ void Planner::planDeletion() {
   if (!facts_.children.empty())
     return planBlocked(hold_.words.hasChildren, "Deletion blocked by " +
                                                     childResources(facts_.children.size()) + ": " +
-                                                    listOf(namesOf(facts_.children)));
+                                                    inOneLine(namesOf(facts_.children)));
   planExternal();
 }
 
@@ -179,7 +179,7 @@ void Planner::planExternal() {
     if (isForced_) return letGo();
     std::string message =
         "Deletion blocked: the deletion policy is " + kube::inQuotes(word) + ", not one of ";
-    return planBlocked(kBadWord, message += listOf(hold_.external->allowed));
+    return planBlocked(kBadWord, message += inOneLine(hold_.external->allowed));
   }
   const int64_t retryAt = external.failedAt + hold_.retryAfter.count();
   if (external.state == State::Failed && isForced_) return letGo();

@@ -8,36 +8,36 @@
 namespace lastout::protection {
 namespace {
 
-using Kind = MessagePiece::Kind;
+using PieceKind = MessagePiece::Kind;
 
 struct Placeholder {
   std::string_view word;
-  Kind kind;
+  PieceKind kind;
 };
 
-constexpr std::array<Placeholder, 6> kPlaceholders{{{"kind", Kind::ObjectKind},
-                                                    {"resource", Kind::Resource},
-                                                    {"name", Kind::Name},
-                                                    {"namespace", Kind::Namespace},
-                                                    {"inNamespace", Kind::InNamespace},
-                                                    {"reason", Kind::Reason}}};
+constexpr std::array<Placeholder, 6> kPlaceholders{{{"kind", PieceKind::ObjectKind},
+                                                    {"resource", PieceKind::Resource},
+                                                    {"name", PieceKind::Name},
+                                                    {"namespace", PieceKind::Namespace},
+                                                    {"inNamespace", PieceKind::InNamespace},
+                                                    {"reason", PieceKind::Reason}}};
 
 std::string textOf(const MessagePiece& piece, const Request& request, const std::string& reason) {
   const kube::ObjectKey& object = request.object;
   switch (piece.kind) {
-    case Kind::Text:
+    case PieceKind::Text:
       return piece.text;
-    case Kind::ObjectKind:
+    case PieceKind::ObjectKind:
       return request.kind;
-    case Kind::Resource:
+    case PieceKind::Resource:
       return kube::toString(object.type);
-    case Kind::Name:
+    case PieceKind::Name:
       return object.name;
-    case Kind::Namespace:
+    case PieceKind::Namespace:
       return object.namespaceName;
-    case Kind::InNamespace:
+    case PieceKind::InNamespace:
       return object.namespaceName.empty() ? "" : " in namespace \"" + object.namespaceName + "\"";
-    case Kind::Reason:
+    case PieceKind::Reason:
       return reason;
   }
   return "";
@@ -67,7 +67,7 @@ tl::expected<std::vector<MessagePiece>, std::string> parseMessage(std::string_vi
   while (!message.empty()) {
     const size_t open = message.find('{');
     if (open != 0) {
-      pieces.push_back({Kind::Text, std::string(message.substr(0, open))});
+      pieces.push_back({PieceKind::Text, std::string(message.substr(0, open))});
       if (open == std::string_view::npos) break;
     }
     const size_t close = message.find('}', open);

@@ -9,7 +9,7 @@
 namespace lastout::protection {
 namespace {
 
-using Json = nlohmann::json;
+using StatusJson = nlohmann::json;
 
 struct Condition {
   const char* type;
@@ -37,19 +37,20 @@ Condition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now)
   return {"Enforced", true, "Enforced", "API servers go by the policy as it stands"};
 }
 
-Json conditionsIn(const Json& status) {
-  Json conditions = Json::array();
-  for (const Json& one : status.is_object() ? status.value("conditions", Json::array()) : Json::array())
+StatusJson conditionsIn(const StatusJson& status) {
+  StatusJson conditions = StatusJson::array();
+  for (const StatusJson& one :
+       status.is_object() ? status.value("conditions", StatusJson::array()) : StatusJson::array())
     if (one.is_object()) conditions.push_back(one);
   return conditions;
 }
 
 // The transition time of a condition that stays as it is stays, too.
-Json toJson(const Condition& condition, const PolicyStanding& standing, const Json& before,
-            std::chrono::sys_seconds now) {
+StatusJson toJson(const Condition& condition, const PolicyStanding& standing, const StatusJson& before,
+                  std::chrono::sys_seconds now) {
   const char* status = condition.holds ? "True" : "False";
   std::string since = kube::timestampText(now);
-  for (const Json& one : conditionsIn(before)) {
+  for (const StatusJson& one : conditionsIn(before)) {
     if (one.value("type", "") == condition.type && one.value("status", "") == status)
       since = one.value("lastTransitionTime", since);
   }
@@ -63,8 +64,8 @@ Json toJson(const Condition& condition, const PolicyStanding& standing, const Js
 
 }  // namespace
 
-bool saysEnforced(const Json& status, int64_t generation) {
-  for (const Json& one : conditionsIn(status)) {
+bool saysEnforced(const StatusJson& status, int64_t generation) {
+  for (const StatusJson& one : conditionsIn(status)) {
     if (one.value("type", "") == "Enforced" && one.value("status", "") == "True")
       return one.value("observedGeneration", int64_t{-1}) == generation;
   }
@@ -75,10 +76,11 @@ bool isSpreading(const PolicyStanding& standing, std::chrono::sys_seconds now) {
   return standing.isStored && now < standing.storedSince + kInForceAfter;
 }
 
-Json policyStatus(const PolicyStanding& standing, const Json& before, std::chrono::sys_seconds now) {
+StatusJson policyStatus(const PolicyStanding& standing, const StatusJson& before,
+                        std::chrono::sys_seconds now) {
   return {{"observedGeneration", standing.generation},
-          {"conditions", Json::array({toJson(accepted(standing), standing, before, now),
-                                      toJson(enforced(standing, now), standing, before, now)})}};
+          {"conditions", StatusJson::array({toJson(accepted(standing), standing, before, now),
+                                            toJson(enforced(standing, now), standing, before, now)})}};
 }
 
 }  // namespace lastout::protection

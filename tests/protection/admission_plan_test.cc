@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr const char* kLabelled = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+constexpr const char* kByLabel = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when: [{label: example.com/protect}]
 )";
 
@@ -45,13 +45,13 @@ std::vector<std::string> wordsOf(const std::vector<AdmissionPolicyAction>& actio
 }
 
 TEST(AdmissionPlan, CreatesThePolicyBeforeItsBinding) {
-  EXPECT_THAT(wordsOf(planAdmissionPolicies({policyOf(kLabelled, "a"), policyOf(kLabelled, "b")}, {})),
+  EXPECT_THAT(wordsOf(planAdmissionPolicies({policyOf(kByLabel, "a"), policyOf(kByLabel, "b")}, {})),
               ElementsAre("create policy lastout-policy-a of a", "create policy lastout-policy-b of b",
                           "create binding lastout-policy-a of a", "create binding lastout-policy-b of b"));
 }
 
 TEST(AdmissionPlan, LeavesAloneWhatStandsAsTheApiServerFillsItIn) {
-  const std::vector<DeletionPolicy> policies{policyOf(kLabelled)};
+  const std::vector<DeletionPolicy> policies{policyOf(kByLabel)};
   std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
   standing[0].object["spec"]["matchConstraints"]["namespaceSelector"] = nlohmann::ordered_json::object();
   standing[0].object["status"] = {{"observedGeneration", 1}};
@@ -59,7 +59,7 @@ TEST(AdmissionPlan, LeavesAloneWhatStandsAsTheApiServerFillsItIn) {
 }
 
 TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {
-  const std::vector<DeletionPolicy> policies{policyOf(kLabelled)};
+  const std::vector<DeletionPolicy> policies{policyOf(kByLabel)};
   std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
   standing[1].object["spec"]["validationActions"] = {"Audit"};
   const auto actions = planAdmissionPolicies(policies, standing);
@@ -70,7 +70,7 @@ TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {
 }
 
 TEST(AdmissionPlan, DeletesTheBindingBeforeItsPolicy) {
-  const auto actions = planAdmissionPolicies({}, standingOf({policyOf(kLabelled)}));
+  const auto actions = planAdmissionPolicies({}, standingOf({policyOf(kByLabel)}));
   ASSERT_THAT(wordsOf(actions),
               ElementsAre("delete binding lastout-policy-p of p", "delete policy lastout-policy-p of p"));
   EXPECT_EQ(actions[0].object["metadata"]["uid"], "uid-1");

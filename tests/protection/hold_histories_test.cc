@@ -19,15 +19,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kNow = "2026-11-01T10:00:00Z";
+constexpr const char* kBegun = "2026-11-01T10:00:00Z";
 constexpr const char* kChildKinds[] = {"Database", "DatabaseUser", "DatabaseRole"};
 constexpr int kSteps = 120;
 constexpr int kHistories = 300;
 
 // An instance, its children, and those that carry plans out, one action at a time and at any time.
-class World {
+class HoldWorld {
  public:
-  explicit World(uint32_t seed) : random_(seed) { instance_ = stored("DatabaseInstance", "pg"); }
+  explicit HoldWorld(uint32_t seed) : random_(seed) { instance_ = stored("DatabaseInstance", "pg"); }
 
   bool isThere() const { return instance_.has_value(); }
   size_t children() const { return children_.size(); }
@@ -48,7 +48,7 @@ class World {
             [&](StoredObject& one) { one.content["spec"]["deletionProtection"] = pick(2) == 0; });
       case 5:
         return onInstance([&](StoredObject& one) {
-          if (pick(4) == 0) one.content["metadata"]["deletionTimestamp"] = kNow;
+          if (pick(4) == 0) one.content["metadata"]["deletionTimestamp"] = kBegun;
         });
       case 6:
         return protectChild(pick(2) == 0);
@@ -132,13 +132,13 @@ class World {
     }
     if (plan.deleteItself) {
       if (!goesOn()) return;
-      instance_->content["metadata"]["deletionTimestamp"] = kNow;
+      instance_->content["metadata"]["deletionTimestamp"] = kBegun;
     }
     for (const HeldChild& child : plan.deleteChildren) {
       if (actions == 0) return;
       --actions;
       const auto found = children_.find(toString(child));
-      if (found != children_.end()) found->second.content["metadata"]["deletionTimestamp"] = kNow;
+      if (found != children_.end()) found->second.content["metadata"]["deletionTimestamp"] = kBegun;
     }
     if (plan.removeFinalizer && actions > 0) instance_.reset();
   }
@@ -183,7 +183,7 @@ TEST(HoldHistories, NeitherLoseWhatIsProtectedNorGetStuck) {
   SCOPED_TRACE(testing::howToRepeat(seed));
   int ended = 0;
   for (int history = 0; history < kHistories; ++history) {
-    World world(seed + static_cast<uint32_t>(history));
+    HoldWorld world(seed + static_cast<uint32_t>(history));
     for (int step = 0; step < kSteps && world.isThere(); ++step) world.step();
     ended += world.isThere() ? 0 : 1;
     world.settle();

@@ -20,7 +20,7 @@ const std::string kProtect = "example.com/protect";
 const std::string kExempt = "example.com/exempt";
 
 // As the profiles of systems with a strict mode have it.
-constexpr const char* kStrict = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+constexpr const char* kStrictLabels = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when: [{label: example.com/protect}]
   blocks: [Unprotect]
   exemptions: [{label: example.com/exempt, values: ["true"]}]
@@ -72,7 +72,7 @@ TEST(LabelPlan, RepairsAChangedValueUnderStrictModeToo) {
 class StrictObject {
  public:
   StrictObject()
-      : policy_(policyOf(kStrict)),
+      : policy_(policyOf(kStrictLabels)),
         object_(testing::object("kind: ConfigMap\napiVersion: v1\n"
                                 "metadata: {name: a, namespace: b}\n")) {}
 
