@@ -69,9 +69,11 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
     return mutation.shown ? &mutation.shown->after : &mutation.after;
   };
   const auto policies = [this](const ReviewRequest& reviewed) {
-    return reviewByPolicies(*plane_.policies.snapshot(), reviewed, [&](const AccessAttributes& wanted) {
-      return mayDo(users_, reviewed.user, wanted);
-    });
+    const auto rights = [&](const AccessAttributes& wanted) { return mayDo(users_, reviewed.user, wanted); };
+    PolicyVerdict verdict = reviewByPolicies(*plane_.policies.snapshot(), reviewed, rights);
+    if (guard_ != nullptr && !verdict.denial)
+      verdict.denial = reviewByPolicies(*guard_->policies(), reviewed, rights).denial;
+    return verdict;
   };
   ReviewOutcome outcome = reviewer_.review(std::move(request), accept, policies);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "apiserver/critical_service_crd.h"
+#include "apiserver/own_crds.h"
 #include "apiserver/served_type.h"
 #include "kube/names.h"
 #include "kube/parse.h"
@@ -148,11 +148,14 @@ Json workCrd(std::string_view plural, std::string_view kind, std::string_view sc
             {"versions", Json::array({std::move(version)})}}}};
 }
 
-// deploy/crd/criticalservices.yaml, as it was when this was built.
-Json criticalServiceCrd() {
-  const auto documents = kube::parseYaml(kCriticalServiceCrd, "deploy/crd/criticalservices.yaml");
-  if (!documents || documents->empty()) return nullptr;  // a test reads the same text
-  return kube::toJson(documents->front());
+// The CRDs that are compiled in; a test reads the same texts.
+std::vector<Json> lastoutCrds() {
+  std::vector<Json> crds;
+  for (const kube::CompiledText& one : ownCrds()) {
+    if (const auto documents = kube::parseYaml(one.text, one.file); documents && !documents->empty())
+      crds.push_back(kube::toJson(documents->front()));
+  }
+  return crds;
 }
 
 }  // namespace
@@ -167,9 +170,10 @@ std::vector<ServedType> preinstalledTypes() {
     types.push_back(types.back());
     types.back().version = own->laterVersion;
   }
-  for (const Json& crd :
-       {workCrd("manifestworks", "ManifestWork", "Namespaced"),
-        workCrd("appliedmanifestworks", "AppliedManifestWork", "Cluster"), criticalServiceCrd()}) {
+  std::vector<Json> crds = lastoutCrds();
+  crds.push_back(workCrd("manifestworks", "ManifestWork", "Namespaced"));
+  crds.push_back(workCrd("appliedmanifestworks", "AppliedManifestWork", "Cluster"));
+  for (const Json& crd : crds) {
     auto versions = servedTypesOf(crd);
     if (versions) std::ranges::move(*versions, std::back_inserter(types));
   }

@@ -6,6 +6,8 @@
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
+#include "protection/cel.h"
+#include "protection/policy.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -47,9 +49,30 @@ std::optional<kube::Object> objectOf(const kube::ObjectKey& key, const Json& sto
   return object;
 }
 
-bool writesService(const Mutation& mutation) {
-  return mutation.operation != Mutation::Operation::Delete &&
-         mutation.key.type == criticalservice::criticalServiceType() && mutation.subresource.empty();
+bool writes(const Mutation& mutation, const kube::GroupResource& type) {
+  return mutation.operation != Mutation::Operation::Delete && mutation.key.type == type &&
+         mutation.subresource.empty();
+}
+
+// The objects that API servers enforce a policy by.
+std::vector<Json> enforcing(const protection::DeletionPolicy& policy) {
+  std::vector<Json> made;
+  for (const auto& object : protection::admissionPoliciesOf(policy)) made.emplace_back(object);
+  return made;
+}
+
+// What is wrong with a DeletionPolicy.
+kube::Errors policyProblems(const Json& stored, const kube::ResourceMap& types) {
+  const auto object = kube::parseObject(kube::fromJson(stored), "", types);
+  if (!object) return {object.error()};
+  auto policy = protection::parsePolicy(*object);
+  if (!policy) return std::move(policy.error());
+  kube::Errors problems;
+  for (const Json& one : enforcing(*policy)) {
+    if (const auto checked = checkPolicyOrBinding(one); !checked)
+      problems.push_back({checked.error().message, {}, {}});
+  }
+  return problems;
 }
 
 }  // namespace
@@ -63,6 +86,8 @@ Guard::Guard(ControlPlane& plane) : types_(plane.types) {
 void Guard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();
+  const bool isPolicy = key.type == protection::deletionPolicyType();
+  if (isPolicy) takeBack(key.name);
   if (write.kind == Write::Kind::Deleted) {
     view_.remove(key);
   } else if (key.type == criticalservice::criticalServiceType()) {
@@ -70,9 +95,28 @@ void Guard::take(const Write& write) {
       view_.guard(std::move(*service));
   } else if (const std::optional<kube::Object> told = objectOf(key, object)) {
     view_.tell(*told);
+    if (isPolicy) enforce(*told);
   }
   // What it defines is served by now, or no longer.
   if (key.type == kube::crdType()) view_.understandAgain(kube::definedBy(key.name).group);
+}
+
+// Its content was checked before it was stored, by a guard that was there from the beginning.
+void Guard::enforce(const kube::Object& policy) {
+  kube::Object named = policy;
+  named.apiVersion = protection::kPolicyApiVersion;
+  named.kind = protection::kPolicyKind;
+  const auto parsed = protection::parsePolicy(named);
+  if (!parsed) return;
+  for (const Json& one : enforcing(*parsed)) static_cast<void>(policies_.put(one));
+}
+
+void Guard::takeBack(const std::string& policy) {
+  protection::DeletionPolicy named;
+  named.meta.name = policy;
+  for (const std::string& name : {protection::admissionPolicyName(named), protection::forcePolicyName(named)})
+    for (const char* kind : {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"})
+      policies_.remove(kind, name);
 }
 
 // What is wrong with a CriticalService, or with what becomes of it.
@@ -90,8 +134,10 @@ kube::Errors Guard::problemsOf(const Mutation& mutation) const {
 }
 
 std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) const {
-  if (writesService(mutation)) {
-    const kube::Errors problems = problemsOf(mutation);
+  const bool isService = writes(mutation, criticalservice::criticalServiceType());
+  if (isService || writes(mutation, protection::deletionPolicyType())) {
+    const kube::Errors problems =
+        isService ? problemsOf(mutation) : policyProblems(mutation.after, types_.resources());
     if (problems.empty()) return ApiResult<void>();
     return tl::unexpected(denialOf(problems));
   }

@@ -30,6 +30,10 @@ ApiRequest creation(std::string collection, const WrittenJson& object) {
   return writing("POST", std::move(collection), "application/json", object);
 }
 
+ApiRequest replacement(std::string path, const WrittenJson& object) {
+  return writing("PUT", std::move(path), "application/json", object);
+}
+
 ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
   return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
 }

@@ -13,6 +13,10 @@ namespace lastout::client {
 // Of a new object, by POST; `collection`: as collectionPath() gives it.
 ApiRequest creation(std::string collection, const nlohmann::json& object);
 
+// A PUT of the whole object: refused (409) when another one than its metadata.uid names, or another version
+// than its metadata.resourceVersion, is there by then; `path`: as objectPath() gives it.
+ApiRequest replacement(std::string path, const nlohmann::json& object);
+
 // A JSON merge patch (RFC 7396); `object`: as objectPath() gives it. One that names a
 // metadata.resourceVersion is refused (409) when another version stands by then.
 ApiRequest mergePatch(std::string object, const nlohmann::json& patch);

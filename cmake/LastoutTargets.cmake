@@ -123,3 +123,19 @@ function(lastout_fuzz name)
   endif()
   add_dependencies(fuzzers ${name})
 endfunction()
+
+# lastout_texts(<function> <header> <file>...): makes files a part of the program. Writes <function>.cc into the current build
+# folder, which defines what <header> of the caller's folder declares in the folder's namespace:
+# std::span<const kube::CompiledText> <function>(). The files are named from the repository's top folder.
+function(lastout_texts function header)
+  set(LASTOUT_TEXTS "")
+  foreach(file IN LISTS ARGN)
+    file(READ ${PROJECT_SOURCE_DIR}/${file} text)
+    string(APPEND LASTOUT_TEXTS "    {\"${file}\", R\"text(${text})text\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+  endforeach()
+  set(LASTOUT_TEXTS_FUNCTION ${function})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME LASTOUT_TEXTS_NAMESPACE)
+  set(LASTOUT_TEXTS_HEADER ${LASTOUT_TEXTS_NAMESPACE}/${header})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/texts.cc.in ${function}.cc @ONLY)
+endfunction()

@@ -16,6 +16,7 @@ inline constexpr int kUndecided = 3;  // a bound was met before the answer was k
 // Each adds its subcommand to `app`. When that was chosen, parsing the command line runs it and sets
 // `exitCode`, which must outlive `app`.
 void addGraph(CLI::App& app, int& exitCode);
+void addPolicy(CLI::App& app, int& exitCode);
 void addProve(CLI::App& app, int& exitCode);
 void addReplay(CLI::App& app, int& exitCode);
 void addServe(CLI::App& app, int& exitCode);

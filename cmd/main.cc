@@ -20,6 +20,7 @@ constexpr const char* kExamples = R"(Examples:
   lastout up --load scenarios/story-three-works.yaml        a cluster to try it on, with kubectl
   lastout serve                                     decides deletions in a real cluster
   lastout why deployment/web -n shop                what keeps it from being deleted there
+  lastout policy show karmada                       what a deletion policy protects, and where it runs
   lastout uninstall --dry-run                       what would be taken away before lastout itself is
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kExamples);
   addGraph(app, exitCode);
+  addPolicy(app, exitCode);
   addProve(app, exitCode);
   addReplay(app, exitCode);
   addServe(app, exitCode);

@@ -186,6 +186,16 @@ kube::Error refusedBy(const SourceOptions& options, const ServerAnswer& answer) 
                        kube::printable(words));
 }
 
+tl::expected<std::shared_ptr<client::Access>, kube::Errors> openCluster(const std::string& kubeconfig,
+                                                                        const std::string& context) {
+  auto connection = client::findConnection({kubeconfig, context}, client::processEnvironment());
+  if (!connection) return tl::unexpected(std::move(connection.error()));
+  for (const std::string& warning : connection->warnings) printWarnings({{warning, {}, {}}});
+  auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
+  if (!access) return tl::unexpected(kube::Errors{std::move(access.error())});
+  return std::move(*access);
+}
+
 tl::expected<admission::KnownCluster, kube::Errors> knownCluster(const SourceOptions& options,
                                                                  const std::string& reference) {
   if (const std::string problem = contradiction(options); !problem.empty())

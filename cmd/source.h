@@ -2,11 +2,13 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <memory>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "admission/known_cluster.h"
+#include "client/access.h"
 #include "kube/result.h"
 
 namespace lastout::cmd {
@@ -36,6 +38,10 @@ inline bool isServer(const SourceOptions& options) { return !options.server.empt
 tl::expected<ServerAnswer, kube::Errors> askServer(const SourceOptions& options, const std::string& target);
 // What a refusal says, as an error.
 kube::Error refusedBy(const SourceOptions& options, const ServerAnswer& answer);
+
+// Access to the cluster of client::findConnection(); both may be empty. Warnings go to the standard error.
+tl::expected<std::shared_ptr<client::Access>, kube::Errors> openCluster(const std::string& kubeconfig,
+                                                                        const std::string& context);
 
 // Of files or a cluster; warnings go to the standard error. `reference`: what the command is asked about, so
 // that this is known, too, whatever lastout itself follows; empty: nothing else.

@@ -5,14 +5,13 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <chrono>
-#include <ctime>
 #include <iostream>
 #include <memory>
 #include <thread>
 
 #include "client/access.h"
-#include "client/find_connection.h"
 #include "cmd/commands.h"
+#include "cmd/source.h"
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
@@ -82,11 +81,7 @@ kube::Result<server::UninstallOptions> uninstallOf(const UninstallChoice& choice
 int runUninstall(const UninstallChoice& choice) {
   const auto options = uninstallOf(choice);
   if (!options) return badInput(options.error());
-  auto connection = client::findConnection({choice.kubeconfig, choice.context}, client::processEnvironment());
-  if (!connection) return badInput(connection.error());
-  for (const std::string& warning : connection->warnings) printWarnings({{warning, {}, {}}});
-  const auto access =
-      client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
+  const auto access = openCluster(choice.kubeconfig, choice.context);
   if (!access) return badInput(access.error());
   const auto server = (*access)->newServer();
   const auto isDone = server::uninstall(*server, *options);

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "apiserver/certificates.h"
 #include "apiserver/embedded_cluster.h"
@@ -27,6 +28,7 @@
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
 #include "kube/fields.h"
+#include "protection/profiles.h"
 #include "scenarios/manifests.h"
 
 namespace lastout::cmd {
@@ -42,6 +44,7 @@ constexpr const char* kUpExamples = R"(Examples:
   lastout up                                             an empty cluster, until Ctrl-C
   lastout up --load scenarios/story-three-works.yaml     with the story's objects and its finalizer controller
   lastout up --guard inside --load scenarios/story-one-work.yaml
+  lastout up --guard inside --profile karmada            with deletion policies of another system
   lastout up --speed 100 --pod-ready 0s                  controllers work a hundred times as fast
   lastout up --service demo/hook=127.0.0.1:9443          where a webhook's Service really listens
   lastout up --record session.jsonl                      writes down what clients do and what comes of it
@@ -53,6 +56,7 @@ struct UpOptions {
   std::string listen = "127.0.0.1:0";
   bool plainHttp = false;
   std::vector<std::string> load;
+  std::vector<std::string> profiles;
   std::string kubeconfig = "lastout.kubeconfig";
   std::string guard = "none";
   double speed = 1;
@@ -149,14 +153,23 @@ struct Loaded {
   size_t controllers = 0;
 };
 
-tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const std::vector<std::string>& paths) {
+tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOptions& options) {
   Loaded loaded;
-  if (paths.empty()) return loaded;
-  const auto files = expandPaths(paths);
-  if (!files) return tl::unexpected(kube::Errors{files.error()});
+  std::vector<std::string> files;
+  if (!options.load.empty()) {
+    auto expanded = expandPaths(options.load);
+    if (!expanded) return tl::unexpected(kube::Errors{expanded.error()});
+    files = std::move(*expanded);
+  }
   std::vector<scenarios::InputFile> inputs;
+  for (const std::string& name : std::set<std::string>(options.profiles.begin(), options.profiles.end())) {
+    const auto profile = protection::findProfile(name);
+    if (!profile) return tl::unexpected(kube::Errors{{"--profile: " + profile.error().message, {}, {}}});
+    inputs.push_back({std::string(profile->file), std::string(profile->text)});
+  }
+  if (files.empty() && inputs.empty()) return loaded;
   std::vector<scenarios::Controller> controllers;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     auto text = readInput(file);
     if (!text) return tl::unexpected(kube::Errors{text.error()});
     inputs.push_back(
@@ -260,8 +273,13 @@ int runUp(const UpOptions& options) {
       });
   if (!listener) return failed({listener.error()});
 
-  const auto loaded = load(cluster, options.load);
+  const auto loaded = load(cluster, options);
   if (!loaded) return failed(loaded.error());
+  if (!options.profiles.empty() && options.guard == "none")
+    printWarnings(
+        {{"--profile: the policies are stored, and enforced by --guard inside or by a lastout serve",
+          {},
+          {}}});
   const std::string authority = options.plainHttp ? std::string() : identity->authority.certificate;
   const auto kubeconfig = KubeconfigFile::write(
       options.kubeconfig, apiserver::kubeconfig((*listener)->url(), authority, {*admin, {}}));
@@ -291,6 +309,8 @@ void addUp(CLI::App& app, int& exitCode) {
       ->capture_default_str();
   command->add_flag("--plain-http", options->plainHttp, "No TLS; without --tokens everybody is admin");
   command->add_option("--load", options->load, "Manifests or scenarios, or folders of them, to begin with");
+  command->add_option("--profile", options->profiles,
+                      "Deletion policies of another system to begin with (lastout policy list)");
   command
       ->add_option("--kubeconfig-out", options->kubeconfig, "Where the kubeconfig for its admin is written")
       ->capture_default_str();

@@ -10,10 +10,16 @@
 namespace lastout::cmd {
 namespace {
 
-// The subcommand that was named, or the program itself.
+// The subcommand that was named, or one of its own; the program itself where none was.
 const CLI::App& chosen(const CLI::App& app) {
   const std::vector<CLI::App*> subcommands = app.get_subcommands();
-  return subcommands.empty() ? app : *subcommands.front();
+  return subcommands.empty() ? app : chosen(*subcommands.front());
+}
+
+// As it was named: "lastout policy show".
+std::string nameOf(const CLI::App& app) {
+  const std::vector<CLI::App*> subcommands = app.get_subcommands();
+  return app.get_name() + (subcommands.empty() ? "" : " " + nameOf(*subcommands.front()));
 }
 
 std::vector<std::string> commandNames(const CLI::App& app) {
@@ -53,19 +59,17 @@ std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen(app);
   const std::string word = firstUnexpected(app, command);
   if (word.empty()) {
-    if (&command == &app && app.get_subcommands().empty()) {
-      return "a command is missing: " + listed(commandNames(app));
-    }
+    if (const std::vector<std::string> names = commandNames(command); !names.empty())
+      return "a command is missing: " + listed(names);
     return error.what();
   }
   if (word.front() == '-') {
     const std::string name = word.substr(0, word.find('='));
     return "unknown option " + name + (name.starts_with("--") ? didYouMean(name, longOptions(command)) : "");
   }
-  if (&command == &app) {
-    const std::string near = didYouMean(word, commandNames(app));
-    return "unknown command \"" + word + "\"" +
-           (near.empty() ? "; there are " + listed(commandNames(app)) : near);
+  if (const std::vector<std::string> names = commandNames(command); !names.empty()) {
+    const std::string near = didYouMean(word, names);
+    return "unknown command \"" + word + "\"" + (near.empty() ? "; there are " + listed(names) : near);
   }
   return "unexpected argument \"" + word + "\"";
 }
@@ -73,8 +77,7 @@ std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App& command = chosen(app);
-  const std::string name = &command == &app ? "lastout" : "lastout " + command.get_name();
+  const std::string name = nameOf(app);
   return name + ": " + whatIsWrong(app, error) + "\nTry: " + name + " --help\n";
 }
 

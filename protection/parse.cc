@@ -69,7 +69,7 @@ void Reader::readSpec(Fields spec) {
   readWhat(spec);
   policy_.when = cases(spec);
   if (spec.has("blocks")) policy_.blocks.clear();
-  for (const std::string& word : spec.strings("blocks")) {
+  for (const std::string& word : readStrings(spec, "blocks")) {
     bool known = false;
     for (const Block block : {Block::Delete, Block::Orphan, Block::Unprotect}) {
       if (word != toString(block)) continue;
@@ -125,8 +125,8 @@ void Reader::readAnswer(Fields& spec) {
 }
 
 void Reader::readExempt(Fields exempt) {
-  policy_.exemptUsers = exempt.strings("users");
-  policy_.exemptGroups = exempt.strings("groups");
+  policy_.exemptUsers = readStrings(exempt, "users");
+  policy_.exemptGroups = readStrings(exempt, "groups");
   exempt.finish();
 }
 
@@ -203,8 +203,8 @@ Selection Reader::selection(Fields& fields) {
   if (made.resources.empty())
     fields.fail("resources",
                 fields.pathOf("resources") + R"( is missing or empty: name a group and a resource, or "*")");
-  made.namespaces = fields.strings("namespaces");
-  made.names = fields.strings("names");
+  made.namespaces = readStrings(fields, "namespaces");
+  made.names = readStrings(fields, "names");
   if (const kube::Value* selector = fields.map("labelSelector")) {
     auto parsed = kube::parseSelector(*selector, fields.file());
     if (parsed)
@@ -352,23 +352,32 @@ tl::expected<DeletionPolicy, kube::Errors> parsePolicy(const kube::Object& objec
   return Reader(object).read();
 }
 
-tl::expected<std::vector<DeletionPolicy>, kube::Errors> parsePolicies(std::string_view yaml,
-                                                                      std::string_view file) {
-  auto documents = kube::parseYaml(yaml, file);
-  if (!documents) return tl::unexpected(kube::Errors{std::move(documents.error())});
+tl::expected<std::vector<PolicyManifest>, kube::Errors> parsePolicyManifests(
+    std::vector<kube::Value> documents, std::string_view file) {
   kube::ResourceMap types = kube::ResourceMap::builtIn();
-  auto objects = kube::parseObjects(std::move(*documents), file, types);
+  auto objects = kube::parseObjects(std::move(documents), file, types);
   if (!objects) return tl::unexpected(kube::Errors{std::move(objects.error())});
-  std::vector<DeletionPolicy> policies;
+  std::vector<PolicyManifest> policies;
   kube::Errors errors;
-  for (const kube::Object& object : *objects) {
+  for (kube::Object& object : *objects) {
     auto policy = parsePolicy(object);
     if (policy)
-      policies.push_back(std::move(*policy));
+      policies.push_back({std::move(object), std::move(*policy)});
     else
       errors.insert(errors.end(), policy.error().begin(), policy.error().end());
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
+  return policies;
+}
+
+tl::expected<std::vector<DeletionPolicy>, kube::Errors> parsePolicies(std::string_view yaml,
+                                                                      std::string_view file) {
+  auto documents = kube::parseYaml(yaml, file);
+  if (!documents) return tl::unexpected(kube::Errors{std::move(documents.error())});
+  auto manifests = parsePolicyManifests(std::move(*documents), file);
+  if (!manifests) return tl::unexpected(std::move(manifests.error()));
+  std::vector<DeletionPolicy> policies;
+  for (PolicyManifest& one : *manifests) policies.push_back(std::move(one.policy));
   return policies;
 }
 

@@ -57,7 +57,7 @@ DeletionWord readWord(Fields fields) {
   if (word.field && !word.annotation.empty())
     fields.fail("annotation", fields.path() + " has a field and an annotation: one of them has the word");
   word.byDefault = fields.requiredString("default");
-  word.allowed = fields.strings("allowed");
+  word.allowed = readStrings(fields, "allowed");
   bool isAllowed = word.allowed.empty();
   for (const std::string& one : word.allowed) isAllowed = isAllowed || one == word.byDefault;
   if (!isAllowed)
@@ -123,7 +123,7 @@ HoldWords readWords(Fields& fields) {
 Hold readHold(Fields fields) {
   Hold hold;
   hold.finalizer = finalizer(fields, "finalizer", fields.requiredString("finalizer"));
-  for (std::string& other : fields.strings("finalizersOfOthers")) {
+  for (std::string& other : readStrings(fields, "finalizersOfOthers")) {
     hold.finalizersOfOthers.push_back(finalizer(fields, "finalizersOfOthers", other));
     if (other == hold.finalizer)
       fields.fail("finalizersOfOthers",

@@ -269,7 +269,16 @@ struct DeletionPolicy {
 // way out.
 tl::expected<DeletionPolicy, kube::Errors> parsePolicy(const kube::Object& object);
 
-// Reads the policies of a file's text. Each document must be one, with a name of its own.
+// A policy as it was written, and what it says.
+struct PolicyManifest {
+  kube::Object object;
+  DeletionPolicy policy;
+};
+
+// Reads the policies of a file's text, or of its documents. Each document must be one, with a name of its
+// own.
+tl::expected<std::vector<PolicyManifest>, kube::Errors> parsePolicyManifests(
+    std::vector<kube::Value> documents, std::string_view file);
 tl::expected<std::vector<DeletionPolicy>, kube::Errors> parsePolicies(std::string_view yaml,
                                                                       std::string_view file);
 

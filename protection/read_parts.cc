@@ -11,6 +11,7 @@ namespace lastout::protection {
 namespace {
 
 constexpr size_t kMostEntries = 64;       // of each list in a policy
+constexpr size_t kMostStrings = 256;      // of each list of strings
 constexpr size_t kLongestMessage = 1024;  // bytes of a message with its placeholders
 constexpr size_t kDeepestPath = 16;       // keys of a field path
 
@@ -23,6 +24,14 @@ std::vector<Fields> readItems(Fields& fields, std::string_view key) {
   if (list.size() <= kMostEntries) return list;
   fields.fail(key, fields.pathOf(key) + " has " + std::to_string(list.size()) + " entries; " +
                        std::to_string(kMostEntries) + " are the most");
+  return {};
+}
+
+std::vector<std::string> readStrings(Fields& fields, std::string_view key) {
+  std::vector<std::string> list = fields.strings(key);
+  if (list.size() <= kMostStrings) return list;
+  fields.fail(key, fields.pathOf(key) + " has " + std::to_string(list.size()) + " entries; " +
+                       std::to_string(kMostStrings) + " are the most");
   return {};
 }
 
@@ -84,7 +93,7 @@ std::optional<KeyTest> readKeyTest(Fields& fields) {
     return std::nullopt;
   }
   KeyTest test{label ? KeyTest::Place::Label : KeyTest::Place::Annotation, label ? *label : *annotation,
-               fields.strings("values")};
+               readStrings(fields, "values")};
   if (!kube::isQualifiedName(test.key))
     fields.fail(label ? "label" : "annotation",
                 fields.pathOf(label ? "label" : "annotation") +

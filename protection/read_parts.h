@@ -15,6 +15,9 @@ namespace lastout::protection {
 // The maps of a list; too many of them are a mistake.
 std::vector<kube::Fields> readItems(kube::Fields& fields, std::string_view key);
 
+// A list of strings; too many of them are a mistake.
+std::vector<std::string> readStrings(kube::Fields& fields, std::string_view key);
+
 // Keys with dots between them; a dot before the first is allowed, as in JSONPath.
 std::optional<FieldPath> readPath(kube::Fields& fields, std::string_view key);
 FieldPath readRequiredPath(kube::Fields& fields, std::string_view key);

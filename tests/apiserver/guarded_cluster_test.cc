@@ -116,6 +116,52 @@ TEST_F(GuardedCluster, KeepsWhatTheProviderNeeds) {
   expect(200, "DELETE", secrets + "/certs");
 }
 
+TEST_F(GuardedCluster, EnforcesTheDeletionPoliciesThatAreStored) {
+  const std::string policies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+  const auto policy = [](const char* name, const char* resource, const Json& rest) {
+    Json spec = {{"objects", Json::array({{{"resources", Json::array({{{"resource", resource}}})}}})}};
+    spec.update(rest);
+    return Json{{"apiVersion", "lastout.dev/v1alpha1"},
+                {"kind", "DeletionPolicy"},
+                {"metadata", {{"name", name}}},
+                {"spec", spec}};
+  };
+  const auto named = [](const char* name) {
+    return Json{{"objects", Json::array({{{"resources", Json::array({{{"resource", "configmaps"}}})},
+                                          {"names", {name}}}})}};
+  };
+  expect(201, "POST", kMaps, configMap("m"));
+  expect(201, "POST", kMaps, configMap("n"));
+  expect(201, "POST", policies, policy("p", "configmaps", named("m")));
+  EXPECT_THAT(expect(403, "DELETE", kMaps + "/m")["message"],
+              HasSubstr("ValidatingAdmissionPolicy 'lastout-policy-p' with binding 'lastout-policy-p' denied "
+                        "request: configmaps m in namespace \"default\" must not be deleted"));
+  expect(200, "PATCH", policies + "/p", {{"spec", named("n")}}, kMerge);
+  expect(200, "DELETE", kMaps + "/m");
+  expect(403, "DELETE", kMaps + "/n");
+  expect(200, "DELETE", policies + "/p");
+  expect(200, "DELETE", kMaps + "/n");
+}
+
+TEST_F(GuardedCluster, RefusesADeletionPolicyThatCannotBe) {
+  const std::string policies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+  const Json everything = {
+      {"apiVersion", "lastout.dev/v1alpha1"},
+      {"kind", "DeletionPolicy"},
+      {"metadata", {{"name", "p"}}},
+      {"spec",
+       {{"objects", Json::array({{{"resources", Json::array({{{"group", "*"}, {"resource", "*"}}})}}})}}}};
+  EXPECT_THAT(expect(403, "POST", policies, everything)["message"],
+              HasSubstr("spec.objects match everything"));
+  Json wrong = everything;
+  wrong["spec"]["when"] = Json::array({{{"label", "a b"}}});
+  EXPECT_THAT(expect(403, "POST", policies, wrong)["message"],
+              HasSubstr("spec.when[0].label is no key of a label or annotation"));
+  wrong["spec"]["when"] = Json::array({{{"label", "a/b"}}});
+  expect(201, "POST", policies, wrong);
+  expect(403, "PATCH", policies + "/p", {{"spec", {{"when", nullptr}}}}, kMerge);
+}
+
 // The type that a criterion names may go; what was meant stays guarded.
 TEST_F(GuardedCluster, RemembersWhatAServiceWasUnderstoodToSay) {
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

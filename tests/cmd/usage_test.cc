@@ -138,6 +138,7 @@ std::string endedByItself(std::string example) {
 // rest).
 bool asksACluster(const std::string& example) {
   return example.find("--server") != std::string::npos || example.starts_with("lastout uninstall") ||
+         example.starts_with("lastout policy apply") ||
          (example.find("scenarios/") == std::string::npos && example.find(" | ") == std::string::npos &&
           (example.starts_with("lastout why") || example.starts_with("lastout graph")));
 }

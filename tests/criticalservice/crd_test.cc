@@ -9,6 +9,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
+#include "tests/support/crd_schema.h"
 #include "tests/support/manifests.h"
 
 namespace lastout::criticalservice {
@@ -16,11 +17,7 @@ namespace {
 
 using ::testing::UnorderedElementsAreArray;
 
-kube::Object crd() {
-  const auto text = kube::readFile("deploy/crd/criticalservices.yaml");
-  EXPECT_TRUE(text) << kube::toString(text.error());
-  return testing::object(*text);
-}
+kube::Object crd() { return testing::crdOf("deploy/crd/criticalservices.yaml"); }
 
 const kube::Value& version(const kube::Object& crd) {
   return crd.content.at({"spec", "versions"})->asList()->at(0);
@@ -28,32 +25,6 @@ const kube::Value& version(const kube::Object& crd) {
 
 const kube::Value& specSchema(const kube::Object& crd) {
   return *version(crd).at({"schema", "openAPIV3Schema", "properties", "spec"});
-}
-
-// Every property of a schema as a path: "criteria[].finalizer.group".
-void properties(const kube::Value& schema, const std::string& path, std::set<std::string>& out) {
-  if (const kube::Value* items = schema.find("items")) properties(*items, path + "[]", out);
-  const kube::Value* map = schema.find("properties");
-  if (map == nullptr) return;
-  for (const kube::Member& member : *map->asMap()) {
-    const std::string here = path.empty() ? member.key : path + "." + member.key;
-    out.insert(here);
-    properties(member.value, here, out);
-  }
-}
-
-// The same of a manifest.
-void fields(const kube::Value& value, const std::string& path, std::set<std::string>& out) {
-  if (const auto* list = value.asList()) {
-    for (const kube::Value& item : *list) fields(item, path + "[]", out);
-  }
-  if (const auto* map = value.asMap()) {
-    for (const kube::Member& member : *map) {
-      const std::string here = path.empty() ? member.key : path + "." + member.key;
-      out.insert(here);
-      fields(member.value, here, out);
-    }
-  }
 }
 
 // A manifest's value for a schema: every property is there, with the first word of an enumeration.
@@ -99,13 +70,10 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   service.deferral = DeferralMode::Never;
   service.enforcement = EnforcementMode::Hold;
   service.dependencies.mode = DependencyMode::None;
-  std::set<std::string> written;
-  fields(*toManifest(service).find("spec"), "", written);
+  std::set<std::string> written = testing::fieldsOf(*toManifest(service).find("spec"));
   written.insert("replay");  // the former name of deferredDeletions, which is read alone
-  std::set<std::string> inSchema;
   const kube::Object object = crd();
-  properties(specSchema(object), "", inSchema);
-  EXPECT_THAT(inSchema, UnorderedElementsAreArray(written));
+  EXPECT_THAT(testing::propertiesOf(specSchema(object)), UnorderedElementsAreArray(written));
 }
 
 TEST(CriticalServiceCrd, WhateverItsSchemaHasIsRead) {
@@ -153,21 +121,13 @@ TEST(CriticalServiceCrd, ItsEnumerationsAreTheParsers) {
 TEST(CriticalServiceCrd, StatusIsASubresourceThatKeepsTheProvidersUid) {
   const kube::Object object = crd();
   EXPECT_NE(version(object).at({"subresources", "status"}), nullptr);
-  std::set<std::string> inSchema;
-  properties(*version(object).at({"schema", "openAPIV3Schema", "properties", "status"}), "", inSchema);
+  const std::set<std::string> inSchema =
+      testing::propertiesOf(*version(object).at({"schema", "openAPIV3Schema", "properties", "status"}));
   EXPECT_EQ(inSchema.count("provider.uid"), 1u);
 }
 
 TEST(CriticalServiceCrd, PrinterColumnsShowFieldsThatExist) {
-  const kube::Object object = crd();
-  std::set<std::string> inSchema;
-  properties(*version(object).at({"schema", "openAPIV3Schema"}), "", inSchema);
-  for (const kube::Value& column : *version(object).find("additionalPrinterColumns")->asList()) {
-    const std::string path = column.find("jsonPath")->asString()->substr(1);
-    if (path == "metadata.creationTimestamp") continue;
-    const std::string field = path.substr(0, path.find('['));
-    EXPECT_EQ(inSchema.count(field), 1u) << path;
-  }
+  EXPECT_THAT(testing::columnsWithoutField(version(crd())), ::testing::IsEmpty());
 }
 
 }  // namespace

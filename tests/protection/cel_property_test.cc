@@ -108,9 +108,9 @@ std::optional<std::string> byApiServer(const apiserver::Policies& policies, cons
 }
 
 #ifdef LASTOUT_SANITIZED
-constexpr int kPolicies = 200;
+constexpr int kPolicyCount = 200;
 #else
-constexpr int kPolicies = 2'000;
+constexpr int kPolicyCount = 2'000;
 #endif
 constexpr int kRequestsEach = 8;
 
@@ -120,7 +120,7 @@ TEST(CelProperty, JudgeCelAndBruteForceAgree) {
   Dice dice(seed);
   kube::ResourceMap types = withWidgets();
   int denied = 0;
-  for (int i = 0; i < kPolicies; ++i) {
+  for (int i = 0; i < kPolicyCount; ++i) {
     const PlainPolicy plain = testing::drawPolicy(dice);
     const DeletionPolicy policy = policyOf(plain.spec());
     apiserver::Policies policies;
@@ -141,7 +141,7 @@ TEST(CelProperty, JudgeCelAndBruteForceAgree) {
       ASSERT_THAT(*reviewed, ::testing::EndsWith("denied request: " + *judged)) << all;
     }
   }
-  EXPECT_GT(denied, kPolicies / 4) << "the generator draws too little that is denied";
+  EXPECT_GT(denied, kPolicyCount / 4) << "the generator draws too little that is denied";
 }
 
 }  // namespace

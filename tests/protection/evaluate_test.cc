@@ -4,66 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "protection/message.h"
 #include "tests/protection/policies.h"
+#include "tests/protection/requests.h"
 
 namespace lastout::protection {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Answers as it was told to.
-class ToldFacts : public Facts {
- public:
-  AncestorState ancestorState;
-  std::map<kube::GroupResource, Count> counts;  // of children
-  Count activity;
-  std::string listerName;
-  std::optional<std::string> listerUnknown;
-
-  AncestorState ancestor(const AncestorTest& /*test*/, const Request& /*request*/) const override {
-    return ancestorState;
-  }
-  Count children(const ChildrenTest& test, const Request& /*request*/) const override {
-    const auto found = counts.find(test.type);
-    return found == counts.end() ? Count() : found->second;
-  }
-  Count active(Activity /*activity*/, const Request& /*request*/) const override { return activity; }
-  std::string lister(const ListedBy& /*listedBy*/, const Request& /*request*/,
-                     std::optional<std::string>& unknown) const override {
-    unknown = listerUnknown;
-    return listerName;
-  }
-};
-
-// A request on an object that is written as YAML.
-struct Asked {
-  kube::Object before;
-  std::optional<kube::Object> after;
-  Request request;
-
-  explicit Asked(std::string_view yaml) : before(testing::object(yaml)) { fill(); }
-  Asked(std::string_view yaml, std::string_view newYaml)
-      : before(testing::object(yaml)), after(testing::object(newYaml)) {
-    fill();
-    request.operation = Operation::Update;
-    request.newMeta = &after->meta;
-  }
-  Asked(const Asked&) = delete;
-
- private:
-  void fill() {
-    request.object = before.key;
-    request.kind = before.kind;
-    request.meta = &before.meta;
-    request.content = &before.content;
-    request.user = "jane";
-  }
-};
 
 std::string deployment(std::string_view metadata) {
   return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop" +
@@ -73,11 +23,6 @@ std::string deployment(std::string_view metadata) {
 constexpr const char* kLabelled = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when: [{label: example.com/protect, values: [Always]}]
 )";
-
-std::string messageFor(const DeletionPolicy& policy, const Asked& asked, const Facts& facts = ToldFacts()) {
-  const auto denial = judge(policy, asked.request, facts);
-  return denial ? denial->message : "";
-}
 
 TEST(Judge, ALabelProtectsByItsValue) {
   const DeletionPolicy policy = policyOf(kLabelled);
@@ -258,7 +203,7 @@ TEST(Judge, CascadingNeedsLabelAndActivity) {
       "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {example.com/protect: Cascading}}\n");
   ToldFacts facts;
   EXPECT_FALSE(judge(policy, asked.request, facts));
-  facts.activity = {3, "web-1", std::nullopt};
+  facts.activities[Activity::Pods] = {3, "web-1", std::nullopt};
   EXPECT_EQ(judge(policy, asked.request, facts)->reason,
             "label example.com/protect is Cascading and 3 active Pods in it (web-1, …)");
   EXPECT_FALSE(judge(policy, asked.request, facts, Part::Local)) << "the API server cannot count Pods";

@@ -273,6 +273,10 @@ TEST(ParsePolicy, BoundsItsLists) {
   spec += "  when:\n";
   for (int i = 0; i < 65; ++i) spec += "  - {label: a/b}\n";
   EXPECT_THAT(problemsOf(spec), HasSubstr("spec.when has 65 entries; 64 are the most"));
+  std::string names = "a0";
+  for (int i = 1; i < 257; ++i) names += ", a" + std::to_string(i);
+  EXPECT_THAT(problemsOf("  objects: [{resources: [{resource: pods}], names: [" + names + "]}]\n"),
+              HasSubstr("spec.objects[0].names has 257 entries; 256 are the most"));
 }
 
 TEST(ParsePolicy, TellsThePlace) {

@@ -1,0 +1,292 @@
+// lastout policy: deletion policies, and the profiles of other systems: shown, applied, taken away.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "client/access.h"
+#include "client/apply.h"
+#include "cmd/commands.h"
+#include "cmd/policy_sources.h"
+#include "cmd/source.h"
+#include "cmd/usage.h"
+#include "kube/quoting.h"
+#include "kube/yaml_text.h"
+#include "protection/cel.h"
+#include "protection/describe.h"
+#include "protection/profiles.h"
+
+namespace lastout::cmd {
+namespace {
+
+using PrintedJson = nlohmann::ordered_json;
+
+constexpr const char* kPolicyExamples = R"(Examples:
+  lastout policy list                                the profiles: policies of other systems
+  lastout policy show karmada                        what it protects, and where each part runs
+  lastout policy apply karmada --kubeconfig lastout.kubeconfig
+
+Each of its commands has its own --help with more examples.
+Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
+
+constexpr const char* kListExamples = R"(Examples:
+  lastout policy list
+
+Exit codes: 0 done.)";
+
+constexpr const char* kShowExamples = R"(Examples:
+  lastout policy show karmada                        what it protects, and where each part runs
+  lastout policy show orkestra --policies webhook    the same where the API server evaluates nothing
+  lastout policy show kruise -o yaml                 the policies, to be edited and applied
+  lastout policy show karmada --admission-policies   what kubectl apply takes, without any lastout
+
+Of a katalog of Orkestra's it says how each CRD is protected.
+Exit codes: 0 done; 2 bad input.)";
+
+constexpr const char* kApplyExamples = R"(Examples:
+  lastout policy apply karmada                       into the cluster of KUBECONFIG
+  lastout policy apply karmada kruise --dry-run      the API server says what it would do
+  lastout policy apply my-policies.yaml --kubeconfig lastout.kubeconfig
+
+Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
+
+constexpr const char* kRemoveExamples = R"(Examples:
+  lastout policy remove karmada                      its policies, in the cluster of KUBECONFIG
+  lastout policy remove karmada --dry-run
+
+Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
+
+constexpr const char* kImportExamples = R"(Examples:
+  lastout policy import katalog.yaml                 the policies that say the same, in YAML
+  lastout policy import katalog.yaml --crd app=apps.security.orkestra.io
+  lastout policy import katalog.yaml | lastout policy apply -
+
+Read are security.deletionProtection {enabled, strictMode, failurePolicy, cleanupOnShutdown} and of each CRD of spec.crds
+its deletionProtection {protectCRD, protectCRs, strictMode} and apiTypes {group, plural}.
+Exit codes: 0 done; 2 bad input.)";
+
+struct PolicyChoice {
+  std::vector<std::string> words;
+  std::string profile;
+  std::string file;
+  std::vector<std::string> crds;
+  std::string output = "text";
+  std::string policies = "api-server";
+  bool admissionPolicies = false;
+  std::string kubeconfig;
+  std::string context;
+  bool dryRun = false;
+};
+
+int runList() {
+  size_t width = 0;
+  for (const protection::Profile& one : protection::profiles()) width = std::max(width, one.name.size());
+  for (const protection::Profile& one : protection::profiles())
+    std::cout << one.name << std::string(width + 2 - one.name.size(), ' ') << one.summary << "\n";
+  return kOk;
+}
+
+void printDocuments(const std::vector<PrintedJson>& documents, bool asJson) {
+  if (asJson) {
+    std::cout << PrintedJson{{"apiVersion", "v1"}, {"kind", "List"}, {"items", documents}}.dump(2) << "\n";
+    return;
+  }
+  for (size_t i = 0; i < documents.size(); ++i)
+    std::cout << (i == 0 ? "" : "---\n") << kube::toYaml(documents[i]);
+}
+
+void printText(const std::vector<PolicySource>& sources, protection::PolicyMode mode) {
+  bool isFirst = true;
+  for (const PolicySource& source : sources) {
+    if (source.settings) std::cout << source.name << ": " << protection::describe(*source.settings);
+    for (const protection::PolicyManifest& one : source.policies) {
+      std::cout << (isFirst && !source.settings ? "" : "\n") << protection::describe(one.policy, mode);
+      isFirst = false;
+    }
+  }
+}
+
+int runShow(const PolicyChoice& choice) {
+  const auto sources = readPolicySources(choice.words);
+  if (!sources) return badInput(sources.error());
+  std::vector<PrintedJson> documents;
+  for (const PolicySource& source : *sources) {
+    for (const protection::PolicyManifest& one : source.policies) {
+      if (!choice.admissionPolicies) {
+        documents.push_back(kube::toJson(one.object.content));
+        continue;
+      }
+      for (PrintedJson& made : protection::admissionPoliciesOf(one.policy))
+        documents.push_back(std::move(made));
+    }
+  }
+  if (choice.admissionPolicies || choice.output == "json") {
+    printDocuments(documents, choice.output == "json");
+  } else if (choice.output == "text") {
+    printText(*sources, choice.policies == "webhook" ? protection::PolicyMode::Webhook
+                                                     : protection::PolicyMode::ApiServer);
+  } else {
+    for (size_t i = 0; i < sources->size(); ++i) std::cout << (i == 0 ? "" : "---\n") << (*sources)[i].text;
+  }
+  return kOk;
+}
+
+// What is done to one policy: the word for it, "created".
+using OnePolicy =
+    std::function<kube::Result<std::string>(client::ApiServer&, const protection::PolicyManifest&)>;
+
+int inCluster(const PolicyChoice& choice, const std::vector<PolicySource>& sources, const OnePolicy& act) {
+  const auto access = openCluster(choice.kubeconfig, choice.context);
+  if (!access) return badInput(access.error());
+  const auto server = (*access)->newServer();
+  int exitCode = kOk;
+  for (const PolicySource& source : sources) {
+    for (const protection::PolicyManifest& one : source.policies) {
+      const auto done = act(*server, one);
+      if (done) {
+        std::cout << kube::toString(one.object.key) << " " << *done << (choice.dryRun ? " (dry run)" : "")
+                  << "\n";
+      } else {
+        std::cerr << kube::toString(done.error()) << "\n";
+        exitCode = kFailed;
+      }
+    }
+  }
+  return exitCode;
+}
+
+const kube::ResourceType& policyType() {
+  return *kube::ResourceMap::builtIn().find(protection::deletionPolicyType());
+}
+
+int runApply(const PolicyChoice& choice) {
+  const auto sources = readPolicySources(choice.words);
+  if (!sources) return badInput(sources.error());
+  return inCluster(
+      choice, *sources,
+      [&](client::ApiServer& server, const protection::PolicyManifest& one) -> kube::Result<std::string> {
+        const auto applied = client::apply(server, policyType(),
+                                           nlohmann::json(kube::toJson(one.object.content)), choice.dryRun);
+        if (!applied) return tl::unexpected(applied.error());
+        return *applied == client::Applied::Created   ? "created"
+               : *applied == client::Applied::Updated ? "updated"
+                                                      : "unchanged";
+      });
+}
+
+int runRemove(const PolicyChoice& choice) {
+  if (const auto profile = protection::findProfile(choice.profile); !profile)
+    return badInput(profile.error());
+  const auto sources = readPolicySources({choice.profile});
+  if (!sources) return badInput(sources.error());
+  return inCluster(
+      choice, *sources,
+      [&](client::ApiServer& server, const protection::PolicyManifest& one) -> kube::Result<std::string> {
+        const auto removed =
+            client::removeObject(server, policyType(), "", one.policy.meta.name, choice.dryRun);
+        if (!removed) return tl::unexpected(removed.error());
+        return *removed ? "deleted" : "was not there";
+      });
+}
+
+// "app=apps.security.orkestra.io".
+kube::Result<std::map<std::string, kube::GroupResource>> crdTypesOf(const std::vector<std::string>& texts) {
+  std::map<std::string, kube::GroupResource> types;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    const size_t dot = text.find('.', equals == std::string::npos ? 0 : equals);
+    if (equals == std::string::npos || equals == 0 || dot == std::string::npos || dot == equals + 1 ||
+        dot + 1 == text.size())
+      return tl::unexpected(
+          kube::Error{"--crd: write it as NAME=PLURAL.GROUP, not " + kube::inQuotes(text), {}, {}});
+    types[text.substr(0, equals)] = {text.substr(dot + 1), text.substr(equals + 1, dot - equals - 1)};
+  }
+  return types;
+}
+
+int runImport(const PolicyChoice& choice) {
+  const auto types = crdTypesOf(choice.crds);
+  if (!types) return badInput(types.error());
+  const auto source = readOrkestra(choice.file, *types);
+  if (!source) return badInput(source.error());
+  if (source->policies.empty())
+    printWarnings({{"deletion protection is not enabled in it, so there are no policies", choice.file, {}}});
+  std::cout << source->text;
+  return kOk;
+}
+
+void addCluster(CLI::App& command, PolicyChoice& choice) {
+  command.add_option("--kubeconfig", choice.kubeconfig,
+                     "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
+  command.add_option("--context", choice.context, "A context of the kubeconfig");
+  command.add_flag("--dry-run", choice.dryRun, "The API server says what it would do, and changes nothing");
+}
+
+void addShow(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int& exitCode) {
+  CLI::App* show = policy.add_subcommand("show", "Say what policies protect, and where each part runs");
+  show->footer(kShowExamples);
+  show->add_option("NAME", choice->words,
+                   "Profiles, and files or folders of policies; - is the standard input")
+      ->required();
+  show->add_option("-o,--output", choice->output, "text, yaml or json")
+      ->check(CLI::IsMember({"text", "yaml", "json"}))
+      ->capture_default_str();
+  show->add_option("--policies", choice->policies,
+                   "Where they are to run: in the API server as far as possible, or all in the webhook")
+      ->check(eitherOf("api-server", "webhook"))
+      ->capture_default_str();
+  show->add_flag("--admission-policies", choice->admissionPolicies,
+                 "The ValidatingAdmissionPolicies that are made of them, with their bindings");
+  show->callback([choice, &exitCode] { exitCode = runShow(*choice); });
+}
+
+void addApply(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int& exitCode) {
+  CLI::App* apply = policy.add_subcommand("apply", "Create the policies in a cluster, or update them");
+  apply->footer(kApplyExamples);
+  apply
+      ->add_option("NAME", choice->words,
+                   "Profiles, and files or folders of policies; - is the standard input")
+      ->required();
+  addCluster(*apply, *choice);
+  apply->callback([choice, &exitCode] { exitCode = runApply(*choice); });
+}
+
+void addRemove(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int& exitCode) {
+  CLI::App* remove = policy.add_subcommand("remove", "Delete the policies of a profile in a cluster");
+  remove->footer(kRemoveExamples);
+  remove->add_option("PROFILE", choice->profile, "The profile")->required();
+  addCluster(*remove, *choice);
+  remove->callback([choice, &exitCode] { exitCode = runRemove(*choice); });
+}
+
+void addImport(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int& exitCode) {
+  CLI::App* import = policy.add_subcommand("import", "Print the policies of an Orkestra katalog");
+  import->footer(kImportExamples);
+  import->add_option("FILE", choice->file, "The katalog; - is the standard input")->required();
+  import->add_option("--crd", choice->crds,
+                     "The type of a CRD that the katalog does not say: NAME=PLURAL.GROUP");
+  import->callback([choice, &exitCode] { exitCode = runImport(*choice);
+});
+}  // namespace
+
+}  // namespace lastout::cmd
+
+void addPolicy(CLI::App& app, int& exitCode) {
+  const auto choice = std::make_shared<PolicyChoice>();
+  CLI::App* policy = app.add_subcommand("policy", "Deletion policies, and the profiles of other systems");
+  policy->footer(kPolicyExamples);
+  policy->require_subcommand(1);
+  CLI::App* list = policy->add_subcommand("list", "List the profiles");
+  list->footer(kListExamples);
+  list->callback([&exitCode] { exitCode = runList(); });
+  addShow(*policy, choice, exitCode);
+  addApply(*policy, choice, exitCode);
+  addRemove(*policy, choice, exitCode);
+  addImport(*policy, choice, exitCode);
+}
+
+}  // namespace lastout::cmd

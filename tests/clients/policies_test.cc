@@ -1,0 +1,215 @@
+// Deletion policies of other systems against `lastout up --guard inside`, by the commands of their documents.
+#include <gmock/gmock.h>
+
+#include "tests/clients/cluster.h"
+
+namespace lastout::clients {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Policies : public Cluster {
+ public:
+  void start(std::vector<std::string> options) {
+    options.insert(options.end(), {"--speed", "20", "--guard", "inside"});
+    Cluster::start(options);
+  }
+};
+
+class KarmadaPolicy : public Policies {
+ public:
+  static constexpr const char* kLabel = " resourcetemplate.karmada.io/deletion-protected";
+
+  void SetUp() override {
+    Cluster::SetUp();
+    start({"--profile", "karmada"});
+  }
+  void protect(const std::string& object) const { kubectl("label " + object + kLabel + "=Always"); }
+};
+
+// The rows of the test plan.
+TEST_F(KarmadaPolicy, WhatIsNotProtectedMayBeDeleted) {
+  kubectl("create configmap free");
+  EXPECT_EQ(kubectl("delete configmap free"), "configmap \"free\" deleted");
+}
+
+TEST_F(KarmadaPolicy, WhatIsProtectedIsNotDeleted) {
+  kubectl("create namespace minio");
+  kubectl("create service clusterip mysql --tcp=3306 -n minio");
+  for (const std::string object : {"namespace minio", "service mysql -n minio"}) {
+    protect(object);
+    EXPECT_THAT(kubectl("delete " + object, 1),
+                AllOf(HasSubstr("(Forbidden)"), HasSubstr("is protected, and must not be deleted"),
+                      HasSubstr("label resourcetemplate.karmada.io/deletion-protected is Always")));
+    kubectl("get " + object);
+  }
+}
+
+TEST_F(KarmadaPolicy, WhatWasProtectedMayBeDeletedAfterwards) {
+  kubectl("create configmap settings");
+  protect("configmap settings");
+  kubectl("delete configmap settings", 1);
+  kubectl(std::string("label configmap settings") + kLabel + "-");
+  EXPECT_EQ(kubectl("delete configmap settings"), "configmap \"settings\" deleted");
+}
+
+TEST_F(KarmadaPolicy, NoOtherValueProtects) {
+  kubectl("create configmap settings");
+  kubectl(std::string("label configmap settings") + kLabel + "=always");
+  kubectl("delete configmap settings");
+}
+
+TEST_F(KarmadaPolicy, ForceIsNoWayRound) {
+  kubectl("run web --image=example.com/web:1");
+  protect("pod web");
+  EXPECT_THAT(kubectl("delete pod web --force --grace-period=0", 1), HasSubstr("is protected"));
+  EXPECT_THAT(kubectl("delete pod web --now", 1), HasSubstr("is protected"));
+  EXPECT_THAT(kubectl("delete pod web --dry-run=server", 1), HasSubstr("is protected"));
+  kubectl("get pod web");
+}
+
+TEST_F(KarmadaPolicy, OfACollectionTheProtectedOnesStay) {
+  for (const char* name : {"one", "two", "three"}) kubectl("create secret generic " + std::string(name));
+  protect("secret two");
+  EXPECT_THAT(run("kubectl delete --raw /api/v1/namespaces/default/secrets").out, HasSubstr("is protected"));
+  EXPECT_THAT(kubectl("delete secrets --all", 1), HasSubstr("is protected"));
+  EXPECT_EQ(kubectl("get secrets -o name"), "secret/two");
+}
+
+TEST_F(KarmadaPolicy, ACustomResourceDefinitionIsProtectedLikeAnythingElse) {
+  write("crd.yaml",
+        "apiVersion: apiextensions.k8s.io/v1\n"
+        "kind: CustomResourceDefinition\n"
+        "metadata: {name: apps.example.com}\n"
+        "spec:\n"
+        "  group: example.com\n"
+        "  scope: Namespaced\n"
+        "  names: {plural: apps, singular: app, kind: App}\n"
+        "  versions:\n"
+        "  - name: v1\n"
+        "    served: true\n"
+        "    storage: true\n"
+        "    schema: {openAPIV3Schema: {type: object}}\n");
+  kubectl("create -f $FOLDER/crd.yaml");
+  protect("crd apps.example.com");
+  EXPECT_THAT(kubectl("delete crd apps.example.com", 1), HasSubstr("is protected"));
+}
+
+TEST_F(KarmadaPolicy, APolicyThatIsGoneProtectsNothing) {
+  kubectl("create configmap settings");
+  protect("configmap settings");
+  kubectl("delete configmap settings", 1);
+  EXPECT_THAT(run("lastout policy remove karmada --kubeconfig $CONFIG").out, HasSubstr("/karmada deleted"));
+  kubectl("delete configmap settings");
+}
+
+TEST_F(KarmadaPolicy, AnEditedPolicyCountsAsItIsNow) {
+  kubectl("create configmap settings");
+  kubectl(std::string("label configmap settings") + kLabel + "=Never");
+  kubectl(
+      "patch delpol karmada --type=json -p '[{\"op\": \"replace\", \"path\": \"/spec/when/0/values/0\", "
+      "\"value\": \"Never\"}]'");
+  kubectl("delete configmap settings", 1);
+  EXPECT_THAT(kubectl("get delpol"), AllOf(HasSubstr("BLOCKS"), HasSubstr("ENFORCED"), HasSubstr("karmada")));
+}
+
+TEST_F(KarmadaPolicy, APolicyThatCannotBeIsRefused) {
+  write("wrong.yaml",
+        "apiVersion: lastout.dev/v1alpha1\n"
+        "kind: DeletionPolicy\n"
+        "metadata: {name: all}\n"
+        "spec: {objects: [{resources: [{group: '*', resource: '*'}]}]}\n");
+  EXPECT_THAT(kubectl("create -f $FOLDER/wrong.yaml", 1),
+              HasSubstr("spec.objects match everything, and nothing says when they are protected"));
+  EXPECT_THAT(kubectl("get delpol -o name"), Not(HasSubstr("/all")));
+}
+
+class OrkestraPolicy : public Policies {
+ public:
+  static constexpr const char* kProtection = " orkestra.io/deletion-protection";
+
+  void SetUp() override {
+    Cluster::SetUp();
+    start({"--profile", "orkestra"});
+    write("app.yaml",
+          "apiVersion: apiextensions.k8s.io/v1\n"
+          "kind: CustomResourceDefinition\n"
+          "metadata: {name: apps.security.orkestra.io}\n"
+          "spec:\n"
+          "  group: security.orkestra.io\n"
+          "  scope: Namespaced\n"
+          "  names: {plural: apps, singular: app, kind: App}\n"
+          "  versions:\n"
+          "  - name: v1\n"
+          "    served: true\n"
+          "    storage: true\n"
+          "    schema: {openAPIV3Schema: {type: object}}\n"
+          "---\n"
+          "apiVersion: security.orkestra.io/v1\n"
+          "kind: App\n"
+          "metadata: {name: my-app, namespace: default}\n");
+    waitUntil("kubectl apply -f $FOLDER/app.yaml");
+    kubectl(std::string("label app my-app") + kProtection + "=true");
+  }
+};
+
+TEST_F(OrkestraPolicy, ALabelledObjectIsNotDeleted) {
+  EXPECT_THAT(kubectl("delete app my-app", 1),
+              HasSubstr("[App \"my-app\"] deletion is blocked by Orkestra deletion protection."));
+  kubectl("get app my-app");
+}
+
+TEST_F(OrkestraPolicy, StrictModeKeepsTheLabel) {
+  const std::string denied =
+      "[Orkestra Security] The App \"my-app\" in namespace \"default\" carries the deletion-protection "
+      "label. "
+      "Removing this label is blocked because strictMode is enabled. To unprotect this resource: - Opt out "
+      "in "
+      "the katalog using: '<crd>.deletionProtection.strictMode: false'";
+  EXPECT_THAT(kubectl(std::string("label app my-app") + kProtection + "-", 1), HasSubstr(denied));
+  EXPECT_THAT(kubectl(std::string("label app my-app") + kProtection + "=false --overwrite", 1),
+              HasSubstr(denied));
+  kubectl("label app my-app team=a");
+  kubectl("delete app my-app", 1);
+}
+
+TEST_F(OrkestraPolicy, TheExemptionLabelLetsTheLabelGo) {
+  kubectl("label app my-app orkestra.io/strict-mode-exempt=true");
+  kubectl("delete app my-app", 1);
+  kubectl(std::string("label app my-app") + kProtection + "-");
+  kubectl("delete app my-app");
+}
+
+TEST_F(OrkestraPolicy, OneUpdateMayExemptAndTakeTheLabelAway) {
+  kubectl(std::string("label app my-app") + kProtection + "- orkestra.io/strict-mode-exempt=true");
+  kubectl("delete app my-app");
+}
+
+// Nobody but a person sets the labels, and strict mode is off.
+TEST_F(OrkestraPolicy, GatewayOnlyWithoutStrictModeByHand) {
+  kubectl("delete delpol orkestra-strict-mode");
+  kubectl("delete app my-app", 1);
+  kubectl(std::string("label app my-app") + kProtection + "-");
+  EXPECT_THAT(kubectl("delete app my-app"), HasSubstr("\"my-app\" deleted"));
+}
+
+// The emergency path: protection that is taken back protects nothing.
+TEST_F(OrkestraPolicy, DisabledAltogetherItBlocksNothing) {
+  EXPECT_EQ(run("lastout policy remove orkestra --kubeconfig $CONFIG").exitCode, 0);
+  kubectl("delete app my-app");
+}
+
+TEST_F(OrkestraPolicy, ItsOwnInfrastructureIsProtectedByTheSameLabel) {
+  kubectl("create serviceaccount gateway");
+  kubectl("create clusterrolebinding gateway --clusterrole=view --serviceaccount=default:gateway");
+  for (const std::string object : {"serviceaccount gateway", "clusterrolebinding gateway"}) {
+    kubectl("label " + object + kProtection + "=true");
+    EXPECT_THAT(kubectl("delete " + object, 1),
+                HasSubstr("deletion is blocked by Orkestra deletion protection"));
+  }
+}
+
+}  // namespace
+}  // namespace lastout::clients
