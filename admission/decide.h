@@ -74,9 +74,11 @@ enum class Reason : uint8_t {
   CriterionUnknown,  // nothing is seen to hold a criterion, but its type is not known well enough
   ServicesLeft,      // lastout's own namespace
   // decide() never returns these:
-  Unconfirmed,  // the confirming read before an ALLOW failed, or went beyond its budget
-  Invalid,      // a CriticalService that can never work, or may not be changed so
-  Forbidden,    // a CriticalService whose writer may not do what it would have lastout do
+  Unconfirmed,        // the confirming read before an ALLOW failed, or went beyond its budget
+  Invalid,            // a CriticalService that can never work, or may not be changed so
+  Forbidden,          // a CriticalService whose writer may not do what it would have lastout do
+  Protected,          // a DeletionPolicy protects the object
+  ProtectionUnknown,  // whether one does cannot be found out
 };
 
 struct Decision {

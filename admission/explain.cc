@@ -112,6 +112,10 @@ std::string_view toString(Reason reason) {
       return "Invalid";
     case Reason::Forbidden:
       return "Forbidden";
+    case Reason::Protected:
+      return "Protected";
+    case Reason::ProtectionUnknown:
+      return "ProtectionUnknown";
   }
   return "";
 }

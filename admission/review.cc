@@ -233,6 +233,32 @@ std::string serviceText(const std::optional<element>& object) {
   });
 }
 
+// As textOf(), without managedFields, which may be most of it, and which no policy looks at.
+std::string policyText(const std::optional<element>& object) {
+  if (!object) return {};
+  const auto ofMetadata = [](std::string_view key, element value) {
+    return key == "managedFields" ? std::string() : std::string(simdjson::minify(value));
+  };
+  return mapText(*object, [&](std::string_view key, element value) {
+    return key == "metadata" ? mapText(value, ofMetadata) : std::string(simdjson::minify(value));
+  });
+}
+
+std::vector<std::string> readGroups(const std::optional<element>& info, std::string& problem) {
+  const Part user(info, "request.userInfo", {"groups"}, problem);
+  std::vector<std::string> groups;
+  const auto list = user.any("groups");
+  simdjson::dom::array names;
+  if (!list) return groups;
+  if (list->get(names) != simdjson::SUCCESS) user.fail("groups", " must be a list");
+  for (const element name : names) {
+    std::string_view text;
+    if (name.get(text) != simdjson::SUCCESS) user.fail("groups", " must hold strings");
+    groups.emplace_back(text);
+  }
+  return groups;
+}
+
 // The user's name.
 std::string_view readUser(const std::optional<element>& info, std::string& problem) {
   const Part user(info, "request.userInfo", {"username", "uid", "groups", "extra"}, problem);
@@ -247,7 +273,7 @@ std::string readUserInfo(const std::optional<element>& info, std::string& proble
   return text;
 }
 
-Review readReview(const Part& request, std::string& problem) {
+Review readReview(const Part& request, Kept kept, std::string& problem) {
   Review review;
   review.uid = request.requiredText("uid");
   review.operation = readOperation(request);
@@ -262,6 +288,10 @@ Review readReview(const Part& request, std::string& problem) {
   if (problem.empty() && review.operation != Operation::Create && review.object.name.empty())
     problem = "neither request.name nor metadata.name of request.oldObject is there";
   if (review.operation == Operation::Delete) review.deletion = readDeletion(request, oldMetadata, problem);
+  if (problem.empty() && kept == Kept::Objects) {
+    review.groups = readGroups(user, problem);
+    if (review.operation == Operation::Delete) review.oldObject = policyText(request.any("oldObject"));
+  }
   if (!problem.empty() || review.operation == Operation::Delete) return review;
   review.userInfo = readUserInfo(user, problem);
   const auto text = review.object.type == criticalservice::criticalServiceType() ? serviceText : textOf;
@@ -270,7 +300,7 @@ Review readReview(const Part& request, std::string& problem) {
   return review;
 }
 
-tl::expected<Review, ReviewError> readBody(std::string_view body) {
+tl::expected<Review, ReviewError> readBody(std::string_view body, Kept kept) {
   const kube::JsonDocument document(body, kDeepest);
   if (!document.isWhole()) return notThat("the body is no JSON that is read here: " + document.problem());
   const element root = document.root();
@@ -286,23 +316,23 @@ tl::expected<Review, ReviewError> readBody(std::string_view body) {
     if (std::string wrong = reviewFrameProblem(frame, request); !wrong.empty())
       return notThat(std::move(wrong));
   }
-  Review review = readReview(request, problem);
+  Review review = readReview(request, kept, problem);
   if (!problem.empty()) return notThat("the AdmissionReview is not understood: " + problem);
   return review;
 }
 
 }  // namespace
 
-tl::expected<Review, ReviewError> parseReview(std::string_view body) {
+tl::expected<Review, ReviewError> parseReview(std::string_view body, Kept kept) {
   if (body.size() > kMostReviewBytes) {
     return Refused(
         ReviewError{413, "the body is longer than " + std::to_string(kMostReviewBytes) + " bytes"});
   }
-  if (body.size() <= kLargeBytes) return readBody(body);
+  if (body.size() <= kLargeBytes) return readBody(body, kept);
   // One at a time: reading takes some thirteen times the bytes.
   static kube::Mutex large;
   const kube::MutexLock lock(large);
-  return readBody(body);
+  return readBody(body, kept);
 }
 
 std::string_view toString(Operation operation) { return kOperations[static_cast<size_t>(operation)].first; }

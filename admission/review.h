@@ -44,11 +44,13 @@ struct Review {
   // All that the API server knows of the user (username, uid, groups, extra), as JSON of at most
   // kMostUserBytes. Empty for a DELETE.
   std::string userInfo;
+  std::vector<std::string> groups;  // the user's; with Kept::Objects alone
   bool dryRun = false;
   Deletion deletion;  // of a DELETE
-  // JSON; "": there is none. Empty for a DELETE, of which the name and `deletion` are all that is needed. A
-  // CriticalService is kept without its annotations, managedFields, generation and status: only its spec is
-  // judged, and it can be changed however large the others are.
+  // JSON; "": there is none. Empty for a DELETE, unless Kept::Objects is asked for: the name and `deletion`
+  // are all that CriticalServices need of one. A CriticalService is kept without its annotations,
+  // managedFields, generation and status: only its spec is judged, and it can be changed however large the
+  // others are.
   std::string newObject;
   std::string oldObject;
 };
@@ -60,11 +62,15 @@ struct ReviewError {
   std::string message;
 };
 
+// What to keep of a DELETE's object and of the user: nothing more, or, for deletion policies, the object as
+// it is without its managedFields, and the user's groups.
+enum class Kept : uint8_t { Deletion, Objects };
+
 // Returns the review in a request's body. Fails with words of its own for too many bytes, no JSON, not UTF-8,
 // nesting that is too deep, the same key twice, no AdmissionReview, a version other than v1, no uid, a field
 // that is missing or has the wrong type, an unknown operation, a userInfo that is too large, and a DELETE or
 // UPDATE that names no object. Unknown fields are passed over: newer API servers send more.
-tl::expected<Review, ReviewError> parseReview(std::string_view body);
+tl::expected<Review, ReviewError> parseReview(std::string_view body, Kept kept = Kept::Deletion);
 
 // The reason why a request is denied. The texts must outlive this; the texts of an Explanation's causes live
 // in its `words`.

@@ -239,6 +239,8 @@ int runServe(const ServeOptions& options) {
   serving.webhook = std::move(*webhook);
   serving.webhookScope =
       options.webhookScope == "types" ? server::WebhookScope::Types : server::WebhookScope::Objects;
+  serving.policies =
+      options.policies == "webhook" ? protection::PolicyMode::Webhook : protection::PolicyMode::ApiServer;
   serving.certificates = secretOf(options);
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
@@ -322,6 +324,14 @@ void addServe(CLI::App& app, int& exitCode) {
           "What the webhook configuration asks about: objects, the guarded ones alone; types, all of their "
           "types, for API servers before Kubernetes 1.30")
       ->check(eitherOf("objects", "types"))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--policies", options->policies,
+          "Where DeletionPolicies run: apiserver, what a request alone tells as ValidatingAdmissionPolicies "
+          "and "
+          "the rest in the webhook; webhook, all of them there, for API servers before Kubernetes 1.30")
+      ->check(eitherOf("apiserver", "webhook"))
       ->capture_default_str();
   command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");
   command

@@ -37,6 +37,7 @@ struct ServeOptions {
   std::string secret;
   bool manageWebhook = true;
   std::string webhookScope = "objects";
+  std::string policies = "apiserver";
   std::string ownNamespace;
   int denyStatus = 403;
   bool auditOnly = false;

@@ -9,7 +9,7 @@
 namespace lastout::protection {
 namespace {
 
-const kube::GroupResource kNamespaces{"", "namespaces"};
+const kube::GroupResource kSpaces{"", "namespaces"};
 const kube::GroupResource kPods{"", "pods"};
 const kube::GroupResource kClaims{"", "persistentvolumeclaims"};
 
@@ -56,15 +56,6 @@ bool isRemote(const DeletionPolicy& policy) {
          std::any_of(policy.when.begin(), policy.when.end(), [](const Case& one) { return !one.isLocal(); });
 }
 
-Count replicasOf(const Request& request) {
-  static const FieldPath kReplicas{{"spec", "replicas"}};
-  const kube::Value* replicas = kReplicas.in(*request.content);
-  if (replicas == nullptr) return {1, {}, std::nullopt};
-  const int64_t* number = replicas->asInteger();
-  if (number == nullptr) return {0, {}, "its spec.replicas is no whole number"};
-  return {static_cast<uint32_t>(std::clamp<int64_t>(*number, 0, UINT32_MAX)), {}, std::nullopt};
-}
-
 }  // namespace
 
 AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found) {
@@ -83,7 +74,7 @@ void FactIndex::setPolicies(const std::vector<DeletionPolicy>& policies) {
   ancestorKinds_.clear();
   definitions_.clear();
   const AllQuestions all = questions();
-  for (const kube::GroupResource& type : {kNamespaces, kube::crdType()}) {
+  for (const kube::GroupResource& type : {kSpaces, kube::crdType()}) {
     const auto known = types_.find(type);
     const auto asked = all.find(type);
     if (known == types_.end() || asked == all.end() || known->second->questions() != asked->second) continue;
@@ -119,7 +110,7 @@ void FactIndex::ask(const Case& one, AllQuestions& all) const {
   if (!one.ancestor->orOfNamespace) return;
   for (const std::string* key : {&one.ancestor->nameLabel, &one.ancestor->kindLabel,
                                  &one.ancestor->versionLabel, &one.ancestor->groupLabel})
-    addOnce(all[kNamespaces].namespaceLabels, *key);
+    addOnce(all[kSpaces].namespaceLabels, *key);
 }
 
 // What is asked of a type changes only together with its generation, so that whoever tells it begins again.
@@ -166,9 +157,16 @@ void FactIndex::know(const kube::GroupResource& type, std::string whyNot, uint64
   if (TypeFacts* const facts = toldOf(type, generation)) facts->know(std::move(whyNot));
 }
 
+void FactIndex::absent(const kube::GroupResource& type) {
+  const auto found = types_.find(type);
+  if (found == types_.end()) return;
+  found->second = std::make_unique<TypeFacts>(found->second->questions(), ++generation_);
+  found->second->know("");
+}
+
 // Takes in what an object makes the index want besides; `labels`: nullptr: it is gone. True if that changed.
 bool FactIndex::note(const kube::GroupResource& type, const std::string& name, const kube::Labels* labels) {
-  if (type == kNamespaces) return labels != nullptr && noteAncestors(*labels);
+  if (type == kSpaces) return labels != nullptr && noteAncestors(*labels);
   if (type != kube::crdType()) return false;
   const bool counts = labels != nullptr && countsInstancesOf(name, *labels);
   return counts ? definitions_.insert(name).second : definitions_.erase(name) > 0;
@@ -244,7 +242,7 @@ Count FactIndex::active(Activity activity, const Request& request) const {
   switch (activity) {
     case Activity::Pods:
     case Activity::BoundClaims:
-      if (object.type != kNamespaces) return {0, {}, "only a Namespace has them"};
+      if (object.type != kSpaces) return {0, {}, "only a Namespace has them"};
       return activity == Activity::Pods
                  ? countOf(kPods, &Questions::activePods, activityGroup(object.name))
                  : countOf(kClaims, &Questions::boundClaims, activityGroup(object.name));
@@ -252,7 +250,7 @@ Count FactIndex::active(Activity activity, const Request& request) const {
       if (object.type != kube::crdType()) return {0, {}, "only a CustomResourceDefinition has them"};
       return countOf(kube::definedBy(object.name), &Questions::instances, instancesGroup());
     case Activity::Replicas:
-      return replicasOf(request);
+      return {0, {}, "the object itself tells"};
   }
   return count;
 }
@@ -275,12 +273,12 @@ NamedAncestor FactIndex::nameAncestor(const AncestorTest& test, const Request& r
   using Kind = AncestorState::Kind;
   if (namesAny(test, request.meta->labels)) return namedBy(test, request.meta->labels);
   const std::string& spaceName = request.object.namespaceName;
-  if (!test.orOfNamespace || spaceName.empty() || request.object.type == kNamespaces) return {};
+  if (!test.orOfNamespace || spaceName.empty() || request.object.type == kSpaces) return {};
   std::optional<std::string> unknown;
   const auto asks = [&](const Questions& questions) {
     return has(questions.namespaceLabels, test.nameLabel);
   };
-  const TypeFacts* const spaces = known(kNamespaces, asks, unknown);
+  const TypeFacts* const spaces = known(kSpaces, asks, unknown);
   if (spaces == nullptr) return {std::nullopt, {Kind::Unknown, *unknown}};
   const FactEntry* const space = spaces->find("", spaceName);
   if (space == nullptr || !namesAny(test, space->kept.labels)) return {};
@@ -301,6 +299,21 @@ AncestorState FactIndex::ancestor(const AncestorTest& test, const Request& reque
   const auto field = std::find(fields.begin(), fields.end(), test.field);
   return {found->kept.fields[static_cast<size_t>(field - fields.begin())] ? Kind::Protects : Kind::Frees,
           toString(*named.key)};
+}
+
+ListedKinds FactIndex::listedKinds(const ListedBy& listedBy) const {
+  const auto found = types_.find(listedBy.type);
+  if (found == types_.end() || !has(found->second->questions().listers, listedBy)) return {};
+  const TypeFacts& facts = *found->second;
+  std::set<ListedKind> kinds;
+  facts.forEach(
+      [&](const FactEntry& entry) { kinds.insert(entry.kept.kinds.begin(), entry.kept.kinds.end()); });
+  return {{kinds.begin(), kinds.end()}, facts.whyNot().empty() && facts.listsTooMuch() == nullptr};
+}
+
+bool FactIndex::isNew(const kube::GroupResource& type) const {
+  const auto found = types_.find(type);
+  return found == types_.end() || found->second->isNew();
 }
 
 // An object is in as many groups as there are ways to leave something open; each is looked up.

@@ -43,6 +43,11 @@ struct NamedAncestor {
   AncestorState state;  // without a key: Incomplete, Unknown or NotManaged
 };
 
+struct ListedKinds {
+  std::vector<ListedKind> kinds;  // sorted, each once
+  bool isAll = false;             // false: nobody can say whether there are others
+};
+
 // How an ancestor stands that was read; nullptr: it is not there.
 AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found);
 
@@ -72,6 +77,9 @@ class FactIndex : public Facts {
   // Whether all objects of the type are known now; `whyNot` is empty: they are.
   void know(const kube::GroupResource& type, std::string whyNot, uint64_t generation);
 
+  // There is nothing of the type: what was told of it is forgotten, and its generation is another one.
+  void absent(const kube::GroupResource& type);
+
   // --- Facts. A type that is not known makes an answer unknown, whatever was told of it.
   AncestorState ancestor(const AncestorTest& test, const Request& request) const override;
   Count children(const ChildrenTest& test, const Request& request) const override;
@@ -79,6 +87,10 @@ class FactIndex : public Facts {
   std::string lister(const ListedBy& listedBy, const Request& request,
                      std::optional<std::string>& unknown) const override;
 
+  // What the objects of a type list, as far as they were told.
+  ListedKinds listedKinds(const ListedBy& listedBy) const;
+  // It was never said of the type how well it is known.
+  bool isNew(const kube::GroupResource& type) const;
   // The ancestor that the labels of the request's object, or of its namespace, name.
   NamedAncestor nameAncestor(const AncestorTest& test, const Request& request) const;
 

@@ -11,6 +11,8 @@
 namespace lastout::protection {
 namespace {
 
+constexpr size_t kMostKinds = 1'000;  // that one object lists, each in as many namespaces as it names
+
 // What kind of group a name is of; its first byte.
 enum class GroupKind : char {
   Children = 'c',
@@ -146,6 +148,7 @@ class Listing {
     ListedPlace place{version.empty() ? nullptr : &group, by_.kind.textIn(selector),
                       space.empty() ? nullptr : &space};
     if (place.kind.empty()) return;
+    keepKind({version.empty() ? std::nullopt : std::optional(group), std::string(place.kind), space});
     std::vector<std::string> names;
     addTexts(by_.name, selector, names);
     addTexts(by_.names, selector, names);
@@ -158,6 +161,12 @@ class Listing {
     std::string byLabel = listedGroup(by_, place, key, value);
     add(byLabel);
     kept_.selectors.push_back({std::move(byLabel), std::move(labels)});
+  }
+
+  void keepKind(ListedKind kind) {
+    if (std::find(kept_.kinds.begin(), kept_.kinds.end(), kind) != kept_.kinds.end()) return;
+    if (kept_.kinds.size() >= kMostKinds) kept_.listsTooMuch = true;
+    if (!kept_.listsTooMuch) kept_.kinds.push_back(std::move(kind));
   }
 
   void add(std::string group) {

@@ -2,6 +2,8 @@
 // the object.
 #pragma once
 
+#include <compare>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +35,21 @@ struct LabelledSelector {
   kube::Labels labels;
 };
 
+// What a selector of a listing object is about.
+struct ListedKind {
+  std::optional<std::string> apiGroup;  // nullopt: any
+  std::string kind;
+  std::string namespaceName;  // empty: any, and none
+  auto operator<=>(const ListedKind&) const = default;
+};
+
 struct KeptFacts {
   std::vector<std::string> groups;  // sorted, each once
   std::vector<LabelledSelector> selectors;
-  std::vector<bool> fields;   // of Questions::fields, which hold
-  kube::Labels labels;        // of Questions::namespaceLabels, those that it has; of a CRD all
-  bool listsTooMuch = false;  // more than kMostListed: what it lists is not among the groups
+  std::vector<ListedKind> kinds;  // that it lists objects of, each once
+  std::vector<bool> fields;       // of Questions::fields, which hold
+  kube::Labels labels;            // of Questions::namespaceLabels, those that it has; of a CRD all
+  bool listsTooMuch = false;      // more than kMostListed: what it lists is not among the groups
 };
 
 // How many objects one object may list.

@@ -110,6 +110,10 @@ std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mod
   return placements;
 }
 
+Part webhookPartOf(const DeletionPolicy& policy, PolicyMode mode) {
+  return whyNotThere(policy, nullptr, mode).empty() ? Part::Remote : Part::All;
+}
+
 bool runsAt(const DeletionPolicy& policy, PolicyMode mode, Place place) {
   const std::vector<Placement> placements = placementsOf(policy, mode);
   return std::any_of(placements.begin(), placements.end(),

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protection/evaluate.h"
 #include "protection/policy.h"
 
 namespace lastout::protection {
@@ -30,6 +31,10 @@ struct Placement {
 
 // One for each block and case, in their order; then what is out of reach.
 std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mode);
+
+// The part that the webhook judges: of a policy with listedBy, or with a code that an API server's own policy
+// does not deny with, all of it.
+Part webhookPartOf(const DeletionPolicy& policy, PolicyMode mode);
 
 // True if the policy has a part that runs at that place.
 bool runsAt(const DeletionPolicy& policy, PolicyMode mode, Place place);

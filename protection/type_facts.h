@@ -49,7 +49,11 @@ class TypeFacts {
   uint64_t generation() const { return generation_; }
   const std::string& kind() const { return kind_; }  // of an object that was told; empty: none was
   const std::string& whyNot() const { return whyNot_; }
-  void know(std::string whyNot) { whyNot_ = std::move(whyNot); }
+  void know(std::string whyNot) {
+    whyNot_ = std::move(whyNot);
+    isNew_ = false;
+  }
+  bool isNew() const { return isNew_; }  // know() was never called
 
   // Adds the object, or puts it in place of what had its key.
   void upsert(const kube::Object& object);
@@ -85,6 +89,7 @@ class TypeFacts {
   Questions questions_;
   uint64_t generation_;
   std::string whyNot_ = "it has not been read yet";
+  bool isNew_ = true;
   std::string kind_;
   Entries entries_;
   Groups groups_;

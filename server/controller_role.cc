@@ -5,6 +5,7 @@
 #include "criticalservice/critical_service.h"
 #include "server/confirmed_verdict.h"
 #include "server/dependency_standing.h"
+#include "server/policy_entries.h"
 
 namespace lastout::server {
 namespace {
@@ -224,9 +225,12 @@ void ControllerRole::reconsider(bool knowsCertificate) {
 void ControllerRole::declareWebhook() {
   const LiveView& live = parts_.view;
   const graph::Knowledge knowledge = live.knowledge(criticalservice::criticalServiceType());
-  if (knowledge == graph::Knowledge::Absent) return keeper_->retire();
+  if (!parts_.policies.isKnown() || parts_.policies.isReadingListers()) return;
+  const std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
+  if (knowledge == graph::Knowledge::Absent && policies->all().empty()) return keeper_->retire();
   if (!admission::believable(knowledge) || !live.hasReadDependencies()) return;
   ReviewedObjects objects;
+  objects.policies = policyEntriesNow(*policies);
   live.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const graph::Graph& graph = view.graph();
     if (const auto home = graph.find({{"", "namespaces"}, "", live.ownNamespace()}))
@@ -236,6 +240,19 @@ void ControllerRole::declareWebhook() {
                   live.ownNamespace());
   });
   keeper_->setObjects(std::move(objects));
+}
+
+// Of the types as they are now: the locks of both views are not held at once.
+std::vector<WebhookEntry> ControllerRole::policyEntriesNow(const PolicySet& policies) const {
+  if (policies.all().empty()) return {};
+  kube::ResourceMap types;
+  parts_.view.inspect(
+      [&](const admission::ClusterView& /*view*/, const kube::ResourceMap& known) { types = known; });
+  std::vector<WebhookEntry> entries;
+  parts_.policies.inspect([&](const protection::FactIndex& facts) {
+    entries = policyEntries(policies.all(), options_.policies, types, facts, parts_.view.ownNamespace());
+  });
+  return entries;
 }
 
 void ControllerRole::trust(const std::string& authorities) {

@@ -19,6 +19,7 @@
 #include "server/review_paths.h"
 #include "server/shared_parts.h"
 #include "server/status_writer.h"
+#include "server/webhook_entry.h"
 #include "server/webhook_keeper.h"
 #include "server/webhook_probe.h"
 #include "server/work_keeper.h"
@@ -65,6 +66,7 @@ class ControllerRole {
   std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
   void taken();
   void declareWebhook();
+  std::vector<WebhookEntry> policyEntriesNow(const PolicySet& policies) const;
   void followPath();
   void renewPath();
   bool mayHoldAnything() const;

@@ -372,6 +372,25 @@ Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
   return standing(type);
 }
 
+void LiveView::forEachServed(const std::function<void(const client::ServedType& served)>& visit) const {
+  const kube::ReaderLock lock(mutex_);
+  for (const auto& [type, served] : discovery_.served) visit(served);
+}
+
+std::optional<std::string> LiveView::gapIn(const std::string& group) const {
+  const kube::ReaderLock lock(mutex_);
+  if (!isDiscovered_) return "it has not been found out yet";
+  if (group == "*")
+    return discovery_.gaps.empty() ? std::nullopt : std::optional(discovery_.gaps.front().why);
+  const client::DiscoveryGap* gap = discovery_.gapIn(group);
+  return gap == nullptr ? std::nullopt : std::optional(gap->why);
+}
+
+bool LiveView::isAbsent(const kube::GroupResource& type) const {
+  const kube::ReaderLock lock(mutex_);
+  return standingOfUnserved(type) == Knowledge::Absent;
+}
+
 bool LiveView::isFollowed(const kube::GroupResource& type) const {
   const kube::ReaderLock lock(mutex_);
   const auto found = watched_.find(type);

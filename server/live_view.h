@@ -88,6 +88,12 @@ class LiveView {
   // A CRD of it was seen, by this lastout or, as statuses say, a former one, and discovery of its group has
   // no gap: a type that an API server behind the API server serves now, instead, would show there.
   bool wasDefined(const kube::GroupResource& type) const;
+  // Calls it for each type that is served, with the view's lock held.
+  void forEachServed(const std::function<void(const client::ServedType& served)>& visit) const;
+  // Why not all that is served of the group ("*": of any) is known; nullopt: it is.
+  std::optional<std::string> gapIn(const std::string& group) const;
+  // Nothing serves the type, and no CRD defines it, as far as is certain; also of a type that is not wanted.
+  bool isAbsent(const kube::GroupResource& type) const;
   bool isFollowed(
       const kube::GroupResource& type) const;  // by a watch that is not broken, as far as is known
   graph::Knowledge knowledge(const kube::GroupResource& type) const;

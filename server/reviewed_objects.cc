@@ -15,6 +15,10 @@ std::set<T> inBoth(const std::set<T>& a, const std::set<T>& b) {
   return both;
 }
 
+bool has(const std::vector<WebhookEntry>& entries, const WebhookEntry& entry) {
+  return std::ranges::find(entries, entry) != entries.end();
+}
+
 }  // namespace
 
 void ReviewedObjects::add(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
@@ -31,12 +35,17 @@ void ReviewedObjects::add(const criticalservice::CriticalService& service, const
 }
 
 bool ReviewedObjects::covers(const ReviewedObjects& wanted) const {
-  return std::ranges::includes(deleted, wanted.deleted) && std::ranges::includes(scaled, wanted.scaled);
+  return std::ranges::includes(deleted, wanted.deleted) && std::ranges::includes(scaled, wanted.scaled) &&
+         std::ranges::all_of(wanted.policies,
+                             [this](const WebhookEntry& entry) { return has(policies, entry); });
 }
 
 ReviewedObjects ReviewedObjects::common(const ReviewedObjects& other) const {
-  return {inBoth(deleted, other.deleted), inBoth(scaled, other.scaled), inBoth(providers, other.providers),
-          ""};
+  ReviewedObjects both{inBoth(deleted, other.deleted), inBoth(scaled, other.scaled),
+                       inBoth(providers, other.providers)};
+  std::ranges::copy_if(policies, std::back_inserter(both.policies),
+                       [&](const WebhookEntry& entry) { return has(other.policies, entry); });
+  return both;
 }
 
 std::string ReviewedObjects::toString() const {

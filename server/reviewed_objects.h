@@ -5,10 +5,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object_key.h"
+#include "server/webhook_entry.h"
 
 namespace lastout::server {
 
@@ -17,6 +19,7 @@ struct ReviewedObjects {
   std::set<kube::ObjectKey> deleted;        // whose DELETE is reviewed, whether they exist or not
   std::set<kube::ObjectKey> scaled;         // providers whose UPDATE and scaling is reviewed, too
   std::set<kube::GroupResource> providers;  // the types of the providers among them
+  std::vector<WebhookEntry> policies = {};  // what DeletionPolicies have reviewed, as of policyEntries()
   std::string ownNamespaceUid = {};  // of lastout's Namespace, which owns the configuration; empty: none does
   bool operator==(const ReviewedObjects&) const = default;
 

@@ -20,7 +20,10 @@ using admission::Reason;
 using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
-constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
+constexpr int kForbidden = 403;
+constexpr int kTooManyRequests = 429;
+const std::string kPolicyField = "deletionpolicies.lastout.dev/";  // and the policy's name
+constexpr int kRetryAfter = 5;                                     // seconds; client-go asks up to ten times
 
 bool isService(const admission::Review& review) {
   return review.object.type == criticalservice::criticalServiceType() && review.subresource.empty() &&
@@ -62,18 +65,18 @@ Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& servic
       observer_(std::move(observer)) {}
 
 admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
-  auto review = admission::parseReview(request.body);
+  const PolicyReviews* const policies = options_.policies;
+  auto review = admission::parseReview(request.body,
+                                       policies == nullptr ? admission::Kept::Deletion : policies->kept());
   if (!review) return {review.error().status, "text/plain", review.error().message + "\n", {}};
   const TimePoint deadline = request.begun + options_.budget;
   Judgement judgement = judge(*review, deadline);
   if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete)
     judgement.explanation.message += options_.denied(*review, deadline);
-  admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
-  if (!judgement.allowed) {
-    const int code = statusFor(*review);
-    answer.refusal = {code, judgement.explanation.message, std::move(judgement.explanation.causes),
-                      code == 429 ? std::optional(kRetryAfter) : std::nullopt};
-  }
+  std::vector<protection::Denial> protections;
+  if (policies != nullptr) protections = policies->judge(*review, deadline);
+  std::vector<std::string> words;
+  admission::ReviewAnswer answer = answerOf(*review, judgement, protections, words);
   if (options_.auditOnly && answer.refusal) {
     answer.warnings.push_back("lastout only watches; it would deny this: " + judgement.explanation.message);
     answer.refusal.reset();
@@ -87,9 +90,42 @@ admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) c
   return {200, "application/json", std::move(text), {}};
 }
 
+// The union: what CriticalServices say comes first, then each policy. Code 409 says that something is in use,
+// and that alone; code 429 that it is worth to ask again, which a policy does not say. `words` are those of
+// the causes.
+admission::ReviewAnswer Reviews::answerOf(const admission::Review& review, Judgement& judgement,
+                                          const std::vector<protection::Denial>& protections,
+                                          std::vector<std::string>& words) const {
+  admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
+  if (judgement.allowed && protections.empty()) return answer;
+  const bool isAlone = judgement.allowed;
+  int code = isAlone ? protections.front().code : statusFor(review);
+  if (isAlone)
+    judgement.reason = protections.front().isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
+  judgement.allowed = false;
+  std::string& message = judgement.explanation.message;
+  if (isAlone) message.clear();
+  const size_t told = std::min(protections.size(), admission::kMostCauses);
+  words.reserve(told);
+  for (size_t i = 0; i < told; ++i) {
+    const protection::Denial& one = protections[i];
+    if (one.code != code) code = kForbidden;
+    message += (message.empty() ? "" : "; ") + one.message;
+    words.push_back(one.policy.empty() ? "" : kPolicyField + one.policy);
+    judgement.explanation.causes.push_back(
+        {toString(one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected), one.reason,
+         words.back()});
+  }
+  if (protections.size() > told)
+    message += "; and " + std::to_string(protections.size() - told) + " more DeletionPolicies";
+  answer.refusal = {code, message, std::move(judgement.explanation.causes),
+                    code == kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
+  return answer;
+}
+
 int Reviews::statusFor(const admission::Review& review) const {
   const bool waits = review.operation == Operation::Delete && !review.user.starts_with("system:");
-  return waits ? options_.denyStatus : 403;
+  return waits ? options_.denyStatus : kForbidden;
 }
 
 Reviews::Judgement Reviews::judge(const admission::Review& review, TimePoint deadline) const {

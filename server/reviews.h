@@ -17,6 +17,7 @@
 #include "server/confirming_reads.h"
 #include "server/current_services.h"
 #include "server/live_view.h"
+#include "server/policy_reviews.h"
 
 namespace lastout::server {
 
@@ -30,7 +31,8 @@ struct ReviewsOptions {
   // For reading the CriticalServices, which are few: what nobody guards does not wait long for an API server
   // that is slow, and the rest of the budget is left to what criteria name.
   std::chrono::milliseconds servicesPatience{1'000};
-  bool personsCount = false;  // of what is deferred, as of Requesters
+  const PolicyReviews* policies = nullptr;  // nullptr: no DeletionPolicies are followed
+  bool personsCount = false;                // of what is deferred, as of Requesters
   // A DELETE was denied, and the answer is given when this returns, which must be before `deadline`: with
   // what it returns after the denial's sentence.
   std::function<std::string(const admission::Review& review, TimePoint deadline)> denied =
@@ -99,6 +101,9 @@ class Reviews {
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why,
                         admission::Manner manner = admission::Manner::Ending) const;
   int statusFor(const admission::Review& review) const;
+  admission::ReviewAnswer answerOf(const admission::Review& review, Judgement& judgement,
+                                   const std::vector<protection::Denial>& protections,
+                                   std::vector<std::string>& words) const;
 
   LiveView& view_;
   ConfirmingReads& reads_;

@@ -44,6 +44,14 @@ DeferredDeletionStoreOptions storeOptions(const ServerOptions& options,
   return store;
 }
 
+PolicyViewOptions policyOptions(const ServerOptions& options) {
+  return {options.view.allowedAge, options.log};
+}
+
+PolicyWatchesOptions policyWatchesOptions(const ServerOptions& options) {
+  return {options.watcher, options.random, options.log, {}};
+}
+
 WatchesOptions watchesOptions(const ServerOptions& options, Metrics& metrics, std::function<void()> told) {
   WatchesOptions watches;
   watches.watcher = options.watcher;
@@ -61,6 +69,8 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       options_(std::move(options)),
       metrics_(options_.version),
       view_(viewOptions(options_, [this](const admission::Weakening& news) { tellOf(news); })),
+      policies_(view_, policyOptions(options_)),
+      policyReviews_(access_, view_, policies_, options_.policies),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
       rights_(access_),
@@ -71,6 +81,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
                                       [this](const DeferredDeletionEvent& news) { tellOf(news); })),
       paths_({reviewPathOf(options_.http.identity.privateKey)}),
       identity_(options_.http.identity),
+      policyWatches_(access_, view_, policies_, policyWatchesOptions(options_)),
       watches_(access_, view_, watchesOptions(options_, metrics_, [this] {
                  if (controller_) controller_->told();
                })) {
@@ -98,6 +109,8 @@ SharedParts Server::parts() {
           events_,
           annotationPolicy_,
           deferredDeletions_,
+          policies_,
+          policyReviews_,
           certificates_.get(),
           [this] { return health(); },
           [this](const DeferredDeletionEvent& news) { tellOf(news); }};
@@ -119,7 +132,9 @@ kube::Result<void> Server::build() {
 void Server::start() {
   if (certificates_) certificates_->start();
   if (controller_) controller_->start();
+  policyWatches_.start();
   watches_.observe([this] {
+    policyWatches_.reconsider();
     if (controller_) controller_->reconsider(knowsCertificate());
   });
   watches_.start();
@@ -179,7 +194,9 @@ void Server::tellOf(const admission::Weakening& news) {
   events_.tell(std::move(event));
 }
 
-Health Server::health() const { return {view_.isReady(), knowsCertificate(), isEnding_}; }
+Health Server::health() const {
+  return {view_.isReady() && policies_.isKnown(), knowsCertificate(), isEnding_};
+}
 
 Standing Server::standing() const {
   Standing now;
@@ -239,6 +256,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (controller_) controller_->end();
   reads_.stop();  // these two may be waited for
   services_.stop();
+  policyReviews_.stop();
   rights_.stop();
   if (controller_) controller_->stop();
   deferredDeletions_.stop();
@@ -246,6 +264,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   events_.stop();
   if (answers_) answers_->stop(std::chrono::milliseconds(0));
   watches_.stop();
+  policyWatches_.stop();
   if (certificates_) certificates_->stop();
 }
 

@@ -19,6 +19,9 @@
 #include "server/event_writer.h"
 #include "server/live_view.h"
 #include "server/metrics.h"
+#include "server/policy_reviews.h"
+#include "server/policy_view.h"
+#include "server/policy_watches.h"
 #include "server/server_options.h"
 #include "server/watches.h"
 #include "server/webhook_role.h"
@@ -41,6 +44,7 @@ class Server {
   // It knows the cluster well enough to decide, and has the certificate that the API server expects.
   bool isReady() const { return health().isReady(); }
   const LiveView& view() const { return view_; }
+  const PolicyView& policies() const { return policies_; }
   Health health() const;  // never waits for anything
   Standing standing() const;
 
@@ -77,6 +81,8 @@ class Server {
   const ServerOptions options_;
   Metrics metrics_;
   LiveView view_;
+  PolicyView policies_;
+  PolicyReviews policyReviews_;
   ConfirmingReads reads_;
   CurrentServices services_;
   ObjectRights rights_;
@@ -93,6 +99,7 @@ class Server {
   std::unique_ptr<ControllerRole> controller_;       // null: it does not have that role, as the next
   std::unique_ptr<WebhookRole> webhook_;
   std::unique_ptr<Answers> answers_;  // null: none are given
+  PolicyWatches policyWatches_;
   Watches watches_;
   std::atomic<bool> isEnding_{false};
   bool stopped_ = false;

@@ -11,6 +11,7 @@
 #include "admission/http_server.h"
 #include "client/watcher.h"
 #include "protection/external_step.h"
+#include "protection/placement.h"
 #include "server/answers.h"
 #include "server/certificate_secret.h"
 #include "server/deferred_deletion_store.h"
@@ -38,7 +39,8 @@ struct ServerOptions {
   // writes it: an empty URL without a Service becomes the address at which the webhook role of this process
   // listens. The webhook role by itself takes from it only whether the path for reviews is secret.
   std::optional<WebhookAddress> webhook;
-  WebhookScope webhookScope = WebhookScope::Objects;  // or Types
+  WebhookScope webhookScope = WebhookScope::Objects;                    // or Types
+  protection::PolicyMode policies = protection::PolicyMode::ApiServer;  // where DeletionPolicies run
   // The Secret whose certificate is used instead of the identity in `http`, as soon as it is there. The
   // controller role makes and renews it. Its members from `watcher` on are filled in here.
   std::optional<CertificateSecretOptions> certificates;

@@ -13,6 +13,8 @@
 #include "server/event_writer.h"
 #include "server/live_view.h"
 #include "server/metrics.h"
+#include "server/policy_reviews.h"
+#include "server/policy_view.h"
 #include "server/server_options.h"
 
 namespace lastout::server {
@@ -28,6 +30,8 @@ struct SharedParts {
   EventWriter& events;
   AdmissionPolicy& annotationPolicy;
   DeferredDeletionStore& deferredDeletions;
+  PolicyView& policies;
+  PolicyReviews& policyReviews;
   CertificateSecret* certificates = nullptr;                      // nullptr: there is no Secret
   std::function<Health()> health;                                 // by any thread
   std::function<void(const DeferredDeletionEvent& news)> tellOf;  // by any thread

@@ -48,7 +48,7 @@ Json webhookAt(const std::string& path, const WebhookConfiguration& configuratio
           {"timeoutSeconds", kReviewTimeout}};
 }
 
-std::vector<WebhookEntry> entriesOf(const WebhookConfiguration& configuration, WebhookScope scope) {
+std::vector<WebhookEntry> entriesOfServices(const WebhookConfiguration& configuration, WebhookScope scope) {
   switch (scope) {
     case WebhookScope::Namespaces:
       return entriesByNamespace(configuration.objects, configuration.ownNamespace);
@@ -60,11 +60,21 @@ std::vector<WebhookEntry> entriesOf(const WebhookConfiguration& configuration, W
   return entriesByObject(configuration.objects, configuration.ownNamespace);
 }
 
+std::vector<WebhookEntry> entriesOf(const WebhookConfiguration& configuration, WebhookScope scope) {
+  std::vector<WebhookEntry> entries = entriesOfServices(configuration, scope);
+  const bool withConditions = configuration.scope != WebhookScope::Types;
+  for (WebhookEntry& entry : entriesOfPolicies(configuration.objects, entries, withConditions))
+    entries.push_back(std::move(entry));
+  return entries;
+}
+
 Json reviewingWebhooks(const WebhookConfiguration& configuration, WebhookScope scope) {
   Json webhooks = Json::array();
   for (WebhookEntry& entry : entriesOf(configuration, scope)) {
     Json webhook = webhookAt(configuration.address.reviewPath, configuration, entry.name.c_str(),
                              std::move(entry.rules), std::move(entry.namespaceSelector));
+    webhook["objectSelector"] = std::move(entry.objectSelector);
+    if (!entry.failsClosed) webhook["failurePolicy"] = "Ignore";
     if (!entry.condition.empty())
       webhook["matchConditions"] =
           Json::array({{{"name", "guarded"}, {"expression", std::move(entry.condition)}}});

@@ -18,10 +18,10 @@ namespace {
 using EntryJson = nlohmann::json;
 using Literals = std::vector<std::string>;
 
-constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
 constexpr const char* kServicesWebhook = "criticalservices.lastout.dev";
 constexpr const char* kNamespacesWebhook = "namespaces.lastout.dev";
 constexpr const char* kDeletionsWebhook = "deletions.lastout.dev";
+constexpr const char* kPoliciesWebhook = "deletionpolicies.lastout.dev";
 constexpr size_t kDigestBytes = 8;
 // request.name is not there when a collection is deleted; oldObject is, in every DELETE and UPDATE.
 constexpr const char* kNamespacedName = "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in [";
@@ -205,6 +205,21 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
   EntryJson rules = EntryJson::array();
   for (const kube::GroupResource& type : needed) rules.push_back(deletionsOf(type));
   if (!needed.empty()) entries.push_back({"dependencies.lastout.dev", std::move(rules), withinAny(neededIn)});
+  return entries;
+}
+
+std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
+                                            const std::vector<WebhookEntry>& others, bool withConditions) {
+  std::vector<WebhookEntry> entries = objects.policies;
+  EntryNames names;
+  for (const WebhookEntry& other : others) names.take(other.name);
+  std::map<std::string, size_t> parts;  // of each name
+  for (WebhookEntry& entry : entries) {
+    const std::string name = entry.name.empty() ? kPoliciesWebhook : entry.name;
+    const size_t part = ++parts[name];
+    entry.name = names.take((part == 1 ? "" : std::to_string(part) + ".") + name);
+    if (!withConditions) entry.condition.clear();
+  }
   return entries;
 }
 

@@ -8,16 +8,9 @@
 #include <vector>
 
 #include "server/reviewed_objects.h"
+#include "server/webhook_entry.h"
 
 namespace lastout::server {
-
-// What sets one webhook apart from the others.
-struct WebhookEntry {
-  std::string name;
-  nlohmann::json rules;
-  nlohmann::json namespaceSelector;
-  std::string condition = {};  // in CEL; empty: none
-};
 
 // An expression may be of 100,000 characters; what is longer is divided among webhooks.
 inline constexpr size_t kMostConditionBytes = 90'000;
@@ -28,6 +21,11 @@ std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const 
 std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects, const std::string& ownNamespace);
 // By types.
 std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const std::string& ownNamespace);
+
+// The webhooks of objects.policies, each with a name that is not among those of `others`. Without
+// `withConditions` they are asked about more, for API servers without matchConditions.
+std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
+                                            const std::vector<WebhookEntry>& others, bool withConditions);
 
 // The literal of a string in CEL, whatever it holds (UTF-8).
 std::string celLiteral(std::string_view text);

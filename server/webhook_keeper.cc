@@ -183,8 +183,8 @@ std::optional<bool> WebhookKeeper::asksAbout(const ReviewedObjects& wanted) cons
 std::optional<bool> WebhookKeeper::asksAboutAll() const {
   const kube::MutexLock lock(mutex_);
   if (!isBelieved()) return std::nullopt;
-  return wish_ == Wish::Standing &&
-         (isRight_ || (!asked_.deleted.empty() && asked_.covers(configuration_.objects)));
+  return wish_ == Wish::Standing && (isRight_ || (!(asked_.deleted.empty() && asked_.policies.empty()) &&
+                                                  asked_.covers(configuration_.objects)));
 }
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {

@@ -21,6 +21,7 @@ std::string nameOfProcess(const client::RandomFraction& random) {
 
 ReviewsOptions reviewsOptions(const SharedParts& parts) {
   ReviewsOptions reviews = parts.options.reviews;
+  reviews.policies = &parts.policyReviews;
   reviews.personsCount = parts.options.requesters.personsCount;
   reviews.denied = [&store = parts.deferredDeletions](const admission::Review& review, TimePoint deadline) {
     return store.remember(review, deadline);

@@ -202,17 +202,6 @@ TEST_F(Active, InstancesAreFollowedOnceTheirDefinitionIsProtected) {
   EXPECT_FALSE(told.generationOf({"example.com", "gizmos"}));
 }
 
-TEST_F(Active, ReplicasAreOfTheObjectItself) {
-  const auto deployment = [](const std::string& spec) {
-    return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: " + spec +
-           "\n";
-  };
-  EXPECT_EQ(of(Activity::Replicas, deployment("{replicas: 3}")).objects, 3U);
-  EXPECT_EQ(of(Activity::Replicas, deployment("{replicas: 0}")).objects, 0U);
-  EXPECT_EQ(of(Activity::Replicas, deployment("{}")).objects, 1U);
-  EXPECT_TRUE(of(Activity::Replicas, deployment("{replicas: many}")).unknown);
-}
-
 TEST_F(Active, OnlyNamespacesAndDefinitionsHaveAny) {
   const std::string deployment =
       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n";

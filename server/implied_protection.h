@@ -1,0 +1,37 @@
+// ImpliedProtection: a Namespace stays while a protected object is in it, and a CRD while one of its
+// instances is protected (docs/decisions/implied-namespaces.md).
+#pragma once
+
+#include <vector>
+
+#include "protection/evaluate.h"
+#include "server/live_view.h"
+#include "server/policy_reads.h"
+#include "server/policy_view.h"
+
+namespace lastout::server {
+
+// Objects of one type that one review goes through.
+inline constexpr size_t kMostImpliedObjects = 5'000;
+
+// Objects of the type hold others: it is that of Namespaces, or of CRDs.
+bool mayHoldProtected(const kube::GroupResource& type);
+
+// Keeps references to all of its arguments.
+class ImpliedProtection {
+ public:
+  ImpliedProtection(const LiveView& live, const PolicyView& view, const PolicyReads& reads)
+      : live_(live), view_(view), reads_(reads) {}
+
+  // For each policy that protects an object in the Namespace, or an instance of the CRD, that is to be
+  // deleted, one denial, which names one such object; or which type could not be read until `deadline`.
+  std::vector<protection::Denial> judge(const PolicySet& policies, const protection::Request& request,
+                                        TimePoint deadline) const;
+
+ private:
+  const LiveView& live_;
+  const PolicyView& view_;
+  const PolicyReads& reads_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,201 @@
+#include "server/policy_reviews.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "kube/parse.h"
+#include "kube/quoting.h"
+#include "kube/text_at.h"
+#include "server/implied_protection.h"
+
+namespace lastout::server {
+namespace {
+
+using protection::AncestorState;
+using protection::Denial;
+
+constexpr size_t kMostAncestorReads = 8;  // in one review
+
+Denial unsure(const kube::ObjectKey& object, const std::string& why) {
+  Denial denial;
+  denial.isUncertain = true;
+  denial.reason = why;
+  denial.message = "whether a DeletionPolicy protects " + toString(object) + " cannot be found out: " + why;
+  return denial;
+}
+
+// What is not confirmed yet is kept for a read; what was read counts.
+class ConfirmedFacts : public protection::Facts {
+ public:
+  using Read = std::map<kube::ObjectKey, kube::Result<std::optional<kube::Object>>>;
+
+  ConfirmedFacts(const protection::FactIndex& index, const Read& read) : index_(index), read_(read) {}
+
+  // An ancestor that does not protect, as far as is known, is read once more.
+  AncestorState ancestor(const protection::AncestorTest& test,
+                         const protection::Request& request) const override {
+    const protection::NamedAncestor named = index_.nameAncestor(test, request);
+    if (!named.key) return named.state;
+    if (const auto found = read_.find(*named.key); found != read_.end()) {
+      if (!found->second)
+        return {AncestorState::Kind::Unknown, toString(*named.key) + ": " + found->second.error().message};
+      const std::optional<kube::Object>& object = *found->second;
+      return standingOf(test, *named.key, object ? &*object : nullptr);
+    }
+    AncestorState state = index_.ancestor(test, request);
+    if (state.kind != AncestorState::Kind::Protects) toRead_.insert(*named.key);
+    return state;
+  }
+  protection::Count children(const protection::ChildrenTest& test,
+                             const protection::Request& request) const override {
+    return index_.children(test, request);
+  }
+  protection::Count active(protection::Activity activity, const protection::Request& request) const override {
+    return index_.active(activity, request);
+  }
+  std::string lister(const protection::ListedBy& listedBy, const protection::Request& request,
+                     std::optional<std::string>& unknown) const override {
+    return index_.lister(listedBy, request, unknown);
+  }
+
+  const std::set<kube::ObjectKey>& toRead() const { return toRead_; }
+
+ private:
+  const protection::FactIndex& index_;
+  const Read& read_;
+  mutable std::set<kube::ObjectKey> toRead_;
+};
+
+// A label or an annotation that was there is gone or another one.
+bool takesAway(const kube::ObjectMeta& before, const kube::ObjectMeta& after) {
+  const auto lacks = [](const kube::Labels& old, const kube::Labels& now) {
+    return std::ranges::any_of(old, [&](const auto& one) {
+      const auto found = now.find(one.first);
+      return found == now.end() || found->second != one.second;
+    });
+  };
+  return lacks(before.labels, after.labels) || lacks(before.annotations, after.annotations);
+}
+
+bool isJudged(const admission::Review& review) {
+  using admission::Operation;
+  return review.operation == Operation::Update ||
+         (review.operation == Operation::Delete && review.subresource.empty());
+}
+
+kube::Result<kube::ObjectMeta> metaOf(const kube::Value& object) {
+  const kube::Value* metadata = object.find("metadata");
+  if (metadata == nullptr) return tl::unexpected(kube::Error{"the object has no metadata", {}, {}});
+  return kube::parseMeta(*metadata, "");
+}
+
+}  // namespace
+
+// A review as policies look at it.
+struct PolicyReviews::Asked {
+  kube::Value before;
+  kube::ObjectMeta meta;
+  std::optional<kube::ObjectMeta> newMeta;
+  protection::Request request;  // without what points to the others
+};
+
+std::optional<PolicyReviews::Asked> PolicyReviews::understand(const admission::Review& review,
+                                                              std::string& problem) const {
+  Asked asked;
+  const auto fail = [&](const std::string& why) {
+    problem = "the request is not understood: " + kube::printable(why);
+    return std::nullopt;
+  };
+  auto before = kube::parseJson(review.oldObject, "");
+  if (!before) return fail(before.error().message);
+  auto meta = metaOf(*before);
+  if (!meta) return fail(meta.error().message);
+  if (review.operation == admission::Operation::Update) {
+    const auto after = kube::parseJson(review.newObject, "");
+    if (!after) return fail(after.error().message);
+    auto newMeta = metaOf(*after);
+    if (!newMeta) return fail(newMeta.error().message);
+    asked.newMeta = std::move(*newMeta);
+    asked.request.operation = protection::Operation::Update;
+  }
+  asked.before = std::move(*before);
+  asked.meta = std::move(*meta);
+  asked.request.object = review.object;
+  asked.request.kind = kube::textAt(asked.before, {"kind"});
+  if (asked.request.kind.empty()) {
+    const auto type = live_.find(review.object.type);
+    asked.request.kind = type ? type->kind : review.object.type.resource;
+  }
+  asked.request.user = review.user;
+  asked.request.groups = review.groups;
+  asked.request.orphans = review.deletion.policy == "Orphan";
+  return asked;
+}
+
+std::vector<Denial> PolicyReviews::judge(const admission::Review& review, TimePoint deadline) const {
+  if (!isJudged(review) || !view_.mayHaveAny()) return {};
+  const bool isDelete = review.operation == admission::Operation::Delete;
+  if (const auto why = view_.whyUnknown()) {
+    const std::string known = "DeletionPolicies are not known: " + *why;
+    if (isDelete) return {unsure(review.object, known)};
+    std::string problem;
+    const std::optional<Asked> asked = understand(review, problem);
+    if (asked && !takesAway(asked->meta, *asked->newMeta)) return {};
+    return {unsure(review.object, asked ? known : problem)};
+  }
+  const std::shared_ptr<const PolicySet> policies = view_.policies();
+  const Policies about = policies->about(review.object.type);
+  const bool mayHold = isDelete && mayHoldProtected(review.object.type);
+  if (about.empty() && !mayHold) return {};
+  std::string problem;
+  std::optional<Asked> asked = understand(review, problem);
+  if (!asked) return {unsure(review.object, problem)};
+  asked->request.meta = &asked->meta;
+  asked->request.content = &asked->before;
+  if (asked->newMeta) asked->request.newMeta = &*asked->newMeta;
+  std::vector<Denial> denials = judgeAll(about, asked->request, deadline);
+  if (!mayHold) return denials;
+  const ImpliedProtection implied(live_, view_, reads_);
+  for (Denial& denial : implied.judge(*policies, asked->request, deadline))
+    denials.push_back(std::move(denial));
+  return denials;
+}
+
+// By what the watches told; then, where an ancestor does not protect by that, once more by what is read of
+// it.
+std::vector<Denial> PolicyReviews::judgeAll(const Policies& policies, const protection::Request& request,
+                                            TimePoint deadline) const {
+  ConfirmedFacts::Read read;
+  std::vector<Denial> denials;
+  std::set<kube::ObjectKey> toRead;
+  const auto judgeOnce = [&] {
+    denials.clear();
+    view_.inspect([&](const protection::FactIndex& index) {
+      const ConfirmedFacts facts(index, read);
+      for (const protection::DeletionPolicy* policy : policies)
+        if (auto denial = protection::judge(*policy, request, facts, webhookPartOf(*policy, mode_)))
+          denials.push_back(std::move(*denial));
+      toRead = facts.toRead();
+    });
+  };
+  judgeOnce();
+  if (toRead.empty()) return denials;
+  size_t reads = 0;
+  for (const kube::ObjectKey& key : toRead) {
+    if (++reads > kMostAncestorReads) break;
+    const auto type = live_.find(key.type);
+    if (!type) {
+      read.emplace(key, tl::unexpected(kube::Error{"the API server does not serve it now", {}, {}}));
+      continue;
+    }
+    view_.wantAncestors(key.type);
+    read.emplace(key, reads_.get(*type, key.name, deadline));
+  }
+  judgeOnce();
+  if (toRead.empty() || !denials.empty()) return denials;
+  return {unsure(request.object, "it has more than " + std::to_string(kMostAncestorReads) + " ancestors")};
+}
+
+}  // namespace lastout::server

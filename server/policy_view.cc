@@ -1,0 +1,238 @@
+#include "server/policy_view.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "admission/service_changes.h"
+
+namespace lastout::server {
+namespace {
+
+bool isOfAny(const protection::DeletionPolicy& policy) {
+  return policy.listedBy || std::ranges::any_of(policy.objects, [](const protection::Selection& selection) {
+           return std::ranges::any_of(selection.resources, [](const protection::ResourcePattern& pattern) {
+             return pattern.group == "*" || pattern.resource == "*";
+           });
+         });
+}
+
+protection::FactIndex::FindKind kindsOf(const LiveView& view) {
+  return [&view](std::string_view group, std::string_view kind) {
+    std::optional<protection::ServedKind> served;
+    view.inspect([&](const admission::ClusterView& /*known*/, const kube::ResourceMap& types) {
+      if (const kube::ResourceType* type = types.findKind(group, kind))
+        served = protection::ServedKind{type->type, type->namespaced};
+    });
+    return served;
+  };
+}
+
+}  // namespace
+
+PolicySet::PolicySet(std::vector<protection::DeletionPolicy> policies) : policies_(std::move(policies)) {
+  for (size_t i = 0; i < policies_.size(); ++i) {
+    if (isOfAny(policies_[i])) {
+      ofAny_.push_back(i);
+      continue;
+    }
+    for (const protection::Selection& selection : policies_[i].objects) {
+      for (const protection::ResourcePattern& pattern : selection.resources) {
+        std::vector<size_t>& those = ofType_[{pattern.group, pattern.resource}];
+        if (those.empty() || those.back() != i) those.push_back(i);
+      }
+    }
+  }
+}
+
+std::vector<const protection::DeletionPolicy*> PolicySet::about(const kube::GroupResource& type) const {
+  std::vector<size_t> those = ofAny_;
+  if (const auto found = ofType_.find(type); found != ofType_.end())
+    those.insert(those.end(), found->second.begin(), found->second.end());
+  std::ranges::sort(those);
+  std::vector<const protection::DeletionPolicy*> policies;
+  policies.reserve(those.size());
+  for (const size_t one : those) policies.push_back(&policies_[one]);
+  return policies;
+}
+
+PolicyView::PolicyView(const LiveView& view, PolicyViewOptions options)
+    : options_(std::move(options)),
+      facts_(kindsOf(view)),
+      policies_(std::make_shared<const PolicySet>(std::vector<protection::DeletionPolicy>())) {}
+
+// --- what the cluster tells of DeletionPolicies
+
+void PolicyView::upsertPolicy(const kube::Object& object) {
+  auto read = protection::parsePolicy(object);
+  bool guardsAsBefore = false;
+  {
+    const kube::WriterLock lock(mutex_);
+    Understood& known = known_[object.key.name];
+    if (known.uid != object.meta.uid) known = {object.meta.uid, std::nullopt};
+    guardsAsBefore = !read && known.policy;
+    if (read) known.policy = std::move(*read);
+    changed();
+  }
+  if (!read)
+    options_.log(Level::Warning,
+                 toString(object.key) + " cannot be understood, and " +
+                     (guardsAsBefore ? "protects what it protected before: " : "protects nothing: ") +
+                     admission::joinedMessages(read.error()));
+}
+
+void PolicyView::removePolicy(const std::string& name, std::string_view uid) {
+  const kube::WriterLock lock(mutex_);
+  const auto found = known_.find(name);
+  if (found == known_.end() || found->second.uid != uid) return;
+  known_.erase(found);
+  changed();
+}
+
+void PolicyView::knowPolicies(const client::Knowledge& knowledge, TimePoint now) {
+  const kube::WriterLock lock(mutex_);
+  now_ = now;
+  knowledge_ = knowledge;
+  areNone_ = false;
+  settle();
+}
+
+void PolicyView::noPolicies() {
+  const kube::WriterLock lock(mutex_);
+  if (areNone_) return;
+  areNone_ = true;
+  knowledge_.reset();
+  known_.clear();
+  usePolicies();
+}
+
+// Until the list is whole nothing is judged, and many come.
+void PolicyView::changed() {
+  hasChanged_ = true;
+  if (isKnown_) usePolicies();
+}
+
+void PolicyView::usePolicies() {
+  hasChanged_ = false;
+  std::vector<protection::DeletionPolicy> policies;
+  for (const auto& [name, known] : known_)
+    if (known.policy) policies.push_back(*known.policy);
+  facts_.setPolicies(policies);
+  policies_ = std::make_shared<const PolicySet>(std::move(policies));
+  settle();
+}
+
+// --- and of the types that policies ask for
+
+void PolicyView::upsert(const kube::Object& object, uint64_t generation) {
+  const kube::WriterLock lock(mutex_);
+  facts_.upsert(object, generation);
+}
+
+void PolicyView::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation) {
+  const kube::WriterLock lock(mutex_);
+  facts_.remove(key, uid, generation);
+}
+
+void PolicyView::know(const kube::GroupResource& type, const client::Knowledge& knowledge,
+                      uint64_t generation, TimePoint now) {
+  const kube::WriterLock lock(mutex_);
+  now_ = now;
+  followed_[type] = {knowledge, generation};
+  if (knowledge.state != client::Knowledge::State::NeverSynced)
+    facts_.know(type, whyNot(type, knowledge), generation);
+}
+
+void PolicyView::cannotKnow(const kube::GroupResource& type, const std::string& why, uint64_t generation) {
+  const kube::WriterLock lock(mutex_);
+  followed_.erase(type);
+  facts_.know(type, why, generation);
+}
+
+void PolicyView::absent(const kube::GroupResource& type) {
+  const kube::WriterLock lock(mutex_);
+  followed_.erase(type);
+  facts_.absent(type);
+}
+
+void PolicyView::typesChanged() {
+  const kube::WriterLock lock(mutex_);
+  facts_.typesChanged();
+}
+
+void PolicyView::wantAncestors(const kube::GroupResource& type) {
+  const kube::WriterLock lock(mutex_);
+  facts_.wantAncestors(type);
+}
+
+void PolicyView::tick(TimePoint now) {
+  const kube::WriterLock lock(mutex_);
+  now_ = now;
+  settle();
+  for (const auto& [type, followed] : followed_)
+    if (followed.knowledge.state != client::Knowledge::State::NeverSynced)
+      facts_.know(type, whyNot(type, followed.knowledge), followed.generation);
+}
+
+// As of LiveView: what a broken watch told is believed for a while.
+std::string PolicyView::whyNot(const kube::GroupResource& type, const client::Knowledge& knowledge) const {
+  using State = client::Knowledge::State;
+  switch (knowledge.state) {
+    case State::Synced:
+      return "";
+    case State::Stale:
+      if (knowledge.listed && now_ - knowledge.asOf <= options_.allowedAge) return "";
+      return "what is known of them is too old: " + knowledge.why;
+    case State::Forbidden:
+      return "lastout may not list " + toString(type) +
+             ": give its accounts get, list and watch, by a ClusterRole with the label "
+             "lastout.dev/aggregate-to-reads: \"true\"";
+    case State::NotServed:
+      return "the API server does not serve them now";
+    case State::NeverSynced:
+      break;
+  }
+  return knowledge.why.empty() ? "they have not been read yet" : knowledge.why;
+}
+
+void PolicyView::settle() {
+  if (areNone_)
+    whyUnknown_.clear();
+  else if (knowledge_)
+    whyUnknown_ = whyNot(protection::deletionPolicyType(), *knowledge_);
+  if (whyUnknown_.empty() && hasChanged_) return usePolicies();
+  isKnown_ = whyUnknown_.empty();
+  mayHaveAny_ = !isKnown_ || !policies_->all().empty();
+}
+
+// --- what follows from it
+
+std::vector<protection::WantedType> PolicyView::wanted() const {
+  const kube::ReaderLock lock(mutex_);
+  return facts_.wanted();
+}
+
+std::optional<std::string> PolicyView::whyUnknown() const {
+  const kube::ReaderLock lock(mutex_);
+  return whyUnknown_.empty() ? std::nullopt : std::optional(whyUnknown_);
+}
+
+bool PolicyView::isReadingListers() const {
+  const kube::ReaderLock lock(mutex_);
+  return std::ranges::any_of(
+      policies_->all(), [this](const protection::DeletionPolicy& policy) LASTOUT_REQUIRES_SHARED(mutex_) {
+        return policy.listedBy && facts_.isNew(policy.listedBy->type);
+      });
+}
+
+std::shared_ptr<const PolicySet> PolicyView::policies() const {
+  const kube::ReaderLock lock(mutex_);
+  return policies_;
+}
+
+void PolicyView::inspect(const std::function<void(const protection::FactIndex& facts)>& read) const {
+  const kube::ReaderLock lock(mutex_);
+  read(facts_);
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,117 @@
+// PolicyView: the DeletionPolicies of a real cluster, and what they ask of other objects, as watches tell it:
+// written by their threads, read by those that answer reviews.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "client/reflector.h"
+#include "kube/locks.h"
+#include "protection/fact_index.h"
+#include "protection/policy.h"
+#include "server/live_view.h"
+#include "server/log.h"
+
+namespace lastout::server {
+
+// Policies by the types that they may be about.
+class PolicySet {
+ public:
+  explicit PolicySet(std::vector<protection::DeletionPolicy> policies);
+  PolicySet(const PolicySet&) = delete;
+  PolicySet& operator=(const PolicySet&) = delete;
+
+  const std::vector<protection::DeletionPolicy>& all() const { return policies_; }
+  // Those whose types include this one; of those that other objects list for, all. In the order of all().
+  std::vector<const protection::DeletionPolicy*> about(const kube::GroupResource& type) const;
+
+ private:
+  std::vector<protection::DeletionPolicy> policies_;
+  std::unordered_map<kube::GroupResource, std::vector<size_t>> ofType_;
+  std::vector<size_t> ofAny_;  // with a "*" among their types, or listedBy
+};
+
+struct PolicyViewOptions {
+  std::chrono::milliseconds allowedAge{30'000};  // as of LiveView
+  Log log = [](Level, const std::string&) {};
+};
+
+// Safe for any number of threads.
+class PolicyView {
+ public:
+  // `view`: which types there are.
+  PolicyView(const LiveView& view, PolicyViewOptions options);
+  PolicyView(const PolicyView&) = delete;
+  PolicyView& operator=(const PolicyView&) = delete;
+
+  // --- what the cluster tells of DeletionPolicies
+  // One that cannot be understood leaves what was there under its name as it was.
+  void upsertPolicy(const kube::Object& object);
+  void removePolicy(const std::string& name, std::string_view uid);
+  void knowPolicies(const client::Knowledge& knowledge, TimePoint now);
+  void noPolicies();  // the API server does not serve the type, and its CRD is not there
+
+  // --- and of the types that policies ask for: as of protection::FactIndex
+  void upsert(const kube::Object& object, uint64_t generation);
+  void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation);
+  void know(const kube::GroupResource& type, const client::Knowledge& knowledge, uint64_t generation,
+            TimePoint now);
+  void cannotKnow(const kube::GroupResource& type, const std::string& why, uint64_t generation);
+  void absent(const kube::GroupResource& type);
+  void typesChanged();
+  void wantAncestors(const kube::GroupResource& type);
+  void tick(TimePoint now);  // what a broken watch told may be too old by now
+
+  // --- what follows from it
+  std::vector<protection::WantedType> wanted() const;
+  // Why the policies are not known; nullopt: they are.
+  std::optional<std::string> whyUnknown() const;
+  bool isKnown() const { return isKnown_; }  // waits for nobody
+  // Of an object that lists what a policy protects it is not known yet whether there is any.
+  bool isReadingListers() const;
+  // There is a policy, or it is not known whether there is. Waits for nobody.
+  bool mayHaveAny() const { return mayHaveAny_; }
+  std::shared_ptr<const PolicySet> policies() const;
+  // Reads more at once; `read` must not keep anything of it.
+  void inspect(const std::function<void(const protection::FactIndex& facts)>& read) const;
+
+ private:
+  struct Followed {
+    client::Knowledge knowledge;
+    uint64_t generation = 0;
+  };
+  struct Understood {
+    std::string uid;
+    std::optional<protection::DeletionPolicy> policy;  // nullopt: it never could be understood
+  };
+
+  void changed() LASTOUT_REQUIRES(mutex_);
+  void usePolicies() LASTOUT_REQUIRES(mutex_);
+  void settle() LASTOUT_REQUIRES(mutex_);
+  std::string whyNot(const kube::GroupResource& type, const client::Knowledge& knowledge) const
+      LASTOUT_REQUIRES_SHARED(mutex_);
+
+  const PolicyViewOptions options_;
+  std::atomic<bool> isKnown_{false};  // written with the lock held, as the next
+  std::atomic<bool> mayHaveAny_{true};
+  mutable kube::SharedMutex mutex_;
+  protection::FactIndex facts_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, Understood> known_ LASTOUT_GUARDED_BY(mutex_);  // by name
+  std::shared_ptr<const PolicySet> policies_ LASTOUT_GUARDED_BY(mutex_);
+  std::optional<client::Knowledge> knowledge_ LASTOUT_GUARDED_BY(mutex_);  // of the policies
+  bool hasChanged_ LASTOUT_GUARDED_BY(mutex_) = false;  // `known_`, since policies_ was made of it
+  bool areNone_ LASTOUT_GUARDED_BY(mutex_) = false;     // noPolicies()
+  std::string whyUnknown_ LASTOUT_GUARDED_BY(mutex_) = "they have not been read yet";
+  std::map<kube::GroupResource, Followed> followed_ LASTOUT_GUARDED_BY(mutex_);
+  TimePoint now_ LASTOUT_GUARDED_BY(mutex_);
+};
+
+}  // namespace lastout::server

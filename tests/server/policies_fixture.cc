@@ -1,0 +1,74 @@
+#include "tests/server/policies_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <utility>
+
+#include "kube/parse.h"
+#include "tests/protection/policies.h"
+
+namespace lastout::testing {
+namespace {
+
+constexpr const char* kPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+
+}  // namespace
+
+PoliciesTest::PoliciesTest(protection::PolicyMode mode) : policyReviews(access, view, policies, mode) {
+  server::ReviewsOptions options;
+  options.budget = options.servicesPatience = std::chrono::seconds(60);
+  options.policies = &policyReviews;
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, std::move(options),
+                                              [](const server::Verdict& /*verdict*/) {});
+  server::PolicyWatchesOptions watching;
+  watching.random = [] { return [] { return 0.5; }; };
+  watching.log = [](server::Level /*level*/, const std::string&) {};
+  watching.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
+  policyWatches = std::make_unique<server::PolicyWatches>(access, view, policies, std::move(watching));
+}
+
+PoliciesTest::~PoliciesTest() { policyWatches->stop(); }
+
+void PoliciesTest::followAll() {
+  follow();
+  policyWatches->start();
+  waitUntil([this] {
+    policyWatches->reconsider();
+    return policies.isKnown();
+  });
+}
+
+void PoliciesTest::apply(std::string_view spec, const std::string& name) {
+  create(kPolicies, jsonOf(protection::policyText(spec, name)));
+  ++applied_;
+  waitUntil([this] { return policies.policies()->all().size() == applied_; });
+}
+
+Json PoliciesTest::jsonOf(std::string_view yaml) {
+  auto documents = kube::parseYaml(yaml, "");
+  EXPECT_TRUE(documents && documents->size() == 1) << yaml;
+  return Json::parse(kube::toJson(documents->front()).dump());
+}
+
+Json PoliciesTest::get(const std::string& path) {
+  const WireAnswer answer = ask({.method = "GET", .target = path, .body = {}, .headers = {}});
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  return answer.json();
+}
+
+Json PoliciesTest::deletionOf(const std::string& path, const kube::ObjectKey& key, bool allowed,
+                              const std::string& said, const Json& more) {
+  Json request = {{"operation", "DELETE"}, {"oldObject", get(path)}};
+  request.update(more);
+  Json response;
+  waitUntil([&] {
+    policyWatches->reconsider();
+    response = reviewUpdate(key, request);
+    if (response["allowed"] != allowed) return false;
+    return allowed || response["status"]["message"].get<std::string>().find(said) != std::string::npos;
+  });
+  return response;
+}
+
+}  // namespace lastout::testing

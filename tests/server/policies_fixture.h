@@ -1,0 +1,42 @@
+// A ServerTest that follows DeletionPolicies, too.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/policy_reviews.h"
+#include "server/policy_view.h"
+#include "server/policy_watches.h"
+#include "tests/server/server_fixture.h"
+
+namespace lastout::testing {
+
+class PoliciesTest : public ServerTest {
+ public:
+  explicit PoliciesTest(protection::PolicyMode mode = protection::PolicyMode::ApiServer);
+  ~PoliciesTest() override;
+
+  // Follows the cluster and its policies from now on, until both are known.
+  void followAll();
+  // Creates the policy with that spec, and waits until it is known.
+  void apply(std::string_view spec, const std::string& name = "p");
+  // Creates the objects of a text of YAML, of these types alone: those of the core group, and CRDs.
+  void createYaml(std::string_view yaml);
+  // The `response` to the review of a DELETE of the object as it stands, once it is `allowed` or not, and,
+  // when it is not, the message contains `said`.
+  Json deletionOf(const std::string& path, const kube::ObjectKey& key, bool allowed,
+                  const std::string& said = "", const Json& more = Json::object());
+
+  Json get(const std::string& path);
+  static Json jsonOf(std::string_view yaml);
+
+  server::PolicyView policies{view, {}};
+  server::PolicyReviews policyReviews;
+  std::unique_ptr<server::PolicyWatches> policyWatches;
+
+ private:
+  size_t applied_ = 0;
+};
+
+}  // namespace lastout::testing

@@ -1,0 +1,300 @@
+// Verdicts by DeletionPolicies that need other objects, beside a real API.
+#include "server/policy_reviews.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/policies_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::Json;
+using lastout::testing::kProvider;
+using lastout::testing::PoliciesTest;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kSpaces = "/api/v1/namespaces";
+constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
+constexpr const char* kComposites = "/apis/vshn.appcat.vshn.io/v1/xvshnpostgresqls";
+constexpr const char* kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+constexpr const char* kAppcat = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when:
+  - ancestor:
+      groupLabel: appcat.vshn.io/ownergroup
+      versionLabel: appcat.vshn.io/ownerapiversion
+      kindLabel: appcat.vshn.io/ownerkind
+      nameLabel: appcat.vshn.io/ownercomposite
+      field: {path: spec.parameters.backup.deletionProtection, whenAbsent: Protected}
+  overrides: [{label: appcat.vshn.io/webhook-allowdeletion, values: ["true"]}]
+  namespaces: Ignore
+  crds: Ignore
+)";
+
+Json definition(const std::string& group, const std::string& plural, const std::string& kind,
+                const std::string& scope = "Cluster", const Json& labels = Json::object()) {
+  return {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", plural + "." + group}, {"labels", labels}}},
+          {"spec",
+           {{"group", group},
+            {"scope", scope},
+            {"names", {{"kind", kind}, {"plural", plural}}},
+            {"versions",
+             Json::array({{{"name", "v1"},
+                           {"served", true},
+                           {"storage", true},
+                           {"schema",
+                            {{"openAPIV3Schema",
+                              {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}})}}}};
+}
+
+Json ownerLabels() {
+  return {{"appcat.vshn.io/ownercomposite", "pg"},
+          {"appcat.vshn.io/ownerkind", "XVSHNPostgreSQL"},
+          {"appcat.vshn.io/ownergroup", "vshn.appcat.vshn.io"},
+          {"appcat.vshn.io/ownerapiversion", "v1"}};
+}
+
+Json objectOf(const char* apiVersion, const char* kind, const std::string& name, const Json& labels) {
+  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}, {"labels", labels}}}};
+}
+
+class AppcatReviews : public PoliciesTest {
+ protected:
+  AppcatReviews() {
+    create(kCrds, definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
+    Json composite = objectOf("vshn.appcat.vshn.io/v1", "XVSHNPostgreSQL", "pg", Json::object());
+    composite["metadata"]["finalizers"] = {"example.com/cleanup"};
+    composite["spec"]["parameters"]["backup"]["deletionProtection"] = true;
+    create(kComposites, composite);
+    create(kSpaces, objectOf("v1", "Namespace", "inst", ownerLabels()));
+    create(kClaims, objectOf("v1", "PersistentVolumeClaim", "data", Json::object()));
+    followAll();
+    apply(kAppcat, "appcat");
+  }
+  Json ofClaim(bool allowed, const std::string& said = "") {
+    return deletionOf(std::string(kClaims) + "/data", claim, allowed, said);
+  }
+  Json ofNamespace(bool allowed, const std::string& said = "") {
+    return deletionOf(std::string(kSpaces) + "/inst", space, allowed, said);
+  }
+  void setProtection(const Json& value) {
+    patch(std::string(kComposites) + "/pg",
+          {{"spec", {{"parameters", {{"backup", {{"deletionProtection", value}}}}}}}});
+  }
+
+  const kube::ObjectKey claim{{"", "persistentvolumeclaims"}, "inst", "data"};
+  const kube::ObjectKey space{{"", "namespaces"}, "", "inst"};
+  const std::string belongs = "xvshnpostgresqls.vshn.appcat.vshn.io/pg";
+};
+
+TEST_F(AppcatReviews, TheCompositeDecidesAboutItsNamespaceAndTheClaimsInIt) {
+  const Json denied = ofNamespace(false, belongs);
+  EXPECT_EQ(denied["status"]["code"], 403);
+  const Json cause = denied["status"]["details"]["causes"][0];
+  EXPECT_EQ(cause["reason"], "Protected");
+  EXPECT_EQ(cause["field"], "deletionpolicies.lastout.dev/appcat");
+  ofClaim(false, belongs);
+
+  setProtection(false);
+  ofNamespace(true);
+  ofClaim(true);
+
+  setProtection(nullptr);
+  ofClaim(false, belongs);
+}
+
+TEST_F(AppcatReviews, ACompositeThatTerminatesOrIsGoneFrees) {
+  ofClaim(false, belongs);
+  remove(std::string(kComposites) + "/pg");
+  ofClaim(true);
+  patch(std::string(kComposites) + "/pg", {{"metadata", {{"finalizers", nullptr}}}});
+  ofNamespace(true);
+}
+
+TEST_F(AppcatReviews, AnIncompleteLabelProtectsAndTheOverrideLiftsIt) {
+  const std::string path = std::string(kSpaces) + "/inst";
+  patch(path, {{"metadata", {{"labels", {{"appcat.vshn.io/ownergroup", nullptr}}}}}});
+  const Json denied = ofNamespace(false, "appcat.vshn.io/ownergroup");
+  EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "ProtectionUnknown");
+  patch(path, {{"metadata", {{"labels", {{"appcat.vshn.io/webhook-allowdeletion", "yes"}}}}}});
+  ofNamespace(false, "appcat.vshn.io/ownergroup");
+  patch(path, {{"metadata", {{"labels", {{"appcat.vshn.io/webhook-allowdeletion", "true"}}}}}});
+  ofNamespace(true);
+  ofClaim(false, "appcat.vshn.io/ownergroup");  // the override is of exactly that object
+}
+
+TEST_F(AppcatReviews, AnUnknownKindProtectsUnlessItIsOverridden) {
+  const std::string path = std::string(kClaims) + "/data";
+  Json labels = ownerLabels();
+  labels["appcat.vshn.io/ownerkind"] = "XNothing";
+  patch(path, {{"metadata", {{"labels", labels}}}});
+  ofClaim(false, "no kind XNothing");
+  patch(path, {{"metadata", {{"labels", {{"appcat.vshn.io/webhook-allowdeletion", "true"}}}}}});
+  ofClaim(true);
+}
+
+TEST_F(AppcatReviews, APolicyThatIsGoneSaysNothing) {
+  ofClaim(false, belongs);
+  remove("/apis/lastout.dev/v1alpha1/deletionpolicies/appcat");
+  ofClaim(true);
+}
+
+class PolicyReviewsTest : public PoliciesTest {
+ protected:
+  const kube::ObjectKey shop{{"", "namespaces"}, "", "shop"};
+};
+
+TEST_F(PolicyReviewsTest, DeniesADeletionUntilPoliciesAreKnown) {
+  create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
+  follow();
+  const Json denied =
+      deletionOf(std::string(kSpaces) + "/shop", shop, false, "DeletionPolicies are not known");
+  EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "ProtectionUnknown");
+}
+
+TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
+  const Json cascading = {{"policy.kruise.io/delete-protection", "Cascading"}};
+  create(kSpaces, objectOf("v1", "Namespace", "shop", cascading));
+  create(kCrds, definition("example.com", "gizmos", "Gizmo", "Cluster", cascading));
+  create("/apis/example.com/v1/gizmos", objectOf("example.com/v1", "Gizmo", "one", Json::object()));
+  Json pod = objectOf("v1", "Pod", "web", Json::object());
+  pod["spec"]["containers"] = Json::array({{{"name", "c"}, {"image", "i"}}});
+  create("/api/v1/namespaces/shop/pods", pod);
+  followAll();
+  apply(R"(  objects: [{resources: [{resource: namespaces}]}]
+  when: [{label: policy.kruise.io/delete-protection, values: [Cascading], active: Pods}]
+)",
+        "spaces");
+  apply(R"(  objects: [{resources: [{group: apiextensions.k8s.io, resource: customresourcedefinitions}]}]
+  when: [{label: policy.kruise.io/delete-protection, values: [Cascading], active: Instances}]
+)",
+        "definitions");
+  deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pods in it (Pod/web)");
+  deletionOf(std::string(kCrds) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}), false,
+             "1 instances of it (Gizmo/one)");
+  remove("/api/v1/namespaces/shop/pods/web");
+  remove("/apis/example.com/v1/gizmos/one");
+  cluster.runUntil(std::chrono::minutes(2));
+  deletionOf(std::string(kSpaces) + "/shop", shop, true);
+  deletionOf(std::string(kCrds) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}), true);
+}
+
+TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
+  create(kCrds, definition("example.com", "usages", "Usage"));
+  create("/api/v1/namespaces/default/configmaps", objectOf("v1", "ConfigMap", "key", Json::object()));
+  followAll();
+  apply(
+      R"(  listedBy: {group: example.com, resource: usages, selectors: spec.of, apiVersion: apiVersion, kind: kind, name: resourceRef.name}
+  code: 409
+  namespaces: Ignore
+  crds: Ignore
+)");
+  const kube::ObjectKey key{{"", "configmaps"}, "default", "key"};
+  const std::string path = "/api/v1/namespaces/default/configmaps/key";
+  deletionOf(path, key, true);
+  Json usage = objectOf("example.com/v1", "Usage", "u", Json::object());
+  usage["spec"]["of"] = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"resourceRef", {{"name", "key"}}}};
+  create("/apis/example.com/v1/usages", usage);
+  const Json denied = deletionOf(path, key, false, "usages/u lists it");
+  EXPECT_EQ(denied["status"]["code"], 409);
+  remove("/apis/example.com/v1/usages/u");
+  deletionOf(path, key, true);
+}
+
+TEST_F(PolicyReviewsTest, ANamespaceStaysWhileAProtectedObjectIsInIt) {
+  create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
+  const std::string maps = "/api/v1/namespaces/shop/configmaps";
+  create(maps, objectOf("v1", "ConfigMap", "a", {{"example.com/protect", "never"}}));
+  create(maps, objectOf("v1", "ConfigMap", "b", {{"example.com/protect", "Always"}}));
+  followAll();
+  apply(R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when: [{label: example.com/protect, values: [Always]}]
+)",
+        "labelled");
+  const Json denied =
+      deletionOf(std::string(kSpaces) + "/shop", shop, false, "namespaces/shop holds configmaps/shop/b");
+  EXPECT_THAT(std::string(denied["status"]["message"]),
+              AllOf(HasSubstr("DeletionPolicy labelled"), HasSubstr("namespaces: Ignore")));
+  patch(maps + "/b", {{"metadata", {{"labels", nullptr}}}});
+  deletionOf(std::string(kSpaces) + "/shop", shop, true);
+}
+
+TEST_F(PolicyReviewsTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnored) {
+  create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
+  create(kCrds, definition("example.com", "databases", "Database", "Namespaced"));
+  Json database = objectOf("example.com/v1", "Database", "main", Json::object());
+  database["spec"]["deletionProtection"] = true;
+  create("/apis/example.com/v1/namespaces/shop/databases", database);
+  followAll();
+  const std::string spec = R"(  objects: [{resources: [{group: example.com, resource: databases}]}]
+  when: [{field: {path: spec.deletionProtection}}]
+)";
+  apply(spec + "  namespaces: Ignore\n", "ignoring");
+  deletionOf(std::string(kSpaces) + "/shop", shop, true);
+  deletionOf(std::string(kCrds) + "/databases.example.com", kube::crdKey({"example.com", "databases"}), false,
+             "holds databases.example.com/shop/main");
+  apply(spec, "implying");
+  deletionOf(std::string(kSpaces) + "/shop", shop, false, "holds databases.example.com/shop/main");
+}
+
+class AllInTheWebhook : public PoliciesTest {
+ protected:
+  AllInTheWebhook() : PoliciesTest(protection::PolicyMode::Webhook) {}
+};
+
+constexpr const char* kStrict = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when: [{label: example.com/protect}]
+  blocks: [Delete, Unprotect]
+  exemptions: [{label: example.com/exempt, values: ["true"]}]
+  exempt: {groups: [keepers]}
+  namespaces: Ignore
+  crds: Ignore
+)";
+
+TEST_F(AllInTheWebhook, TheVerdictIsTheUnionWithCriticalServices) {
+  createStory();
+  const std::string path = "/apis/apps/v1/namespaces/default/deployments/provider";
+  patch(path, {{"metadata", {{"labels", {{"example.com/protect", "yes"}}}}}});
+  followAll();
+  waitFor(lastout::testing::kCoolResources, graph::Knowledge::Synced);
+  apply(kStrict, "strict");
+  apply("  objects: [{resources: [{group: apps, resource: deployments}]}]\n  code: 409\n", "usage");
+  const Json denied = deletionOf(path, kProvider, false, "usage");
+  EXPECT_EQ(denied["status"]["code"], 403);
+  const std::string message = denied["status"]["message"];
+  const size_t service = message.find("is the provider of criticalservices.lastout.dev/s");
+  EXPECT_NE(service, std::string::npos) << message;
+  std::vector<std::string> fields;
+  for (const Json& cause : denied["status"]["details"]["causes"])
+    if (cause.contains("field")) fields.push_back(cause["field"]);
+  EXPECT_THAT(fields, ::testing::IsSupersetOf(
+                          {"deletionpolicies.lastout.dev/strict", "deletionpolicies.lastout.dev/usage"}));
+  EXPECT_EQ(fields.front().find("criticalservices.lastout.dev/s"), 0U);
+}
+
+TEST_F(AllInTheWebhook, AProtectingLabelIsNotTakenAwayThroughASubresource) {
+  create(kSpaces, objectOf("v1", "Namespace", "shop", {{"example.com/protect", "yes"}}));
+  followAll();
+  apply(kStrict);
+  const kube::ObjectKey shop{{"", "namespaces"}, "", "shop"};
+  const Json before = get(std::string(kSpaces) + "/shop");
+  const auto update = [&](const Json& labels, const Json& more) {
+    Json after = before;
+    after["metadata"]["labels"] = labels;
+    Json request = {{"oldObject", before}, {"object", after}};
+    request.update(more);
+    return reviewUpdate(shop, request)["allowed"].get<bool>();
+  };
+  EXPECT_FALSE(update(Json::object(), {{"subResource", "status"}}));
+  EXPECT_FALSE(update({{"example.com/protect", "no"}}, Json::object())) << "a changed value is a removal";
+  EXPECT_TRUE(update({{"example.com/protect", "yes"}, {"more", "labels"}}, Json::object()));
+  EXPECT_TRUE(update({{"example.com/exempt", "true"}}, Json::object()));
+  EXPECT_TRUE(update(Json::object(), {{"userInfo", {{"username", "jane"}, {"groups", {"keepers"}}}}}));
+}
+
+}  // namespace
+}  // namespace lastout::server
