@@ -163,7 +163,7 @@ void ClusterView::understandAgain(std::string_view group) {
     if (!group.empty() && !criticalservice::namesGroup(*service, group)) continue;
     criticalservice::CriticalService now = understood(*service);
     if (now.criteria != service->criteria || now.seenTypes != service->seenTypes ||
-        now.misnamed != service->misnamed)
+        now.providerDoubt != service->providerDoubt || now.dependencyDoubts != service->dependencyDoubts)
       changed.push_back(std::move(now));
   }
   for (criticalservice::CriticalService& service : changed) put(std::move(service));

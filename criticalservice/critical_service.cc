@@ -133,8 +133,8 @@ std::string fieldOf(const CriticalService& service, size_t criterion) {
   return "spec.criteria[" + std::to_string(criterion) + "]";
 }
 
-bool isProviderMisnamed(const CriticalService& service) {
-  return std::ranges::find(service.misnamed, kProviderField, &Misnamed::field) != service.misnamed.end();
+std::string fieldOfDependency(size_t place) {
+  return std::string(kDependenciesField) + "[" + std::to_string(place) + "]";
 }
 
 kube::Value toManifest(const CriticalService& service) {

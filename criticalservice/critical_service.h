@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -71,13 +72,6 @@ struct DependencySpec {
 
 using Criterion = std::variant<FinalizerCriterion, SpecificResourceCriterion, InstancesCriterion>;
 
-// An object that the spec names in a namespace although its type is cluster-scoped, or the other way round.
-struct Misnamed {
-  std::string field;  // "spec.provider"
-  std::string why;    // "widgets.my.crd.group are cluster-scoped: leave the namespace out"
-  friend bool operator==(const Misnamed&, const Misnamed&) = default;
-};
-
 struct CriticalService {
   kube::ObjectMeta meta;
   kube::ObjectKey provider;
@@ -92,9 +86,11 @@ struct CriticalService {
   DeferredDeletions deferredDeletions;  // status.deferredDeletions
   // status.seenTypes: those types of its criteria, and those whose CRDs these name, that a CRD has defined.
   std::set<kube::GroupResource> seenTypes = {};
-  // The provider and listed dependencies that can be no objects. What was meant is not guarded: who wrote the
-  // name was asked for rights to an object of that name, and to no other.
-  std::vector<Misnamed> misnamed = {};
+  // Why there can be no object of the provider's name ("widgets.my.crd.group are cluster-scoped: leave the
+  // namespace out"); empty: there can be one. What was meant is not guarded: who wrote the name was asked for
+  // rights to an object of that name, and to no other.
+  std::string providerDoubt = {};
+  std::map<size_t, std::string> dependencyDoubts = {};  // the same of some of dependencies.listed, by place
   // Why the spec cannot be understood; empty: it can. Otherwise it has one criterion, in doubt, on the
   // CriticalService itself, and of all else what could be read.
   kube::Errors notUnderstood = {};
@@ -119,9 +115,8 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 // it, kDependenciesField; "spec" where that is not understood.
 std::string fieldOf(const CriticalService& service, size_t criterion);
 inline constexpr size_t kMostSeenTypes = 128;  // two for each criterion, as the CRD has it
-inline constexpr std::string_view kProviderField = "spec.provider";
-bool isProviderMisnamed(const CriticalService& service);
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
+std::string fieldOfDependency(size_t place);  // of a listed one: "spec.guard.dependencies[0]"
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and
 // unknown field has its own message. `types` resolves `resource: CustomResourceDefinition`, the way the

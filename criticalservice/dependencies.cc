@@ -355,7 +355,7 @@ std::vector<Dependency> listedDependencies(const CriticalService& service) {
   std::vector<Dependency> found;
   for (size_t i = 0; i < service.dependencies.listed.size(); ++i) {
     const kube::ObjectKey& object = service.dependencies.listed[i];
-    const std::string field = std::string(kDependenciesField) + "[" + std::to_string(i) + "]";
+    const std::string field = fieldOfDependency(i);
     found.push_back({object, field, false});
     if (runsPods(object.type) && (object.namespaceName != space || !runsPods(service.provider.type)))
       found.push_back({{kNamespaces, "", object.namespaceName}, "namespace of " + field, false});

@@ -26,11 +26,13 @@ class Understanding {
       if (auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
         specific->doubt = doubtOfObject(criterion, *specific);
     }
-    service_.misnamed.clear();
-    noteMisnamed(kProviderField, service_.provider);
+    service_.providerDoubt = doubtOfScope(service_.provider);
+    service_.dependencyDoubts.clear();
     const std::vector<kube::ObjectKey>& listed = service_.dependencies.listed;
-    for (size_t i = 0; i < listed.size(); ++i)
-      noteMisnamed(std::string(kDependenciesField) + "[" + std::to_string(i) + "]", listed[i]);
+    for (size_t i = 0; i < listed.size(); ++i) {
+      if (std::string doubt = doubtOfScope(listed[i]); !doubt.empty())
+        service_.dependencyDoubts.emplace(i, std::move(doubt));
+    }
   }
 
  private:
@@ -47,11 +49,6 @@ class Understanding {
     for (const kube::GroupResource& type : named) {
       if (types_.isDefined(type)) seen.insert(type);
     }
-  }
-
-  void noteMisnamed(std::string_view field, const kube::ObjectKey& object) {
-    std::string why = doubtOfScope(object);
-    if (!why.empty()) service_.misnamed.push_back({std::string(field), std::move(why)});
   }
 
   bool isUnseen(const kube::GroupResource& type) const {

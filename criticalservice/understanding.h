@@ -36,9 +36,9 @@ KnownTypes knownTypes(const kube::ResourceMap& types);
 
 // Sets the doubt of each criterion: a group that is served without the resource, the scope or the CRD that
 // the criterion names, or a type or CRD that was never there, unless the criterion says `ifNotInstalled:
-// Met`. Sets what is misnamed: a provider or listed dependency of another scope than its type has. Adds to
-// `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion names. Changes
-// nothing of a spec that is not understood.
+// Met`. Sets the doubts of the provider and of listed dependencies of another scope than their types have.
+// Adds to `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion names.
+// Changes nothing of a spec that is not understood.
 void understand(CriticalService& service, const KnownTypes& types);
 
 // True if a criterion, the provider or a listed dependency is of the group, or a criterion is about the CRD

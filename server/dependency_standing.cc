@@ -74,11 +74,10 @@ DependencyStanding dependencyStanding(const admission::ClusterView& view,
     return {true, "OrphanResources", "spec.deletionIntent is OrphanResources: nothing is guarded"};
   if (service.dependencies.mode == DependencyMode::None)
     return {true, "NotWanted", "spec.guard.dependencies is None"};
-  const auto misnamed = std::ranges::find_if(service.misnamed, [](const criticalservice::Misnamed& object) {
-    return object.field != criticalservice::kProviderField;
-  });
-  if (misnamed != service.misnamed.end())
-    return {false, "NotUnderstood", misnamed->field + ": " + misnamed->why};
+  if (!service.dependencyDoubts.empty()) {
+    const auto& [place, doubt] = *service.dependencyDoubts.begin();
+    return {false, "NotUnderstood", criticalservice::fieldOfDependency(place) + ": " + doubt};
+  }
   return {true, "Listed",
           soManyAre(service.dependencies.listed.size()) + " guarded, as spec.guard.dependencies lists them"};
 }

@@ -10,7 +10,7 @@ Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::
             "spec.deletionIntent is OrphanResources: the provider may go at any time", true};
   if (facts.auditOnly)
     return {false, "AuditOnly", "lastout runs with --audit-only, and allows everything", true};
-  if (criticalservice::isProviderMisnamed(service))
+  if (!service.providerDoubt.empty())
     return {
         false, "NotUnderstood",
         "spec.provider names an object that cannot exist, so the one that was meant is not guarded: create "

@@ -273,8 +273,9 @@ ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
 std::string doubts(const CriticalService& service, bool missing) {
   std::vector<std::string> why;
   if (!missing) {
-    for (const criticalservice::Misnamed& object : service.misnamed)
-      why.push_back(object.field + ": " + object.why);
+    if (!service.providerDoubt.empty()) why.push_back("spec.provider: " + service.providerDoubt);
+    for (const auto& [place, doubt] : service.dependencyDoubts)
+      why.push_back(criticalservice::fieldOfDependency(place) + ": " + doubt);
   }
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     const std::string_view doubt = criticalservice::doubtOf(service.criteria[i]);

@@ -393,6 +393,33 @@ TEST_F(UnderstoodTest, AScopeThatDoesNotFit) {
   EXPECT_THAT(denial(), HasSubstr("(namespaces are cluster-scoped: leave the namespace out)"));
 }
 
+// Each is in doubt by itself, and is so no longer once its type turns out to have that scope.
+TEST_F(UnderstoodTest, AProviderOrListedDependencyWhoseScopeDoesNotFit) {
+  const kube::ObjectKey inNamespace{kThings, "n", "t"};
+  const kube::ObjectKey inNone{kThings, "", "t"};
+  const kube::ObjectKey secret{{"", "secrets"}, "n", "s"};
+  const auto doubts = [this](const kube::ObjectKey& provider, std::vector<kube::ObjectKey> listed) {
+    criticalservice::CriticalService service;
+    service.meta.name = "s";
+    service.provider = provider;
+    service.dependencies = {criticalservice::DependencyMode::Listed, std::move(listed)};
+    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+      service = cluster.understood(service);
+    });
+    std::string all = service.providerDoubt;
+    for (const auto& [place, doubt] : service.dependencyDoubts) all += std::to_string(place) + ": " + doubt;
+    return all;
+  };
+  discover({kDeployments});
+  EXPECT_EQ(doubts(inNone, {inNone}), "") << "no CRD has told";
+  discover({kDeployments, kThings});
+  EXPECT_EQ(doubts(inNamespace, {secret, inNamespace}), "");
+  EXPECT_EQ(doubts(inNone, {secret, inNamespace}),
+            "things.example.com are namespaced: the namespace is missing");
+  EXPECT_EQ(doubts(inNamespace, {secret, inNone}),
+            "1: things.example.com are namespaced: the namespace is missing");
+}
+
 TEST_F(UnderstoodTest, TheNameOfACrd) {
   discover({kDeployments});
   tell(onCrd("things.example.com"));

@@ -283,6 +283,81 @@ TEST_F(ReviewsTest, ACriterionWithATypingErrorIsNotMet) {
   EXPECT_TRUE(reviewService(wrong, criticalService())["allowed"]);
 }
 
+// Providers that were written before their CRDs came, which have another scope. All criteria hold.
+class WrongScopeTest : public ServerTest {
+ public:
+  WrongScopeTest() {
+    createStoryWithoutService();
+    guard("in-namespace", {kOperators, "team", "one"});
+    guard("in-none", {kAgents, "", "one"});
+    define(kOperators, "Cluster");
+    define(kAgents, "Namespaced");
+    follow();
+    for (const kube::GroupResource& type : {kCoolResources, kOperators, kAgents})
+      waitFor(type, Knowledge::Synced);
+    clearTheWay();
+    waitFor(kCoolResources, Knowledge::Absent);
+  }
+
+  std::string reasonOfDenial(const kube::ObjectKey& object) {  // empty: it is allowed
+    const Json response = reviewDelete(object);
+    return response["allowed"] == true ? "" : response["status"]["details"]["causes"][0]["reason"];
+  }
+
+  static kube::ObjectKey serviceOf(const char* name) {
+    return {criticalservice::criticalServiceType(), "", name};
+  }
+  inline static const kube::GroupResource kOperators{"late.example.com", "operators"};
+  inline static const kube::GroupResource kAgents{"late.example.com", "agents"};
+  inline static const kube::ObjectKey kNamespace{{"", "namespaces"}, "", "team"};
+
+ private:
+  void guard(const char* name, const kube::ObjectKey& provider) {
+    Json service = criticalService();
+    service["metadata"]["name"] = name;
+    Json& named = service["spec"]["provider"];
+    named = {{"group", provider.type.group}, {"resource", provider.type.resource}, {"name", provider.name}};
+    if (!provider.namespaceName.empty()) named["namespace"] = provider.namespaceName;
+    create("/apis/lastout.dev/v1alpha1/criticalservices", service);
+  }
+  void define(const kube::GroupResource& type, const char* scope) {
+    const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    Json definition = ask({.method = "GET",
+                           .target = definitions + "/coolresources.my.crd.group",
+                           .body = {},
+                           .headers = {}})
+                          .json();
+    definition["metadata"] = {{"name", kube::crdName(type)}};
+    definition["spec"]["group"] = type.group;
+    definition["spec"]["names"] = {{"kind", type.resource}, {"plural", type.resource}};
+    definition["spec"]["scope"] = scope;
+    create(definitions, definition);
+  }
+};
+
+// docs/verdicts.md, "When a criterion is understood".
+TEST_F(WrongScopeTest, WhatTheNameImpliesIsDeniedAndWhatWasMeantIsNot) {
+  const std::vector<kube::ObjectKey> implied{kNamespace, kube::crdKey(kOperators), serviceOf("in-namespace"),
+                                             kube::crdKey(kAgents), serviceOf("in-none")};
+  for (const kube::ObjectKey& object : implied)
+    EXPECT_EQ(reasonOfDenial(object), "Unconfirmed") << toString(object);
+  EXPECT_EQ(reasonOfDenial({kOperators, "", "one"}), "");
+  EXPECT_EQ(reasonOfDenial({kAgents, "team", "one"}), "");
+  for (const char* name : {"in-namespace", "in-none"})
+    patch(std::string("/apis/lastout.dev/v1alpha1/criticalservices/") + name,
+          {{"spec", {{"deletionIntent", "OrphanResources"}}}});
+  for (const kube::ObjectKey& object : implied) waitUntil([&] { return reasonOfDenial(object).empty(); });
+}
+
+TEST_F(WrongScopeTest, WhatMayNotBeListedIsUnknown) {
+  watches->stop();
+  const auto now = std::chrono::steady_clock::now();
+  view.know(kOperators, {client::Knowledge::State::Forbidden, true, now, ""}, now);
+  EXPECT_EQ(reasonOfDenial(kNamespace), "") << "the criteria hold";
+  EXPECT_EQ(reasonOfDenial(kube::crdKey(kOperators)), "");
+  EXPECT_EQ(reasonOfDenial(serviceOf("in-namespace")), "ProviderUnknown");
+}
+
 TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
   createStory();
   follow();

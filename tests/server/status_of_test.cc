@@ -572,7 +572,9 @@ TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
   facts.auditOnly = false;
   service.provider.namespaceName = "kube-system";
   EXPECT_EQ(reason(), "no NamespaceExcluded");
-  service.misnamed = {{"spec.provider", "deployments.apps are namespaced: the namespace is missing"}};
+  service.dependencyDoubts = {{0, "secrets are namespaced: the namespace is missing"}};
+  EXPECT_EQ(reason(), "no NamespaceExcluded") << "the provider is understood";
+  service.providerDoubt = "deployments.apps are namespaced: the namespace is missing";
   EXPECT_EQ(reason(), "no NotUnderstood");
   service.intent = criticalservice::DeletionIntent::OrphanResources;
   EXPECT_EQ(reason(), "no OrphanResources");
