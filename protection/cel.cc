@@ -1,13 +1,12 @@
 #include "protection/cel.h"
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "protection/cel_parts.h"
 #include "protection/evaluate.h"
-#include "protection/force_guard.h"
 #include "protection/message.h"
 #include "protection/placement.h"
 
@@ -16,155 +15,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kOld = "oldObject";
-constexpr std::string_view kNew = "object";
 constexpr std::string_view kDeletes = "request.operation == 'DELETE'";
 constexpr std::string_view kUpdates = "request.operation == 'UPDATE'";
 constexpr std::string_view kOrphans =
     "request.options != null && ((has(request.options.propagationPolicy) && "
     "request.options.propagationPolicy == 'Orphan') || "
     "(has(request.options.orphanDependents) && request.options.orphanDependents == true))";
-constexpr std::string_view kNamespaceName =
-    "(has(oldObject.metadata.namespace) ? oldObject.metadata.namespace : '')";
 constexpr std::string_view kResource =
     "request.resource.resource + (request.resource.group == '' ? '' : '.' + request.resource.group)";
 
-// Joins what is not empty; each in parentheses where there are several. Empty: there is none, which is true
-// for " && ".
-std::string joined(const std::vector<std::string>& parts, std::string_view by) {
-  const auto some =
-      std::count_if(parts.begin(), parts.end(), [](const std::string& part) { return !part.empty(); });
-  std::string text;
-  for (const std::string& part : parts) {
-    if (part.empty()) continue;
-    if (!text.empty()) text += by;
-    text += some > 1 ? "(" + part + ")" : part;
-  }
-  return text;
-}
-
-std::string allOf(const std::vector<std::string>& parts) { return joined(parts, " && "); }
-std::string anyOf(const std::vector<std::string>& parts) { return joined(parts, " || "); }
-std::string negated(const std::string& part) { return part.empty() ? "false" : "!(" + part + ")"; }
-
-std::string listOf(const std::vector<std::string>& values) {
-  std::string text = "[";
-  for (const std::string& value : values) text += (text.size() > 1 ? ", " : "") + celLiteral(value);
-  return text + "]";
-}
-
-std::string isOneOf(const std::string& what, const std::vector<std::string>& values) {
-  return values.size() == 1 ? what + " == " + celLiteral(values.front()) : what + " in " + listOf(values);
-}
-
-std::string mapOf(std::string_view object, KeyTest::Place place) {
-  return std::string(object) +
-         (place == KeyTest::Place::Label ? ".metadata.labels" : ".metadata.annotations");
-}
-
-std::string hasKey(std::string_view object, KeyTest::Place place, const std::string& key) {
-  const std::string map = mapOf(object, place);
-  return "has(" + map + ") && " + celLiteral(key) + " in " + map;
-}
-
-std::string valueOf(std::string_view object, const KeyTest& test) {
-  return mapOf(object, test.place) + "[" + celLiteral(test.key) + "]";
-}
-
-std::string anyKey(const std::vector<KeyTest>& tests, std::string_view object) {
-  std::vector<std::string> parts;
-  for (const KeyTest& test : tests) parts.push_back(celOfKey(test, object));
-  return anyOf(parts);
-}
-
-bool isIdentifier(const std::string& key) {
-  static const std::set<std::string, std::less<>> kReserved{
-      "as",  "break", "const", "continue", "else",      "false",  "for",  "function", "if",   "import", "in",
-      "let", "loop",  "null",  "package",  "namespace", "return", "true", "var",      "void", "while"};
-  const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  return std::isdigit(static_cast<unsigned char>(key.front())) == 0 &&
-         std::all_of(key.begin(), key.end(), isWord) && kReserved.find(key) == kReserved.end();
-}
-
-// "has(oldObject.spec) && has(oldObject.spec.x)", and what the whole path is called.
-std::pair<std::string, std::string> presence(const FieldPath& path) {
-  std::string at(kOld);
-  std::vector<std::string> parts;
-  for (const std::string& key : path.keys) {
-    if (isIdentifier(key)) {
-      at += "." + key;
-      parts.push_back("has(" + at + ")");
-    } else {
-      parts.push_back(celLiteral(key) + " in " + at);
-      at += "[" + celLiteral(key) + "]";
-    }
-  }
-  parts.push_back(at + " != null");
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " && ") + part;
-  return {text, at};
-}
-
-std::string literalOf(const FieldTest::Wanted& wanted) {
-  if (const bool* truth = std::get_if<bool>(&wanted)) return *truth ? "true" : "false";
-  if (const int64_t* number = std::get_if<int64_t>(&wanted)) return std::to_string(*number);
-  return celLiteral(std::get<std::string>(wanted));
-}
-
-std::string celOf(const FieldTest& test) {
-  const auto [isThere, value] = presence(test.path);
-  return "(" + isThere + ") ? " + value + " == " + literalOf(test.equals) + " : " +
-         (test.whenAbsent ? "true" : "false");
-}
-
-std::string celOf(const kube::SelectorRequirement& requirement, std::string_view object) {
-  using Operator = kube::SelectorRequirement::Operator;
-  const KeyTest test{KeyTest::Place::Label, requirement.key,
-                     requirement.op == Operator::In || requirement.op == Operator::NotIn
-                         ? requirement.values
-                         : std::vector<std::string>()};
-  const bool isNegated = requirement.op == Operator::NotIn || requirement.op == Operator::DoesNotExist;
-  return isNegated ? negated(celOfKey(test, object)) : celOfKey(test, object);
-}
-
-std::string celOf(const ResourcePattern& pattern) {
-  return allOf(
-      {pattern.group == "*" ? "" : "request.resource.group == " + celLiteral(pattern.group),
-       pattern.resource == "*" ? "" : "request.resource.resource == " + celLiteral(pattern.resource)});
-}
-
-bool isAnything(const ResourcePattern& pattern) { return pattern.group == "*" && pattern.resource == "*"; }
-
-std::string celOf(const Selection& selection, std::string_view object) {
-  std::vector<std::string> types;
-  for (const ResourcePattern& pattern : selection.resources) types.push_back(celOf(pattern));
-  if (std::any_of(selection.resources.begin(), selection.resources.end(), isAnything)) types.clear();
-  std::vector<std::string> parts{anyOf(types)};
-  if (!selection.namespaces.empty())
-    parts.push_back(isOneOf(std::string(kNamespaceName), selection.namespaces));
-  if (!selection.names.empty()) parts.push_back(isOneOf("oldObject.metadata.name", selection.names));
-  for (const kube::SelectorRequirement& requirement : selection.labels.requirements)
-    parts.push_back(celOf(requirement, object));
-  return allOf(parts);
-}
-
-// Whether the policy is about the object. Empty: it is about all that its rules match.
-std::string celOfSelections(const DeletionPolicy& policy, std::string_view object) {
-  std::vector<std::string> selected;
-  for (const Selection& selection : policy.objects) {
-    selected.push_back(celOf(selection, object));
-    if (!selected.back().empty()) continue;
-    selected.clear();
-    break;
-  }
-  std::vector<std::string> parts{anyOf(selected)};
-  for (const Selection& excluded : policy.exceptObjects) parts.push_back(negated(celOf(excluded, object)));
-  return allOf(parts);
-}
-
 std::string celOf(const Case& one) {
   std::vector<std::string> parts;
-  if (one.key) parts.push_back(celOfKey(*one.key, kOld));
+  if (one.key) parts.push_back(celOf(*one.key, kOld));
   if (one.field) parts.push_back(celOf(*one.field));
   if (one.activity)
     parts.emplace_back(
@@ -214,14 +76,14 @@ std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* 
         text += kResource;
         break;
       case Kind::Name:
-        text += "oldObject.metadata.name";
+        text += celOfName(kOld);
         break;
       case Kind::Namespace:
-        text += kNamespaceName;
+        text += celOfNamespace(kOld);
         break;
       case Kind::InNamespace:
-        text += "(" + std::string(kNamespaceName) + " == '' ? '' : ' in namespace \"' + " +
-                std::string(kNamespaceName) + " + '\"')";
+        text += "(" + celOfNamespace(kOld) + " == '' ? '' : ' in namespace \"' + " + celOfNamespace(kOld) +
+                " + '\"')";
         break;
       case Kind::Reason:
         text += reasonOf(one);
@@ -231,12 +93,22 @@ std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* 
   return text;
 }
 
+// An object that another operator deletes by itself cannot be held, so its DELETE is denied; what forces the
+// deletion of a held object lets its DELETE pass. Empty: the policy denies, and holds nothing.
+std::string celOfHold(const DeletionPolicy& policy) {
+  if (!policy.hold) return "";
+  return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
+                    isOneOf("f", policy.hold->finalizersOfOthers) + ")",
+                policy.hold->force ? negated(celOf(policy.hold->force->key, kOld)) : ""});
+}
+
 // What must not be so: the object is protected by the case, and the request takes it away.
 std::string celOfBlock(const DeletionPolicy& policy, Block block, const Case* one) {
   const std::string holds = one == nullptr ? "" : celOf(*one);
   if (block != Block::Unprotect) {
     return allOf({std::string(kDeletes), block == Block::Orphan ? std::string(kOrphans) : "",
-                  policy.overrides.empty() ? "" : negated(anyKey(policy.overrides, kOld)), holds});
+                  celOfHold(policy), policy.overrides.empty() ? "" : negated(anyKey(policy.overrides, kOld)),
+                  holds});
   }
   // Whoever has the key must keep its value, and stay selected.
   std::vector<std::string> kept{celOfSelections(policy, kNew)};
@@ -268,6 +140,7 @@ bool selectsByLabels(const DeletionPolicy& policy) {
 
 Json validationsOf(const DeletionPolicy& policy) {
   Json validations = Json::array();
+  if (policy.hold && policy.hold->finalizersOfOthers.empty()) return validations;
   const auto add = [&](Block block, const Case* one) {
     validations.push_back({{"expression", negated(celOfBlock(policy, block, one))},
                            {"messageExpression", celOfMessage(policy, block, one)},
@@ -320,15 +193,6 @@ std::string commonLabel(const DeletionPolicy& policy) {
   return label;
 }
 
-// The object carries a finalizer of another operator's, and nothing forces its deletion.
-std::string celOfAnotherOperator(const Hold& hold) {
-  std::vector<std::string> parts{
-      "has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
-      isOneOf("f", hold.finalizersOfOthers) + ")"};
-  if (hold.force) parts.push_back(negated(celOfKey(hold.force->key, kOld)));
-  return allOf(parts);
-}
-
 Json conditionsOf(const DeletionPolicy& policy) {
   Json conditions = Json::array();
   const auto add = [&](const char* name, const std::string& expression) {
@@ -342,7 +206,6 @@ Json conditionsOf(const DeletionPolicy& policy) {
     add("is-no-deletion-policy",
         "!(request.resource.group == 'lastout.dev' && request.resource.resource == 'deletionpolicies')");
   add("is-selected", celOfSelections(policy, kOld));
-  if (policy.hold) add("is-not-held-instead", celOfAnotherOperator(*policy.hold));
   if (policy.skipTerminating) add("is-not-terminating", "!has(oldObject.metadata.deletionTimestamp)");
   std::vector<std::string> exempt;
   if (!policy.exemptUsers.empty()) exempt.push_back(isOneOf("request.userInfo.username", policy.exemptUsers));
@@ -353,31 +216,29 @@ Json conditionsOf(const DeletionPolicy& policy) {
   return conditions;
 }
 
-}  // namespace
+constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
 
-std::string admissionPolicyName(const DeletionPolicy& policy) { return "lastout-policy-" + policy.meta.name; }
-
-std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
-  constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
+// An admission policy of that name and its binding.
+void addBound(std::vector<Json>& objects, const DeletionPolicy& policy, const std::string& name, Json spec) {
   const Json metadata{
       {"name", name},
       {"labels",
        {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
-  return {{{"apiVersion", kApiVersion},
-           {"kind", "ValidatingAdmissionPolicy"},
-           {"metadata", metadata},
-           {"spec", std::move(spec)}},
-          {{"apiVersion", kApiVersion},
-           {"kind", "ValidatingAdmissionPolicyBinding"},
-           {"metadata", metadata},
-           {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}}};
+  objects.push_back({{"apiVersion", kApiVersion},
+                     {"kind", "ValidatingAdmissionPolicy"},
+                     {"metadata", metadata},
+                     {"spec", std::move(spec)}});
+  objects.push_back({{"apiVersion", kApiVersion},
+                     {"kind", "ValidatingAdmissionPolicyBinding"},
+                     {"metadata", metadata},
+                     {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}});
 }
 
-std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
-  if (!runsAt(policy, PolicyMode::ApiServer, Place::ApiServer)) return {};
-  std::vector<Json> guard = forceGuardOf(policy);
+// What denies the requests that the policy blocks. null: nothing of it can run in an API server.
+Json specOfBlocks(const DeletionPolicy& policy) {
+  if (!runsAt(policy, PolicyMode::ApiServer, Place::ApiServer)) return nullptr;
   Json validations = validationsOf(policy);
-  if (validations.empty() || (policy.hold && policy.hold->finalizersOfOthers.empty())) return guard;
+  if (validations.empty()) return nullptr;
   Json match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};
   if (const std::string label = commonLabel(policy); !label.empty())
     match["objectSelector"] = {{"matchExpressions", {{{"key", label}, {"operator", "Exists"}}}}};
@@ -386,32 +247,67 @@ std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
   if (Json conditions = conditionsOf(policy); !conditions.empty())
     spec["matchConditions"] = std::move(conditions);
   spec["validations"] = std::move(validations);
-  std::vector<Json> made = withBinding(policy, admissionPolicyName(policy), std::move(spec));
-  std::move(guard.begin(), guard.end(), std::back_inserter(made));
-  return made;
+  return spec;
 }
 
-std::string celOfKey(const KeyTest& test, std::string_view object) {
-  std::string text = hasKey(object, test.place, test.key);
-  return test.values.empty() ? text : text + " && " + isOneOf(valueOf(object, test), test.values);
+// The request gives the annotation or label that value.
+std::string celOfSetting(const KeyTest& test) {
+  return celOf(test, kNew) + " && (oldObject == null || !(" + hasKey(kOld, test.place, test.key) + " && " +
+         valueOf(kOld, test) + " == " + valueOf(kNew, test) + "))";
 }
 
-std::string celLiteral(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  constexpr char kFirstPrintable = ' ';
-  constexpr char kDelete = '\x7f';
-  std::string literal = "'";
-  for (const char character : text) {
-    const auto code = static_cast<unsigned char>(character);
-    if (character == '\'' || character == '\\') {
-      (literal += '\\') += character;
-    } else if (code < kFirstPrintable || character == kDelete) {
-      ((literal += "\\u00") += kHex[code >> 4U]) += kHex[code & 15U];
-    } else {
-      literal += character;
-    }
+// What lets only those force a held object's deletion, or confirm it, who may delete the object. null:
+// everybody may, or nothing forces it.
+Json specOfForce(const DeletionPolicy& policy) {
+  if (!policy.hold || !policy.hold->force || !policy.hold->force->requiresDelete) return nullptr;
+  const KeyTest& force = policy.hold->force->key;
+  std::vector<std::string> settings{celOfSetting(force)};
+  if (const std::string& confirm = policy.hold->confirmAnnotation; !confirm.empty())
+    settings.push_back(celOfSetting({KeyTest::Place::Annotation, confirm, {}}));
+  Json rules = Json::array();
+  for (const Selection& selection : policy.objects) {
+    for (const ResourcePattern& pattern : selection.resources)
+      rules.push_back({{"apiGroups", {pattern.group}},
+                       {"apiVersions", {"*"}},
+                       {"operations", {"CREATE", "UPDATE"}},
+                       {"resources", {pattern.resource, pattern.resource + "/*"}},
+                       {"scope", "*"}});
   }
-  return literal + "'";
+  Json conditions = Json::array();
+  if (std::string selected = celOfSelections(policy, kNew); !selected.empty())
+    conditions.push_back({{"name", "is-selected"}, {"expression", std::move(selected)}});
+  conditions.push_back({{"name", "forces-or-confirms"}, {"expression", anyOf(settings)}});
+  return {{"failurePolicy", policy.failsClosed ? "Fail" : "Ignore"},
+          {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", std::move(rules)}}},
+          {"matchConditions", std::move(conditions)},
+          {"variables",
+           {{{"name", "namespace"}, {"expression", "has(request.namespace) ? request.namespace : ''"}},
+            {{"name", "name"}, {"expression", "has(request.name) ? request.name : ''"}}}},
+          {"validations",
+           {{{"expression",
+              "authorizer.group(request.resource.group).resource(request.resource.resource)"
+              ".namespace(variables.namespace).name(variables.name).check('delete').allowed()"},
+             {"messageExpression", "'user ' + request.userInfo.username + " +
+                                       celLiteral(" must not set " + nameOf(force) +
+                                                  " or confirm it: it deletes the object, so it needs "
+                                                  "the right to delete ") +
+                                       " + " + std::string(kResource) + " + ' ' + variables.name"},
+             {"message", nameOf(force) + " needs the right to delete the object"},
+             {"reason", "Forbidden"}}}}};
+}
+
+}  // namespace
+
+std::string admissionPolicyName(const DeletionPolicy& policy) { return "lastout-policy-" + policy.meta.name; }
+std::string forcePolicyName(const DeletionPolicy& policy) { return "lastout-force-" + policy.meta.name; }
+
+std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
+  std::vector<Json> objects;
+  if (Json spec = specOfBlocks(policy); !spec.is_null())
+    addBound(objects, policy, admissionPolicyName(policy), std::move(spec));
+  if (Json spec = specOfForce(policy); !spec.is_null())
+    addBound(objects, policy, forcePolicyName(policy), std::move(spec));
+  return objects;
 }
 
 }  // namespace lastout::protection

@@ -43,25 +43,22 @@ std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMod
 
 Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one, PolicyMode mode) {
   const std::string why = whyNotThere(policy, one, mode);
+  const std::string of = policy.hold ? " of an object that another operator deletes" : "";
   const std::string when = one == nullptr ? ", at all times" : ", when " + toString(*one);
-  if (why.empty()) return {operationOf(block) + when, Place::ApiServer, "the request alone tells"};
-  return {operationOf(block) + when, Place::Webhook, why};
+  if (why.empty()) return {operationOf(block) + of + when, Place::ApiServer, "the request alone tells"};
+  return {operationOf(block) + of + when, Place::Webhook, why};
 }
 
-// A DELETE is denied only where another operator would carry it out; the rest is held.
-void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placement>& placements) {
-  const Hold& hold = *policy.hold;
-  for (const Case& one : policy.when) {
-    placements.push_back({"held by finalizer " + hold.finalizer + ", when " + toString(one),
-                          Place::Controller, "a DELETE is accepted (--hold-policies)"});
-    if (hold.finalizersOfOthers.empty()) continue;
-    Placement denied = placementOf(policy, Block::Delete, &one, mode);
-    denied.part += ", of what has a finalizer of another operator";
-    placements.push_back(std::move(denied));
-  }
-  if (hold.force && hold.force->requiresDelete)
-    placements.push_back({"UPDATE that sets " + toString(hold.force->key) + ", without the right to delete",
-                          Place::ApiServer, "the request and its user alone tell"});
+// Returns whether anything of the policy denies a request.
+bool addHeld(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (!policy.hold) return true;
+  placements.push_back({"DELETE is accepted, and finalizer " + policy.hold->finalizer + " holds the object",
+                        Place::Controller, "it is let go when nothing protects it any more"});
+  if (policy.hold->force && policy.hold->force->requiresDelete)
+    placements.push_back(
+        {"setting " + nameOf(policy.hold->force->key) + " needs the right to delete the object",
+         Place::ApiServer, "the request alone tells, and the API server knows who may"});
+  return !policy.hold->finalizersOfOthers.empty();
 }
 
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
@@ -99,9 +96,9 @@ std::string_view toString(Place place) {
 
 std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mode) {
   std::vector<Placement> placements;
-  if (policy.hold) addHeld(policy, mode, placements);
+  const bool denies = addHeld(policy, placements);
   for (const Block block : policy.blocks) {
-    if (policy.hold) break;
+    if (!denies) break;
     if (policy.when.empty()) placements.push_back(placementOf(policy, block, nullptr, mode));
     for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
   }

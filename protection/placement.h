@@ -17,7 +17,7 @@ enum class PolicyMode : uint8_t { ApiServer, Webhook };
 enum class Place : uint8_t {
   ApiServer,   // a ValidatingAdmissionPolicy
   Webhook,     // lastout's webhook
-  Controller,  // lastout's controller: a finalizer holds what was deleted
+  Controller,  // lastout's controller, which holds objects by a finalizer
   OutOfReach,  // nobody asks: said, so that nobody relies on it
 };
 std::string_view toString(Place place);

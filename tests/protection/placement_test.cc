@@ -1,0 +1,82 @@
+// Where each part of a policy runs, and why.
+#include "protection/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "protection/cel.h"
+#include "tests/protection/policies.h"
+
+namespace lastout::protection {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+std::vector<std::string> placesOf(std::string_view spec, PolicyMode mode = PolicyMode::ApiServer) {
+  std::vector<std::string> lines;
+  for (const Placement& one : placementsOf(policyOf(spec), mode))
+    lines.push_back(std::string(toString(one.place)) + ": " + one.part);
+  return lines;
+}
+
+constexpr const char* kDeployments = "  objects: [{resources: [{group: apps, resource: deployments}]}]\n";
+
+TEST(Placement, WhatARequestTellsRunsInTheApiServer) {
+  EXPECT_THAT(placesOf(std::string(kDeployments) + "  when: [{label: a/b}]\n  blocks: [Delete, Unprotect]\n"
+                                                   "  namespaces: Ignore\n"),
+              ElementsAre("API server: DELETE, when label a/b",
+                          "API server: UPDATE that takes the protection away, when label a/b"));
+}
+
+TEST(Placement, WhatNeedsOtherObjectsRunsInTheWebhook) {
+  EXPECT_THAT(
+      placesOf("  objects: [{resources: [{resource: namespaces}]}]\n  when: [{label: a/b, active: Pods}]\n"
+               "  namespaces: Ignore\n"),
+      ElementsAre("webhook: DELETE, when label a/b, and active Pods"));
+  EXPECT_THAT(placesOf(std::string(kDeployments) + "  code: 409\n  namespaces: Ignore\n"),
+              ElementsAre("webhook: DELETE, at all times"));
+  EXPECT_THAT(placesOf(std::string(kDeployments) + "  namespaces: Ignore\n", PolicyMode::Webhook),
+              ElementsAre("webhook: DELETE, at all times"));
+}
+
+TEST(Placement, WhatHoldsProtectedObjectsRunsInTheWebhook) {
+  const auto places =
+      placesOf("  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n  when: [{label: a/b}]\n");
+  EXPECT_THAT(places, Contains("webhook: DELETE of a namespace that holds a protected object"));
+  EXPECT_THAT(places, Contains("webhook: DELETE of a CustomResourceDefinition with a protected instance"));
+}
+
+TEST(Placement, SaysWhatIsOutOfReach) {
+  const std::string all =
+      "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n  when: [{label: a/b}]\n";
+  EXPECT_THAT(placesOf(all), Contains("out of reach: objects of aggregated APIs"));
+  EXPECT_THAT(placesOf(all), Contains("out of reach: eviction of a Pod"));
+  EXPECT_THAT(placesOf(all),
+              Not(Contains("out of reach: webhook configurations, as far as the webhook decides")));
+  EXPECT_THAT(placesOf(all, PolicyMode::Webhook),
+              Contains("out of reach: webhook configurations, as far as the webhook decides"));
+  EXPECT_THAT(placesOf(kDeployments), Not(Contains("out of reach: eviction of a Pod")));
+}
+
+TEST(Placement, AHeldObjectIsTheControllers) {
+  EXPECT_THAT(
+      placesOf(std::string(kDeployments) +
+               "  when: [{field: {path: spec.protected}}]\n  namespaces: Ignore\n  enforcement: Hold\n"
+               "  hold: {finalizer: a/held, finalizersOfOthers: [a/operator]}\n"),
+      ElementsAre(
+          "controller: DELETE is accepted, and finalizer a/held holds the object",
+          "API server: DELETE of an object that another operator deletes, when spec.protected: true"));
+}
+
+TEST(Placement, NothingIsMadeForTheApiServerWhereAllRunsInTheWebhook) {
+  EXPECT_TRUE(admissionPoliciesOf(policyOf(std::string(kDeployments) + "  code: 409\n")).empty());
+  EXPECT_EQ(admissionPoliciesOf(policyOf(kDeployments)).size(), 2U);
+}
+
+}  // namespace
+}  // namespace lastout::protection
