@@ -99,7 +99,8 @@ HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
   return planHold(*held.policy, facts);
 }
 
-// nullopt: it is gone, or is another one.
+// nullopt: it is gone, or is another one. Children are listed where the object lies: to list all namespaces
+// for each object of thousands would cost more than it is worth. Those elsewhere are as watches tell.
 Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
                                                             const kube::ResourceType& type,
                                                             bool withChildren) const {
@@ -112,7 +113,7 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
   for (const kube::GroupResource& childType : childTypes(*held->policy)) {
     const auto served = options_.findType(childType);
     if (!served) continue;  // HeldObjects knows whether there can be any
-    auto children = client_.list(*served, "", client::Content::Whole);
+    auto children = client_.list(*served, key.namespaceName, client::Content::Whole);
     if (!children) return tl::unexpected(children.error());
     std::move(children->begin(), children->end(), std::back_inserter(listed));
   }

@@ -87,8 +87,9 @@ ControllerOptions HeldPolicyRole::controllerOptions() {
 }
 
 void HeldPolicyRole::stop() {
-  if (std::exchange(stopped_, true)) return;
   worker_.stop([this] { server_->stop(); });
+  const kube::MutexLock lock(watchersMutex_);
+  if (std::exchange(stopped_, true)) return;
   for (const auto& [type, watcher] : watchers_) watcher->stop();
 }
 
@@ -101,6 +102,8 @@ void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
 void HeldPolicyRole::reconsider() {
   std::set<kube::GroupResource> wanted = objects_.wanted();
   wanted.insert(protection::deletionPolicyType());
+  const kube::MutexLock lock(watchersMutex_);
+  if (stopped_) return;
   for (auto one = watchers_.begin(); one != watchers_.end();) {
     if (wanted.contains(one->first) && parts_.view.find(one->first)) {
       ++one;

@@ -19,7 +19,7 @@
 
 namespace lastout::server {
 
-// Its functions may be called by any thread; start(), end(), stop() and reconsider() by one at a time.
+// Its functions may be called by any thread; start(), end() and stop() by one at a time.
 class HeldPolicyRole {
  public:
   // `leads`: this lastout holds the Lease.
@@ -39,7 +39,7 @@ class HeldPolicyRole {
   HeldPoliciesOptions policiesOptions() const;
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions(std::function<bool()> leads);
-  void follow(const kube::GroupResource& type);
+  void follow(const kube::GroupResource& type) LASTOUT_REQUIRES(watchersMutex_);
   std::string whyUnserved(const kube::GroupResource& type) const;
   std::unique_ptr<client::Watcher> watcherOf(const kube::ResourceType& type);
   client::Audience audienceOf(const kube::ResourceType& type);
@@ -58,9 +58,10 @@ class HeldPolicyRole {
   Controller controller_;
   kube::Mutex mutex_;
   std::map<std::string, protection::DeletionPolicy> known_ LASTOUT_GUARDED_BY(mutex_);  // by name
-  // Of the thread that calls reconsider().
-  std::map<kube::GroupResource, std::unique_ptr<client::Watcher>> watchers_;
-  bool stopped_ = false;
+  kube::Mutex watchersMutex_;  // taken before the other
+  std::map<kube::GroupResource, std::unique_ptr<client::Watcher>> watchers_
+      LASTOUT_GUARDED_BY(watchersMutex_);
+  bool stopped_ LASTOUT_GUARDED_BY(watchersMutex_) = false;
 };
 
 }  // namespace lastout::server

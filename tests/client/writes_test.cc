@@ -33,6 +33,14 @@ TEST(Writes, WhatNamesAVersionIsMergedIntoThatOne) {
   EXPECT_EQ(request.body, object.dump());
 }
 
+TEST(Writes, ADeletionMeansOneObjectAtOneVersionOrAtAny) {
+  const auto meant = [](const std::string& version) {
+    return nlohmann::json::parse(deletion("/x", "u", version).body)["preconditions"];
+  };
+  EXPECT_EQ(meant("7"), (nlohmann::json{{"uid", "u"}, {"resourceVersion", "7"}}));
+  EXPECT_EQ(meant(""), (nlohmann::json{{"uid", "u"}}));
+}
+
 TEST(Writes, WhatIsNoUtf8IsReplaced) {
   EXPECT_EQ(mergePatch("/x", {{"message", "\xff"}}).body, "{\"message\":\"\uFFFD\"}");
 }

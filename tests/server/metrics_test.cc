@@ -67,8 +67,8 @@ TEST(Metrics, WhatMayAlarmStartsFromZero) {
   const Series series = seriesIn(Metrics("1").text({}));
   for (const char* name :
        {R"(lastout_probes_total{result="allowed"})", R"(lastout_deferred_deletions_total{result="dropped"})",
-        R"(lastout_weakenings_total{of="dependency"})",
-        R"(lastout_weakenings_total{of="criticalservice"})"}) {
+        R"(lastout_weakenings_total{of="dependency"})", R"(lastout_weakenings_total{of="criticalservice"})",
+        R"(lastout_held_objects_total{outcome="forced"})"}) {
     ASSERT_TRUE(series.contains(name)) << name;
     EXPECT_EQ(series.at(name), 0) << name;
   }
