@@ -91,6 +91,7 @@ constexpr const char* kListed = R"(  listedBy:
 )";
 
 constexpr const char* kEveryHold = R"(  objects: [{resources: [{group: a.b, resource: cs}]}]
+  when: [{label: a/b}]
   enforcement: Hold
   hold:
     finalizer: a.b/c
@@ -112,6 +113,7 @@ constexpr const char* kEveryHold = R"(  objects: [{resources: [{group: a.b, reso
 )";
 
 constexpr const char* kHoldByAnnotation = R"(  objects: [{resources: [{group: a.b, resource: cs}]}]
+  when: [{label: a/b}]
   enforcement: Hold
   hold: {finalizer: a.b/c, external: {annotation: a/b, default: Keep}}
 )";
