@@ -256,6 +256,25 @@ std::string celOfSetting(const KeyTest& test) {
          valueOf(kOld, test) + " == " + valueOf(kNew, test) + "))";
 }
 
+// A confirmation deletes the object's children, too.
+void addChildren(Json& validations, const DeletionPolicy& policy) {
+  const std::string& confirm = policy.hold->confirmAnnotation;
+  if (confirm.empty()) return;
+  std::set<kube::GroupResource> types;
+  for (const Case& one : policy.when)
+    for (const ChildrenTest& test : one.children) types.insert(test.type);
+  for (const kube::GroupResource& type : types)
+    validations.push_back(
+        {{"expression", negated(allOf({celOfSetting({KeyTest::Place::Annotation, confirm, {}}),
+                                       "!authorizer.group(" + celLiteral(type.group) + ").resource(" +
+                                           celLiteral(type.resource) +
+                                           ").namespace(variables.namespace).check('delete').allowed()"}))},
+         {"message", "annotation " + confirm +
+                         " deletes children of the object, so it needs the right to delete " +
+                         toString(type)},
+         {"reason", "Forbidden"}});
+}
+
 // What lets only those force a held object's deletion, or confirm it, who may delete the object. null:
 // everybody may, or nothing forces it.
 Json specOfForce(const DeletionPolicy& policy) {
@@ -277,23 +296,25 @@ Json specOfForce(const DeletionPolicy& policy) {
   if (std::string selected = celOfSelections(policy, kNew); !selected.empty())
     conditions.push_back({{"name", "is-selected"}, {"expression", std::move(selected)}});
   conditions.push_back({{"name", "forces-or-confirms"}, {"expression", anyOf(settings)}});
+  Json validations =
+      Json::array({{{"expression",
+                     "authorizer.group(request.resource.group).resource(request.resource.resource)"
+                     ".namespace(variables.namespace).name(variables.name).check('delete').allowed()"},
+                    {"messageExpression", "'user ' + request.userInfo.username + " +
+                                              celLiteral(" must not set " + nameOf(force) +
+                                                         " or confirm it: it deletes the object, so it needs "
+                                                         "the right to delete ") +
+                                              " + " + std::string(kResource) + " + ' ' + variables.name"},
+                    {"message", nameOf(force) + " needs the right to delete the object"},
+                    {"reason", "Forbidden"}}});
+  addChildren(validations, policy);
   return {{"failurePolicy", policy.failsClosed ? "Fail" : "Ignore"},
           {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", std::move(rules)}}},
           {"matchConditions", std::move(conditions)},
           {"variables",
            {{{"name", "namespace"}, {"expression", "has(request.namespace) ? request.namespace : ''"}},
             {{"name", "name"}, {"expression", "has(request.name) ? request.name : ''"}}}},
-          {"validations",
-           {{{"expression",
-              "authorizer.group(request.resource.group).resource(request.resource.resource)"
-              ".namespace(variables.namespace).name(variables.name).check('delete').allowed()"},
-             {"messageExpression", "'user ' + request.userInfo.username + " +
-                                       celLiteral(" must not set " + nameOf(force) +
-                                                  " or confirm it: it deletes the object, so it needs "
-                                                  "the right to delete ") +
-                                       " + " + std::string(kResource) + " + ' ' + variables.name"},
-             {"message", nameOf(force) + " needs the right to delete the object"},
-             {"reason", "Forbidden"}}}}};
+          {"validations", std::move(validations)}};
 }
 
 }  // namespace

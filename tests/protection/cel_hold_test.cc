@@ -52,6 +52,7 @@ class HeldByCel : public ::testing::Test {
   std::string created(const Json& object) { return review("CREATE", &object, nullptr); }
 
   bool mayDelete = false;
+  bool mayDeleteChildren = false;
 
  private:
   std::string review(const char* operation, const Json* object, const Json* oldObject) {
@@ -69,8 +70,10 @@ class HeldByCel : public ::testing::Test {
     request.user = {"jane", "", {}, {}};
     const auto verdict =
         reviewByPolicies(*policies_.snapshot(), request, [this](const AccessAttributes& wanted) {
-          EXPECT_EQ(wanted.verb + " " + wanted.resource + " " + wanted.namespaceName + "/" + wanted.name,
-                    "delete databases shop/main");
+          const std::string right =
+              wanted.verb + " " + wanted.resource + " " + wanted.namespaceName + "/" + wanted.name;
+          if (right == "delete grants shop/") return mayDeleteChildren;
+          EXPECT_EQ(right, "delete databases shop/main");
           return mayDelete;
         });
     return verdict.denial ? verdict.denial->message : "";
@@ -110,6 +113,16 @@ TEST_F(HeldByCel, OnlyWhoMayDeleteTheObjectConfirms) {
   EXPECT_NE(updated(database("{}"), one), "");
   EXPECT_NE(updated(one, two), "");
   EXPECT_EQ(updated(one, one), "");
+}
+
+TEST_F(HeldByCel, OnlyWhoMayDeleteTheChildrenConfirms) {
+  mayDelete = true;
+  const Json confirmed = database(R"({"annotations": {"example.com/confirm": "1"}})");
+  EXPECT_THAT(updated(database("{}"), confirmed), HasSubstr("the right to delete grants.example.com"));
+  EXPECT_EQ(updated(database("{}"), database(R"({"annotations": {"example.com/force": "true"}})")), "");
+  EXPECT_EQ(updated(confirmed, confirmed), "");
+  mayDeleteChildren = true;
+  EXPECT_EQ(updated(database("{}"), confirmed), "");
 }
 
 }  // namespace
