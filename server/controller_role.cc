@@ -28,6 +28,7 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       carrier_(parts.access, parts.view, carrierOptions()),
       works_(parts.access, parts.view, worksOptions()),
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
+      policyKeeper_(makePolicyKeeper()),
       heldPolicies_(makeHeldPolicies()) {}
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
@@ -47,7 +48,21 @@ std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicies() {
   return std::make_unique<HeldPolicyRole>(parts_, [this] { return lease_.holds(); });
 }
 
+std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
+  if (options_.reviews.auditOnly) return nullptr;
+  PolicyKeeperOptions keeping;
+  keeping.mode = options_.policies;
+  keeping.mayWrite = [this] { return lease_.holds(); };
+  keeping.webhookAsks = [this](const std::string& /*policy*/) { return isAskedAboutAll(); };
+  keeping.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
+  keeping.watcher = options_.watcher;
+  keeping.random = options_.random;
+  keeping.log = options_.log;
+  return std::make_unique<PolicyKeeper>(parts_.access, std::move(keeping));
+}
+
 void ControllerRole::taken() {
+  if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->wake();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
@@ -177,6 +192,7 @@ void ControllerRole::start() {
   carrier_.start();
   works_.start();
   holder_.start();
+  if (policyKeeper_) policyKeeper_->start();
   if (heldPolicies_) heldPolicies_->start();
   lease_.start();
 }
@@ -191,6 +207,7 @@ void ControllerRole::end() {
 void ControllerRole::stop() {
   works_.stop();
   holder_.stop();
+  if (policyKeeper_) policyKeeper_->stop();
   if (heldPolicies_) heldPolicies_->stop();
   status_.stop();
   lease_.stop();
@@ -215,6 +232,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   carrier_.reconsider(true);
   works_.reconsider();
   holder_.reconsider();
+  if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->reconsider();
   lease_.reconsider();
 }

@@ -15,6 +15,7 @@
 #include "server/enforcement.h"
 #include "server/held_policy_role.h"
 #include "server/lease_holder.h"
+#include "server/policy_keeper.h"
 #include "server/provider_holder.h"
 #include "server/review_paths.h"
 #include "server/shared_parts.h"
@@ -64,6 +65,7 @@ class ControllerRole {
   std::unique_ptr<WebhookKeeper> makeKeeper();
   std::unique_ptr<WebhookProbe> makeProbe();
   std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
+  std::unique_ptr<PolicyKeeper> makePolicyKeeper();
   void taken();
   void declareWebhook();
   std::vector<WebhookEntry> policyEntriesNow(const PolicySet& policies) const;
@@ -85,6 +87,7 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
+  const std::unique_ptr<PolicyKeeper> policyKeeper_;  // null: it only watches
   const std::unique_ptr<HeldPolicyRole> heldPolicies_;  // null: it holds nothing for policies
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);

@@ -269,6 +269,13 @@ TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
                   "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
                   "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
                   "create validatingwebhookconfigurations.admissionregistration.k8s.io",
+                  "create validatingadmissionpolicies.admissionregistration.k8s.io",
+                  "update validatingadmissionpolicies.admissionregistration.k8s.io",
+                  "delete validatingadmissionpolicies.admissionregistration.k8s.io",
+                  "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
+                  "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
+                  "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
+                  "patch deletionpolicies/status.lastout.dev",
                   "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
                   "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
                   "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
@@ -321,18 +328,17 @@ TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
     }
     bound.push_back(line);
   }
-  EXPECT_THAT(bound, UnorderedElementsAre("lastout-webhook: lastout-webhook, lastout-controller",
-                                          "lastout-controller: lastout-controller",
-                                          "lastout-reads: lastout-webhook, lastout-controller",
-                                          "lastout-finds-dependencies: lastout-webhook, lastout-controller",
-                                          "lastout-carries-out: lastout-controller",
-                                          "lastout-keeps-works: lastout-controller",
-                                          "lastout-holds-policies: lastout-controller",
-                                          "lastout-holds-providers: lastout-controller",
-                                          "lastout-webhook in lastout: lastout-webhook",
-                                          "lastout-controller in lastout: lastout-controller",
-                                          "lastout-webhook in default: lastout-webhook, lastout-controller",
-                                          "lastout-controller in default: lastout-controller"));
+  EXPECT_THAT(
+      bound,
+      UnorderedElementsAre(
+          "lastout-webhook: lastout-webhook, lastout-controller", "lastout-controller: lastout-controller",
+          "lastout-reads: lastout-webhook, lastout-controller",
+          "lastout-finds-dependencies: lastout-webhook, lastout-controller",
+          "lastout-carries-out: lastout-controller", "lastout-keeps-works: lastout-controller",
+          "lastout-holds-policies: lastout-controller", "lastout-holds-providers: lastout-controller",
+          "lastout-webhook in lastout: lastout-webhook", "lastout-controller in lastout: lastout-controller",
+          "lastout-webhook in default: lastout-webhook, lastout-controller",
+          "lastout-controller in default: lastout-controller"));
   for (const std::string role : {"webhook", "controller"}) {
     const Json pod = documentsIn(textOf("deploy/" + role + ".yaml")).at(0)["spec"]["template"]["spec"];
     EXPECT_EQ(pod["serviceAccountName"], "lastout-" + role);

@@ -1,0 +1,238 @@
+#include "server/policy_keeper.h"
+
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "protection/cel.h"
+#include "protection/placement.h"
+#include "server/object_watch.h"
+
+namespace lastout::server {
+namespace {
+
+using protection::AdmissionPolicyAction;
+using State = client::Knowledge::State;
+
+constexpr std::string_view kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+constexpr std::string_view kAdmissionPolicies =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+constexpr std::string_view kBindings =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+constexpr std::chrono::milliseconds kPause{100};   // between two passes, whatever changes
+constexpr std::chrono::milliseconds kSoon{1'000};  // before what failed is tried again
+constexpr std::chrono::milliseconds kLookAgain{30'000};
+
+client::ApiRequest requestOf(const AdmissionPolicyAction& action) {
+  using Kind = AdmissionPolicyAction::Kind;
+  const std::string collection(action.isBinding ? kBindings : kAdmissionPolicies);
+  const std::string object = collection + "/" + client::percentEncoded(action.name);
+  switch (action.kind) {
+    case Kind::Create:
+      return client::creation(collection, nlohmann::json(action.object));
+    case Kind::Replace:
+      return client::replacement(object, nlohmann::json(action.object));
+    case Kind::Delete:
+      break;
+  }
+  const auto& meta = action.object["metadata"];
+  return client::deletion(object, meta["uid"].get<std::string>(), meta["resourceVersion"].get<std::string>());
+}
+
+}  // namespace
+
+PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, PolicyKeeperOptions options)
+    : options_(std::move(options)),
+      server_(access->newServer()),
+      problems_(options_.log, "deletion policies: ", "deletion policies: kept again"),
+      rounds_([this] { pass(); }, kPause) {
+  for (const Followed type : {Policies, AdmissionPolicies, Bindings})
+    watchers_.push_back(watcherOf(*access, type));
+}
+
+std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access, Followed type) {
+  const std::string_view path = type == Policies            ? kDeletionPolicies
+                                : type == AdmissionPolicies ? kAdmissionPolicies
+                                                            : kBindings;
+  const std::string selectors =
+      type == Policies ? "" : "labelSelector=" + client::percentEncoded(protection::kMadeOfLabel);
+  client::Audience audience;
+  audience.upsert = [this, type](client::StreamedObject object) {
+    {
+      const kube::MutexLock lock(mutex_);
+      const std::string name = object.meta.name;
+      types_[type].objects[name] = {std::move(object.meta), std::move(object.content)};
+    }
+    rounds_.reconsider();
+  };
+  audience.remove = [this, type](const client::Removed& object) {
+    {
+      const kube::MutexLock lock(mutex_);
+      auto& objects = types_[type].objects;
+      const auto found = objects.find(object.name);
+      if (found != objects.end() && found->second.meta.uid == object.uid) objects.erase(found);
+    }
+    rounds_.reconsider();
+  };
+  audience.knowledge = [this, type](const client::Knowledge& knowledge) {
+    {
+      const kube::MutexLock lock(mutex_);
+      types_[type].state = knowledge.state;
+    }
+    rounds_.reconsider();
+  };
+  return std::make_unique<client::Watcher>(
+      access.newServer(), client::WatchedType{std::string(path), selectors, client::Content::Whole},
+      forOneMore(options_.watcher, options_.random), std::move(audience));
+}
+
+void PolicyKeeper::start() {
+  rounds_.start();
+  for (const auto& watcher : watchers_) watcher->start();
+}
+
+void PolicyKeeper::stop() {
+  rounds_.stop([this] { server_->stop(); });
+  for (const auto& watcher : watchers_) watcher->stop();
+}
+
+// Before all three types are known nothing is written: what seems to be missing may be there.
+bool PolicyKeeper::knowsAll() {
+  const kube::MutexLock lock(mutex_);
+  if (types_[Policies].state != State::Synced) return false;
+  for (const Followed type : {AdmissionPolicies, Bindings}) {
+    const State state = types_[type].state;
+    if (state != State::Synced && state != State::NotServed) return false;
+  }
+  return true;
+}
+
+std::vector<PolicyKeeper::Kept> PolicyKeeper::policies() {
+  std::vector<Kept> all;
+  const kube::MutexLock lock(mutex_);
+  for (const auto& [name, seen] : types_[Policies].objects) {
+    if (seen.meta.deletionTimestamp) continue;
+    Kept kept{seen.meta, {}, std::nullopt, {}};
+    if (const kube::Value* status = seen.content.find("status")) kept.status = kube::toJson(*status);
+    auto read = protection::parsePolicy({std::string(protection::kPolicyApiVersion),
+                                         std::string(protection::kPolicyKind),
+                                         {protection::deletionPolicyType(), "", name},
+                                         seen.meta,
+                                         seen.content,
+                                         {}});
+    if (read)
+      kept.policy = std::move(*read);
+    else
+      kept.problem = read.error().front().message;
+    all.push_back(std::move(kept));
+  }
+  return all;
+}
+
+std::vector<protection::StandingAdmissionPolicy> PolicyKeeper::standing() {
+  std::vector<protection::StandingAdmissionPolicy> all;
+  const kube::MutexLock lock(mutex_);
+  for (const Followed type : {AdmissionPolicies, Bindings}) {
+    for (const auto& [name, seen] : types_[type].objects) {
+      if (!seen.meta.deletionTimestamp)
+        all.push_back(
+            {type == Bindings, name, seen.meta.uid, seen.meta.resourceVersion, kube::toJson(seen.content)});
+    }
+  }
+  return all;
+}
+
+void PolicyKeeper::pass() {
+  if (!options_.mayWrite() || !knowsAll()) return;
+  const std::vector<Kept> kept = policies();
+  carryOut(kept);
+  for (const Kept& one : kept) {
+    if (rounds_.isStopping() || !options_.mayWrite()) return;
+    writeStatus(one);
+  }
+  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgain);
+}
+
+// Of a policy that is not understood (any more), what was made of it before stays: it goes on protecting.
+void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
+  std::vector<protection::DeletionPolicy> understood;
+  std::set<std::string> unclear;
+  for (const Kept& one : kept) {
+    if (!one.policy)
+      unclear.insert(one.meta.name);
+    else if (options_.mode == protection::PolicyMode::ApiServer)
+      understood.push_back(*one.policy);
+  }
+  writeProblems_.clear();
+  changing_.clear();
+  for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing())) {
+    if (rounds_.isStopping() || !options_.mayWrite()) return;
+    if (unclear.contains(action.policy)) continue;
+    changing_.insert(action.policy);
+    storedSince_.erase(action.policy);
+    // A binding without its policy, or the other way round, is of no use.
+    if (writeProblems_.contains(action.policy)) continue;
+    std::string problem = send(requestOf(action));
+    if (!problem.empty()) writeProblems_[action.policy] = std::move(problem);
+  }
+  if (!changing_.empty()) rounds_.reconsiderAt(std::chrono::steady_clock::now() + kSoon);
+  problems_.note(writeProblems_.empty()
+                     ? ""
+                     : writeProblems_.begin()->first + " cannot be kept: " + writeProblems_.begin()->second);
+}
+
+// Returns what went wrong; empty: nothing did. What the watch has not told of yet (409, or 404 of a deletion)
+// is seen in the next pass.
+std::string PolicyKeeper::send(const client::ApiRequest& request) {
+  client::ApiRequest patient = request;
+  patient.patience = options_.patience;
+  const auto whole = client::fetch(*server_, patient);
+  if (!whole) return whole.error().message;
+  const int status = whole->answer.status;
+  if (status < 300 || status == 409 || (status == 404 && request.method == "DELETE")) return "";
+  if (status == 404)
+    return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them): run lastout serve "
+           "with --policies webhook";
+  return toString(client::statusOfAnswer(*whole));
+}
+
+// What was in force before this process came is in force.
+std::chrono::sys_seconds PolicyKeeper::storedSince(const Kept& kept) {
+  const auto [found, isNew] = storedSince_.try_emplace(kept.meta.name, options_.clock());
+  if (isNew && protection::saysEnforced(kept.status, kept.meta.generation)) found->second = {};
+  return found->second;
+}
+
+protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
+  protection::PolicyStanding standing;
+  const std::string& name = kept.meta.name;
+  standing.generation = kept.meta.generation;
+  standing.problem = kept.problem;
+  standing.isStored = !changing_.contains(name);
+  if (standing.isStored)
+    standing.storedSince = storedSince(kept);
+  if (const auto problem = writeProblems_.find(name); problem != writeProblems_.end())
+    standing.writeProblem = problem->second;
+  if (kept.policy)
+    standing.hasWebhookPart =
+        runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
+  standing.webhookAsks = options_.webhookAsks(name);
+  return standing;
+}
+
+void PolicyKeeper::writeStatus(const Kept& kept) {
+  const protection::PolicyStanding standing = standingOf(kept);
+  const auto now = options_.clock();
+  if (protection::isSpreading(standing, now))
+    rounds_.reconsiderAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
+  const nlohmann::json wanted = policyStatus(standing, kept.status, now);
+  if (kept.status == wanted) return;
+  const std::string problem = send(client::mergePatch(
+      std::string(kDeletionPolicies) + "/" + client::percentEncoded(kept.meta.name) + "/status",
+      {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}}, {"status", wanted}}));
+  if (problem.empty()) return;
+  problems_.note("the status of " + kept.meta.name + " cannot be written: " + problem);
+  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kSoon);
+}
+
+}  // namespace lastout::server

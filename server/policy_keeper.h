@@ -1,0 +1,97 @@
+// PolicyKeeper: keeps the API server's ValidatingAdmissionPolicies as the DeletionPolicies want them
+// (protection/admission_plan.h), puts back what somebody else changes or deletes, and writes the policies'
+// status.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/access.h"
+#include "client/watcher.h"
+#include "kube/locks.h"
+#include "protection/admission_plan.h"
+#include "protection/placement.h"
+#include "protection/policy_status.h"
+#include "server/log.h"
+#include "server/rounds.h"
+
+namespace lastout::server {
+
+struct PolicyKeeperOptions {
+  // Webhook: nothing of any policy is to run in API servers, and what stands there goes.
+  protection::PolicyMode mode = protection::PolicyMode::ApiServer;
+  std::function<bool()> mayWrite;  // this process holds the Lease
+  // API servers ask lastout about what the policy needs the webhook for.
+  std::function<bool(const std::string& policy)> webhookAsks = [](const std::string&) { return false; };
+  std::function<std::chrono::sys_seconds()> clock;
+  client::WatcherOptions watcher;
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  std::chrono::milliseconds patience{5'000};       // for one answer
+  Log log;
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class PolicyKeeper {
+ public:
+  PolicyKeeper(const std::shared_ptr<client::Access>& access, PolicyKeeperOptions options);
+  ~PolicyKeeper() { stop(); }
+  PolicyKeeper(const PolicyKeeper&) = delete;
+  PolicyKeeper& operator=(const PolicyKeeper&) = delete;
+
+  void start();                                // once
+  void stop();                                 // for good; what stands stays
+  void reconsider() { rounds_.reconsider(); }  // mayWrite() or webhookAsks() may have changed
+
+ private:
+  // The three types that are followed, in this order.
+  enum Followed : uint8_t { Policies, AdmissionPolicies, Bindings };
+
+  struct Seen {
+    kube::ObjectMeta meta;
+    kube::Value content;
+  };
+  struct Type {
+    client::Knowledge::State state = client::Knowledge::State::NeverSynced;
+    std::map<std::string, Seen, std::less<>> objects;  // by name
+  };
+  // A policy of this pass.
+  struct Kept {
+    kube::ObjectMeta meta;
+    nlohmann::json status;
+    std::optional<protection::DeletionPolicy> policy;
+    std::string problem;  // why there is none
+  };
+
+  std::unique_ptr<client::Watcher> watcherOf(client::Access& access, Followed type);
+  void pass();
+  bool knowsAll();
+  std::vector<Kept> policies();
+  std::vector<protection::StandingAdmissionPolicy> standing();
+  void carryOut(const std::vector<Kept>& kept);
+  std::string send(const client::ApiRequest& request);
+  void writeStatus(const Kept& kept);
+  std::chrono::sys_seconds storedSince(const Kept& kept);
+  protection::PolicyStanding standingOf(const Kept& kept);
+
+  const PolicyKeeperOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  ProblemLog problems_;                                          // of the thread, as the next three
+  std::map<std::string, std::string> writeProblems_;             // by policy
+  std::set<std::string> changing_;                               // policies with something left to write
+  std::map<std::string, std::chrono::sys_seconds> storedSince_;  // by policy
+
+  mutable kube::Mutex mutex_;
+  std::map<Followed, Type> types_ LASTOUT_GUARDED_BY(mutex_);
+  Rounds rounds_;
+  std::vector<std::unique_ptr<client::Watcher>> watchers_;
+};
+
+}  // namespace lastout::server

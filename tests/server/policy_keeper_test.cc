@@ -1,0 +1,178 @@
+// PolicyKeeper against the embedded cluster: what API servers evaluate follows the DeletionPolicies, is put
+// back, and the status says so.
+#include "server/policy_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "client/watcher.h"
+#include "tests/server/server_fixture.h"
+
+namespace lastout::server {
+namespace {
+
+using lastout::testing::Json;
+using ::testing::HasSubstr;
+
+const std::string kDeletionPolicyPath = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+const std::string kAdmission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+const std::string kMadePolicy = kAdmission + "ies/lastout-policy-p";
+const std::string kMadeBinding = kAdmission + "ybindings/lastout-policy-p";
+const std::string kSettings = "/api/v1/namespaces/default/configmaps/settings";
+
+Json policyFor(const std::string& label) {
+  return {{"apiVersion", "lastout.dev/v1alpha1"},
+          {"kind", "DeletionPolicy"},
+          {"metadata", {{"name", "p"}}},
+          {"spec",
+           {{"objects", Json::array({{{"resources", Json::array({{{"group", "*"}, {"resource", "*"}}})}}})},
+            {"when", Json::array({{{"label", label}}})},
+            {"namespaces", "Ignore"},
+            {"crds", "Ignore"}}}};
+}
+
+class PolicyKeeperTest : public lastout::testing::ServerTest {
+ public:
+  PolicyKeeperTest() {
+    create("/api/v1/namespaces/default/configmaps",
+           {{"apiVersion", "v1"},
+            {"kind", "ConfigMap"},
+            {"metadata", {{"name", "settings"}, {"labels", {{"example.com/a", "x"}}}}}});
+  }
+  ~PolicyKeeperTest() override {
+    if (keeper_) keeper_->stop();
+  }
+
+  void keep(protection::PolicyMode mode = protection::PolicyMode::ApiServer) {
+    if (keeper_) keeper_->stop();
+    PolicyKeeperOptions options;
+    options.mode = mode;
+    options.mayWrite = [this] { return leads_.load(); };
+    options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(seconds_.load())); };
+    options.random = [] { return [] { return 0.5; }; };
+    options.log = [](Level, const std::string&) {};
+    keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
+    keeper_->start();
+  }
+  void lead(bool leads) {
+    leads_ = leads;
+    keeper_->reconsider();
+  }
+  void pass(std::chrono::seconds time) {
+    seconds_ += time.count();
+    keeper_->reconsider();
+  }
+
+  Json get(const std::string& path) { return call({"GET", path, {}, {}}); }
+  bool isThere(const std::string& path) { return get(path)["kind"] != "Status"; }
+  std::string deny() { return call({"DELETE", kSettings + "?dryRun=All", {}, {}}).value("message", ""); }
+  // "True Enforced" of the condition of that type.
+  std::string condition(const std::string& type) {
+    const Json policy = get(kDeletionPolicyPath + "/p");
+    for (const Json& one : policy.value("status", Json::object()).value("conditions", Json::array()))
+      if (one["type"] == type)
+        return one["status"].get<std::string>() + " " + one["reason"].get<std::string>();
+    return "";
+  }
+  void waitForCondition(const std::string& type, const std::string& wanted) {
+    waitUntil([&] { return condition(type) == wanted; });
+  }
+
+ private:
+  Json call(const lastout::testing::WireRequest& request) { return Json::parse(ask(request).body); }
+
+  std::atomic<bool> leads_{true};
+  std::atomic<int64_t> seconds_{1'000'000};
+  std::unique_ptr<PolicyKeeper> keeper_;
+};
+
+TEST_F(PolicyKeeperTest, APolicyIsEnforcedOnceApiServersHaveReadIt) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitForCondition("Enforced", "False Spreading");
+  EXPECT_EQ(condition("Accepted"), "True Accepted");
+  EXPECT_THAT(deny(), HasSubstr("label example.com/a is x"));
+  pass(protection::kInForceAfter);
+  waitForCondition("Enforced", "True Enforced");
+}
+
+TEST_F(PolicyKeeperTest, AnEditedPolicyReplacesWhatWasMadeOfIt) {
+  create(kDeletionPolicyPath, policyFor("example.com/b"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  EXPECT_EQ(deny(), "");
+  patch(kDeletionPolicyPath + "/p", {{"spec", policyFor("example.com/a")["spec"]}});
+  waitUntil([&] { return !deny().empty(); });
+}
+
+TEST_F(PolicyKeeperTest, OfAPolicyThatIsGoneNothingIsLeft) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  remove(kDeletionPolicyPath + "/p");
+  waitUntil([&] { return !isThere(kMadePolicy); });
+  EXPECT_FALSE(isThere(kMadeBinding));
+  EXPECT_EQ(deny(), "");
+}
+
+TEST_F(PolicyKeeperTest, PutsBackWhatSomebodyDeletesOrChanges) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  remove(kMadeBinding);
+  waitUntil([&] { return isThere(kMadeBinding); });
+  patch(kMadePolicy, {{"spec", {{"failurePolicy", "Ignore"}}}});
+  waitUntil([&] { return get(kMadePolicy)["spec"]["failurePolicy"] == "Fail"; });
+}
+
+// An API server keeps what the CRD allows, which is more than can be understood.
+TEST_F(PolicyKeeperTest, APolicyThatIsNotUnderstoodAnyMoreGoesOnProtecting) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  patch(kDeletionPolicyPath + "/p", {{"spec", {{"message", "{king} stays"}}}});
+  waitForCondition("Accepted", "False NotUnderstood");
+  EXPECT_EQ(condition("Enforced"), "False NotAccepted");
+  EXPECT_NE(deny(), "");
+}
+
+TEST_F(PolicyKeeperTest, OnlyWhoLeadsWrites) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  lead(false);
+  remove(kDeletionPolicyPath + "/p");
+  lead(true);
+  waitUntil([&] { return !isThere(kMadePolicy); });
+}
+
+TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerWhereAllRunsInTheWebhook) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  keep(protection::PolicyMode::Webhook);
+  waitUntil([&] { return !isThere(kMadePolicy); });
+  waitForCondition("Enforced", "False NotAsked");
+}
+
+TEST_F(PolicyKeeperTest, ANewLeaderTakesWhatIsEnforcedForEnforced) {
+  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  keep();
+  waitForCondition("Enforced", "False Spreading");
+  pass(protection::kInForceAfter);
+  waitForCondition("Enforced", "True Enforced");
+  const Json before = get(kDeletionPolicyPath + "/p")["metadata"]["resourceVersion"];
+  keep();
+  Json another = policyFor("example.com/b");
+  another["metadata"]["name"] = "q";
+  create(kDeletionPolicyPath, another);
+  waitUntil([&] { return get(kDeletionPolicyPath + "/q").contains("status"); });
+  EXPECT_EQ(get(kDeletionPolicyPath + "/p")["metadata"]["resourceVersion"], before);
+}
+
+}  // namespace
+}  // namespace lastout::server
