@@ -17,15 +17,15 @@ using State = client::Knowledge::State;
 constexpr std::string_view kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 constexpr std::string_view kAdmissionPolicies =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
-constexpr std::string_view kBindings =
+constexpr std::string_view kAdmissionBindings =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
-constexpr std::chrono::milliseconds kPause{100};   // between two passes, whatever changes
-constexpr std::chrono::milliseconds kSoon{1'000};  // before what failed is tried again
-constexpr std::chrono::milliseconds kLookAgain{30'000};
+constexpr std::chrono::milliseconds kPassesApart{100};      // between two passes, whatever changes
+constexpr std::chrono::milliseconds kTryAgainAfter{1'000};  // before what failed is tried again
+constexpr std::chrono::milliseconds kLookAgainAfter{30'000};
 
-client::ApiRequest requestOf(const AdmissionPolicyAction& action) {
+client::ApiRequest writeOf(const AdmissionPolicyAction& action) {
   using Kind = AdmissionPolicyAction::Kind;
-  const std::string collection(action.isBinding ? kBindings : kAdmissionPolicies);
+  const std::string collection(action.isBinding ? kAdmissionBindings : kAdmissionPolicies);
   const std::string object = collection + "/" + client::percentEncoded(action.name);
   switch (action.kind) {
     case Kind::Create:
@@ -45,7 +45,7 @@ PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, Policy
     : options_(std::move(options)),
       server_(access->newServer()),
       problems_(options_.log, "deletion policies: ", "deletion policies: kept again"),
-      rounds_([this] { pass(); }, kPause) {
+      rounds_([this] { pass(); }, kPassesApart) {
   for (const Followed type : {Policies, AdmissionPolicies, Bindings})
     watchers_.push_back(watcherOf(*access, type));
 }
@@ -53,7 +53,7 @@ PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, Policy
 std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access, Followed type) {
   const std::string_view path = type == Policies            ? kDeletionPolicies
                                 : type == AdmissionPolicies ? kAdmissionPolicies
-                                                            : kBindings;
+                                                            : kAdmissionBindings;
   const std::string selectors =
       type == Policies ? "" : "labelSelector=" + client::percentEncoded(protection::kMadeOfLabel);
   client::Audience audience;
@@ -150,7 +150,7 @@ void PolicyKeeper::pass() {
     if (rounds_.isStopping() || !options_.mayWrite()) return;
     writeStatus(one);
   }
-  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgain);
+  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgainAfter);
 }
 
 // Of a policy that is not understood (any more), what was made of it before stays: it goes on protecting.
@@ -172,10 +172,10 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
     storedSince_.erase(action.policy);
     // A binding without its policy, or the other way round, is of no use.
     if (writeProblems_.contains(action.policy)) continue;
-    std::string problem = send(requestOf(action));
+    std::string problem = send(writeOf(action));
     if (!problem.empty()) writeProblems_[action.policy] = std::move(problem);
   }
-  if (!changing_.empty()) rounds_.reconsiderAt(std::chrono::steady_clock::now() + kSoon);
+  if (!changing_.empty()) rounds_.reconsiderAt(std::chrono::steady_clock::now() + kTryAgainAfter);
   problems_.note(writeProblems_.empty()
                      ? ""
                      : writeProblems_.begin()->first + " cannot be kept: " + writeProblems_.begin()->second);
@@ -209,13 +209,10 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
   standing.generation = kept.meta.generation;
   standing.problem = kept.problem;
   standing.isStored = !changing_.contains(name);
-  if (standing.isStored)
-    standing.storedSince = storedSince(kept);
+  if (standing.isStored) standing.storedSince = storedSince(kept);
   if (const auto problem = writeProblems_.find(name); problem != writeProblems_.end())
     standing.writeProblem = problem->second;
-  if (kept.policy)
-    standing.hasWebhookPart =
-        runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
+  if (kept.policy) standing.hasWebhookPart = runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
   standing.webhookAsks = options_.webhookAsks(name);
   return standing;
 }
@@ -232,7 +229,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
       {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}}, {"status", wanted}}));
   if (problem.empty()) return;
   problems_.note("the status of " + kept.meta.name + " cannot be written: " + problem);
-  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kSoon);
+  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kTryAgainAfter);
 }
 
 }  // namespace lastout::server

@@ -18,10 +18,10 @@ namespace {
 using lastout::testing::Json;
 using ::testing::HasSubstr;
 
-const std::string kDeletionPolicyPath = "/apis/lastout.dev/v1alpha1/deletionpolicies";
-const std::string kAdmission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
-const std::string kMadePolicy = kAdmission + "ies/lastout-policy-p";
-const std::string kMadeBinding = kAdmission + "ybindings/lastout-policy-p";
+const std::string kKeptPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+const std::string kAdmissionPath = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+const std::string kMadePolicy = kAdmissionPath + "ies/lastout-policy-p";
+const std::string kMadeBinding = kAdmissionPath + "ybindings/lastout-policy-p";
 const std::string kSettings = "/api/v1/namespaces/default/configmaps/settings";
 
 Json policyFor(const std::string& label) {
@@ -72,7 +72,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   std::string deny() { return call({"DELETE", kSettings + "?dryRun=All", {}, {}}).value("message", ""); }
   // "True Enforced" of the condition of that type.
   std::string condition(const std::string& type) {
-    const Json policy = get(kDeletionPolicyPath + "/p");
+    const Json policy = get(kKeptPolicies + "/p");
     for (const Json& one : policy.value("status", Json::object()).value("conditions", Json::array()))
       if (one["type"] == type)
         return one["status"].get<std::string>() + " " + one["reason"].get<std::string>();
@@ -91,7 +91,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
 };
 
 TEST_F(PolicyKeeperTest, APolicyIsEnforcedOnceApiServersHaveReadIt) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitForCondition("Enforced", "False Spreading");
   EXPECT_EQ(condition("Accepted"), "True Accepted");
@@ -101,26 +101,26 @@ TEST_F(PolicyKeeperTest, APolicyIsEnforcedOnceApiServersHaveReadIt) {
 }
 
 TEST_F(PolicyKeeperTest, AnEditedPolicyReplacesWhatWasMadeOfIt) {
-  create(kDeletionPolicyPath, policyFor("example.com/b"));
+  create(kKeptPolicies, policyFor("example.com/b"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
   EXPECT_EQ(deny(), "");
-  patch(kDeletionPolicyPath + "/p", {{"spec", policyFor("example.com/a")["spec"]}});
+  patch(kKeptPolicies + "/p", {{"spec", policyFor("example.com/a")["spec"]}});
   waitUntil([&] { return !deny().empty(); });
 }
 
 TEST_F(PolicyKeeperTest, OfAPolicyThatIsGoneNothingIsLeft) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
-  remove(kDeletionPolicyPath + "/p");
+  remove(kKeptPolicies + "/p");
   waitUntil([&] { return !isThere(kMadePolicy); });
   EXPECT_FALSE(isThere(kMadeBinding));
   EXPECT_EQ(deny(), "");
 }
 
 TEST_F(PolicyKeeperTest, PutsBackWhatSomebodyDeletesOrChanges) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
   remove(kMadeBinding);
@@ -131,27 +131,27 @@ TEST_F(PolicyKeeperTest, PutsBackWhatSomebodyDeletesOrChanges) {
 
 // An API server keeps what the CRD allows, which is more than can be understood.
 TEST_F(PolicyKeeperTest, APolicyThatIsNotUnderstoodAnyMoreGoesOnProtecting) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
-  patch(kDeletionPolicyPath + "/p", {{"spec", {{"message", "{king} stays"}}}});
+  patch(kKeptPolicies + "/p", {{"spec", {{"message", "{king} stays"}}}});
   waitForCondition("Accepted", "False NotUnderstood");
   EXPECT_EQ(condition("Enforced"), "False NotAccepted");
   EXPECT_NE(deny(), "");
 }
 
 TEST_F(PolicyKeeperTest, OnlyWhoLeadsWrites) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
   lead(false);
-  remove(kDeletionPolicyPath + "/p");
+  remove(kKeptPolicies + "/p");
   lead(true);
   waitUntil([&] { return !isThere(kMadePolicy); });
 }
 
 TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerWhereAllRunsInTheWebhook) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
   keep(protection::PolicyMode::Webhook);
@@ -160,18 +160,18 @@ TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerWhereAllRunsInTheWebhook) {
 }
 
 TEST_F(PolicyKeeperTest, ANewLeaderTakesWhatIsEnforcedForEnforced) {
-  create(kDeletionPolicyPath, policyFor("example.com/a"));
+  create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitForCondition("Enforced", "False Spreading");
   pass(protection::kInForceAfter);
   waitForCondition("Enforced", "True Enforced");
-  const Json before = get(kDeletionPolicyPath + "/p")["metadata"]["resourceVersion"];
+  const Json before = get(kKeptPolicies + "/p")["metadata"]["resourceVersion"];
   keep();
   Json another = policyFor("example.com/b");
   another["metadata"]["name"] = "q";
-  create(kDeletionPolicyPath, another);
-  waitUntil([&] { return get(kDeletionPolicyPath + "/q").contains("status"); });
-  EXPECT_EQ(get(kDeletionPolicyPath + "/p")["metadata"]["resourceVersion"], before);
+  create(kKeptPolicies, another);
+  waitUntil([&] { return get(kKeptPolicies + "/q").contains("status"); });
+  EXPECT_EQ(get(kKeptPolicies + "/p")["metadata"]["resourceVersion"], before);
 }
 
 }  // namespace
