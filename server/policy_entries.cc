@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "criticalservice/validation.h"
+#include "protection/cel.h"
 
 namespace lastout::server {
 namespace {
@@ -109,7 +110,7 @@ json namespacesIn(const std::vector<std::string>& names) {
 // "oldObject.metadata.name in ['a','b']"; empty: any, or more than an expression may name.
 std::string namesCondition(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + celLiteral(name);
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + protection::celLiteral(name);
   if (text.empty() || text.size() > kMostConditionBytes) return "";
   return "oldObject.metadata.name in [" + text + "]";
 }

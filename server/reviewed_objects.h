@@ -19,8 +19,8 @@ struct ReviewedObjects {
   std::set<kube::ObjectKey> deleted;        // whose DELETE is reviewed, whether they exist or not
   std::set<kube::ObjectKey> scaled;         // providers whose UPDATE and scaling is reviewed, too
   std::set<kube::GroupResource> providers;  // the types of the providers among them
-  std::vector<WebhookEntry> policies = {};  // what DeletionPolicies have reviewed, as of policyEntries()
   std::string ownNamespaceUid = {};  // of lastout's Namespace, which owns the configuration; empty: none does
+  std::vector<WebhookEntry> policies = {};  // what DeletionPolicies have reviewed, as of policyEntries()
   bool operator==(const ReviewedObjects&) const = default;
 
   // Adds what the CriticalService guards, whose provider needs these dependencies: nothing where it gives its

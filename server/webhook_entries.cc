@@ -9,6 +9,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/validation.h"
 #include "kube/names.h"
+#include "protection/cel.h"
 #include "server/sentinel.h"
 #include "tls/digest.h"
 
@@ -126,7 +127,7 @@ ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
   for (const kube::ObjectKey& object : objects) {
     if (object.type == kNamespacesType || object.namespaceName.empty() == namespaced) continue;
     byType[object.type].push_back(
-        celLiteral(namespaced ? object.namespaceName + "/" + object.name : object.name));
+        protection::celLiteral(namespaced ? object.namespaceName + "/" + object.name : object.name));
   }
   return byType;
 }
@@ -221,24 +222,6 @@ std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
     if (!withConditions) entry.condition.clear();
   }
   return entries;
-}
-
-// RBAC's objects and APIServices may have names of nearly any characters.
-std::string celLiteral(std::string_view text) {
-  constexpr char kFirstPrintable = ' ';
-  constexpr char kDelete = '\x7f';
-  std::string literal = "'";
-  for (const char character : text) {
-    const auto code = static_cast<unsigned char>(character);
-    if (character == '\'' || character == '\\') {
-      (literal += '\\') += character;
-    } else if (code < kFirstPrintable || character == kDelete) {
-      ((literal += "\\u00") += tls::kDigestDigits[code >> 4U]) += tls::kDigestDigits[code & 15U];
-    } else {
-      literal += character;
-    }
-  }
-  return literal + "'";
 }
 
 }  // namespace lastout::server

@@ -27,7 +27,4 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
 std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
                                             const std::vector<WebhookEntry>& others, bool withConditions);
 
-// The literal of a string in CEL, whatever it holds (UTF-8).
-std::string celLiteral(std::string_view text);
-
 }  // namespace lastout::server

@@ -21,8 +21,6 @@ class PoliciesTest : public ServerTest {
   void followAll();
   // Creates the policy with that spec, and waits until it is known.
   void apply(std::string_view spec, const std::string& name = "p");
-  // Creates the objects of a text of YAML, of these types alone: those of the core group, and CRDs.
-  void createYaml(std::string_view yaml);
   // The `response` to the review of a DELETE of the object as it stands, once it is `allowed` or not, and,
   // when it is not, the message contains `said`.
   Json deletionOf(const std::string& path, const kube::ObjectKey& key, bool allowed,
