@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr const char* kSpaces = "/api/v1/namespaces";
 constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
 constexpr const char* kComposites = "/apis/vshn.appcat.vshn.io/v1/xvshnpostgresqls";
-constexpr const char* kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 constexpr const char* kAppcat = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when:
@@ -65,7 +65,7 @@ Json objectOf(const char* apiVersion, const char* kind, const std::string& name,
 class AppcatReviews : public PoliciesTest {
  protected:
   AppcatReviews() {
-    create(kCrds, definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
+    create(kDefinitionsPath, definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
     Json composite = objectOf("vshn.appcat.vshn.io/v1", "XVSHNPostgreSQL", "pg", Json::object());
     composite["metadata"]["finalizers"] = {"example.com/cleanup"};
     composite["spec"]["parameters"]["backup"]["deletionProtection"] = true;
@@ -159,7 +159,7 @@ TEST_F(PolicyReviewsTest, DeniesADeletionUntilPoliciesAreKnown) {
 TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
   const Json cascading = {{"policy.kruise.io/delete-protection", "Cascading"}};
   create(kSpaces, objectOf("v1", "Namespace", "shop", cascading));
-  create(kCrds, definition("example.com", "gizmos", "Gizmo", "Cluster", cascading));
+  create(kDefinitionsPath, definition("example.com", "gizmos", "Gizmo", "Cluster", cascading));
   create("/apis/example.com/v1/gizmos", objectOf("example.com/v1", "Gizmo", "one", Json::object()));
   Json pod = objectOf("v1", "Pod", "web", Json::object());
   pod["spec"]["containers"] = Json::array({{{"name", "c"}, {"image", "i"}}});
@@ -174,17 +174,18 @@ TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
 )",
         "definitions");
   deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pods in it (Pod/web)");
-  deletionOf(std::string(kCrds) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}), false,
-             "1 instances of it (Gizmo/one)");
+  deletionOf(std::string(kDefinitionsPath) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}),
+             false, "1 instances of it (Gizmo/one)");
   remove("/api/v1/namespaces/shop/pods/web");
   remove("/apis/example.com/v1/gizmos/one");
   cluster.runUntil(std::chrono::minutes(2));
   deletionOf(std::string(kSpaces) + "/shop", shop, true);
-  deletionOf(std::string(kCrds) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}), true);
+  deletionOf(std::string(kDefinitionsPath) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}),
+             true);
 }
 
 TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
-  create(kCrds, definition("example.com", "usages", "Usage"));
+  create(kDefinitionsPath, definition("example.com", "usages", "Usage"));
   create("/api/v1/namespaces/default/configmaps", objectOf("v1", "ConfigMap", "key", Json::object()));
   followAll();
   apply(
@@ -225,7 +226,7 @@ TEST_F(PolicyReviewsTest, ANamespaceStaysWhileAProtectedObjectIsInIt) {
 
 TEST_F(PolicyReviewsTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnored) {
   create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
-  create(kCrds, definition("example.com", "databases", "Database", "Namespaced"));
+  create(kDefinitionsPath, definition("example.com", "databases", "Database", "Namespaced"));
   Json database = objectOf("example.com/v1", "Database", "main", Json::object());
   database["spec"]["deletionProtection"] = true;
   create("/apis/example.com/v1/namespaces/shop/databases", database);
@@ -235,8 +236,8 @@ TEST_F(PolicyReviewsTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnored
 )";
   apply(spec + "  namespaces: Ignore\n", "ignoring");
   deletionOf(std::string(kSpaces) + "/shop", shop, true);
-  deletionOf(std::string(kCrds) + "/databases.example.com", kube::crdKey({"example.com", "databases"}), false,
-             "holds databases.example.com/shop/main");
+  deletionOf(std::string(kDefinitionsPath) + "/databases.example.com",
+             kube::crdKey({"example.com", "databases"}), false, "holds databases.example.com/shop/main");
   apply(spec, "implying");
   deletionOf(std::string(kSpaces) + "/shop", shop, false, "holds databases.example.com/shop/main");
 }
