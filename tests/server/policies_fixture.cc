@@ -11,25 +11,11 @@
 namespace lastout::testing {
 namespace {
 
-constexpr const char* kDefinition = R"(apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: deletionpolicies.lastout.dev}
-spec:
-  group: lastout.dev
-  scope: Cluster
-  names: {plural: deletionpolicies, kind: DeletionPolicy}
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-)";
 constexpr const char* kPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 
 }  // namespace
 
 PoliciesTest::PoliciesTest(protection::PolicyMode mode) : policyReviews(access, view, policies, mode) {
-  create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", jsonOf(kDefinition));
   server::ReviewsOptions options;
   options.budget = options.servicesPatience = std::chrono::seconds(60);
   options.policies = &policyReviews;
