@@ -114,7 +114,7 @@ void Guard::enforce(const kube::Object& policy) {
 void Guard::takeBack(const std::string& policy) {
   protection::DeletionPolicy named;
   named.meta.name = policy;
-  for (const std::string& name : {protection::admissionPolicyName(named), protection::forcePolicyName(named)})
+  for (const std::string& name : {protection::admissionPolicyName(named), protection::forceGuardName(named)})
     for (const char* kind : {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"})
       policies_.remove(kind, name);
 }

@@ -75,7 +75,7 @@ struct PolicyChoice {
   std::string file;
   std::vector<std::string> crds;
   std::string output = "text";
-  std::string policies = "api-server";
+  std::string policies = "apiserver";
   bool admissionPolicies = false;
   std::string kubeconfig;
   std::string context;
@@ -237,7 +237,7 @@ void addShow(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int&
       ->capture_default_str();
   show->add_option("--policies", choice->policies,
                    "Where they are to run: in the API server as far as possible, or all in the webhook")
-      ->check(eitherOf("api-server", "webhook"))
+      ->check(eitherOf("apiserver", "webhook"))
       ->capture_default_str();
   show->add_flag("--admission-policies", choice->admissionPolicies,
                  "The ValidatingAdmissionPolicies that are made of them, with their bindings");

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 constexpr const char* kPrimary = "databaseinstance postgres-primary";
 
 // The document's instance with a Database, a DatabaseUser and a DatabaseRole.
-constexpr const char* kInstance = R"(
+constexpr const char* kDatabases = R"(
 apiVersion: dbops.dbprovision.io/v1alpha1
 kind: DatabaseInstance
 metadata: {name: postgres-primary}
@@ -99,7 +99,7 @@ TEST_F(Held, AProtectedDatabaseFailsToGoUntilItsProtectionIsOff) {
 
 TEST_F(Held, ACascadeGoesAsTheDocumentShowsIt) {
   begin();
-  create(kInstance);
+  create(kDatabases);
   kubectl(std::string("annotate ") + kPrimary + " dbops.dbprovision.io/force-delete=\"true\"");
   waitForPhase("databaseinstance/postgres-primary", "PendingDeletion");
   const std::string confirmation =

@@ -136,7 +136,7 @@ TEST(Chart, AndTheKustomizeBaseCanDoWithoutPolicies) {
       "kubectl kustomize \"$folder\"");
   ASSERT_EQ(ran.exitCode, 0) << ran.out;
   EXPECT_EQ(byName(documentsIn(ran.out)), chart);
-  EXPECT_EQ(chart.size(), 36U);
+  EXPECT_EQ(chart.size(), 37U);
   for (const auto& [name, object] : chart) EXPECT_THAT(name, Not(HasSubstr("AdmissionPolic")));
 }
 
@@ -275,7 +275,7 @@ TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
                   "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
                   "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
                   "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
-                  "patch deletionpolicies/status.lastout.dev",
+                  "patch deletionpolicies/status.lastout.dev", "create events",
                   "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
                   "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
                   "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
