@@ -73,7 +73,7 @@ tl::expected<OrkestraSettings, kube::Errors> KatalogReader::read(const kube::Val
     for (const kube::Member& member : *map) readCrd(member);
   for (const auto& [name, type] : types_) {
     if (std::none_of(settings_.crds.begin(), settings_.crds.end(),
-                     [&](const OrkestraCrd& crd) { return crd.name == name; }))
+                     [&named = name](const OrkestraCrd& crd) { return crd.name == named; }))
       errors_.push_back({"--crd: spec.crds has no " + kube::inQuotes(name), std::string(file_), {}});
   }
   if (!errors_.empty()) return tl::unexpected(std::move(errors_));

@@ -156,6 +156,8 @@ TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerWhereAllRunsInTheWebhook) {
   waitUntil([&] { return isThere(kMadeBinding); });
   keep(protection::PolicyMode::Webhook);
   waitUntil([&] { return !isThere(kMadePolicy); });
+  waitForCondition("Enforced", "False Spreading");
+  pass(protection::kInForceAfter);
   waitForCondition("Enforced", "False NotAsked");
 }
 
