@@ -48,9 +48,7 @@ ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,
 
 ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,
                     const std::string& policy) {
-  WrittenJson options = {{"apiVersion", "v1"},
-                         {"kind", "DeleteOptions"},
-                         {"preconditions", {{"uid", uid}}}};
+  WrittenJson options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", uid}}}};
   if (!resourceVersion.empty()) options["preconditions"]["resourceVersion"] = resourceVersion;
   if (!policy.empty()) options["propagationPolicy"] = policy;
   return writing("DELETE", std::move(object), "application/json", options);

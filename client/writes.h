@@ -27,8 +27,8 @@ ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,
                            const std::vector<std::string>& finalizers);
 
 // A DELETE (`object`: as objectPath() gives it) of the very object with that uid, as it is at that version
-// (empty: at any): refused (409) when another one, or another version, is there by then. `policy`: "Background", "Foreground"
-// or "Orphan"; empty: the type's default.
+// (empty: at any): refused (409) when another one, or another version, is there by then. `policy`:
+// "Background", "Foreground" or "Orphan"; empty: the type's default.
 ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,
                     const std::string& policy = {});
 

@@ -184,14 +184,6 @@ std::string commonLabel(const DeletionPolicy& policy) {
   return label;
 }
 
-// The DELETE of a held object is accepted. One that another operator deletes by itself cannot be held; what
-// forces the deletion of a held object lets its DELETE pass.
-std::string celOfAnotherOperator(const Hold& hold) {
-  return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
-                    isOneOf("f", hold.finalizersOfOthers) + ")",
-                hold.force ? negated(celOf(hold.force->key, kOld)) : ""});
-}
-
 Json conditionsOf(const DeletionPolicy& policy) {
   Json conditions = Json::array();
   const auto add = [&](const char* name, const std::string& expression) {
@@ -237,6 +229,12 @@ Json specOfBlocks(const DeletionPolicy& policy) {
 
 std::string admissionPolicyName(const DeletionPolicy& policy) { return "lastout-policy-" + policy.meta.name; }
 std::string forceGuardName(const DeletionPolicy& policy) { return "lastout-force-" + policy.meta.name; }
+
+std::string celOfAnotherOperator(const Hold& hold) {
+  return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
+                    isOneOf("f", hold.finalizersOfOthers) + ")",
+                hold.force ? negated(celOf(hold.force->key, kOld)) : ""});
+}
 
 std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
   constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";

@@ -30,6 +30,10 @@ std::vector<nlohmann::ordered_json> admissionPoliciesOf(const DeletionPolicy& po
 std::vector<nlohmann::ordered_json> withBinding(const DeletionPolicy& policy, const std::string& name,
                                                 nlohmann::ordered_json spec);
 
+// Whether a DELETE can be denied although the policy holds: another operator deletes the object by itself,
+// and nothing forces its deletion. `hold.finalizersOfOthers` must not be empty.
+std::string celOfAnotherOperator(const Hold& hold);
+
 // The literal of a string in CEL, whatever it holds (UTF-8).
 std::string celLiteral(std::string_view text);
 

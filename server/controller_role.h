@@ -87,7 +87,7 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
-  const std::unique_ptr<PolicyKeeper> policyKeeper_;  // null: it only watches
+  const std::unique_ptr<PolicyKeeper> policyKeeper_;    // null: it only watches
   const std::unique_ptr<HeldPolicyRole> heldPolicies_;  // null: it holds nothing for policies
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);

@@ -154,9 +154,19 @@ void addByAncestor(Entries& entries, const DeletionPolicy& policy, const Selecti
   }
 }
 
+// The DELETE of what the policy holds is accepted, also while lastout is down: only what another operator
+// deletes is asked about.
+std::string conditionFor(const DeletionPolicy& policy, const Selection& selection) {
+  std::string names = namesCondition(selection.names);
+  if (!policy.hold) return names;
+  const std::string others = protection::celOfAnotherOperator(*policy.hold);
+  return names.empty() ? others : "(" + names + ") && (" + others + ")";
+}
+
 // nullptr: the policy protects at all times.
 void addCase(Entries& entries, const DeletionPolicy& policy, const Selection& selection, const Case* one) {
-  Entries::Where where{json::array(), namespacesIn(selection.namespaces), namesCondition(selection.names)};
+  if (policy.hold && policy.hold->finalizersOfOthers.empty()) return;
+  Entries::Where where{json::array(), namespacesIn(selection.namespaces), conditionFor(policy, selection)};
   addLabels(where.objectSelector, selection.labels);
   if (one != nullptr && one->key && one->key->place == KeyTest::Place::Label)
     where.objectSelector.push_back(

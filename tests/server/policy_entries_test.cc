@@ -166,6 +166,20 @@ TEST_F(PolicyEntries, WebhooksThatAskTheSameAreOneAndOthersHaveNamesOfTheirOwn) 
                                  "2.protect.example.com", "sentinel.lastout.dev"));
 }
 
+// A held object's DELETE is accepted, whether lastout answers or not.
+TEST_F(PolicyEntries, OfWhatIsHeldOnlyWhatAnotherOperatorDeletesIsAskedAbout) {
+  const std::string spec =
+      "  objects: [{resources: [{group: example.com, resource: lists}]}]\n"
+      "  when: [{children: [{resource: pods, ownerReference: true}]}]\n"
+      "  enforcement: Hold\n";
+  EXPECT_THAT(of(spec + "  hold: {finalizer: a/held}\n"), IsEmpty());
+  const auto entries = of(spec + "  hold: {finalizer: a/held, finalizersOfOthers: [a/operator]}\n");
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(
+      entries[0].condition,
+      "has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, f == 'a/operator')");
+}
+
 TEST_F(PolicyEntries, TheyCountForWhatIsReviewed) {
   ReviewedObjects standing;
   standing.policies = of("  objects: [{resources: [{resource: services}]}]\n  code: 409\n");
