@@ -21,7 +21,7 @@ namespace lastout::protection {
 struct ObjectName {
   std::string namespaceName;
   std::string name;
-  auto operator<=>(const ObjectName&) const = default;
+  auto operator<=>(const ObjectName&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 // One object.

@@ -46,6 +46,7 @@ Answered<std::vector<kube::Object>> ObjectClient::list(const kube::ResourceType&
                                      });
   if (!listed) return tl::unexpected(listed.error());
   std::vector<kube::Object> objects;
+  objects.reserve(byUid.size());
   for (auto& [uid, object] : byUid) objects.push_back(std::move(object));
   return objects;
 }

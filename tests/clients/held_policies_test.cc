@@ -51,7 +51,7 @@ spec: {instanceRef: {name: elsewhere}, name: production, deletionProtection: tru
 }
 
 class Held : public Serving {
- protected:
+ public:
   void begin(const std::vector<std::string>& options = {}) {
     start();
     kubectl("apply -f scenarios/crds/dbops.yaml");

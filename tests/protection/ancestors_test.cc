@@ -47,7 +47,7 @@ std::string claim(std::string_view labels) {
 }
 
 class Ancestors : public ::testing::Test {
- protected:
+ public:
   Ancestors() {
     told.index.setPolicies({policy});
     told.tell(space(kOwnerLabels));  // names the type of the composite

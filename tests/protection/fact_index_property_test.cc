@@ -277,7 +277,7 @@ class Search {
 // --- both, told the same
 
 class Histories : public ::testing::Test {
- protected:
+ public:
   // Tells all objects of each type of which other things are asked now.
   void follow() {
     for (bool isNew = true; isNew;) {

@@ -21,7 +21,7 @@ constexpr const char* kParents = R"(  objects: [{resources: [{group: db.example.
 )";
 
 class Children : public ::testing::Test {
- protected:
+ public:
   Children() {
     told.index.setPolicies({policy});
     told.knowAll();
@@ -133,7 +133,7 @@ constexpr const char* kCascading = R"(  objects: [{resources: [{group: "*", reso
 )";
 
 class Active : public ::testing::Test {
- protected:
+ public:
   Active() {
     told.index.setPolicies({policy});
     told.knowAll();

@@ -36,7 +36,7 @@ constexpr const char* kUsages = R"(  listedBy:
 )";
 
 class Listed : public ::testing::Test {
- protected:
+ public:
   void follow(const char* spec) {
     policy = policyOf(spec);
     told.index.setPolicies({policy});

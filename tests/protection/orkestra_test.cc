@@ -60,6 +60,7 @@ std::vector<DeletionPolicy> policies(const OrkestraSettings& settings) {
 
 std::vector<std::string> names(const std::vector<DeletionPolicy>& policies) {
   std::vector<std::string> all;
+  all.reserve(policies.size());
   for (const DeletionPolicy& policy : policies) all.push_back(policy.meta.name);
   return all;
 }

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 constexpr const char* kIgnoring = "  namespaces: Ignore\n  crds: Ignore\n";
 
 class PolicyEntries : public ::testing::Test {
- protected:
+ public:
   std::vector<WebhookEntry> of(const std::string& spec, PolicyMode mode = PolicyMode::ApiServer) {
     return entriesFor({policyOf(spec + kIgnoring)}, mode);
   }

@@ -63,7 +63,7 @@ Json objectOf(const char* apiVersion, const char* kind, const std::string& name,
 }
 
 class AppcatReviews : public PoliciesTest {
- protected:
+ public:
   AppcatReviews() {
     create(kDefinitionsPath, definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
     Json composite = objectOf("vshn.appcat.vshn.io/v1", "XVSHNPostgreSQL", "pg", Json::object());
@@ -144,7 +144,7 @@ TEST_F(AppcatReviews, APolicyThatIsGoneSaysNothing) {
 }
 
 class PolicyReviewsTest : public PoliciesTest {
- protected:
+ public:
   const kube::ObjectKey shop{{"", "namespaces"}, "", "shop"};
 };
 
@@ -243,7 +243,7 @@ TEST_F(PolicyReviewsTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnored
 }
 
 class AllInTheWebhook : public PoliciesTest {
- protected:
+ public:
   AllInTheWebhook() : PoliciesTest(protection::PolicyMode::Webhook) {}
 };
 
