@@ -61,7 +61,7 @@ ObjectJson merged(ObjectJson standing, const ObjectJson& wanted) {
   return standing;
 }
 
-std::string tried(std::string path, bool isTrial) { return isTrial ? path + "?dryRun=All" : path; }
+std::string tried(const std::string& path, bool isTrial) { return isTrial ? path + "?dryRun=All" : path; }
 
 }  // namespace
 
