@@ -51,7 +51,7 @@ std::string reasonOf(const Case* one) {
 }
 
 // API servers do not show a message with a line break in it.
-std::string onOneLine(std::string text) {
+std::string onOneLine(std::string_view text) {
   std::string line;
   for (const char character : text) {
     const bool isBreak = character == '\n';

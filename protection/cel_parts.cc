@@ -132,6 +132,7 @@ std::string celOf(const KeyTest& test, std::string_view object) {
 
 std::string anyKey(const std::vector<KeyTest>& tests, std::string_view object) {
   std::vector<std::string> parts;
+  parts.reserve(tests.size());
   for (const KeyTest& test : tests) parts.push_back(celOf(test, object));
   return anyOf(parts);
 }

@@ -39,8 +39,8 @@ struct LabelledSelector {
 struct ListedKind {
   std::optional<std::string> apiGroup;  // nullopt: any
   std::string kind;
-  std::string namespaceName;  // empty: any, and none
-  auto operator<=>(const ListedKind&) const = default;
+  std::string namespaceName;                            // empty: any, and none
+  auto operator<=>(const ListedKind&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 struct KeptFacts {

@@ -188,7 +188,7 @@ struct Treatment {
   bool protectsInstances;
   bool isExempt;
   bool protectsCrd;
-  auto operator<=>(const Treatment&) const = default;
+  auto operator<=>(const Treatment&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 std::string nameOf(const Treatment& treatment) {
