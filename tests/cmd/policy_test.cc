@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 // A folder that goes away.
 class PolicyCommand : public ::testing::Test {
- public:
+ protected:
   void SetUp() override {
     std::string pattern = (std::filesystem::temp_directory_path() / "lastout-policy-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
@@ -193,7 +193,7 @@ TEST_F(PolicyCommand, AKatalogThatIsOffGivesNoPolicies) {
 
 // The rest is done to a cluster.
 class PolicyInCluster : public PolicyCommand {
- public:
+ protected:
   void SetUp() override {
     PolicyCommand::SetUp();
     kubeconfig_ = (folder_ / "kubeconfig").string();
