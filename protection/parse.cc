@@ -116,10 +116,12 @@ void Reader::readAnswer(Fields& spec) {
   policy_.webhookName = spec.string("webhookName").value_or("");
   if (!policy_.webhookName.empty() &&
       (!kube::isDnsSubdomain(policy_.webhookName) ||
-       std::count(policy_.webhookName.begin(), policy_.webhookName.end(), '.') < 2))
+       std::count(policy_.webhookName.begin(), policy_.webhookName.end(), '.') < 2 ||
+       policy_.webhookName.ends_with(".lastout.dev")))
     spec.fail("webhookName", spec.pathOf("webhookName") +
                                  " must be a DNS name of three labels at least, as in "
-                                 "\"protect.example.com\", not " +
+                                 "\"protect.example.com\", and not of lastout.dev, whose names are those of "
+                                 "lastout's own webhooks; it is " +
                                  kube::inQuotes(policy_.webhookName));
   policy_.failsClosed = spec.oneOf("failurePolicy", {"Fail", "Ignore"}) != "Ignore";
 }

@@ -239,11 +239,13 @@ void ControllerRole::reconsider(bool knowsCertificate) {
 
 // What CriticalServices guard is to be asked about, once all of them are known and what providers need was
 // read: what stands there may ask about more until then. Without the CRD of CriticalServices there can be
-// none.
+// none. An account that may not read DeletionPolicies guards CriticalServices as long as it takes away
+// nothing that policies have reviewed.
 void ControllerRole::declareWebhook() {
   const LiveView& live = parts_.view;
   const graph::Knowledge knowledge = live.knowledge(criticalservice::criticalServiceType());
-  if (!parts_.policies.isKnown() || parts_.policies.isReadingListers()) return;
+  const bool mayWriteWithout = parts_.policies.isForbidden() && keeper_->asksForPolicies() == false;
+  if ((!parts_.policies.isKnown() && !mayWriteWithout) || parts_.policies.isReadingListers()) return;
   const std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
   if (knowledge == graph::Knowledge::Absent && policies->all().empty()) return keeper_->retire();
   if (!admission::believable(knowledge) || !live.hasReadDependencies()) return;

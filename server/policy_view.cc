@@ -202,6 +202,7 @@ void PolicyView::settle() {
     whyUnknown_ = whyNot(protection::deletionPolicyType(), *knowledge_);
   if (whyUnknown_.empty() && hasChanged_) return usePolicies();
   isKnown_ = whyUnknown_.empty();
+  isForbidden_ = !isKnown_ && knowledge_ && knowledge_->state == client::Knowledge::State::Forbidden;
   mayHaveAny_ = !isKnown_ || !policies_->all().empty();
 }
 

@@ -75,6 +75,9 @@ class PolicyView {
   // Why the policies are not known; nullopt: they are.
   std::optional<std::string> whyUnknown() const;
   bool isKnown() const { return isKnown_; }  // waits for nobody
+  // The account may not read DeletionPolicies, so that what is in force among them stays unknown until it
+  // may. Waits for nobody.
+  bool isForbidden() const { return isForbidden_; }
   // Of an object that lists what a policy protects it is not known yet whether there is any.
   bool isReadingListers() const;
   // There is a policy, or it is not known whether there is. Waits for nobody.
@@ -101,6 +104,7 @@ class PolicyView {
 
   const PolicyViewOptions options_;
   std::atomic<bool> isKnown_{false};  // written with the lock held, as the next
+  std::atomic<bool> isForbidden_{false};
   std::atomic<bool> mayHaveAny_{true};
   mutable kube::SharedMutex mutex_;
   protection::FactIndex facts_ LASTOUT_GUARDED_BY(mutex_);

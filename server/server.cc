@@ -195,7 +195,8 @@ void Server::tellOf(const admission::Weakening& news) {
 }
 
 Health Server::health() const {
-  return {view_.isReady() && policies_.isKnown(), knowsCertificate(), isEnding_};
+  const bool knowsPolicies = policies_.isKnown() || policies_.isForbidden();
+  return {view_.isReady() && knowsPolicies, knowsCertificate(), isEnding_};
 }
 
 Standing Server::standing() const {

@@ -22,6 +22,7 @@ using Literals = std::vector<std::string>;
 constexpr const char* kServicesWebhook = "criticalservices.lastout.dev";
 constexpr const char* kNamespacesWebhook = "namespaces.lastout.dev";
 constexpr const char* kDeletionsWebhook = "deletions.lastout.dev";
+constexpr const char* kOwnDomain = ".lastout.dev";
 constexpr const char* kPoliciesWebhook = "deletionpolicies.lastout.dev";
 constexpr size_t kDigestBytes = 8;
 // request.name is not there when a collection is deleted; oldObject is, in every DELETE and UPDATE.
@@ -91,7 +92,7 @@ class EntryNames {
   std::string take(const std::string& wanted) {
     std::string name = wanted;
     for (int salt = 0; !kube::isDnsSubdomain(name) || taken_.contains(name); ++salt)
-      name = "webhook-" + tls::digestOf(std::to_string(salt) + wanted, kDigestBytes) + ".lastout.dev";
+      name = "webhook-" + tls::digestOf(std::to_string(salt) + wanted, kDigestBytes) + kOwnDomain;
     taken_.insert(name);
     return name;
   }
@@ -118,7 +119,7 @@ void addListed(std::vector<WebhookEntry>& entries, EntryNames& names, const std:
   if (!condition.empty()) end();
 }
 
-std::string nameFor(const kube::GroupResource& type) { return kube::toString(type) + ".lastout.dev"; }
+std::string nameFor(const kube::GroupResource& type) { return kube::toString(type) + kOwnDomain; }
 
 using ListedByType = std::map<kube::GroupResource, Literals>;
 
@@ -222,6 +223,11 @@ std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
     if (!withConditions) entry.condition.clear();
   }
   return entries;
+}
+
+// Policies name theirs as they like (webhookName); all others are of lastout.dev.
+bool isNameForPolicies(std::string_view name) {
+  return name.ends_with(kPoliciesWebhook) || !name.ends_with(kOwnDomain);
 }
 
 }  // namespace lastout::server

@@ -26,5 +26,7 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
 // `withConditions` they are asked about more, for API servers without matchConditions.
 std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
                                             const std::vector<WebhookEntry>& others, bool withConditions);
+// True if a webhook of that name in lastout's configuration is one of those.
+bool isNameForPolicies(std::string_view name);
 
 }  // namespace lastout::server

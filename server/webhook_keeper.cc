@@ -1,5 +1,6 @@
 #include "server/webhook_keeper.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/fetch.h"
@@ -7,6 +8,7 @@
 #include "client/writes.h"
 #include "kube/text_at.h"
 #include "server/object_watch.h"
+#include "server/webhook_entries.h"
 
 namespace lastout::server {
 namespace {
@@ -185,6 +187,15 @@ std::optional<bool> WebhookKeeper::asksAboutAll() const {
   if (!isBelieved()) return std::nullopt;
   return wish_ == Wish::Standing && (isRight_ || (!(asked_.deleted.empty() && asked_.policies.empty()) &&
                                                   asked_.covers(configuration_.objects)));
+}
+
+std::optional<bool> WebhookKeeper::asksForPolicies() const {
+  const kube::MutexLock lock(mutex_);
+  if (!isBelieved() || !isSettled()) return std::nullopt;
+  return std::ranges::any_of(declared_.webhooks, [](const nlohmann::json& webhook) {
+    const auto name = webhook.find("name");
+    return name != webhook.end() && name->is_string() && isNameForPolicies(name->get<std::string>());
+  });
 }
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {

@@ -73,6 +73,8 @@ class WebhookKeeper {
   // Whether it asks lastout about what is wanted; nothing: it is not known. While something else is declared
   // and written, it goes on asking about what stays.
   std::optional<bool> asksAbout(const ReviewedObjects& wanted) const;
+  // Whether what stands asks about something because of DeletionPolicies; nothing: it is not known.
+  std::optional<bool> asksForPolicies() const;
   // Likewise about all that is declared now. True while what is declared no longer is taken out of it.
   std::optional<bool> asksAboutAll() const;
   // What stands then; nothing unless isInForce() is true.

@@ -265,7 +265,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Code", "  objects: [{resources: [{resource: pods}]}]\n  code: 404\n",
                 "spec.code must be 403 or 409, not 404"},
         Mistake{"WebhookName", "  objects: [{resources: [{resource: pods}]}]\n  webhookName: protect\n",
-                "spec.webhookName must be a DNS name of three labels"}),
+                "spec.webhookName must be a DNS name of three labels"},
+        Mistake{"WebhookNameOfLastout",
+                "  objects: [{resources: [{resource: pods}]}]\n  webhookName: deletions.lastout.dev\n",
+                "and not of lastout.dev"}),
     [](const ::testing::TestParamInfo<Mistake>& info) { return std::string(info.param.name); });
 
 TEST(ParsePolicy, BoundsItsLists) {

@@ -461,6 +461,27 @@ TEST_F(WebhookKeeperTest, IsInForceOnlyWhenItStands) {
   EXPECT_EQ(restored, 0) << "nobody else changed it";
 }
 
+// A process that may not read DeletionPolicies leaves what they have reviewed as it stands.
+TEST_F(WebhookKeeperTest, KnowsWhetherAnythingIsAskedForPolicies) {
+  keeper->start();
+  keeper->setObjects({});
+  waitUntil([&] { return keeper->asksForPolicies() == false; });
+  for (const std::string name : {"", "protect.example.com"}) {
+    ReviewedObjects objects;
+    objects.policies = {{name,
+                         Json::array({{{"apiGroups", {""}},
+                                       {"apiVersions", {"*"}},
+                                       {"operations", {"DELETE"}},
+                                       {"resources", {"configmaps"}},
+                                       {"scope", "*"}}}),
+                         Json::object()}};
+    keeper->setObjects(objects);
+    waitUntil([&] { return keeper->asksForPolicies() == true; });
+    keeper->setObjects({});
+    waitUntil([&] { return keeper->asksForPolicies() == false; });
+  }
+}
+
 TEST_F(WebhookKeeperTest, GoesOnAskingAboutTheOthersWhileAnObjectIsAdded) {
   std::atomic<bool> writes = true;
   keeper = makeKeeper("https://127.0.0.1:9443", [&] { return writes.load(); });
