@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apiserver/field_selector.h"
+
 namespace lastout::apiserver {
 namespace {
 
@@ -51,15 +53,15 @@ bool matchesNamespace(const kube::LabelSelector& selector, const ReviewRequest& 
     return request.namespaceName.empty() || selector.matches(request.namespaceLabels);
   const bool changesItself = request.subresource.empty() && request.object != nullptr;
   const Json* its = changesItself ? request.object : request.oldObject;
-  return selector.matches(its != nullptr ? labelsOf(*its) : kube::Labels());
+  return its != nullptr ? matches(selector, *its) : selector.matches({});
 }
 
 bool matchesObject(const kube::LabelSelector& selector, const ReviewRequest& request) {
   if (selector.requirements.empty()) return true;
-  const auto matches = [&selector](const Json* object) {
-    return object != nullptr && selector.matches(labelsOf(*object));
+  const auto selects = [&selector](const Json* object) {
+    return object != nullptr && matches(selector, *object);
   };
-  return matches(request.object) || matches(request.oldObject);
+  return selects(request.object) || selects(request.oldObject);
 }
 
 bool matchesOneRule(const std::vector<RuleWithOperations>& rules, const ReviewRequest& request) {

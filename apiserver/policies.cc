@@ -126,14 +126,14 @@ ApiResult<void> Policies::put(const Json& policyOrBinding) {
     if (!binding) return tl::unexpected(std::move(binding.error()));
     const kube::MutexLock lock(mutex_);
     bindings_.insert_or_assign(name, std::move(*binding));
-    publish();
+    published_.reset();
     return {};
   }
   auto policy = checkPolicy(policyOrBinding);
   if (!policy) return tl::unexpected(std::move(policy.error()));
   const kube::MutexLock lock(mutex_);
   policies_.insert_or_assign(name, std::make_shared<const AdmissionPolicy>(std::move(*policy)));
-  publish();
+  published_.reset();
   return {};
 }
 
@@ -144,23 +144,23 @@ void Policies::remove(std::string_view kind, std::string_view name) {
   } else if (const auto found = policies_.find(name); found != policies_.end()) {
     policies_.erase(found);
   }
-  publish();
+  published_.reset();
 }
 
 std::shared_ptr<const Policies::List> Policies::snapshot() const {
   const kube::MutexLock lock(mutex_);
+  if (!published_) published_ = bound();
   return published_;
 }
 
-void Policies::publish() {
+std::shared_ptr<const Policies::List> Policies::bound() const {
+  std::map<std::string_view, std::vector<PolicyBinding>> bindings;  // by policy
+  for (const auto& [name, binding] : bindings_) bindings[binding.policy].push_back(binding);
   auto list = std::make_shared<List>();
-  for (const auto& [name, policy] : policies_) {
-    Bound bound{policy, {}};
-    for (const auto& [bindingName, binding] : bindings_)
-      if (binding.policy == name) bound.bindings.push_back(binding);
-    if (!bound.bindings.empty()) list->push_back(std::move(bound));
-  }
-  published_ = std::move(list);
+  for (const auto& [name, policy] : policies_)
+    if (const auto found = bindings.find(name); found != bindings.end())
+      list->push_back({policy, std::move(found->second)});
+  return list;
 }
 
 PolicyVerdict reviewByPolicies(const Policies::List& policies, const ReviewRequest& request,

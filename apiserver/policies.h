@@ -73,13 +73,14 @@ class Policies {
   std::shared_ptr<const List> snapshot() const;
 
  private:
-  void publish() LASTOUT_REQUIRES(mutex_);
+  std::shared_ptr<const List> bound() const LASTOUT_REQUIRES(mutex_);
 
   mutable kube::Mutex mutex_;
   std::map<std::string, std::shared_ptr<const AdmissionPolicy>, std::less<>> policies_
       LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, PolicyBinding, std::less<>> bindings_ LASTOUT_GUARDED_BY(mutex_);
-  std::shared_ptr<const List> published_ LASTOUT_GUARDED_BY(mutex_) = std::make_shared<const List>();
+  // Made when it is asked for; nullptr: something has changed since.
+  mutable std::shared_ptr<const List> published_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 struct PolicyVerdict {

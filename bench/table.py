@@ -43,10 +43,18 @@ def counter(name, form="{:,.2f}"):
     return lambda benchmark: form.format(benchmark[name])
 
 
+def unmatched(name):
+    return [("", name, counter("ratio", "{:,.2f}x")), ("with", name, counter("with µs", "{:,.0f} µs")),
+            ("without", name, counter("without µs", "{:,.0f} µs")), ("reviews", name, counter("reviews", "{:,.0f}"))]
+
+
 DENY = "serve_load:serve_load/deny/iterations:1/real_time"
 DENY_IDLE = "serve_load:serve_load/idle/iterations:1/real_time"
 ALLOW = "serve_load:serve_load/allow/connections:16/iterations:1/real_time"
 ALLOW_MANY = "serve_load:serve_load/allow/connections:64/iterations:1/real_time"
+
+POLICIES = "policies:unmatchedDelete/kind:{}/iterations:1/real_time"
+
 
 # What is measured | the bar | [(label, name of the benchmark, how to show it)]
 ROWS = [
@@ -111,6 +119,16 @@ ROWS = [
     ("the same, 16 connections", "p99 at most 50 ms",
      [("", ALLOW, counter("reviews/s", "{:,.0f} /s")), ("p50", ALLOW, counter("p50ms", "{:,.0f} ms")),
       ("p99", ALLOW, counter("p99ms", "{:,.0f} ms"))]),
+    ("what deletion policies ask of other objects: children by a label", "at most 2 µs",
+     [("1k", "facts:childrenByLabel/1000", duration), ("1M objects", "facts:childrenByLabel/1000000", duration)]),
+    ("the same: active Pods of a namespace", "at most 2 µs",
+     [("1k", "facts:activePods/1000", duration), ("1M objects", "facts:activePods/1000000", duration)]),
+    ("the same: the ancestor that labels name", "at most 2 µs",
+     [("1k", "facts:ancestor/1000", duration), ("1M objects", "facts:ancestor/1000000", duration)]),
+    ("DELETE that 1,000 policies on labels do not match, at `up`", "at most 1.2x without them; no review",
+     unmatched(POLICIES.format(0))),
+    ("the same with 1,000 policies on children", "at most 1.2x without them; no review",
+     unmatched(POLICIES.format(1))),
 ]
 
 
