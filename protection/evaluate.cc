@@ -102,15 +102,6 @@ Standing standing(const Case& one, const Request& request, const Facts& facts) {
   return all.holds ? all : Standing{};
 }
 
-bool isExempt(const DeletionPolicy& policy, const Request& request) {
-  const auto has = [](const std::vector<std::string>& list, std::string_view one) {
-    return std::find(list.begin(), list.end(), one) != list.end();
-  };
-  return has(policy.exemptUsers, request.user) ||
-         std::any_of(request.groups.begin(), request.groups.end(),
-                     [&](const std::string& group) { return has(policy.exemptGroups, group); });
-}
-
 bool anyHolds(const std::vector<KeyTest>& tests, const kube::ObjectMeta& meta) {
   return std::any_of(tests.begin(), tests.end(), [&](const KeyTest& test) { return test.holds(meta); });
 }
@@ -162,6 +153,15 @@ bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const
   if (isWayOut(object.type)) return false;
   if (matchesAny(policy.exceptObjects, object, labels)) return false;
   return policy.listedBy.has_value() || matchesAny(policy.objects, object, labels);
+}
+
+bool isExempt(const DeletionPolicy& policy, const Request& request) {
+  const auto has = [](const std::vector<std::string>& list, std::string_view one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  return has(policy.exemptUsers, request.user) ||
+         std::any_of(request.groups.begin(), request.groups.end(),
+                     [&](const std::string& group) { return has(policy.exemptGroups, group); });
 }
 
 std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,

@@ -90,6 +90,9 @@ bool isWayOut(const kube::GroupResource& type);
 // if its facts have to be asked.
 bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const kube::Labels& labels);
 
+// True if the policy does not count for the request's user.
+bool isExempt(const DeletionPolicy& policy, const Request& request);
+
 // Returns why the policy blocks the request; nullopt: it does not. A case that holds as far as is known, or
 // of which nobody can say whether it holds, protects.
 std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,

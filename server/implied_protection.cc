@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "kube/quoting.h"
+#include "protection/implied.h"
 
 namespace lastout::server {
 namespace {
 
-using protection::Block;
 using protection::Case;
 using protection::DeletionPolicy;
 using protection::Denial;
@@ -73,11 +73,6 @@ bool needsContent(const std::vector<const DeletionPolicy*>& policies) {
   });
 }
 
-bool implies(const DeletionPolicy& policy, const kube::GroupResource& holder) {
-  const protection::Implication implication = holder == kHolderNamespaces ? policy.namespaces : policy.crds;
-  return implication == protection::Implication::Imply && policy.blocksAny(Block::Delete);
-}
-
 std::string remedy(const kube::GroupResource& holder) {
   return std::string(holder == kHolderNamespaces ? "namespaces" : "crds") + ": Ignore in the policy";
 }
@@ -99,7 +94,7 @@ class Search {
       : live_(live), view_(view), reads_(reads), request_(request), deadline_(deadline) {}
 
   void seek(const DeletionPolicy& policy) {
-    if (!implies(policy, request_.object.type)) return;
+    if (!protection::implies(policy, request_.object.type)) return;
     if (policy.listedBy) return seekListed(policy);
     for (const protection::Selection& selection : policy.objects) {
       const auto& spaces = selection.namespaces;
@@ -211,10 +206,8 @@ class Search {
     view_.inspect(
         [&](const protection::FactIndex& facts) { denial = protection::judge(policy, request, facts); });
     if (!denial) return false;
-    const std::string name = toString(object.key);
-    tell(policy, denial->isUncertain, "it holds " + name + ": " + denial->reason,
-         toString(request_.object) + " holds " + name + ", which DeletionPolicy " + policy.meta.name +
-             " protects (" + denial->reason + "): unprotect that, or set " + remedy(request_.object.type));
+    Denial implied = protection::impliedBy(policy, request_.object, object.key, *denial);
+    tell(policy, implied.isUncertain, std::move(implied.reason), std::move(implied.message));
     return true;
   }
 

@@ -1,0 +1,140 @@
+#include "protection/protected_objects.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "protection/fact_index.h"
+#include "protection/implied.h"
+
+namespace lastout::protection {
+namespace {
+
+Request deletionOf(const kube::Object& object) {
+  Request request;
+  request.object = object.key;
+  request.kind = object.kind;
+  request.meta = &object.meta;
+  request.content = &object.content;
+  return request;
+}
+
+// The first one of a name counts.
+std::vector<kube::Object> firstOfEach(std::vector<kube::Object> objects) {
+  std::set<kube::ObjectKey> seen;
+  std::erase_if(objects, [&](const kube::Object& object) { return !seen.insert(object.key).second; });
+  return objects;
+}
+
+// Gives each object a uid, and owner references those of the objects that they name.
+void completeUids(std::vector<kube::Object>& objects, const kube::ResourceMap& types) {
+  std::unordered_map<kube::ObjectKey, std::string> uids;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    std::string& uid = objects[i].meta.uid;
+    if (uid.empty()) uid = "object-" + std::to_string(i);
+    uids.emplace(objects[i].key, uid);
+  }
+  for (kube::Object& object : objects) {
+    for (kube::OwnerReference& owner : object.meta.ownerReferences) {
+      const kube::ResourceType* type = types.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+      if (!owner.uid.empty() || type == nullptr) continue;
+      const auto found =
+          uids.find({type->type, type->namespaced ? object.key.namespaceName : std::string(), owner.name});
+      if (found != uids.end()) owner.uid = found->second;
+    }
+  }
+}
+
+class Judgement {
+ public:
+  Judgement(const std::vector<DeletionPolicy>& policies, std::vector<kube::Object> objects,
+            const kube::ResourceMap& types)
+      : policies_(policies), objects_(firstOfEach(std::move(objects))), types_(types), index_(findKind()) {
+    completeUids(objects_, types);
+    index_.setPolicies(policies);
+    wantAncestors();
+    tellAll();
+    // Namespaces may name ancestors of further types.
+    wantAncestors();
+    tellAll();
+  }
+
+  Denials take() {
+    for (const DeletionPolicy& policy : policies_)
+      for (const kube::Object& object : objects_)
+        if (auto denial = judge(policy, deletionOf(object), index_)) {
+          note(policy, object, *denial);
+          denials_[object.key].push_back(std::move(*denial));
+        }
+    for (auto& [holder, denials] : implied_) {
+      auto& all = denials_[holder];
+      std::move(denials.begin(), denials.end(), std::back_inserter(all));
+    }
+    return std::move(denials_);
+  }
+
+ private:
+  FactIndex::FindKind findKind() const {
+    return [this](std::string_view group, std::string_view kind) -> std::optional<ServedKind> {
+      const kube::ResourceType* type = types_.findKind(group, kind);
+      if (type == nullptr) return std::nullopt;
+      return ServedKind{type->type, type->namespaced};
+    };
+  }
+
+  void wantAncestors() {
+    for (const DeletionPolicy& policy : policies_)
+      for (const Case& one : policy.when)
+        for (const kube::Object& object : objects_) {
+          if (!one.ancestor) break;
+          const NamedAncestor named = index_.nameAncestor(*one.ancestor, deletionOf(object));
+          if (named.key) index_.wantAncestors(named.key->type);
+        }
+  }
+
+  // What is told may make the index want more.
+  void tellAll() {
+    std::set<uint64_t> told;
+    for (bool isNew = true; isNew;) {
+      isNew = false;
+      for (const WantedType& wanted : index_.wanted()) {
+        if (!told.insert(wanted.generation).second) continue;
+        isNew = true;
+        for (const kube::Object& object : objects_)
+          if (object.key.type == wanted.type) index_.upsert(object, wanted.generation);
+        index_.know(wanted.type, "", wanted.generation);
+      }
+    }
+  }
+
+  // Each policy names one object of what holds it.
+  void note(const DeletionPolicy& policy, const kube::Object& object, const Denial& denial) {
+    for (const kube::ObjectKey& holder :
+         {kube::ObjectKey{{"", "namespaces"}, "", object.key.namespaceName}, kube::crdKey(object.key.type)}) {
+      if (holder.name.empty() || !implies(policy, holder.type)) continue;
+      std::vector<Denial>& denials = implied_[holder];
+      const bool isNoted = std::any_of(denials.begin(), denials.end(),
+                                       [&](const Denial& one) { return one.policy == policy.meta.name; });
+      if (!isNoted) denials.push_back(impliedBy(policy, holder, object.key, denial));
+    }
+  }
+
+  const std::vector<DeletionPolicy>& policies_;
+  std::vector<kube::Object> objects_;
+  const kube::ResourceMap& types_;
+  FactIndex index_;
+  Denials denials_;
+  std::map<kube::ObjectKey, std::vector<Denial>> implied_;
+};
+
+}  // namespace
+
+Denials denialsOf(const std::vector<DeletionPolicy>& policies, std::vector<kube::Object> objects,
+                  const kube::ResourceMap& types) {
+  if (policies.empty()) return {};
+  return Judgement(policies, std::move(objects), types).take();
+}
+
+}  // namespace lastout::protection
