@@ -13,14 +13,29 @@
 namespace lastout::admission {
 namespace {
 
+const std::vector<protection::Denial>& protectionsOf(const KnownCluster& cluster,
+                                                     const kube::ObjectKey& key) {
+  static const std::vector<protection::Denial> kNone;
+  const auto found = cluster.protections.find(key);
+  return found == cluster.protections.end() ? kNone : found->second;
+}
+
 std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::ObjectId object) {
   const kube::ObjectKey key = cluster.graph.key(object);
   const Decision decision = decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(),
                                    cluster.guards.stakes(key), mannerOf(cluster.graph, object));
-  if (!decision.guarded && decision.allowed) return std::nullopt;
-  return graph::DumpVerdict{
-      decision.allowed,
-      explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message};
+  std::string text;
+  for (const protection::Denial& one : protectionsOf(cluster, key))
+    if (!cluster.graph.isTerminating(object))
+      text += (text.empty() ? "" : "; ") + kube::printable(one.message);
+  const bool isProtected = !text.empty();
+  if (!decision.guarded && decision.allowed && !isProtected) return std::nullopt;
+  if (!decision.allowed || !isProtected) {
+    const std::string own =
+        explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message;
+    text = own + (isProtected ? "; " : "") + text;
+  }
+  return graph::DumpVerdict{decision.allowed && !isProtected, std::move(text)};
 }
 
 // The Namespace, or something in it.
@@ -72,7 +87,8 @@ Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
   auto found = graph::findObject(cluster.graph, reference, cluster.types);
   if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
   if (found->missing.empty()) {
-    Why answer = why(cluster.graph, cluster.guards, *found->key, cluster.reader);
+    Why answer =
+        why(cluster.graph, cluster.guards, *found->key, cluster.reader, protectionsOf(cluster, *found->key));
     const auto annotated = cluster.annotated.find(*found->key);
     if (answer.guarded && annotated != cluster.annotated.end())
       answer.deferredDeletion += (answer.deferredDeletion.empty() ? "" : "; ") +
@@ -84,7 +100,7 @@ Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
     return tl::unexpected(Unanswered{true, std::move(found->missing)});
   const auto key = kube::parseReference(reference, cluster.types);
   if (!key) return tl::unexpected(Unanswered{false, key.error().message});
-  return why(cluster.graph, cluster.guards, *key, cluster.reader);
+  return why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key));
 }
 
 }  // namespace lastout::admission

@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
+#include "protection/protected_objects.h"
 
 namespace lastout::admission {
 
@@ -28,6 +29,7 @@ struct KnownCluster {
   kube::ResourceMap types = kube::ResourceMap::builtIn();
   Reader reader = Reader::OfLastout;  // of what is said about it
   AnnotatedObjects annotated;         // as of ClusterView
+  protection::Denials protections;    // what DeletionPolicies say, as far as it was found out
   // When that was; nullopt: at no time that anybody knows, as of manifests.
   std::optional<std::chrono::sys_seconds> now;
 };

@@ -88,7 +88,25 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
 
 }  // namespace
 
-Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader) {
+// As a review answers: what CriticalServices say comes first, then each policy.
+void Why::join(const std::vector<protection::Denial>& denials) {
+  if (denials.empty()) return;
+  if (allowed) {
+    reason = toString(denials.front().isUncertain ? Reason::ProtectionUnknown : Reason::Protected);
+    message.clear();
+  }
+  allowed = false;
+  guarded = true;
+  for (const protection::Denial& one : denials) {
+    message += (message.empty() ? "" : "; ") + kube::printable(one.message);
+    blockers.push_back(
+        {std::string(toString(one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected)),
+         kube::printable(one.reason), toString(protection::deletionPolicyType()) + "/" + one.policy});
+  }
+}
+
+Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader,
+        const std::vector<protection::Denial>& protections) {
   const auto found = graph.findNamed(object);
   const Manner manner = found ? mannerOf(graph, *found) : Manner::Ending;
   const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.stakes(object), manner);
@@ -113,10 +131,12 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
       result.blockers.push_back(
           {std::string(cause.reason), std::string(cause.message), std::string(cause.field)});
   }
+  // What is being deleted, no policy keeps any more.
+  if (!result.terminating) result.join(protections);
   if (!found || !result.isBlocked()) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
-  if (decision.allowed && !decision.held) {
+  if (result.allowed && !decision.held) {
     for (const graph::DirectBlocker& blocker : search.direct)
       result.blockers.push_back(directBlocker(reader, graph, blocker));
   }

@@ -12,6 +12,7 @@
 #include "admission/reader.h"
 #include "graph/graph.h"
 #include "kube/result.h"
+#include "protection/evaluate.h"
 
 namespace lastout::admission {
 
@@ -51,12 +52,14 @@ struct Why {
   uint32_t rootsLeftOut = 0;   // found beyond the bound
   bool complete = true;        // false: the search met its bound, and there may be other roots
 
+  // Takes in what DeletionPolicies say to a DELETE.
+  void join(const std::vector<protection::Denial>& denials);
   bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };
 
 // In bounded time and length: at most ten blockers, ten roots, and 10,000 vertices looked at.
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-        Reader reader = Reader::OfLastout);
+        Reader reader = Reader::OfLastout, const std::vector<protection::Denial>& protections = {});
 
 // For people: a few lines for each part.
 std::string toText(const Why& why);

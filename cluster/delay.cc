@@ -68,6 +68,7 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
     case Kind::KeepWork:
       return timing.keepWork;
     case Kind::HoldProvider:
+    case Kind::LetGo:
       return timing.holdProvider;
     case Kind::Finalize:
       return model_->controllers[action.b].takes;

@@ -80,6 +80,8 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
                     std::vector<Action>& out) {
   const SlotInfo& info = transition.info(slot);
   addFinalizers(transition, slot, object, out);
+  if ((object.finalizers & info.policyBits) != 0 && transition.bitsToLetGo(slot) != 0)
+    out.push_back({Kind::LetGo, Actor::Lastout, slot, 0});
   if (info.role == Role::Pod && (object.value & kStopped) == 0)
     out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
   if ((object.finalizers & info.cleanupBit) == 0) return;
@@ -294,6 +296,9 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
       break;
     case Kind::HoldProvider:
       changeHolding(transition, action.a);
+      break;
+    case Kind::LetGo:
+      transition.dropFinalizers(action.a, transition.bitsToLetGo(action.a), Actor::Lastout);
       break;
     case Kind::Finalize:
       for (const Removal& removal : model_->slots[action.a].removals) {

@@ -49,6 +49,7 @@ struct Action {
     CarryOut,          // a: slot. lastout deletes what it denied to a controller before
     KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
     HoldProvider,      // a: provider. lastout sets its finalizer, takes it off, or is about to let it go
+    LetGo,             // a: slot. lastout takes the finalizers of deletion policies off that hold it no more
     Finalize,          // a: slot, b: finalizer controller
   };
   Kind kind = Kind::Send;

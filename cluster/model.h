@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
+#include "protection/policy.h"
 
 namespace lastout::cluster {
 
@@ -91,6 +93,7 @@ struct SlotInfo {
                             // a claim's pvc-protection, a work's clean-up
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
   uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
+  uint16_t policyBits = 0;  // the finalizers by which deletion policies hold it
   std::vector<uint32_t>
       followers;  // CriticalServices for whose sake lastout follows its type (admission/guards.h)
   std::vector<uint32_t> peers;    // those of them whose provider is of its type
@@ -164,6 +167,80 @@ struct ConditionHolder {
   uint16_t mask = 0;
 };
 
+// --- deletion policies: what each says, as questions about slots (cluster/policies.h)
+
+inline constexpr uint8_t kAnyOwner = 0xff;
+
+// Holds while the object is there in one of these ways.
+struct SlotTest {
+  Slot slot = kNone;          // kNone: it always holds
+  uint16_t live = 0;          // with these sets of labels while it is not being deleted; one bit each
+  uint16_t terminating = 0;   // likewise while it is being deleted
+  uint8_t owner = kAnyOwner;  // and only while this owner link means its owner
+  bool whenAbsent = false;    // instead of all that: while it is not there
+  auto operator<=>(const SlotTest&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+
+// Holds while both hold.
+struct SlotTests {
+  SlotTest first;
+  SlotTest second;
+  bool isAlways() const { return first.slot == kNone && second.slot == kNone; }
+  auto operator<=>(const SlotTests&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+using Question = std::vector<SlotTests>;  // the answer is yes while any of them holds
+
+// A decision of protection::judge(): where it goes on after the answer to a question.
+struct Choice {
+  static constexpr uint32_t kPasses = ~uint32_t{0};
+  static constexpr uint32_t kDenied = kPasses - 1;
+  uint32_t question = 0;
+  uint32_t ifYes = kPasses;  // another Choice, or one of the two
+  uint32_t ifNo = kPasses;
+  auto operator<=>(const Choice&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+
+// A policy that may deny a request for one object; by the way in which the object is there (policies.cc), the
+// Choice to begin with.
+struct Protection {
+  uint32_t policy = 0;
+  uint32_t firstRoot = 0;   // into Policies::roots
+  uint16_t othersBits = 0;  // finalizers by which another operator deletes the object itself
+};
+
+struct ModelPolicy {
+  protection::DeletionPolicy policy;
+  Slot slot = kNone;               // of the DeletionPolicy; kNone: it is there all the time
+  uint16_t exemptActors = 0;       // one bit for each Actor but Client
+  std::vector<bool> exemptSteps;   // by step
+  bool impliesNamespaces = false;  // a DELETE of a Namespace with a protected object in it is denied, too
+  bool impliesCrds = false;        // a DELETE of a CRD with a protected instance
+};
+
+class PolicyFacts;
+
+// A policy that holds an object by its finalizer; by the way in which the object is there, the Choice to
+// begin with: kPasses lets it go.
+struct Holding {
+  uint32_t policy = 0;
+  uint32_t firstRoot = 0;   // into Policies::roots
+  uint16_t othersBits = 0;  // as of Protection
+  uint16_t bit = 0;         // the policy's finalizer
+};
+
+struct Policies {
+  std::vector<ModelPolicy> all;
+  std::vector<Question> questions;
+  std::vector<Choice> choices;
+  std::vector<uint32_t> roots;
+  std::vector<std::vector<Protection>> ofDelete;  // by slot; empty: there are no policies
+  std::vector<std::vector<Protection>> ofUpdate;  // by step: of one that sets labels
+  std::vector<std::vector<Holding>> ofHold;       // by slot
+  std::vector<std::string> notFollowed;           // what a policy would do here and nobody does, in sentences
+  std::shared_ptr<const PolicyFacts> facts;       // for words; nullptr: there are no policies
+  bool none() const { return ofDelete.empty(); }
+};
+
 // Delays as recorded; a driver that orders actions freely may ignore them.
 struct Timing {
   using Ms = std::chrono::milliseconds;
@@ -207,6 +284,8 @@ struct Model {
   std::optional<kube::ObjectKey> lastoutNamespace;       // lastout's own
   Timing timing;
   uint32_t monitorCount = 0;
+
+  Policies policies;
 
   std::unordered_map<kube::ObjectKey, Slot> byKey;
 

@@ -7,6 +7,8 @@ namespace lastout::cluster {
 
 namespace {
 
+constexpr admission::Decision kProtected{.allowed = false, .reason = admission::Reason::Protected};
+
 // The API server finds another object, or another version of it, than the request insists on.
 bool inConflict(const DeleteRequest& request, const Flight& flight) {
   switch (request.precondition) {
@@ -41,6 +43,15 @@ admission::Decision Transition::decide(const DeleteRequest& request) const {
   return machine_.decide(state_, request.slot, manner);
 }
 
+bool Transition::isProtected(const DeleteRequest& request) const {
+  if (model_.policies.none()) return false;
+  return isDeniedByPolicy(model_, state_,
+                          {.slot = request.slot,
+                           .actor = request.actor,
+                           .by = request.by,
+                           .orphans = request.policy == PropagationPolicy::Orphan});
+}
+
 Answer Transition::send(const DeleteRequest& request, Flight& flight) {
   emit({.kind = EventKind::Requested, .actor = request.actor, .slot = request.slot, .by = request.by});
   if (!isPresent(request.slot)) return Answer::NotFound;
@@ -50,6 +61,7 @@ Answer Transition::send(const DeleteRequest& request, Flight& flight) {
   if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
   const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request);
   if (!decision.allowed) return deny(request, flight, decision);
+  if (isProtected(request)) return deny(request, flight, kProtected);
   if (decision.guarded) {
     flight = {.phase = Flight::Phase::Decided};
     return Answer::InFlight;
@@ -94,6 +106,8 @@ Answer Transition::confirm(const DeleteRequest& request, Flight& flight) {
     const admission::Decision decision = decide(request);
     if (!decision.allowed) return deny(request, flight, decision);
   }
+  // Policies are asked last.
+  if (isPresent(request.slot) && isProtected(request)) return deny(request, flight, kProtected);
   flight.phase = Flight::Phase::Confirmed;
   flight.criteriaHeld = machine_.criteriaHold(state_, request.slot);
   return Answer::InFlight;
@@ -110,6 +124,7 @@ Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
       return deny(request, flight, {}, "InternalError");
     const admission::Decision decision = decide(request);
     if (!decision.allowed) return deny(request, flight, decision);
+    if (isProtected(request)) return deny(request, flight, kProtected);
     flight = {.phase = Flight::Phase::Decided};
     return Answer::InFlight;
   }
@@ -127,7 +142,8 @@ Answer Transition::deny(const DeleteRequest& request, Flight& flight, const admi
         .by = request.by,
         .decision = decision,
         .refused = refused});
-  if (refused == nullptr) deferDeletion(*this, request);
+  // What a policy alone denies is not deferred: nobody knows whether it is ever to go.
+  if (refused == nullptr && decision.reason != admission::Reason::Protected) deferDeletion(*this, request);
   return Answer::Denied;
 }
 

@@ -37,6 +37,14 @@ void change(Transition& transition, uint32_t step) {
     refuse(transition, step, "InternalError");
     return;
   }
+  if (transition.isUpdateProtected(step)) {
+    transition.emit({.kind = EventKind::Denied,
+                     .actor = Actor::Client,
+                     .slot = spec.object,
+                     .by = step,
+                     .decision = {.allowed = false, .reason = admission::Reason::Protected}});
+    return;
+  }
   ObjectState object = transition.state().object(spec.object);
   switch (spec.verb) {
     case Step::Verb::SetFinalizers:
@@ -46,7 +54,9 @@ void change(Transition& transition, uint32_t step) {
         return;
       }
       // What lastout holds, a client leaves: by hand it would let the provider go, whatever its criteria say.
+      // What a policy holds gets its finalizer back while it may have a new one.
       object.finalizers = spec.value | (object.finalizers & transition.info(spec.object).heldBit);
+      if (object.live()) object.finalizers |= transition.info(spec.object).policyBits;
       break;
     case Step::Verb::SetLabels:
       object.labels = static_cast<uint8_t>(spec.value);
@@ -65,8 +75,12 @@ void dryRun(Transition& transition, uint32_t step) {
     refuse(transition, step, "NotFound");
   } else if (transition.webhookFails(spec.object, &Interception::onDelete)) {
     refuse(transition, step, "InternalError");
-  } else if (const admission::Decision decision = transition.decide(stepRequest(transition.model(), step));
-             !decision.allowed) {
+  } else {
+    const DeleteRequest request = stepRequest(transition.model(), step);
+    admission::Decision decision = transition.decide(request);
+    if (decision.allowed && transition.isProtected(request))
+      decision = {.allowed = false, .reason = admission::Reason::Protected};
+    if (decision.allowed) return;
     transition.emit({.kind = EventKind::Denied,
                      .actor = Actor::Client,
                      .slot = spec.object,

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cluster/machine.h"
+#include "cluster/policies.h"
 
 namespace lastout::cluster {
 
@@ -59,6 +60,14 @@ class Transition {
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;
   admission::Decision decide(const DeleteRequest& request) const;
+  // A DeletionPolicy denies the DELETE; a step that sets labels.
+  bool isProtected(const DeleteRequest& request) const;
+  // The finalizers of policies that hold the object no more.
+  uint16_t bitsToLetGo(Slot slot) const {
+    return webhookFails(slot, &Interception::onUpdate) ? uint16_t{0}
+                                                       : policyBitsToLetGo(model_, state_, slot);
+  }
+  bool isUpdateProtected(uint32_t step) const { return isUpdateDeniedByPolicy(model_, state_, step); }
 
   // --- storage (cluster/transition.cc)
   // A new object with a new uid; what meant the old one is stale from now on.

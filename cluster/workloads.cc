@@ -32,7 +32,8 @@ size_t wanted(const Transition& transition, Slot workload, const ObjectState& ob
 
 // A child's DELETE would be refused now.
 bool mustStay(const Transition& transition, Slot child) {
-  return transition.webhookFails(child, &Interception::onDelete) || !transition.decide(child).allowed;
+  return transition.webhookFails(child, &Interception::onDelete) || !transition.decide(child).allowed ||
+         transition.isProtected({.actor = Actor::Workloads, .by = kNone, .slot = child, .policy = {}});
 }
 
 // What is refused comes last: it is asked for again and again, and keeps nothing else from being done.

@@ -76,8 +76,10 @@ tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vecto
   auto built = scenarios::graphOf(*manifests);
   if (!built) return tl::unexpected(std::move(built.error()));
   printWarnings(built->warnings);
-  return admission::KnownCluster(std::move(built->graph), std::move(built->guards),
-                                 std::move(manifests->types));
+  admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
+                                  std::move(manifests->types));
+  cluster.protections = std::move(built->protections);
+  return cluster;
 }
 
 server::AskOnceOptions questionAbout(const std::string& reference) {

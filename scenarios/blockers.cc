@@ -4,6 +4,7 @@
 
 #include "admission/explain.h"
 #include "cluster/facts.h"
+#include "cluster/policies.h"
 #include "scenarios/live_graph.h"
 
 namespace lastout::scenarios {
@@ -25,15 +26,13 @@ void addHolders(const cluster::Model& model, cluster::StateRef state, uint32_t c
   }
 }
 
-}  // namespace
-
-Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot) {
+// What CriticalServices say.
+void addServices(const cluster::Machine& machine, cluster::StateRef state, Slot slot, Blockers& result) {
   const cluster::Model& model = machine.model();
   const std::vector<admission::Stake>& stakes = model.slots[slot].stakes;
-  Blockers result;
-  if (!model.guarded || stakes.empty()) return result;
+  if (stakes.empty()) return;
   const admission::Decision decision = machine.decide(state, slot);
-  if (decision.allowed) return result;
+  if (decision.allowed) return;
 
   const LiveGraph live(model, state);
   const admission::Explanation explanation =
@@ -52,16 +51,49 @@ Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Sl
     return true;
   };
   admission::forEachBlocker(cluster::StateFacts(model, state), model.rules, stakes, add);
+}
+
+// What DeletionPolicies say.
+void addPolicies(const cluster::Model& model, cluster::StateRef state, Slot slot, const Asker& asker,
+                 Blockers& result) {
+  if (model.policies.none()) return;
+  const bool isStep = asker.actor == cluster::Actor::Client && asker.by != cluster::kNone;
+  const cluster::Step* step = isStep ? &model.steps[asker.by] : nullptr;
+  const bool orphans =
+      step != nullptr && step->hasPolicy && step->policy == cluster::PropagationPolicy::Orphan;
+  const bool isUpdate = step != nullptr && step->verb == cluster::Step::Verb::SetLabels;
+  const std::vector<cluster::PolicyDenial> denials =
+      isUpdate ? cluster::updatePolicyDenials(model, state, asker.by)
+               : cluster::policyDenials(
+                     model, state, {.slot = slot, .actor = asker.actor, .by = asker.by, .orphans = orphans});
+  for (const cluster::PolicyDenial& one : denials) {
+    addOnce(result.causes, one.denial.message);
+    for (const Slot because : one.because) addOnce(result.objects, because);
+  }
+}
+
+}  // namespace
+
+Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, Slot slot) {
+  Blockers result;
+  if (machine.model().guarded) addServices(machine, state, slot, result);
   return result;
 }
 
-const Blockers& Denials::blockersOf(const SharedState& state, Slot slot) {
+Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot, const Asker& asker) {
+  Blockers result = unmetCriteria(machine, state, slot);
+  addPolicies(machine.model(), state, slot, asker, result);
+  return result;
+}
+
+const Blockers& Denials::blockersOf(const SharedState& state, Slot slot, const Asker& asker) {
   Known& known = known_[slot];
-  if (known.state != state) {
+  if (known.state != state || known.asker != asker) {
     std::vector<uint64_t> words = *state;
     known.blockers =
-        scenarios::blockersOf(machine_, cluster::StateRef(words.data(), machine_.layout()), slot);
+        scenarios::blockersOf(machine_, cluster::StateRef(words.data(), machine_.layout()), slot, asker);
     known.state = state;
+    known.asker = asker;
   }
   return known.blockers;
 }

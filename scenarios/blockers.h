@@ -19,7 +19,18 @@ struct Blockers {
   std::string sentence() const;  // "a exists, b exists and c exists"
 };
 
-Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot);
+// Somebody's request, as of cluster::Event.
+struct Asker {
+  cluster::Actor actor = cluster::Actor::Client;
+  uint32_t by = cluster::kNone;
+  friend bool operator==(const Asker&, const Asker&) = default;
+};
+
+// For a DELETE, by a person that nobody knows where no asker is given.
+Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot,
+                    const Asker& asker = {});
+// The same of CriticalServices alone.
+Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot);
 
 // A state of the machine that several happenings share.
 using SharedState = std::shared_ptr<const std::vector<uint64_t>>;
@@ -31,11 +42,12 @@ class Denials {
   explicit Denials(const cluster::Machine& machine) : machine_(machine) {}
 
   // Valid until the next call for the same slot.
-  const Blockers& blockersOf(const SharedState& state, cluster::Slot slot);
+  const Blockers& blockersOf(const SharedState& state, cluster::Slot slot, const Asker& asker);
 
  private:
   struct Known {
     SharedState state;
+    Asker asker;
     Blockers blockers;
   };
 

@@ -39,6 +39,7 @@ class Compiler {
     }
     for (const Controller& controller : scenario_.controllers) addController(controller);
     for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
+    addPolicies();
     out_.goal = goalSlots(out_.model, scenario_);
     addExpectations();
     for (const Milestone& milestone : scenario_.story) {
@@ -52,6 +53,22 @@ class Compiler {
  private:
   void fail(const kube::Error& error, kube::Position where) {
     errors_.push_back({error.message, scenario_.file, error.position.line == 0 ? where : error.position});
+  }
+
+  // After all steps: they may give an object other labels.
+  void addPolicies() {
+    std::vector<const kube::Object*> objects;
+    const auto add = [&](const std::vector<kube::Object>& more) {
+      for (const kube::Object& object : more) objects.push_back(&object);
+    };
+    add(scenario_.objects);
+    for (const cluster::WorkSpec& work : scenario_.works) {
+      objects.push_back(&work.manifestWork);
+      add(work.manifests);
+    }
+    add(scenario_.later);
+    if (auto added = cluster::addPolicies(out_.model, scenario_.policies, objects, scenario_.types); !added)
+      fail(added.error(), {});
   }
 
   void addController(const Controller& controller) {

@@ -47,6 +47,7 @@ class Loader {
       readObjects();
       readScenario(document_, scenario_, errors_);
       collectLater();
+      readPolicies();
     }
     if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
     // The scenario's own file first, each file from top to bottom.
@@ -91,11 +92,14 @@ class Loader {
     const kube::Value* kind = document.find("kind");
     if (apiVersion == nullptr || kind == nullptr) return;
     if (apiVersion->asString() == nullptr || kind->asString() == nullptr) return;
-    if (!apiVersion->asString()->starts_with("lastout.dev/") || isKind(document, "CriticalService")) return;
-    errors_.push_back({"no kind " + kube::inQuotes(*kind->asString()) + " is known in " +
-                           kube::inQuotes(*apiVersion->asString()) +
-                           kube::didYouMean(*kind->asString(), {"Scenario", "CriticalService"}),
-                       scenario_.file, kind->position});
+    if (!apiVersion->asString()->starts_with("lastout.dev/") || isKind(document, "CriticalService") ||
+        isKind(document, protection::kPolicyKind))
+      return;
+    errors_.push_back(
+        {"no kind " + kube::inQuotes(*kind->asString()) + " is known in " +
+             kube::inQuotes(*apiVersion->asString()) +
+             kube::didYouMean(*kind->asString(), {"Scenario", "CriticalService", protection::kPolicyKind}),
+         scenario_.file, kind->position});
   }
 
   void readMoreFiles() {
@@ -164,6 +168,29 @@ class Loader {
           scenario_.later.push_back(object);
       }
     }
+  }
+
+  void refuseNameOfProfile(const protection::DeletionPolicy& policy) {
+    const bool isTaken = std::ranges::any_of(scenario_.policies, [&](const cluster::GivenPolicy& other) {
+      return !other.isObject && other.policy.meta.name == policy.meta.name;
+    });
+    if (isTaken)
+      errors_.push_back({"DeletionPolicy " + policy.meta.name +
+                             " stands in the file and in a profile of spec.profiles; leave one of them out",
+                         scenario_.file, document_.position});
+  }
+
+  // Of all objects that are there or may come.
+  void readPolicies() {
+    const auto read = [&](const std::vector<kube::Object>& objects) {
+      for (protection::DeletionPolicy& policy : policiesOf(objects, errors_)) {
+        refuseNameOfProfile(policy);
+        scenario_.policies.push_back({std::move(policy), true});
+      }
+    };
+    read(scenario_.objects);
+    for (const cluster::WorkSpec& work : scenario_.works) read(work.manifests);
+    read(scenario_.later);
   }
 
   kube::ParseLimits limits_;

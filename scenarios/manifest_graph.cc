@@ -12,6 +12,7 @@
 #include "graph/cycles.h"
 #include "graph/find_object.h"
 #include "manifestwork/ordering.h"
+#include "scenarios/sources.h"
 
 namespace lastout::scenarios {
 namespace {
@@ -23,6 +24,7 @@ class GraphBuilder {
   tl::expected<ManifestGraph, kube::Errors> build() {
     addObjects();
     addCriticalServices();
+    addPolicies();
     setKnowledge();
     addCycles();
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
@@ -90,6 +92,33 @@ class GraphBuilder {
         types_.insert(criticalservice::typeOf(criterion));
       }
     }
+  }
+
+  void addPolicies() {
+    std::vector<kube::Object> objects = manifests_.objects;
+    for (const manifestwork::ManifestWork& work : manifests_.works) {
+      objects.push_back(work.object);
+      objects.insert(objects.end(), work.manifests.begin(), work.manifests.end());
+    }
+    std::vector<protection::DeletionPolicy> policies = manifests_.profiles;
+    for (protection::DeletionPolicy& policy : policiesOf(objects, errors_))
+      policies.push_back(std::move(policy));
+    result_.protections = protection::denialsOf(policies, std::move(objects), manifests_.types);
+    for (const auto& [key, denials] : result_.protections) {
+      const auto object = result_.graph.find(key);
+      if (!object || result_.graph.isTerminating(*object)) continue;
+      for (const protection::Denial& denial : denials) require(key, denial.policy);
+    }
+  }
+
+  // The policy protects it: it does not go while the policy is there.
+  void require(const kube::ObjectKey& object, const std::string& policy) {
+    const kube::ObjectKey key{protection::deletionPolicyType(), "", policy};
+    types_.insert(key.type);
+    graph::Condition isThere;
+    isThere.type = key.type;
+    isThere.name = policy;
+    require({{object, std::move(isThere), {key, "spec"}}});
   }
 
   criticalservice::Surroundings around() const {

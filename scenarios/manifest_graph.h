@@ -6,6 +6,7 @@
 
 #include "admission/guard_index.h"
 #include "graph/graph.h"
+#include "protection/protected_objects.h"
 #include "scenarios/manifests.h"
 #include "scenarios/scenario.h"
 
@@ -14,14 +15,15 @@ namespace lastout::scenarios {
 struct ManifestGraph {
   graph::Graph graph;
   admission::GuardIndex guards;
-  kube::Errors warnings;  // accepted, but probably not meant: of CriticalServices, and cycles
+  protection::Denials protections;  // what DeletionPolicies say
+  kube::Errors warnings;            // accepted, but probably not meant: of CriticalServices, and cycles
 
   ManifestGraph() : guards(graph) {}
 };
 
 // Works count as applied: what they apply is there, and where the manifests hold no AppliedManifestWork for
 // one, there is the one that its agent would write. Every type counts as listed; one that nothing defines, as
-// absent. Fails on CriticalServices that cannot be read.
+// absent. Fails on CriticalServices and DeletionPolicies that cannot be read.
 tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests);
 
 // The warnings about a scenario: what it leaves out, and about its cluster, with what its steps may create.

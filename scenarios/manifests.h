@@ -8,6 +8,7 @@
 #include "kube/object.h"
 #include "kube/parse.h"
 #include "manifestwork/manifest_work.h"
+#include "protection/policy.h"
 
 namespace lastout::scenarios {
 
@@ -15,6 +16,7 @@ struct Manifests {
   std::vector<kube::Object> objects;  // without ManifestWorks and AppliedManifestWorks
   std::vector<manifestwork::ManifestWork> works;
   std::vector<manifestwork::AppliedManifestWork> applied;
+  std::vector<protection::DeletionPolicy> profiles;  // policies of profiles, which are no objects
   kube::ResourceMap types = kube::ResourceMap::builtIn();
 };
 

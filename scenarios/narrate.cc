@@ -88,7 +88,8 @@ class Narrator {
     const bool isDelete = !isStep || model_.steps[event.by].verb == cluster::Step::Verb::Delete;
     const std::string asks = who + (isDelete ? " asks to delete " : " asks to write ") + object + ": ";
     if (event.refused == nullptr)
-      return asks + "denied, " + denials_.blockersOf(happening.state, event.slot).sentence();
+      return asks + "denied, " +
+             denials_.blockersOf(happening.state, event.slot, {event.actor, event.by}).sentence();
     const std::string_view reason = event.refused;
     if (reason == "NotFound" && isDelete) return asks + "it is already gone";
     if (reason == "InternalError") return asks + "denied, a webhook for it does not answer";
@@ -113,10 +114,11 @@ class Narrator {
     for (size_t i = 0; i < info.finalizers.size(); ++i) {
       const unsigned bit = 1u << i;
       if ((last.object.finalizers & bit) != 0)
-        add((info.cleanupBit & bit) != 0 ? cleanup(info.role)
-            : (info.keptBit & bit) != 0  ? "what it has applied"
-            : (info.heldBit & bit) != 0  ? "its criteria"
-                                         : info.finalizers[i]);
+        add((info.cleanupBit & bit) != 0   ? cleanup(info.role)
+            : (info.keptBit & bit) != 0    ? "what it has applied"
+            : (info.heldBit & bit) != 0    ? "its criteria"
+            : (info.policyBits & bit) != 0 ? "what its deletion policy waits for"
+                                           : info.finalizers[i]);
     }
     if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("its dependents");
     if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("its dependents to be let go");
@@ -167,6 +169,8 @@ class Narrator {
         return who + " changes " + object;
       case Action::Kind::CollectorRelease:
         return who + " releases " + object;
+      case Action::Kind::LetGo:
+        return who + " lets " + object + " go";
       case Action::Kind::KeepWork:
         return (last.object.finalizers & model_.slots[last.event.slot].keptBit) != 0
                    ? who + " keeps " + object + " until what it has applied is gone"

@@ -10,6 +10,7 @@
 
 #include "cluster/build.h"
 #include "cluster/model.h"
+#include "cluster/policies.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
 #include "kube/parse.h"
@@ -86,12 +87,13 @@ struct Scenario {
   std::vector<std::string> moreFiles;  // that spec.files names, as they were read
   std::string name;                    // metadata.name, or the file's name without its ending
   std::string description;
-  bool guard = true;                     // lastout is there
-  bool carryOut = true;                  // and deletes later what it denied to controllers
-  std::string lastoutNamespace;          // empty: not in the cluster
-  std::vector<kube::Object> objects;     // present at start; those that works apply are among them
-  std::vector<cluster::WorkSpec> works;  // present at start, and applied
-  std::vector<kube::Object> later;       // what steps may create
+  bool guard = true;                           // lastout is there
+  bool carryOut = true;                        // and deletes later what it denied to controllers
+  std::string lastoutNamespace;                // empty: not in the cluster
+  std::vector<kube::Object> objects;           // present at start; those that works apply are among them
+  std::vector<cluster::WorkSpec> works;        // present at start, and applied
+  std::vector<kube::Object> later;             // what steps may create
+  std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
   std::vector<Controller> controllers;
   std::vector<Step> steps;
   std::vector<Milestone> story;

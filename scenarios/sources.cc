@@ -26,6 +26,20 @@ bool isKind(const kube::Value& document, std::string_view kind) {
   return value != nullptr && value->asString() != nullptr && *value->asString() == kind;
 }
 
+std::vector<protection::DeletionPolicy> policiesOf(const std::vector<kube::Object>& objects,
+                                                   kube::Errors& errors) {
+  std::vector<protection::DeletionPolicy> policies;
+  for (const kube::Object& object : objects) {
+    if (object.key.type != protection::deletionPolicyType()) continue;
+    auto policy = protection::parsePolicy(object);
+    if (policy)
+      policies.push_back(std::move(*policy));
+    else
+      std::move(policy.error().begin(), policy.error().end(), std::back_inserter(errors));
+  }
+  return policies;
+}
+
 kube::Result<std::vector<kube::Value>> parseDocuments(std::string_view text, const std::string& name,
                                                       bool json, const kube::ParseLimits& limits) {
   std::vector<kube::Value> documents;

@@ -9,6 +9,7 @@
 
 #include "kube/object.h"
 #include "kube/parse.h"
+#include "protection/policy.h"
 
 namespace lastout::scenarios {
 
@@ -23,6 +24,10 @@ struct Source {
 // document writes it.
 kube::Result<std::vector<kube::Value>> parseDocuments(std::string_view text, const std::string& name,
                                                       bool json, const kube::ParseLimits& limits);
+
+// The DeletionPolicies among the objects. Appends what is wrong with them to `errors`.
+std::vector<protection::DeletionPolicy> policiesOf(const std::vector<kube::Object>& objects,
+                                                   kube::Errors& errors);
 
 bool isKind(const kube::Value& document, std::string_view kind);
 

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "protection/profiles.h"
+
 namespace lastout::scenarios {
 
 namespace {
@@ -274,11 +276,33 @@ void readStory(const SpecReader& reader, kube::Fields& spec) {
   }
 }
 
+// Their policies are there all the time.
+void readProfiles(const SpecReader& reader, kube::Fields& spec) {
+  const kube::Value* list = spec.list("profiles");
+  if (list == nullptr) return;
+  for (size_t i = 0; i < list->asList()->size(); ++i) {
+    const kube::Value& name = (*list->asList())[i];
+    const std::string path = spec.pathOf("profiles") + "[" + std::to_string(i) + "]";
+    if (name.asString() == nullptr) {
+      spec.failAt(name, path + " must be the name of a profile");
+      continue;
+    }
+    auto policies = protection::parseProfile(*name.asString());
+    if (!policies) {
+      spec.failAt(name, path + ": " + policies.error().front().message);
+      continue;
+    }
+    for (protection::DeletionPolicy& policy : *policies)
+      reader.scenario.policies.push_back({std::move(policy), false});
+  }
+}
+
 void readSpec(const SpecReader& reader, kube::Fields& spec) {
   Scenario& scenario = reader.scenario;
   scenario.description = spec.string("description").value_or("");
   scenario.guard = spec.boolean("guard").value_or(true);
   scenario.carryOut = spec.boolean("carryOut").value_or(true);
+  readProfiles(reader, spec);
   scenario.lastoutNamespace = spec.string("lastoutNamespace").value_or("");
   for (kube::Fields& fields : spec.items("controllers"))
     scenario.controllers.push_back(readController(reader, fields));

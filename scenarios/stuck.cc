@@ -77,6 +77,8 @@ class Explainer {
         explainCleanup(slot, result);
       else if ((info.heldBit & mask) != 0)
         explainHolding(slot, result);
+      else if ((info.policyBits & mask) != 0)
+        explainPolicies(slot, result);
       else
         explainFinalizer(slot, mask, info.finalizers[bit], result);
     }
@@ -108,13 +110,24 @@ class Explainer {
 
   // lastout's finalizer on a provider.
   void explainHolding(Slot slot, StillThere& result) const {
-    const Blockers blockers = blockersOf(machine_, state_, slot);
+    const Blockers blockers = unmetCriteria(machine_, state_, slot);
     if (!blockers.none()) {
       result.reasons.push_back("lastout holds it: " + blockers.sentence());
       add(result, blockers.objects);
     } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
       result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
     }
+  }
+
+  // The finalizers of deletion policies.
+  void explainPolicies(Slot slot, StillThere& result) const {
+    for (const cluster::PolicyDenial& one : cluster::policyHolds(model_, state_, slot)) {
+      if (std::ranges::find(result.reasons, one.denial.message) != result.reasons.end()) continue;
+      result.reasons.push_back(one.denial.message);
+      add(result, one.because);
+    }
+    if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
+      result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
   }
 
   Slot firstAbsent(const std::vector<Slot>& slots) const {
@@ -165,7 +178,8 @@ class Explainer {
     const Happening* denial = lastDenial(slot);
     const std::string denied =
         asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
-    const Blockers blockers = blockersOf(machine_, state_, slot);
+    const Blockers blockers = blockersOf(
+        machine_, state_, slot, denial == nullptr ? Asker{} : Asker{denial->event.actor, denial->event.by});
     if (!blockers.none()) {
       result.reasons.push_back(denied + blockers.sentence());
       add(result, blockers.objects);

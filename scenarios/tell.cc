@@ -74,7 +74,7 @@ class Teller {
   // Of a deletion that goes on although its criteria do not hold.
   std::string unconfirmed() {
     const Slot slot = deleted();
-    const Blockers blockers = blockersOf(machine_, view(before_), slot);
+    const Blockers blockers = unmetCriteria(machine_, view(before_), slot);
     if (blockers.none()) return {};
     return "nobody looks again before " + names_.of(slot) + " is deleted, although " + blockers.sentence();
   }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster/transition.h"
+#include "cluster/users.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
 #include "kube/timestamp.h"
@@ -130,7 +131,11 @@ class Tracer {
   void denied(const Happening& happening) {
     const char* refused = happening.event.refused;
     if (refused == nullptr)
-      admission(happening, false, denials_.blockersOf(happening.state, happening.event.slot).causes);
+      admission(
+          happening, false,
+          denials_
+              .blockersOf(happening.state, happening.event.slot, {happening.event.actor, happening.event.by})
+              .causes);
     if (happening.event.actor == Actor::Client) client(happening, status(refused));
   }
 
@@ -168,7 +173,7 @@ class Tracer {
     json["propagationPolicy"] = policy(happening);
     json["dryRun"] = happening.event.actor == Actor::Client && model_.steps[happening.event.by].dryRun;
     json["requestName"] = model_.slots[slot].key.name;
-    json["user"] = user(happening.event);
+    json["user"] = user(model_, happening.event);
     json["allowed"] = allowed;
     json["why"] = why;
     line(happening.at, json);
@@ -216,38 +221,8 @@ class Tracer {
                                                    : PropagationPolicy::Background;
   }
 
-  std::string user(const cluster::Event& event) const {
-    const auto account = [](std::string_view name) {
-      return "system:serviceaccount:kube-system:" + std::string(name);
-    };
-    switch (event.actor) {
-      case Actor::Client:
-        return model_.steps[event.by].as;
-      case Actor::Agent:
-        return "agent";
-      case Actor::Collector:
-        return account("generic-garbage-collector");
-      case Actor::Lifecycle:
-        return account("namespace-controller");
-      case Actor::Workloads:
-        return account(workloadController(event.slot));
-      case Actor::Lastout:
-        return "system:serviceaccount:lastout:lastout";
-      default:
-        return "system:apiserver";
-    }
-  }
-
-  // Who makes and takes away what a workload controls.
-  std::string_view workloadController(Slot slot) const {
-    for (const cluster::OwnerLink& link : model_.slots[slot].owners) {
-      if (!link.controller || link.owner == cluster::kNone) continue;
-      const Role owner = model_.slots[link.owner].role;
-      if (owner == Role::Deployment) return "deployment-controller";
-      if (owner == Role::StatefulSet) return "statefulset-controller";
-      if (owner == Role::DaemonSet) return "daemon-set-controller";
-    }
-    return "replicaset-controller";
+  static std::string user(const cluster::Model& model, const cluster::Event& event) {
+    return event.actor == Actor::Agent ? "agent" : cluster::userOf(model, event.actor, event.by, event.slot);
   }
 
   static std::string uid(Slot slot, uint32_t born) {

@@ -30,6 +30,7 @@ constexpr const char* kKinds[] = {"Send",
                                   "CarryOut",
                                   "KeepWork",
                                   "HoldProvider",
+                                  "LetGo",
                                   "Finalize"};
 constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle",  "CrdCleanup",
                                    "Workloads", "Kubelet", "Claims",    "Finalizers", "Lastout"};

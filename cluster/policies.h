@@ -1,0 +1,55 @@
+// policies: what DeletionPolicies say to the requests of a model. The rule is protection::judge(); here it is
+// asked beforehand about every way in which an object can be there, with every answer that other objects
+// can give, so that the machine looks at slots alone.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cluster/machine.h"
+#include "protection/evaluate.h"
+
+namespace lastout::cluster {
+
+// A DELETE, as far as policies look at it.
+struct PolicyRequest {
+  Slot slot = kNone;
+  Actor actor = Actor::Client;
+  uint32_t by = kNone;   // step or work
+  bool orphans = false;  // its propagationPolicy is Orphan
+};
+
+// A policy that is there from the beginning, and is no object of the model where `isObject` is false.
+struct GivenPolicy {
+  protection::DeletionPolicy policy;
+  bool isObject = true;
+};
+
+// Adds policies to a model, after all its steps. `objects`: what the manifests say of its objects; the first
+// one of a name counts. Fails on a policy that asks more of an object's surroundings than can be compiled.
+kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& policies,
+                               const std::vector<const kube::Object*>& objects,
+                               const kube::ResourceMap& types);
+
+// True if a policy denies the DELETE.
+bool isDeniedByPolicy(const Model& model, const StateRef& state, const PolicyRequest& request);
+
+// True if a policy denies a step that sets labels.
+bool isUpdateDeniedByPolicy(const Model& model, const StateRef& state, uint32_t step);
+
+struct PolicyDenial {
+  protection::Denial denial;
+  std::vector<Slot> because;  // other objects that make it so
+};
+
+// The finalizers of policies on an object that is being deleted, and that they hold no more.
+uint16_t policyBitsToLetGo(const Model& model, const StateRef& state, Slot slot);
+
+// Each policy that holds the object, which is being deleted, by its finalizer; the message as in the Event.
+std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot slot);
+
+// In words: each policy that denies the DELETE, in their order.
+std::vector<PolicyDenial> policyDenials(const Model& model, StateRef state, const PolicyRequest& request);
+std::vector<PolicyDenial> updatePolicyDenials(const Model& model, StateRef state, uint32_t step);
+
+}  // namespace lastout::cluster

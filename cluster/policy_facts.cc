@@ -1,0 +1,393 @@
+#include "cluster/policy_facts.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "kube/text_at.h"
+#include "protection/kept_facts.h"
+
+namespace lastout::cluster {
+namespace {
+
+using protection::Activity;
+using protection::AncestorState;
+using protection::ChildrenTest;
+using protection::DeletionPolicy;
+
+const kube::GroupResource kNamespaceType{"", "namespaces"};
+const kube::GroupResource kPodType{"", "pods"};
+const kube::GroupResource kClaimType{"", "persistentvolumeclaims"};
+constexpr uint16_t kAnyLabels = 0xffff;
+
+SlotTest isThere(Slot slot) { return {.slot = slot, .live = kAnyLabels, .terminating = kAnyLabels}; }
+
+uint16_t bitOf(size_t labelSet) { return static_cast<uint16_t>(1u << labelSet); }
+
+// Sets a number in a tree of maps; what is no map on the way becomes one.
+void setNumber(kube::Value& at, std::initializer_list<std::string_view> path, int64_t number) {
+  kube::Value* value = &at;
+  for (const std::string_view key : path) {
+    if (value->asMap() == nullptr) value->data = kube::Value::Map{};
+    auto& map = std::get<kube::Value::Map>(value->data);
+    auto found = std::ranges::find(map, key, &kube::Member::key);
+    if (found == map.end()) found = map.insert(map.end(), {std::string(key), value->position, {}});
+    value = &found->value;
+  }
+  value->data = number;
+}
+
+bool isScaled(Role role) {
+  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet;
+}
+
+// The labels that Kubernetes gives what it makes of a workload.
+kube::Labels templateLabels(const kube::Value& workload) {
+  kube::Labels labels;
+  const kube::Value* found = workload.at({"spec", "template", "metadata", "labels"});
+  if (found == nullptr || found->asMap() == nullptr) return labels;
+  for (const kube::Member& member : *found->asMap())
+    if (const std::string* text = member.value.asString()) labels.emplace(member.key, *text);
+  return labels;
+}
+
+bool namesAny(const protection::AncestorTest& test, const kube::Labels& labels) {
+  return labels.contains(test.nameLabel) || labels.contains(test.kindLabel) ||
+         labels.contains(test.versionLabel) || labels.contains(test.groupLabel);
+}
+
+DeletionPolicy asking(protection::Case one) {
+  DeletionPolicy policy;
+  policy.when.push_back(std::move(one));
+  return policy;
+}
+
+}  // namespace
+
+PolicyView policyViewOf(const ObjectState& state) {
+  return {state.labels, state.terminating(), state.value > 0, state.finalizers};
+}
+
+bool holds(const SlotTest& test, const StateRef& state) {
+  if (test.slot == kNone) return true;
+  const Presence presence = state.presence(test.slot);
+  if (test.whenAbsent || presence == Presence::Absent) return test.whenAbsent && presence == Presence::Absent;
+  const ObjectState object = state.object(test.slot);
+  const uint16_t sets = object.live() ? test.live : test.terminating;
+  if ((sets >> object.labels & 1) == 0) return false;
+  return test.owner == kAnyOwner || object.owner(test.owner) == OwnerState::Current;
+}
+
+bool holds(const SlotTests& tests, const StateRef& state) {
+  return holds(tests.first, state) && holds(tests.second, state);
+}
+
+bool holds(const Question& question, const StateRef& state) {
+  return std::ranges::any_of(question, [&](const SlotTests& tests) { return holds(tests, state); });
+}
+
+// --- the objects
+
+PolicyFacts::PolicyFacts(const Model& model, const std::vector<const kube::Object*>& objects,
+                         kube::ResourceMap types, const std::vector<DeletionPolicy>& policies)
+    : objects_(model.slots.size()), types_(std::make_shared<const kube::ResourceMap>(std::move(types))) {
+  for (const kube::Object* object : objects) {
+    const auto slot = model.find(object->key);
+    if (slot && objects_[*slot].key.name.empty()) objects_[*slot] = *object;
+  }
+  for (Slot slot = 0; slot < objects_.size(); ++slot) {
+    kube::Object& object = objects_[slot];
+    object.key = model.slots[slot].key;
+    object.meta.namespaceName = object.key.namespaceName;
+    object.meta.name = object.key.name;
+    const kube::ResourceType* type = types_->find(object.key.type);
+    if (object.kind.empty()) object.kind = type == nullptr ? object.key.type.resource : type->kind;
+    object.meta.uid = "slot-" + std::to_string(slot);
+  }
+  addLabelsOfTemplates(model);
+  addGroups(model, policies);
+  addListers(model, policies);
+}
+
+// Owners stand before what is derived from them.
+void PolicyFacts::addLabelsOfTemplates(const Model& model) {
+  for (Slot slot = 0; slot < objects_.size(); ++slot) {
+    kube::Object& object = objects_[slot];
+    if (!object.content.isNull()) continue;
+    for (const OwnerLink& link : model.slots[slot].owners) {
+      if (!link.controller || link.owner == kNone) continue;
+      const kube::Object& owner = objects_[link.owner];
+      object.meta.labels = owner.content.isNull() ? owner.meta.labels : templateLabels(owner.content);
+    }
+  }
+}
+
+kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyView& view) const {
+  const SlotInfo& info = model.slots[slot];
+  kube::Object object = objects_[slot];
+  // What is derived has the labels of its template, which the model does not know.
+  if (view.labels > 0 || !object.content.isNull()) object.meta.labels = info.labelSets[view.labels];
+  object.meta.deletionTimestamp.reset();
+  if (view.terminates) object.meta.deletionTimestamp = 1;
+  object.meta.finalizers.clear();
+  for (size_t i = 0; i < info.finalizers.size(); ++i)
+    if ((view.finalizers >> i & 1) != 0) object.meta.finalizers.push_back(info.finalizers[i]);
+  if (isScaled(info.role)) setNumber(object.content, {"spec", "replicas"}, view.hasReplicas ? 1 : 0);
+  return object;
+}
+
+// --- groups of objects, as FactIndex counts them
+
+void PolicyFacts::addGroups(const Model& model, const std::vector<DeletionPolicy>& policies) {
+  std::unordered_map<kube::GroupResource, protection::Questions> asked;
+  const auto addOnce = [](std::vector<ChildrenTest>& tests, const ChildrenTest& test) {
+    if (std::ranges::find(tests, test) == tests.end()) tests.push_back(test);
+  };
+  for (const DeletionPolicy& policy : policies) {
+    for (const protection::Case& one : policy.when) {
+      for (const ChildrenTest& test : one.children) addOnce(asked[test.type].children, test);
+      if (one.activity == Activity::Pods) asked[kPodType].activePods = true;
+      if (one.activity == Activity::BoundClaims) asked[kClaimType].boundClaims = true;
+      if (one.activity != Activity::Instances) continue;
+      for (const kube::ResourceType& type : types_->types())
+        if (model.find(kube::crdKey(type.type))) asked[type.type].instances = true;
+    }
+  }
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    const auto found = asked.find(model.slots[slot].key.type);
+    if (found == asked.end()) continue;
+    std::map<std::string, SlotTest> tests;
+    for (size_t set = 0; set < model.slots[slot].labelSets.size(); ++set) {
+      for (const bool terminates : {false, true}) {
+        const PolicyView view{static_cast<uint8_t>(set), terminates, true, 0};
+        for (std::string& group : keptOf(found->second, objectOf(model, slot, view)).groups) {
+          SlotTest& test = tests.try_emplace(std::move(group), SlotTest{.slot = slot}).first->second;
+          (terminates ? test.terminating : test.live) |= bitOf(set);
+        }
+      }
+    }
+    for (auto& [group, test] : tests) groups_[found->first][group].push_back(test);
+  }
+}
+
+Question PolicyFacts::groupOf(const kube::GroupResource& type, const std::string& group) const {
+  Question question;
+  const auto groups = groups_.find(type);
+  if (groups == groups_.end()) return question;
+  const auto found = groups->second.find(group);
+  if (found == groups->second.end()) return question;
+  for (const SlotTest& test : found->second) question.push_back({test, {}});
+  return question;
+}
+
+Question PolicyFacts::children(const Model& model, const ChildrenTest& test, Slot slot) const {
+  const kube::ObjectKey& key = model.slots[slot].key;
+  Question question;
+  if (test.by != ChildrenTest::By::OwnerReference) {
+    question = groupOf(test.type, protection::childrenGroup(test, key.namespaceName, key.name));
+    if (!key.namespaceName.empty()) return question;
+    for (const SlotTests& more : groupOf(test.type, protection::clusterChildrenGroup(test, key.name)))
+      if (std::ranges::find(question, more) == question.end()) question.push_back(more);
+    return question;
+  }
+  for (const Slot dependent : model.slots[slot].dependents) {
+    const SlotInfo& info = model.slots[dependent];
+    for (size_t i = 0; info.key.type == test.type && i < info.owners.size(); ++i) {
+      if (info.owners[i].owner != slot) continue;
+      SlotTest owned = isThere(dependent);
+      owned.owner = static_cast<uint8_t>(i);
+      question.push_back({owned, {}});
+    }
+  }
+  return question;
+}
+
+Question PolicyFacts::allChildren(const Model& model, const DeletionPolicy& policy, Slot slot) const {
+  Question all;
+  for (const protection::Case& one : policy.when)
+    for (const ChildrenTest& test : one.children)
+      for (const SlotTests& child : children(model, test, slot))
+        if (std::ranges::find(all, child) == all.end()) all.push_back(child);
+  return all;
+}
+
+Question PolicyFacts::active(const Model& model, Activity activity, Slot slot) const {
+  const kube::ObjectKey& key = model.slots[slot].key;
+  const bool isAskedOfCrd = activity == Activity::Instances;
+  // Only a Namespace, or a CRD, has any: nobody can say how many there are of another object.
+  if (key.type != (isAskedOfCrd ? kube::crdType() : kNamespaceType)) return {SlotTests{}};
+  if (isAskedOfCrd) return groupOf(kube::definedBy(key.name), protection::instancesGroup());
+  return groupOf(activity == Activity::Pods ? kPodType : kClaimType, protection::activityGroup(key.name));
+}
+
+// --- objects that list others
+
+void PolicyFacts::addListers(const Model& model, const std::vector<DeletionPolicy>& policies) {
+  for (const DeletionPolicy& policy : policies) {
+    if (!policy.listedBy) continue;
+    for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+      if (model.slots[slot].key.type != policy.listedBy->type) continue;
+      auto index = std::make_shared<protection::FactIndex>(findKind());
+      index->setPolicies({policy});
+      for (const protection::WantedType& wanted : index->wanted()) {
+        if (wanted.type != policy.listedBy->type) continue;
+        index->upsert(objects_[slot], wanted.generation);
+        index->know(wanted.type, "", wanted.generation);
+      }
+      listers_.push_back({slot, *policy.listedBy, std::move(index)});
+    }
+  }
+}
+
+Question PolicyFacts::lister(const Model& model, const protection::ListedBy& listedBy,
+                             const protection::Request& request) const {
+  Question question;
+  for (const Lister& one : listers_) {
+    if (!(one.listedBy == listedBy) || one.slot >= model.slots.size()) continue;
+    std::optional<std::string> unknown;
+    const std::string by = one.index->lister(listedBy, request, unknown);
+    if (!by.empty() || unknown) question.push_back({isThere(one.slot), {}});
+  }
+  return question;
+}
+
+// --- ancestors
+
+protection::FactIndex::FindKind PolicyFacts::findKind() const {
+  return [types = types_](std::string_view group,
+                          std::string_view kind) -> std::optional<protection::ServedKind> {
+    const kube::ResourceType* type = types->findKind(group, kind);
+    if (type == nullptr) return std::nullopt;
+    return protection::ServedKind{type->type, type->namespaced};
+  };
+}
+
+void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& test,
+                           const protection::NamedAncestor& named, const SlotTest& while_,
+                           std::vector<AncestorCase>& cases) const {
+  using Kind = AncestorState::Kind;
+  if (!named.key) {
+    if (named.state.kind != Kind::NotManaged) cases.push_back({{{}, while_}, named.state});
+    return;
+  }
+  // While its CRD is not there, nobody can say which objects there are of the kind.
+  if (const auto crd = model.find(kube::crdKey(named.key->type))) {
+    SlotTest isGone;
+    isGone.slot = *crd;
+    isGone.whenAbsent = true;
+    cases.push_back({{isGone, while_},
+                     {Kind::Unknown, "the cluster serves no kind " + types_->find(named.key->type)->kind +
+                                         " of group " + named.key->type.group}});
+  }
+  const auto slot = model.find(*named.key);
+  if (!slot) return;
+  kube::Object object = objects_[*slot];
+  object.meta.deletionTimestamp.reset();
+  const AncestorState standing = protection::standingOf(test, *named.key, &object);
+  if (standing.kind == Kind::Protects)
+    cases.push_back({{{.slot = *slot, .live = kAnyLabels}, while_}, standing});
+}
+
+std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protection::AncestorTest& test,
+                                                Slot slot, const kube::Labels& labels) const {
+  const Slot space = model.slots[slot].namespaceSlot;
+  const std::vector<kube::Labels> none;
+  const std::vector<kube::Labels>& sets =
+      test.orOfNamespace && space != kNone ? model.slots[space].labelSets : none;
+  const bool isOwn = namesAny(test, labels);
+  const auto names = [&](const kube::Labels& set) { return namesAny(test, set); };
+  if (!isOwn && std::ranges::none_of(sets, names)) return {};
+  protection::FactIndex index(findKind());
+  protection::Case one;
+  one.ancestor = test;
+  index.setPolicies({asking(one)});
+  kube::Object object = objects_[slot];
+  object.meta.labels = labels;
+  protection::Request request;
+  request.object = object.key;
+  request.meta = &object.meta;
+  request.content = &object.content;
+  std::vector<AncestorCase> cases;
+  if (isOwn) {
+    addNamed(model, test, index.nameAncestor(test, request), {}, cases);
+    return cases;
+  }
+  for (size_t set = 0; set < sets.size(); ++set) {
+    kube::Object holder = objects_[space];
+    holder.meta.labels = sets[set];
+    for (const protection::WantedType& wanted : index.wanted()) {
+      if (wanted.type != kNamespaceType) continue;
+      index.upsert(holder, wanted.generation);
+      index.know(wanted.type, "", wanted.generation);
+    }
+    const SlotTest while_{.slot = space, .live = bitOf(set), .terminating = bitOf(set)};
+    addNamed(model, test, index.nameAncestor(test, request), while_, cases);
+  }
+  return cases;
+}
+
+// --- words
+
+void PolicyWords::note(Slot slot) const {
+  if (slot != kNone && std::ranges::find(because_, slot) == because_.end()) because_.push_back(slot);
+}
+
+AncestorState PolicyWords::ancestor(const protection::AncestorTest& test,
+                                    const protection::Request& request) const {
+  for (const AncestorCase& one : model_.policies.facts->ancestor(model_, test, slot_, request.meta->labels)) {
+    if (!holds(one.tests, state_)) continue;
+    if (!one.tests.first.whenAbsent) note(one.tests.first.slot);
+    return one.state;
+  }
+  return {};
+}
+
+std::vector<Slot> PolicyWords::slotsOf(const Question& question) const {
+  std::vector<Slot> slots;
+  for (const SlotTests& tests : question) {
+    const Slot slot = tests.first.slot;
+    if (slot != kNone && holds(tests, state_) && std::ranges::find(slots, slot) == slots.end())
+      slots.push_back(slot);
+  }
+  std::ranges::sort(slots, [&](Slot a, Slot b) {
+    const kube::ObjectKey& left = model_.slots[a].key;
+    const kube::ObjectKey& right = model_.slots[b].key;
+    return std::tie(left.namespaceName, left.name) < std::tie(right.namespaceName, right.name);
+  });
+  return slots;
+}
+
+protection::Count PolicyWords::countOf(const Question& question) const {
+  const std::vector<Slot> slots = slotsOf(question);
+  if (slots.empty()) return {};
+  for (const Slot slot : slots) note(slot);
+  return {static_cast<uint32_t>(slots.size()),
+          model_.policies.facts->kindOf(slots.front()) + "/" + model_.slots[slots.front()].key.name,
+          std::nullopt};
+}
+
+protection::Count PolicyWords::children(const ChildrenTest& test,
+                                        const protection::Request& /*request*/) const {
+  return countOf(model_.policies.facts->children(model_, test, slot_));
+}
+
+protection::Count PolicyWords::active(Activity activity, const protection::Request& /*request*/) const {
+  const Question question = model_.policies.facts->active(model_, activity, slot_);
+  if (question.size() == 1 && question.front().isAlways())
+    return {0,
+            {},
+            activity == Activity::Instances ? "only a CustomResourceDefinition has them"
+                                            : "only a Namespace has them"};
+  return countOf(question);
+}
+
+std::string PolicyWords::lister(const protection::ListedBy& listedBy, const protection::Request& request,
+                                std::optional<std::string>& /*unknown*/) const {
+  const std::vector<Slot> slots = slotsOf(model_.policies.facts->lister(model_, listedBy, request));
+  if (slots.empty()) return {};
+  note(slots.front());
+  const kube::ObjectKey& key = model_.slots[slots.front()].key;
+  return key.type.resource + "/" + (key.namespaceName.empty() ? "" : key.namespaceName + "/") + key.name;
+}
+
+}  // namespace lastout::cluster

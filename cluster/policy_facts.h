@@ -1,0 +1,111 @@
+// PolicyFacts: what deletion policies ask of other objects, as questions about the slots of a model; and the
+// objects of a state, as policies look at them. Internal to cluster/.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/model.h"
+#include "cluster/state.h"
+#include "kube/object.h"
+#include "protection/evaluate.h"
+#include "protection/fact_index.h"
+
+namespace lastout::cluster {
+
+// The way in which an object is there, as far as it matters to what a policy says of it.
+struct PolicyView {
+  uint8_t labels = 0;  // which set
+  bool terminates = false;
+  bool hasReplicas = true;  // of what is scaled: spec.replicas is above 0
+  uint16_t finalizers = 0;
+};
+PolicyView policyViewOf(const ObjectState& state);
+
+// An ancestor stands so while the tests hold.
+struct AncestorCase {
+  SlotTests tests;
+  protection::AncestorState state;
+};
+
+// True while the test holds.
+bool holds(const SlotTest& test, const StateRef& state);
+bool holds(const SlotTests& tests, const StateRef& state);
+bool holds(const Question& question, const StateRef& state);
+
+// Immutable, so that any number of threads may ask. The model is given with every question: it may have
+// moved.
+class PolicyFacts {
+ public:
+  // `objects`: what the manifests say of each object, by key; of what is derived there is none.
+  PolicyFacts(const Model& model, const std::vector<const kube::Object*>& objects, kube::ResourceMap types,
+              const std::vector<protection::DeletionPolicy>& policies);
+
+  // The object of a slot, as it is in a state.
+  kube::Object objectOf(const Model& model, Slot slot, const PolicyView& view) const;
+  const std::string& kindOf(Slot slot) const { return objects_[slot].kind; }
+
+  Question children(const Model& model, const protection::ChildrenTest& test, Slot slot) const;
+  // Those by which a policy holds the object.
+  Question allChildren(const Model& model, const protection::DeletionPolicy& policy, Slot slot) const;
+  Question active(const Model& model, protection::Activity activity, Slot slot) const;
+  Question lister(const Model& model, const protection::ListedBy& listedBy,
+                  const protection::Request& request) const;
+  // In the order of their precedence; none of them holds: nothing is protected.
+  std::vector<AncestorCase> ancestor(const Model& model, const protection::AncestorTest& test, Slot slot,
+                                     const kube::Labels& labels) const;
+
+ private:
+  using Groups = std::unordered_map<std::string, std::vector<SlotTest>>;
+  // One object that may list others.
+  struct Lister {
+    Slot slot = kNone;
+    protection::ListedBy listedBy;
+    std::shared_ptr<const protection::FactIndex> index;
+  };
+
+  void addLabelsOfTemplates(const Model& model);
+  void addGroups(const Model& model, const std::vector<protection::DeletionPolicy>& policies);
+  void addListers(const Model& model, const std::vector<protection::DeletionPolicy>& policies);
+  Question groupOf(const kube::GroupResource& type, const std::string& group) const;
+  protection::FactIndex::FindKind findKind() const;
+  void addNamed(const Model& model, const protection::AncestorTest& test,
+                const protection::NamedAncestor& named, const SlotTest& while_,
+                std::vector<AncestorCase>& cases) const;
+
+  std::vector<kube::Object> objects_;  // by slot
+  std::shared_ptr<const kube::ResourceMap> types_;
+  std::unordered_map<kube::GroupResource, Groups> groups_;  // of FactIndex
+  std::vector<Lister> listers_;
+};
+
+// The facts of one state, in words.
+class PolicyWords : public protection::Facts {
+ public:
+  PolicyWords(const Model& model, StateRef state, Slot slot) : model_(model), state_(state), slot_(slot) {}
+
+  protection::AncestorState ancestor(const protection::AncestorTest& test,
+                                     const protection::Request& request) const override;
+  protection::Count children(const protection::ChildrenTest& test,
+                             const protection::Request& request) const override;
+  protection::Count active(protection::Activity activity, const protection::Request& request) const override;
+  std::string lister(const protection::ListedBy& listedBy, const protection::Request& request,
+                     std::optional<std::string>& unknown) const override;
+  // What the answers rested on, each once.
+  const std::vector<Slot>& because() const { return because_; }
+
+ private:
+  std::vector<Slot> slotsOf(const Question& question) const;
+  protection::Count countOf(const Question& question) const;
+  void note(Slot slot) const;
+
+  const Model& model_;
+  StateRef state_;
+  Slot slot_;
+  mutable std::vector<Slot> because_;
+};
+
+}  // namespace lastout::cluster

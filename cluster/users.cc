@@ -1,0 +1,57 @@
+#include "cluster/users.h"
+
+#include <string_view>
+
+namespace lastout::cluster {
+namespace {
+
+constexpr std::string_view kServiceAccount = "system:serviceaccount:";
+
+std::string controllerAccount(std::string_view name) {
+  return std::string(kServiceAccount) + "kube-system:" + std::string(name);
+}
+
+// Who makes and takes away what a workload controls.
+std::string_view workloadController(const Model& model, Slot slot) {
+  for (const OwnerLink& link : model.slots[slot].owners) {
+    if (!link.controller || link.owner == kNone) continue;
+    const Role owner = model.slots[link.owner].role;
+    if (owner == Role::Deployment) return "deployment-controller";
+    if (owner == Role::StatefulSet) return "statefulset-controller";
+    if (owner == Role::DaemonSet) return "daemon-set-controller";
+  }
+  return "replicaset-controller";
+}
+
+}  // namespace
+
+std::string userOf(const Model& model, Actor actor, uint32_t by, Slot object) {
+  switch (actor) {
+    case Actor::Client:
+      return by == kNone ? "admin" : model.steps[by].as;
+    case Actor::Agent:
+      return std::string(kServiceAccount) + "open-cluster-management-agent:klusterlet-work-sa";
+    case Actor::Collector:
+      return controllerAccount("generic-garbage-collector");
+    case Actor::Lifecycle:
+      return controllerAccount("namespace-controller");
+    case Actor::Workloads:
+      return controllerAccount(workloadController(model, object));
+    case Actor::Lastout:
+      return std::string(kServiceAccount) + "lastout:lastout";
+    default:
+      return "system:apiserver";
+  }
+}
+
+std::vector<std::string> groupsOf(const std::string& user) {
+  std::vector<std::string> groups{"system:authenticated"};
+  if (!user.starts_with(kServiceAccount)) return groups;
+  const size_t colon = user.find(':', kServiceAccount.size());
+  groups.emplace_back("system:serviceaccounts");
+  groups.push_back("system:serviceaccounts:" +
+                   user.substr(kServiceAccount.size(), colon - kServiceAccount.size()));
+  return groups;
+}
+
+}  // namespace lastout::cluster

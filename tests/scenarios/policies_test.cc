@@ -1,0 +1,217 @@
+// DeletionPolicies in scenarios: what they deny, in which words, and to whom.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "scenarios/proof_report.h"
+#include "tests/scenarios/play.h"
+
+namespace lastout::scenarios {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kLabelPolicy = R"(---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: keep}
+spec:
+  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when: [{label: example.com/keep, values: [Always]}]
+)";
+
+std::string configMap(const std::string& name, const std::string& labels) {
+  return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: shop, labels: {" +
+         labels + "}}\n";
+}
+
+const std::string kShop = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+
+std::string cluster(std::string_view policy = kLabelPolicy) {
+  return kShop + std::string(policy) + configMap("settings", "example.com/keep: Always");
+}
+
+TEST(PoliciesInScenarios, ADenialNamesThePolicyAndTheReason) {
+  const ScenarioReport report =
+      play(scenario("  steps:\n    - {delete: configmaps/shop/settings, retry: false}", cluster()));
+  EXPECT_EQ(report.end, End::Stuck);
+  EXPECT_THAT(
+      told(report),
+      Contains("0.000 s  admin asks to delete configmaps/shop/settings: denied, configmaps settings in "
+               "namespace \"shop\" must not be deleted: label example.com/keep is Always, says "
+               "deletion policy keep"));
+}
+
+TEST(PoliciesInScenarios, ALabelThatIsTakenAwayLetsTheNextRequestPass) {
+  EXPECT_THAT(failures(play(scenario(R"(
+  steps:
+    - delete: configmaps/shop/settings
+    - patch: {object: configmaps/shop/settings, labels: {}}
+      at: 5s
+  expect:
+    ends: empty
+    denied: [configmaps/shop/settings]
+    before: [[configmaps/shop/settings changed, configmaps/shop/settings gone]])",
+                                     cluster()))),
+              ElementsAre());
+}
+
+TEST(PoliciesInScenarios, AStrictPolicyDeniesThatTheLabelIsTakenAway) {
+  std::string strict(kLabelPolicy);
+  strict += "  blocks: [Delete, Unprotect]\n  exemptions: [{label: free, values: [\"true\"]}]\n";
+  const ScenarioReport denied = play(scenario(R"(
+  steps:
+    - patch: {object: configmaps/shop/settings, labels: {}})",
+                                              cluster(strict)));
+  EXPECT_THAT(told(denied), Contains(HasSubstr("admin asks to write configmaps/shop/settings: denied, ")));
+  const ScenarioReport exempt = play(scenario(R"(
+  steps:
+    - patch: {object: configmaps/shop/settings, labels: {free: "true"}})",
+                                              cluster(strict)));
+  EXPECT_THAT(told(exempt), Contains("0.000 s  admin changes configmaps/shop/settings"));
+}
+
+TEST(PoliciesInScenarios, APolicyCountsWhileItIsThere) {
+  EXPECT_THAT(failures(play(scenario(R"(
+  steps:
+    - delete: configmaps/shop/settings
+    - {delete: deletionpolicies/keep, at: 5s}
+  expect:
+    ends: empty
+    denied: [configmaps/shop/settings]
+    before: [[deletionpolicies/keep gone, configmaps/shop/settings gone]])",
+                                     cluster()))),
+              ElementsAre());
+}
+
+TEST(PoliciesInScenarios, AUserWhoIsExemptIsNotDenied) {
+  const std::string exempt = std::string(kLabelPolicy) + "  exempt: {users: [boss]}\n";
+  const std::string steps = "  steps:\n    - {delete: configmaps/shop/settings, as: ";
+  EXPECT_EQ(play(scenario(steps + "boss}", cluster(exempt))).end, End::Empty);
+  EXPECT_EQ(play(scenario(steps + "clerk}", cluster(exempt))).end, End::Stuck);
+}
+
+// Its Secrets would go, and it would never end.
+TEST(PoliciesInScenarios, ANamespaceStaysForWhatIsInIt) {
+  const std::string steps = "  steps:\n    - delete: namespaces/shop";
+  const ScenarioReport report = play(scenario(steps, cluster()));
+  EXPECT_THAT(told(report), Contains(HasSubstr("namespaces/shop holds configmaps/shop/settings, which "
+                                               "DeletionPolicy keep protects (label example.com/keep is "
+                                               "Always): unprotect that, or set namespaces: Ignore")));
+  EXPECT_THAT(told(report), Not(Contains(HasSubstr("namespace controller"))));
+  const std::string ignore = std::string(kLabelPolicy) + "  namespaces: Ignore\n";
+  EXPECT_THAT(
+      told(play(scenario(steps, cluster(ignore)))),
+      Contains(HasSubstr("the namespace controller asks to delete configmaps/shop/settings: denied")));
+}
+
+TEST(PoliciesInScenarios, AProofTellsWhichPolicyItIsStuckOn) {
+  const auto stuck =
+      ready(scenario("  steps:\n    - delete: configmaps/shop/settings\n  expect: {ends: stuck}", cluster()));
+  const Proof proof = prove(stuck->compiled);
+  EXPECT_EQ(proof.verdict, Verdict::Stuck);
+  EXPECT_THAT(toText(reportOf(*stuck, {}, proof), {}), HasSubstr("says deletion policy keep"));
+}
+
+TEST(PoliciesInScenarios, OnlyAnOrphanDeleteIsDeniedWhereThePolicySaysSo) {
+  const std::string orphan = std::string(kLabelPolicy) + "  blocks: [Orphan]\n";
+  const std::string steps = "  steps:\n    - {delete: configmaps/shop/settings, propagationPolicy: ";
+  EXPECT_EQ(play(scenario(steps + "Orphan}", cluster(orphan))).end, End::Stuck);
+  EXPECT_EQ(play(scenario(steps + "Background}", cluster(orphan))).end, End::Empty);
+}
+
+TEST(PoliciesInScenarios, NothingIsDeniedWithoutLastout) {
+  EXPECT_EQ(play(scenario("  guard: false\n  steps:\n    - delete: configmaps/shop/settings", cluster())).end,
+            End::Empty);
+}
+
+constexpr std::string_view kHoldingPolicy = R"(---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: hold}
+spec:
+  objects: [{resources: [{resource: configmaps}]}]
+  when:
+  - {label: example.com/keep, values: [Always]}
+  - children: [{resource: secrets, label: parent}]
+  namespaces: Ignore
+  enforcement: Hold
+  hold:
+    finalizer: example.com/held
+    force: {annotation: example.com/force, values: ["true"], starts: STARTS}
+)";
+
+std::string holding(const std::string& starts, const std::string& configMap) {
+  std::string policy(kHoldingPolicy);
+  policy.replace(policy.find("STARTS"), 6, starts);
+  return kShop + policy + configMap;
+}
+
+const std::string kSecret =
+    "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop, labels: {parent: settings}}\n";
+
+TEST(PoliciesInScenarios, AHeldObjectGoesAfterWhatRefersToIt) {
+  EXPECT_THAT(
+      failures(play(scenario(R"(
+  steps:
+    - delete: configmaps/shop/settings
+    - {delete: secrets/shop/s, at: 5s}
+  expect:
+    ends: empty
+    before: [[configmaps/shop/settings accepted, secrets/shop/s gone, configmaps/shop/settings gone]])",
+                             holding("OnlyWhenDeleting", configMap("settings", "app: web") + kSecret)))),
+      ElementsAre());
+}
+
+TEST(PoliciesInScenarios, AHeldObjectThatIsProtectedStaysAndTheReasonIsTold) {
+  const auto held =
+      ready(scenario("  steps:\n    - delete: configmaps/shop/settings\n  expect: {ends: stuck}",
+                     holding("OnlyWhenDeleting", configMap("settings", "example.com/keep: Always"))));
+  const Proof proof = prove(held->compiled);
+  EXPECT_EQ(proof.verdict, Verdict::Stuck);
+  EXPECT_THAT(toText(reportOf(*held, {}, proof), {}),
+              HasSubstr("DeletionPolicy hold holds it: Deletion blocked by deletion protection"));
+}
+
+TEST(PoliciesInScenarios, ForceLetsAHeldObjectGo) {
+  std::string forced = configMap("settings", "example.com/keep: Always");
+  forced.insert(forced.find(", labels"), ", annotations: {example.com/force: \"true\"}");
+  const std::string steps = "  steps:\n    - delete: configmaps/shop/settings";
+  const auto whenDeleted = ready(scenario(steps, holding("OnlyWhenDeleting", forced)));
+  EXPECT_EQ(replay(*whenDeleted, {}).end, End::Empty);
+  EXPECT_THAT(whenDeleted->compiled.model.policies.notFollowed, ElementsAre());
+  const auto always = ready(scenario(steps, holding("Always", forced)));
+  EXPECT_THAT(always->compiled.model.policies.notFollowed,
+              ElementsAre("by DeletionPolicy hold lastout would delete configmaps/shop/settings because of "
+                          "annotation example.com/force: true, which is not followed here"));
+}
+
+TEST(PoliciesInScenarios, AProfileIsThereAllTheTime) {
+  const std::string protectedOne =
+      kShop + configMap("settings", "resourcetemplate.karmada.io/deletion-protected: Always");
+  const std::string steps = "  steps:\n    - {delete: configmaps/shop/settings, retry: false}";
+  EXPECT_EQ(play(scenario("  profiles: [karmada]\n" + steps, protectedOne)).end, End::Stuck);
+  EXPECT_EQ(play(scenario(steps, protectedOne)).end, End::Empty);
+  EXPECT_THAT(mistakes(scenario("  profiles: [karmda]\n  steps: []", protectedOne)),
+              ElementsAre(HasSubstr("s.yaml:4:14: spec.profiles[0]: there is no profile \"karmda\"; did you "
+                                    "mean \"karmada\"?")));
+}
+
+TEST(PoliciesInScenarios, MistakesSayWhereTheyStand) {
+  EXPECT_THAT(mistakes(scenario("  steps: []", kShop + R"(---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: keep}
+spec:
+  objects: [{resources: [{group: "", resource: configmaps}]}]
+  wehn: []
+)")),
+              ElementsAre(HasSubstr("s.yaml:15:3: spec.\"wehn\" is no known field")));
+}
+
+}  // namespace
+}  // namespace lastout::scenarios

@@ -1,0 +1,95 @@
+// DeletionPolicies among manifests: what `lastout why` and `lastout graph` say of what they protect.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "admission/known_cluster.h"
+#include "scenarios/manifest_graph.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::scenarios {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kManifests = R"(apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: keep}
+spec:
+  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when: [{label: example.com/keep, values: [Always]}]
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop, labels: {example.com/keep: Always}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other, namespace: shop}
+)";
+
+admission::KnownCluster clusterOf(std::string_view text) {
+  auto manifests = readManifests({{"m.yaml", std::string(text)}});
+  EXPECT_TRUE(manifests.has_value());
+  auto built = graphOf(*manifests);
+  EXPECT_TRUE(built.has_value());
+  admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
+                                  std::move(manifests->types));
+  cluster.protections = std::move(built->protections);
+  return cluster;
+}
+
+TEST(PoliciesAmongManifests, WhySaysWhatADenialWouldSay) {
+  const auto why = admission::whyOf(clusterOf(kManifests), "configmaps/shop/settings");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_FALSE(why->allowed);
+  EXPECT_EQ(why->reason, "Protected");
+  EXPECT_EQ(why->message,
+            "configmaps settings in namespace \"shop\" must not be deleted: label example.com/keep is "
+            "Always, says deletion policy keep");
+  ASSERT_EQ(why->blockers.size(), 1u);
+  EXPECT_EQ(why->blockers[0].field, "deletionpolicies.lastout.dev/keep");
+  ASSERT_EQ(why->roots.size(), 1u);
+  EXPECT_THAT(why->roots[0].message, HasSubstr("deletionpolicies.lastout.dev/keep"));
+}
+
+TEST(PoliciesAmongManifests, WhyOfANamespaceNamesWhatIsProtectedInIt) {
+  const auto why = admission::whyOf(clusterOf(kManifests), "ns/shop");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_FALSE(why->allowed);
+  EXPECT_THAT(why->message, HasSubstr("namespaces/shop holds configmaps/shop/settings"));
+}
+
+TEST(PoliciesAmongManifests, NothingKeepsWhatNoPolicyProtects) {
+  const auto why = admission::whyOf(clusterOf(kManifests), "configmaps/shop/other");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_TRUE(why->allowed);
+  EXPECT_THAT(why->blockers, ElementsAre());
+}
+
+TEST(PoliciesAmongManifests, TheGraphLeadsFromTheObjectToThePolicy) {
+  admission::GraphQuestion question;
+  question.format = admission::GraphQuestion::Format::Dot;
+  const auto drawn = admission::drawn(clusterOf(kManifests), question);
+  ASSERT_TRUE(drawn.has_value());
+  EXPECT_THAT(*drawn, HasSubstr("existence of deletionpolicies.lastout.dev/keep"));
+  EXPECT_THAT(*drawn, HasSubstr("must not be deleted: label example.com/keep is Always"));
+}
+
+TEST(PoliciesAmongManifests, OnePolicyThatCannotBeReadIsAnError) {
+  std::string wrong(kManifests);
+  wrong.replace(wrong.find("  when:"), 7, "  wenn:");
+  auto manifests = readManifests({{"m.yaml", wrong}});
+  ASSERT_TRUE(manifests.has_value());
+  const auto built = graphOf(*manifests);
+  ASSERT_FALSE(built.has_value());
+  EXPECT_THAT(testing::lines(built.error()), HasSubstr("m.yaml:6:3: "));
+}
+
+}  // namespace
+}  // namespace lastout::scenarios
