@@ -14,6 +14,7 @@
 #include "server/answers.h"
 #include "server/dependency_standing.h"
 #include "server/look_inside.h"
+#include "server/protections_once.h"
 #include "server/watches.h"
 
 namespace lastout::server {
@@ -112,6 +113,20 @@ std::string lookAround(client::ApiServer& server, const std::string& reference,
   return waits ? lookInside(server, *found->key, cluster) : "";
 }
 
+// What policies say of the object. Returns what could not be read, in a sentence.
+std::string addProtections(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                           const AskOnceOptions& options, admission::KnownCluster& cluster) {
+  const auto found = graph::findObject(cluster.graph, options.reference, cluster.types);
+  if (!found || !found->key) return {};
+  const kube::ResourceType* type = cluster.types.find(found->key->type);
+  const auto object = cluster.graph.find(*found->key);
+  if (type == nullptr || !object || !cluster.graph.isPresent(*object)) return {};
+  ProtectionsOnce told = protectionsOnce(access, view, *type, *found->key, options.random,
+                                         std::chrono::steady_clock::now() + options.patience);
+  if (!told.denials.empty()) cluster.protections.emplace(*found->key, std::move(told.denials));
+  return std::move(told.warning);
+}
+
 // Told by the watches when something may have changed.
 class Bell {
  public:
@@ -166,6 +181,8 @@ kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access,
   if (auto found = lookUp(*server, options.reference, asked.cluster); !found)
     return tl::unexpected(std::move(found.error()));
   if (std::string unread = lookAround(*server, options.reference, asked.cluster); !unread.empty())
+    asked.warnings.push_back(std::move(unread));
+  if (std::string unread = addProtections(access, view, options, asked.cluster); !unread.empty())
     asked.warnings.push_back(std::move(unread));
   return asked;
 }

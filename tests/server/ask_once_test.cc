@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/server/server_fixture.h"
+#include "tests/protection/policies.h"
+#include "tests/server/policies_fixture.h"
 
 namespace lastout::server {
 namespace {
@@ -15,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class AskOnceTest : public lastout::testing::ServerTest {
+class AskOnceTest : public lastout::testing::PoliciesTest {
  public:
   kube::Result<AskedOnce> askAs(const std::string& token, const std::string& reference = {}) {
     client::Connection connection;
@@ -79,6 +80,36 @@ TEST_F(AskOnceTest, OneObjectOfATypeThatMayNotBeListedIsLookedUp) {
   EXPECT_FALSE(why->allowed);
   EXPECT_THAT(refusedAs("readers-token", "deployment/provider -n elsewhere"), HasSubstr("403"));
   EXPECT_THAT(refusedAs("readers-token", "deployment/nobody -n default"), HasSubstr("404"));
+}
+
+TEST_F(AskOnceTest, WhatPoliciesSayIsToldOfTheObjectAndOfWhatHoldsIt) {
+  create("/apis/lastout.dev/v1alpha1/deletionpolicies", jsonOf(protection::policyText(R"(
+  objects: [{resources: [{resource: configmaps}]}]
+  when: [{label: keep, children: [{resource: secrets, label: parent}]}]
+)")));
+  create("/api/v1/namespaces", jsonOf("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"));
+  const auto createIn = [this](const std::string& resource, const std::string& kind,
+                               const std::string& meta) {
+    create("/api/v1/namespaces/shop/" + resource,
+           jsonOf("{apiVersion: v1, kind: " + kind + ", metadata: {namespace: shop, " + meta + "}}"));
+  };
+  createIn("configmaps", "ConfigMap", "name: kept, labels: {keep: \"yes\"}");
+  createIn("configmaps", "ConfigMap", "name: free");
+  createIn("secrets", "Secret", "name: child, labels: {parent: kept}");
+  const auto whyOf = [this](const std::string& reference) {
+    const auto asked = askAs("the-token", reference);
+    EXPECT_TRUE(asked) << asked.error().message;
+    EXPECT_THAT(asked->warnings, IsEmpty());
+    return admission::whyOf(asked->cluster, reference).value();
+  };
+  const admission::Why kept = whyOf("configmap/kept -n shop");
+  EXPECT_FALSE(kept.allowed);
+  EXPECT_EQ(kept.reason, "Protected");
+  EXPECT_EQ(kept.message,
+            "configmaps kept in namespace \"shop\" must not be deleted: label keep is yes and 1 secrets that "
+            "refer to it (Secret/child), says deletion policy p");
+  EXPECT_THAT(whyOf("namespace/shop").message, HasSubstr("namespaces/shop holds configmaps/shop/kept"));
+  EXPECT_TRUE(whyOf("configmap/free -n shop").allowed);
 }
 
 // Nobody guards any of it, so no watch follows it.
