@@ -86,6 +86,21 @@ bool holds(const Question& question, const StateRef& state) {
   return std::ranges::any_of(question, [&](const SlotTests& tests) { return holds(tests, state); });
 }
 
+protection::HoldFacts holdFactsOf(const DeletionPolicy& policy, const kube::Object& object) {
+  protection::HoldFacts facts;
+  facts.key = object.key;
+  facts.kind = object.kind;
+  facts.meta = &object.meta;
+  facts.content = &object.content;
+  protection::Request request;
+  request.object = object.key;
+  request.kind = object.kind;
+  request.meta = &object.meta;
+  request.content = &object.content;
+  facts.protectedBy = protection::protectionOf(policy, request);
+  return facts;
+}
+
 // --- the objects
 
 PolicyFacts::PolicyFacts(const Model& model, const std::vector<const kube::Object*>& objects,

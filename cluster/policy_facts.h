@@ -13,6 +13,7 @@
 #include "kube/object.h"
 #include "protection/evaluate.h"
 #include "protection/fact_index.h"
+#include "protection/hold_plan.h"
 
 namespace lastout::cluster {
 
@@ -24,6 +25,16 @@ struct PolicyView {
   uint16_t finalizers = 0;
 };
 PolicyView policyViewOf(const ObjectState& state);
+
+// The ways in which an object can be there, beside its labels: one bit each.
+inline constexpr uint32_t kTerminates = 8;
+inline constexpr uint32_t kNoReplicas = 4;
+inline constexpr uint32_t kOrphans = 2;
+inline constexpr uint32_t kOfOthers = 1;
+inline constexpr uint32_t kWays = 16;  // of each set of labels
+
+// What planHold() is told of the object, its children aside. It points to the object.
+protection::HoldFacts holdFactsOf(const protection::DeletionPolicy& policy, const kube::Object& object);
 
 // An ancestor stands so while the tests hold.
 struct AncestorCase {
