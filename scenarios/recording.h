@@ -23,6 +23,9 @@ class Fields;
 
 namespace lastout::scenarios {
 
+// The name of the webhook by which lastout answers for DeletionPolicies.
+inline constexpr std::string_view kPoliciesWebhook = "deletionpolicies.lastout.dev";
+
 struct RecordedEvent {
   enum class Kind : uint8_t { Client, Admission, Watch, FinalizerController, Marker };
   Kind kind = Kind::Marker;

@@ -17,6 +17,7 @@
 #include "kube/timestamp.h"
 #include "scenarios/blockers.h"
 #include "scenarios/output.h"
+#include "scenarios/recording.h"
 
 namespace lastout::scenarios {
 
@@ -130,13 +131,19 @@ class Tracer {
 
   void denied(const Happening& happening) {
     const char* refused = happening.event.refused;
-    if (refused == nullptr)
-      admission(
-          happening, false,
-          denials_
-              .blockersOf(happening.state, happening.event.slot, {happening.event.actor, happening.event.by})
-              .causes);
+    if (refused == nullptr) {
+      const Slot slot = happening.event.slot;
+      const std::vector<std::string>& causes =
+          denials_.blockersOf(happening.state, slot, {happening.event.actor, happening.event.by}).causes;
+      admission(happening, false, causes, isByPoliciesAlone(happening));
+    }
     if (happening.event.actor == Actor::Client) client(happening, status(refused));
+  }
+
+  bool isByPoliciesAlone(const Happening& happening) const {
+    std::vector<uint64_t> words = *happening.state;
+    const cluster::StateRef state(words.data(), machine_.layout());
+    return unmetCriteria(machine_, state, happening.event.slot).causes.empty();
   }
 
   static int status(const char* refused) {
@@ -163,7 +170,9 @@ class Tracer {
             {"name", key.name}};
   }
 
-  void admission(const Happening& happening, bool allowed, const std::vector<std::string>& why) {
+  // `byPolicies`: DeletionPolicies deny it, and no CriticalService does.
+  void admission(const Happening& happening, bool allowed, const std::vector<std::string>& why,
+                 bool byPolicies = false) {
     if (!model_.guarded) return;  // nobody reviews
     const Slot slot = happening.event.slot;
     Json json = {{"kind", "admission"}, {"operation", "DELETE"}};
@@ -176,6 +185,7 @@ class Tracer {
     json["user"] = user(model_, happening.event);
     json["allowed"] = allowed;
     json["why"] = why;
+    if (byPolicies) json["webhooks"] = {std::string(kPoliciesWebhook)};
     line(happening.at, json);
   }
 

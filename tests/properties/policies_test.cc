@@ -1,5 +1,7 @@
 // Policies in the machine, compiled into questions about slots, and protection::judge() over an index of the
 // same objects: in every state that random actions lead to, they deny the same, in the same words.
+#include "cluster/policies.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "cluster/build.h"
-#include "cluster/policies.h"
 #include "kube/parse.h"
 #include "protection/protected_objects.h"
 #include "tests/properties/dice.h"
@@ -19,8 +20,8 @@
 namespace lastout::cluster {
 namespace {
 
+using lastout::testing::Dice;
 using protection::DeletionPolicy;
-using testing::Dice;
 
 constexpr std::string_view kTypes = R"(---
 apiVersion: apiextensions.k8s.io/v1
