@@ -20,7 +20,7 @@ class Admitter {
  public:
   // Keeps references. `guard`: nullptr where no guard runs in this process. `users` answers the policies'
   // questions about rights.
-  Admitter(ControlPlane& plane, Reviewer& reviewer, const Guard* guard, const Users& users)
+  Admitter(ControlPlane& plane, Reviewer& reviewer, Guard* guard, const Users& users)
       : plane_(plane), reviewer_(reviewer), guard_(guard), users_(users) {}
 
   struct Verdict {
@@ -46,7 +46,7 @@ class Admitter {
 
   ControlPlane& plane_;
   Reviewer& reviewer_;
-  const Guard* guard_;
+  Guard* guard_;
   const Users& users_;
   Observer observer_;
 };

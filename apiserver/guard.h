@@ -1,5 +1,5 @@
 // Guard: lastout's own engine inside the embedded cluster (`lastout up --guard inside`): the live graph of
-// what is stored, its verdict on each DELETE, and what the stored DeletionPolicies say of a request alone.
+// what is stored, its verdict on each DELETE, and what the stored DeletionPolicies say.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 #include "admission/cluster_view.h"
 #include "apiserver/control_plane.h"
 #include "apiserver/mutation.h"
-#include "apiserver/policies.h"
+#include "apiserver/stored_policies.h"
 
 namespace lastout::apiserver {
 
@@ -24,25 +24,24 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // Nothing where it is not for the guard to say: it decides DELETEs, and what CriticalServices and
-  // DeletionPolicies say. Fails with 403 for a DELETE that the engine denies, in the words and with the
-  // causes that a webhook would answer with, and for a CriticalService that cannot be understood, or must not
-  // become so, or a DeletionPolicy that cannot be.
-  std::optional<ApiResult<void>> review(const Mutation& mutation) const;
+  // Nothing where it is not for the guard to say: it decides DELETEs and the updates that policies look at,
+  // and what CriticalServices and DeletionPolicies say. Fails for a request that the engine denies, in the
+  // words, with the code and with the causes that a webhook would answer with, and for a CriticalService that
+  // cannot be understood, or must not become so, or a DeletionPolicy that cannot be.
+  std::optional<ApiResult<void>> review(const Mutation& mutation);
 
-  // What is made of the stored DeletionPolicies: it denies as if ValidatingAdmissionPolicies of these names
-  // were stored. Needs no lock.
-  std::shared_ptr<const Policies::List> policies() const { return policies_.snapshot(); }
+  // As of StoredPolicies::ofApiServer().
+  std::shared_ptr<const Policies::List> policies() const { return policies_.ofApiServer(); }
 
  private:
   void take(const Write& write);
-  void enforce(const kube::Object& policy);
-  void takeBack(const std::string& policy);
+  ApiError denialOf(admission::Explanation explanation,
+                    const std::vector<protection::Denial>& protections) const;
   kube::Errors problemsOf(const Mutation& mutation) const;
   bool scalesGuarded(const Mutation& mutation) const;
   const TypeRegistry& types_;
   admission::ClusterView view_;
-  Policies policies_;
+  StoredPolicies policies_;
 };
 
 }  // namespace lastout::apiserver

@@ -142,6 +142,10 @@ bool isIn(Part part, bool isLocal) { return part == Part::All || (part == Part::
 
 }  // namespace
 
+std::string fieldOf(const Denial& denial) {
+  return denial.policy.empty() ? "" : toString(deletionPolicyType()) + "/" + denial.policy;
+}
+
 bool isWayOut(const kube::GroupResource& type) {
   if (type == deletionPolicyType()) return true;
   return type.group == "admissionregistration.k8s.io" &&

@@ -75,6 +75,9 @@ struct Denial {
   int code = 403;
 };
 
+// Returns the field of a denial's cause: "deletionpolicies.lastout.dev/NAME"; "" without a policy.
+std::string fieldOf(const Denial& denial);
+
 // Which of the cases are looked at.
 enum class Part : uint8_t {
   All,

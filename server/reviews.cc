@@ -22,8 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr int kForbidden = 403;
 constexpr int kTooManyRequests = 429;
-const std::string kPolicyField = "deletionpolicies.lastout.dev/";  // and the policy's name
-constexpr int kRetryAfter = 5;                                     // seconds; client-go asks up to ten times
+constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
 
 bool isService(const admission::Review& review) {
   return review.object.type == criticalservice::criticalServiceType() && review.subresource.empty() &&
@@ -111,7 +110,7 @@ admission::ReviewAnswer Reviews::answerOf(const admission::Review& review, Judge
     const protection::Denial& one = protections[i];
     if (one.code != code) code = kForbidden;
     message += (message.empty() ? "" : "; ") + one.message;
-    words.push_back(one.policy.empty() ? "" : kPolicyField + one.policy);
+    words.push_back(fieldOf(one));
     judgement.explanation.causes.push_back(
         {toString(one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected), one.reason,
          words.back()});
