@@ -23,7 +23,7 @@ spec:
   when:
   - children: [{resource: secrets, label: example.com/configures}]
 )";
-constexpr const char* kKept = R"(apiVersion: lastout.dev/v1alpha1
+constexpr const char* kKeptMaps = R"(apiVersion: lastout.dev/v1alpha1
 kind: DeletionPolicy
 metadata: {name: kept}
 spec:
@@ -37,7 +37,7 @@ class SeveralRules : public Serving {
     Serving::SetUp();
     start({"--speed", "50"});
     write("configured.yaml", kConfigured);
-    write("kept.yaml", kKept);
+    write("kept.yaml", kKeptMaps);
     write("crd.yaml", kCrd);
     write("story.yaml", std::string(testing::kCriticalServiceExample) + kProvider + "---\n" + kInstance);
   }
