@@ -31,14 +31,13 @@ bool isAllTold(const PolicyView& view) {
 
 // Returns why the policies are not known; empty: they are, and what they ask for is as far as it can be.
 std::string waitUntilTold(const PolicyView& view, PolicyWatches& watches, TimePoint deadline) {
-  const std::string unread = view.whyUnknown().value_or("");
   watches.start();
   kube::Mutex mutex;
   kube::ConditionVariable never;
   while (true) {
     const std::optional<std::string> why = view.whyUnknown();
     const bool isOver = std::chrono::steady_clock::now() >= deadline;
-    if (why && (*why != unread || isOver)) return *why;
+    if (why && (view.isForbidden() || isOver)) return *why;
     if (!why && (isOver || isAllTold(view))) return {};
     kube::MutexLock lock(mutex);
     never.waitUntil(lock, std::min(deadline, std::chrono::steady_clock::now() + kBetweenLooks),

@@ -46,10 +46,7 @@ class SeveralRules : public Serving {
     kubectl("apply -f $FOLDER/crd.yaml");
     kubectl("wait --for=condition=Established crd/coolresources.my.crd.group --timeout=50s");
     for (const char* profile : {"karmada", "kruise"})
-      EXPECT_EQ(
-          run(std::string("lastout policy apply ") + profile + " --kubeconfig $CONFIG --policies " + mode)
-              .exitCode,
-          0);
+      EXPECT_EQ(run(std::string("lastout policy apply ") + profile + " --kubeconfig $CONFIG").exitCode, 0);
     kubectl("apply -f $FOLDER/configured.yaml -f $FOLDER/kept.yaml -f $FOLDER/story.yaml");
     kubectl("create secret generic settings -n finalizer-namespace");
     kubectl("label secret settings -n finalizer-namespace example.com/configures=finalizer-deployment");
@@ -95,7 +92,8 @@ TEST_F(SeveralRules, InTheWebhookOneDenialHasAllReasons) {
 // The API server asks its own policies first, and no webhook once one of them denies.
 TEST_F(SeveralRules, InTheApiServerItsOwnPoliciesDenyBeforeTheWebhook) {
   begin("apiserver");
-  EXPECT_THAT(denial(), AllOf(HasSubstr("ValidatingAdmissionPolicy"), Not(isOfTheService), Not(isOfChildren)));
+  EXPECT_THAT(denial(),
+              AllOf(HasSubstr("ValidatingAdmissionPolicy"), Not(isOfTheService), Not(isOfChildren)));
   EXPECT_THAT(why(), AllOf(isOfTheService, isOfKarmada, isOfKruise, isOfChildren));
   kubectl(std::string("label ") + kProviderOfStory +
           " resourcetemplate.karmada.io/deletion-protected- policy.kruise.io/delete-protection-");
@@ -108,7 +106,7 @@ TEST_F(SeveralRules, AnEditedPolicyCountsForTheNextRequest) {
   kubectl("create configmap one");
   for (int round = 1; round <= 5; ++round) {
     const std::string label = "example.com/kept-" + std::to_string(round);
-    kubectl("label configmap one " + label + "=yes");
+    kubectl("label configmap one " + label + "=yes example.com/kept-" + std::to_string(round - 1) + "-");
     kubectl("delete configmap one --dry-run=server");
     kubectl("patch deletionpolicy kept --type=merge -p '{\"spec\":{\"when\":[{\"label\":\"" + label +
             "\"}]}}'");
