@@ -1,5 +1,5 @@
-// hold_finalizers: by which finalizers objects of a type are held for DeletionPolicies. The policies say it,
-// and so do the ValidatingAdmissionPolicies that were made of them, when the policies are gone.
+// hold_finalizers: the finalizers by which objects of a type are held for DeletionPolicies. The policies name
+// them, and so do the ValidatingAdmissionPolicies made of them, also when the policies are gone.
 #pragma once
 
 #include <map>
@@ -17,11 +17,12 @@ inline constexpr std::string_view kHoldFinalizerAnnotation = "lastout.dev/hold-f
 
 using HoldFinalizers = std::map<kube::GroupResource, std::set<std::string>>;
 
-// Adds what a DeletionPolicy, which need not be one that parsePolicy() accepts, says of its types and its
-// finalizer.
+// Adds the types and the finalizer that a DeletionPolicy names. It need not be one that parsePolicy()
+// accepts.
 void addOfDeletionPolicy(const kube::Value& policy, HoldFinalizers& finalizers);
 
-// Adds what a ValidatingAdmissionPolicy with the annotation says. Returns false if it has none.
+// Adds the types and the finalizer that a ValidatingAdmissionPolicy names. Returns false if it has no such
+// annotation.
 bool addOfAdmissionPolicy(const kube::Value& policy, HoldFinalizers& finalizers);
 
 }  // namespace lastout::protection

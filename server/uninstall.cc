@@ -98,8 +98,8 @@ std::optional<StandingServices> Uninstall::readServices() {
 std::optional<StandingPolicies> Uninstall::readPoliciesNow() {
   auto policies = readPolicies(requests_, served_);
   if (policies) return std::move(*policies);
-  report_.refused(toString(protection::deletionPolicyType()) + ", and what was made of them", "be read",
-                  policies.error());
+  report_.refused(toString(protection::deletionPolicyType()) + ", or admission policies made of them",
+                  "be read", policies.error());
   return std::nullopt;
 }
 
@@ -187,7 +187,7 @@ void Uninstall::endDenials(const StandingPolicies& policies) {
   if (hasScaledDeployments_) removeScaledDeployments(requests_, options_.namespaceName, report_);
 }
 
-// What was made of policies goes when the finalizers are off which it names.
+// An admission policy that names a finalizer goes after that.
 void Uninstall::sweep(const std::optional<StandingPolicies>& policies) {
   const StandingPolicies known = policies.value_or(StandingPolicies());
   const bool isSwept = sweepEach(typesWithFinalizers(known.finalizers));

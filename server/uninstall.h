@@ -32,12 +32,12 @@ struct UninstallOptions {
 // DeletionPolicies that are being deleted and wait for lastout (without dropsDeferredDeletions each ends it);
 // and whether it may look at Pods and Leases. Then, in this order, each step as often as one likes: no
 // lastout runs any more (its Deployments are deleted; where another holds a Lease nothing else is done);
-// bindings of what was made of DeletionPolicies go, which may protect what comes next; the webhook
-// configuration goes, for nobody would answer; finalizers of lastout's, of AppliedManifestWorks, of
-// providers, and of what policies hold; what was made of policies; the deletions that CriticalServices
-// remember; the certificate's Secret, and the Leases. CriticalServices, DeletionPolicies, their CRDs and what
-// else deploy/ has are left, which is told in the end. What one of the later steps is refused keeps none of
-// the others from being done.
+// the ValidatingAdmissionPolicyBindings made of DeletionPolicies go, for a policy may protect what comes
+// next; the webhook configuration goes, for nobody would answer; finalizers of lastout's, of
+// AppliedManifestWorks, of providers, and of objects that policies hold; the ValidatingAdmissionPolicies made
+// of DeletionPolicies; the deletions that CriticalServices remember; the certificate's Secret, and the
+// Leases. CriticalServices, DeletionPolicies, their CRDs and what else deploy/ has are left, which is told in
+// the end. A refusal in one of the later steps keeps none of the others from being done.
 //
 // False: something that should be gone is not, or it was given up since a teardown is under way. Fails when
 // the API server does not answer.

@@ -3,14 +3,11 @@
 // no lastout runs.
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <sstream>
-#include <vector>
 
 #include "tests/clients/everything_protected.h"
-#include "tests/clients/rights.h"
-#include "tests/clients/serving.h"
 #include "tests/clients/story.h"
+#include "tests/clients/uninstalling.h"
 #include "tests/support/examples.h"
 
 namespace lastout::clients {
@@ -21,7 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kUninstallRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 constexpr const char* kWayOutDocument = "docs/protection.md";
 constexpr const char* kEveryLabel =
     " resourcetemplate.karmada.io/deletion-protected=Always orkestra.io/deletion-protection=true";
@@ -29,12 +25,6 @@ constexpr const char* kEveryLabel =
 constexpr const char* kOwnWebhook = "validatingwebhookconfiguration/lastout";
 constexpr const char* kOwnDeployment = "deployment/lastout-webhook -n lastout";
 constexpr const char* kOwnSecret = "secret/lastout-tls -n lastout";
-
-std::string fileText(const char* path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 // The rights on what is held are given as the document on holding says.
 std::string holdRole() {
@@ -44,30 +34,26 @@ std::string holdRole() {
   return page.substr(begin + 8, page.find("```", begin + 8) - begin - 8);
 }
 
-// The block of shell behind that heading.
-std::string shellBehind(const std::string& heading) {
+// The commands of the console block behind that heading, from where no lastout runs any more.
+std::string commandsWithoutLastout(const std::string& heading) {
   const std::string page = fileText(kWayOutDocument);
   const size_t at = page.find(heading);
-  EXPECT_NE(at, std::string::npos) << heading;
-  const size_t begin = page.find("```sh\n", at);
-  EXPECT_NE(begin, std::string::npos) << heading;
-  return page.substr(begin + 6, page.find("```", begin + 6) - begin - 6);
+  const size_t begin = page.find("$ kubectl", page.find("$ kill $!", at));
+  EXPECT_TRUE(at != std::string::npos && begin != std::string::npos) << heading;
+  std::istringstream block(page.substr(begin, page.find("```", begin) - begin));
+  std::string commands;
+  for (std::string line; std::getline(block, line);) {
+    if (line.starts_with("$ ") && line.find("namespace kept") == std::string::npos)
+      commands += line.substr(2) + "\n";
+  }
+  return commands;
 }
 
-class AllProfiles : public Serving {
+class AllProfiles : public Uninstalling {
  protected:
   void SetUp() override {
-    Serving::SetUp();
-    const std::string deployed = run("kubectl kustomize deploy").out;
-    write("users.yaml", tokensFile(deployed + "---\n" + fileText(kUninstallRights) + "---\n" + holdRole(),
-                                   {{"lastout", "lastout-uninstall", "token-of-the-hook"}}));
-    start({"--speed", "50", "--tokens", (folder_ / "users.yaml").string()});
-    run("cp $CONFIG $FOLDER/hook");
-    kubectl("--kubeconfig $FOLDER/hook config set-credentials hook --token=token-of-the-hook");
-    kubectl("--kubeconfig $FOLDER/hook config set-context --current --user=hook");
-    kubectl("apply -k deploy");
-    // This lastout is another user than those that they know.
-    kubectl("delete validatingadmissionpolicybindings lastout-configuration lastout-deferred-deletions");
+    Uninstalling::SetUp();
+    startDeployed({"--speed", "50"}, holdRole());
     createEverything();
     serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--hold-policies"});
     waitUntilTheProviderIsGuarded();
@@ -129,12 +115,6 @@ class AllProfiles : public Serving {
     for (const char* own : {kOwnWebhook, kOwnDeployment, kOwnSecret, "crd/deletionpolicies.lastout.dev"})
       EXPECT_THAT(remove(own, "--dry-run=server", 1), HasSubstr("is protected")) << own;
   }
-
-  std::string uninstall(const std::string& options, int expected) const {
-    const lastout::testing::Ran ran = run("lastout uninstall --kubeconfig $FOLDER/hook " + options);
-    EXPECT_EQ(ran.exitCode, expected) << ran.out;
-    return ran.out;
-  }
 };
 
 TEST_F(AllProfiles, NothingOfThemOutlivesTheUninstall) {
@@ -179,7 +159,7 @@ TEST_F(AllProfiles, WithoutAnyLastoutTheDocumentsCommandsEndAllOfThem) {
   remove("database/app -n default", "--wait=false");
   kubectl("annotate databaserole readers -n default dbops.dbprovision.io/force-delete=true");
   remove("databaserole/readers -n default", "--wait=false");
-  write("way-out.sh", shellBehind("### Without any lastout"));
+  write("way-out.sh", commandsWithoutLastout("### Without any lastout"));
   const lastout::testing::Ran ran = run("bash -e $FOLDER/way-out.sh");
   EXPECT_EQ(ran.exitCode, 0) << ran.out;
   EXPECT_EQ(kubectl("get deletionpolicies -o name"), "");
