@@ -25,13 +25,15 @@ constexpr const char* kUninstallExamples = R"(Examples:
   lastout uninstall --yes                           although a teardown is under way, which nobody orders then
   lastout uninstall --kubeconfig lastout.kubeconfig --lease-namespace default   where lastout serve ran outside of it
 
-In this order: lastout's Deployments, and their Pods; the binding of the policy lastout-configuration, where that is in the
-way; the webhook configuration; lastout's finalizers; the deletions that CriticalServices remember; the certificate's
-Secret; the Leases. It may be interrupted, and run again.
+In this order: lastout's Deployments, and their Pods; the ValidatingAdmissionPolicyBindings made of DeletionPolicies; the binding
+of the policy lastout-configuration, where that is in the way; the webhook configuration; lastout's finalizers, and those by which
+DeletionPolicies hold objects; the ValidatingAdmissionPolicies made of DeletionPolicies; the deletions that CriticalServices
+remember; the certificate's Secret; the Leases. It may be interrupted, and run again. A Deployment that a DeletionPolicy protects
+is scaled to 0 first, and deleted after the webhook configuration.
 
-A teardown is under way while deletions are deferred, or AppliedManifestWorks or providers that are being deleted wait for
-lastout: these providers go next, and what the works have applied the garbage collector deletes, unguarded, in any order.
-Without --yes nothing is done then.
+A teardown is under way while deletions are deferred, or AppliedManifestWorks, providers or objects that DeletionPolicies hold
+are being deleted and wait for lastout: these providers and objects go next, and what the works have applied the garbage
+collector deletes, unguarded, in any order. Without --yes nothing is done then.
 
 Exit codes: 0 done; 1 something is left, or a lastout serve still runs, or a teardown is under way; 2 bad input, or
 the cluster does not answer.)";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protection/cel.h"
+#include "protection/hold_finalizers.h"
 
 namespace lastout::protection {
 namespace {
@@ -13,7 +14,12 @@ using Json = nlohmann::ordered_json;
 using Kind = AdmissionPolicyAction::Kind;
 using Key = std::pair<bool, std::string>;  // it is a binding, and its name
 
-// Without what API servers fill in: selectors that select everything.
+std::string annotatedFinalizer(const Json& object) {
+  const auto annotations = Json::json_pointer("/metadata/annotations");
+  return object.value(annotations / std::string(kHoldFinalizerAnnotation), std::string());
+}
+
+// The spec without what API servers fill in: selectors that select everything.
 nlohmann::json declared(const Json& object) {
   nlohmann::json spec = object.value("spec", Json::object());
   if (const auto match = spec.find("matchConstraints"); match != spec.end()) {
@@ -53,7 +59,8 @@ std::vector<AdmissionPolicyAction> planAdmissionPolicies(
           {Kind::Delete, one.isBinding, one.name, madeOf(one.object), {{"metadata", identity}}});
       continue;
     }
-    if (declared(want->second) != declared(one.object)) {
+    if (declared(want->second) != declared(one.object) ||
+        annotatedFinalizer(want->second) != annotatedFinalizer(one.object)) {
       Json object = want->second;
       object["metadata"].update(identity);
       writes.push_back({Kind::Replace, one.isBinding, one.name, madeOf(want->second), std::move(object)});

@@ -9,6 +9,7 @@
 #include "protection/cel_parts.h"
 #include "protection/evaluate.h"
 #include "protection/force_guard.h"
+#include "protection/hold_finalizers.h"
 #include "protection/message.h"
 #include "protection/placement.h"
 
@@ -227,8 +228,13 @@ Json specOfBlocks(const DeletionPolicy& policy) {
 
 }  // namespace
 
-std::string admissionPolicyName(const DeletionPolicy& policy) { return "lastout-policy-" + policy.meta.name; }
-std::string forceGuardName(const DeletionPolicy& policy) { return "lastout-force-" + policy.meta.name; }
+std::string admissionPolicyName(const DeletionPolicy& policy) {
+  return std::string(kAdmissionPolicyPrefix) + policy.meta.name;
+}
+
+std::string forceGuardName(const DeletionPolicy& policy) {
+  return std::string(kForceGuardPrefix) + policy.meta.name;
+}
 
 std::string celOfAnotherOperator(const Hold& hold) {
   return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
@@ -238,10 +244,12 @@ std::string celOfAnotherOperator(const Hold& hold) {
 
 std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
   constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
-  const Json metadata{
+  Json metadata{
       {"name", name},
       {"labels",
        {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
+  if (policy.hold)
+    metadata["annotations"] = {{std::string(kHoldFinalizerAnnotation), policy.hold->finalizer}};
   return {{{"apiVersion", kApiVersion},
            {"kind", "ValidatingAdmissionPolicy"},
            {"metadata", metadata},

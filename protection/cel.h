@@ -16,7 +16,9 @@ namespace lastout::protection {
 // On both objects: the name of the policy that they are made of.
 inline constexpr std::string_view kMadeOfLabel = "lastout.dev/deletion-policy";
 
-// The names of what is made: "lastout-policy-" or "lastout-force-" and the policy's.
+// The names of what is made: one of these prefixes and the policy's name.
+inline constexpr std::string_view kAdmissionPolicyPrefix = "lastout-policy-";
+inline constexpr std::string_view kForceGuardPrefix = "lastout-force-";
 std::string admissionPolicyName(const DeletionPolicy& policy);
 std::string forceGuardName(const DeletionPolicy& policy);
 
@@ -26,7 +28,8 @@ std::string forceGuardName(const DeletionPolicy& policy);
 // policy's failurePolicy counts.
 std::vector<nlohmann::ordered_json> admissionPoliciesOf(const DeletionPolicy& policy);
 
-// The two objects of that name, which say in their labels that lastout made them, and of which policy.
+// The two objects of that name, which say in their labels that lastout made them, and of which policy; and,
+// where that holds objects, by which finalizer (kHoldFinalizerAnnotation).
 std::vector<nlohmann::ordered_json> withBinding(const DeletionPolicy& policy, const std::string& name,
                                                 nlohmann::ordered_json spec);
 

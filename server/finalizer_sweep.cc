@@ -13,49 +13,52 @@ namespace {
 constexpr size_t kSweepPage = 500;
 constexpr int kMostSweepConflicts = 10;
 
-bool isLastouts(const std::string& finalizer) { return finalizer.starts_with(kFinalizerDomain); }
+bool carries(const kube::ObjectMeta& meta, const FinalizerTest& isMeant) {
+  return std::ranges::any_of(meta.finalizers, isMeant);
+}
 
-bool hasLastouts(const kube::ObjectMeta& meta) { return std::ranges::any_of(meta.finalizers, isLastouts); }
-
-std::string lastoutsIn(const kube::ObjectMeta& meta) {
+std::string meantIn(const kube::ObjectMeta& meta, const FinalizerTest& isMeant) {
   std::string names;
   for (const std::string& finalizer : meta.finalizers) {
-    if (isLastouts(finalizer)) names += (names.empty() ? "" : " and ") + finalizer;
+    if (isMeant(finalizer)) names += (names.empty() ? "" : " and ") + finalizer;
   }
   return names;
 }
 
 // Refused when another version stands by then.
-client::ApiRequest requestWithout(const std::string& path, const kube::ObjectMeta& meta) {
+client::ApiRequest requestWithout(const std::string& path, const kube::ObjectMeta& meta,
+                                  const FinalizerTest& isMeant) {
   std::vector<std::string> left = meta.finalizers;
-  std::erase_if(left, isLastouts);
+  std::erase_if(left, isMeant);
   return client::finalizersPatch(path, meta, left);
 }
 
-// Whoever was faster is read again. An object that is gone, is another one by then, or has none of lastout's
-// any more, is as it should be.
-Answered<void> takeOff(const Requests& requests, const std::string& path, kube::ObjectMeta meta) {
+// An object that somebody else has changed is read again. One that is gone, is another one by then, or
+// carries none of these any more, is as it should be.
+Answered<void> takeOff(const Requests& requests, const std::string& path, kube::ObjectMeta meta,
+                       const FinalizerTest& isMeant) {
   const std::string uid = meta.uid;
   for (int conflicts = 0;; ++conflicts) {
-    const auto written = requests.write(requestWithout(path, meta));
+    const auto written = requests.write(requestWithout(path, meta, isMeant));
     if (written) return {};
     if (!isConflict(written.error()) || conflicts == kMostSweepConflicts)
       return tl::unexpected(written.error());
     auto now = requests.readMetadata(path);
     if (!now) return tl::unexpected(std::move(now.error()));
-    if (!*now || (*now)->uid != uid || !hasLastouts(**now)) return {};
+    if (!*now || (*now)->uid != uid || !carries(**now, isMeant)) return {};
     meta = std::move(**now);
   }
 }
 
-// False: it could not be.
-bool free(const Requests& requests, const kube::ResourceType& type, const std::string& kind,
-          const kube::ObjectMeta& meta, UninstallReport& report) {
+// Returns false if the object keeps one of them.
+bool freeOf(const Requests& requests, const kube::ResourceType& type, const kube::ObjectMeta& meta,
+            const FinalizerTest& isMeant, const std::string& kind, UninstallReport& report) {
   const std::string object = toString(kube::ObjectKey{type.type, meta.namespaceName, meta.name});
   const std::string deed =
-      "freed of " + lastoutsIn(meta) + (meta.deletionTimestamp ? ", while it is being deleted" : "");
+      "freed of " + meantIn(meta, isMeant) + (meta.deletionTimestamp ? ", while it is being deleted" : "");
   if (!report.isDryRun()) {
-    const auto written = takeOff(requests, client::objectPath(type, meta.namespaceName, meta.name), meta);
+    const auto written =
+        takeOff(requests, client::objectPath(type, meta.namespaceName, meta.name), meta, isMeant);
     if (!written) {
       report.refusedOne(kind, object, "be " + deed, written.error());
       return false;
@@ -67,34 +70,42 @@ bool free(const Requests& requests, const kube::ResourceType& type, const std::s
 
 }  // namespace
 
-Answered<std::set<std::string>> readWaiting(const Requests& requests, const kube::ResourceType& type) {
-  std::set<std::string> names;
+Answered<std::set<kube::ObjectKey>> readWaiting(const Requests& requests, const kube::ResourceType& type,
+                                                const FinalizerTest& isMeant) {
+  std::set<kube::ObjectKey> waiting;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
-      if (!object.meta.deletionTimestamp || !hasLastouts(object.meta)) continue;
-      const kube::ObjectKey key{type.type, object.meta.namespaceName, object.meta.name};
-      names.insert(key.namespaceName.empty() ? key.name : toString(key));
+      if (object.meta.deletionTimestamp && carries(object.meta, isMeant))
+        waiting.insert({type.type, object.meta.namespaceName, object.meta.name});
     }
   };
   const auto listed =
       requests.list(client::collectionPath(type), client::Content::Metadata, kSweepPage, take);
   if (!listed) return tl::unexpected(listed.error());
-  return names;
+  return waiting;
 }
 
-size_t sweepFinalizers(const Requests& requests, const kube::ResourceType& type, UninstallReport& report) {
+SweptFinalizers sweepFinalizers(const Requests& requests, const kube::ResourceType& type,
+                                const FinalizerTest& isMeant, UninstallReport& report) {
   const std::string kind = "finalizers of " + toString(type.type);
-  size_t freed = 0;
+  SweptFinalizers swept{0, true};
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
-      if (hasLastouts(object.meta) && free(requests, type, kind, object.meta, report)) ++freed;
+      if (!carries(object.meta, isMeant)) continue;
+      if (freeOf(requests, type, object.meta, isMeant, kind, report))
+        ++swept.freed;
+      else
+        swept.isWhole = false;
     }
   };
   const auto listed =
       requests.list(client::collectionPath(type), client::Content::Metadata, kSweepPage, take);
   report.finish(kind);
-  if (!listed) report.refused(kind, "be looked for", listed.error());
-  return freed;
+  if (!listed) {
+    report.refused(kind, "be looked for", listed.error());
+    swept.isWhole = false;
+  }
+  return swept;
 }
 
 }  // namespace lastout::server

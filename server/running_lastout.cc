@@ -1,17 +1,18 @@
 #include "server/running_lastout.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "client/writes.h"
 #include "kube/quoting.h"
+#include "server/object_removal.h"
 
 namespace lastout::server {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kMostRemoveConflicts = 10;
 constexpr milliseconds kLookPause{500};
 // Whoever waits for a Lease looks every 2 s, and with its jitter, and a request that takes its time, takes
 // one that is free within 4.4 s.
@@ -21,6 +22,14 @@ constexpr size_t kMostLeft = 5;        // Pods that are named
 
 std::string appsPath(const std::string& namespaceName) {
   return "/apis/apps/v1/namespaces/" + client::percentEncoded(namespaceName);
+}
+
+std::string deploymentPath(const std::string& namespaceName, const std::string& name) {
+  return appsPath(namespaceName) + "/deployments/" + name;
+}
+
+kube::ObjectKey deploymentKey(const std::string& namespaceName, const std::string& name) {
+  return {{"apps", "deployments"}, namespaceName, name};
 }
 
 std::string podsPath(const std::string& namespaceName) {
@@ -48,38 +57,31 @@ bool isSame(const std::optional<Lease>& one, const std::optional<Lease>& other) 
   return one->resourceVersion == other->resourceVersion;
 }
 
+bool hasNoReplicas(const kube::Value& set) {
+  const kube::Value* replicas = set.at({"spec", "replicas"});
+  return replicas != nullptr && replicas->asInteger() != nullptr && *replicas->asInteger() == 0;
+}
+
 milliseconds quietTimeOf(const std::optional<Lease>& lease) {
   return isHeld(lease) ? kQuietTime + lease->duration : kQuietTime;
 }
 
 }  // namespace
 
-Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::string& path,
-                            const std::string& policy) {
-  for (int conflicts = 0;; ++conflicts) {
-    const auto meta = requests.readMetadata(path);
-    if (!meta) return tl::unexpected(meta.error());
-    if (!*meta) return false;
-    if (dryRun) return true;
-    const auto written =
-        requests.write(client::deletion(path, (*meta)->uid, (*meta)->resourceVersion, policy));
-    if (written || !isConflict(written.error()) || conflicts == kMostRemoveConflicts) return written;
-  }
-}
-
 Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName) {
   LeftPods left;
   const auto note = [&left](const char* kind, bool isPod) {
     return [&left, kind, isPod](const std::vector<client::StreamedObject>& page) {
       for (const client::StreamedObject& object : page) {
+        if (!isPod && hasNoReplicas(object.content)) continue;
         auto& names = isPod && object.meta.deletionTimestamp ? left.terminating : left.running;
         if (names.size() < kMostLeft) names.push_back(kind + (" " + object.meta.name));
       }
     };
   };
   const std::string selector = std::string("app.kubernetes.io/name=") + kInstalledName;
-  const auto sets = requests.list(appsPath(namespaceName) + "/replicasets", client::Content::Metadata,
-                                  kMostLeft, note("ReplicaSet", false), selector);
+  const auto sets = requests.list(appsPath(namespaceName) + "/replicasets", client::Content::Whole, kMostLeft,
+                                  note("ReplicaSet", false), selector);
   if (!sets) return tl::unexpected(sets.error());
   const auto pods = requests.list(podsPath(namespaceName), client::Content::Metadata, kMostLeft,
                                   note("Pod", true), selector);
@@ -91,28 +93,52 @@ namespace {
 
 struct RemovedDeployments {
   std::vector<std::string> objects;  // that were there
-  std::optional<Deployed> failed;    // nullopt: all that were there are deleted, or would be
+  std::vector<std::string> scaled;   // that are left without replicas
+  std::optional<Deployed> failed;    // nullopt: each that was there is deleted or scaled, or would be
+
+  bool isNone() const { return objects.empty() && scaled.empty(); }
 };
+
+// Returns false if it is not there.
+Answered<bool> scaleDown(const Requests& requests, const std::string& path) {
+  return requests.write(client::mergePatch(path, {{"spec", {{"replicas", 0}}}}));
+}
 
 RemovedDeployments removeEach(const Requests& requests, const std::string& namespaceName,
                               UninstallReport& report) {
   RemovedDeployments result;
   for (const std::string name : kInstalledDeployments) {
-    const std::string object = toString(kube::ObjectKey{{"apps", "deployments"}, namespaceName, name});
-    const auto removed = removeObject(requests, report.isDryRun(),
-                                      appsPath(namespaceName) + "/deployments/" + name, "Background");
+    const std::string object = toString(deploymentKey(namespaceName, name));
+    const std::string path = deploymentPath(namespaceName, name);
+    auto removed = removeObject(requests, report.isDryRun(), path, "Background");
+    const bool isProtected = !removed && isDeniedByPolicy(removed.error());
+    if (isProtected) removed = scaleDown(requests, path);
     if (!removed) {
-      report.refused(object, "be deleted", removed.error());
-      const bool isNothingDone = removed.error().code == 403 && result.objects.empty();
+      report.refused(
+          object, isProtected ? "be scaled to 0, while a deletion policy denies its deletion" : "be deleted",
+          removed.error());
+      const bool isNothingDone = removed.error().code == 403 && result.isNone();
       result.failed = isNothingDone ? Deployed::Refused : Deployed::Left;
       return result;
     }
-    if (*removed) result.objects.push_back(object);
+    if (*removed) (isProtected ? result.scaled : result.objects).push_back(object);
   }
   return result;
 }
 
 }  // namespace
+
+bool removeScaledDeployments(const Requests& requests, const std::string& namespaceName,
+                             UninstallReport& report) {
+  bool isDone = true;
+  for (const std::string name : kInstalledDeployments) {
+    const auto removed =
+        removeObject(requests, report.isDryRun(), deploymentPath(namespaceName, name), "Background");
+    if (removed && !*removed) continue;
+    isDone = tellRemoved(deploymentKey(namespaceName, name), removed, report) && isDone;
+  }
+  return isDone;
+}
 
 Deployed removeDeployments(const Requests& requests, const Patience& patience,
                            const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
@@ -120,9 +146,13 @@ Deployed removeDeployments(const Requests& requests, const Patience& patience,
   if (removed.failed) return *removed.failed;
   const auto did = [&](const std::string& what) {
     for (const std::string& object : removed.objects) report.did(object, what);
+    for (const std::string& object : removed.scaled)
+      report.did(object, "scaled to 0, as a deletion policy denies its deletion, and its Pods are gone");
   };
-  const std::string all =
-      removed.objects.empty() ? "deployments.apps in namespace " + namespaceName : namesIn(removed.objects);
+  std::vector<std::string> there = removed.objects;
+  there.insert(there.end(), removed.scaled.begin(), removed.scaled.end());
+  const std::string all = there.empty() ? "deployments.apps in namespace " + namespaceName : namesIn(there);
+  const Deployed gone = removed.scaled.empty() ? Deployed::Gone : Deployed::Scaled;
   const client::TimePoint deadline = patience.now() + timeout;
   for (bool isFirst = true;; isFirst = false) {
     const auto left = readPods(requests, namespaceName);
@@ -131,7 +161,7 @@ Deployed removeDeployments(const Requests& requests, const Patience& patience,
       return Deployed::Left;
     }
     const bool isGone = left->running.empty() && left->terminating.empty();
-    if (removed.objects.empty() && isGone && isFirst) {
+    if (removed.isNone() && isGone && isFirst) {
       report.note(all + ": none of lastout's is there");
       return Deployed::Gone;
     }
@@ -141,16 +171,17 @@ Deployed removeDeployments(const Requests& requests, const Patience& patience,
     }
     if (isGone) {
       did("deleted, and its Pods are gone");
-      return Deployed::Gone;
+      return gone;
     }
     if (patience.now() >= deadline) {
-      const std::string still =
-          ": deleted, but still there after " + std::to_string(timeout.count() / 1'000) + " s: ";
+      const std::string still = (removed.scaled.empty() ? ": deleted" : ": deleted or scaled to 0") +
+                                std::string(", but still there after ") +
+                                std::to_string(timeout.count() / 1'000) + " s: ";
       if (left->running.empty()) {
         report.warn(
             all + still + namesIn(left->terminating) +
             ", which is being deleted, maybe on a node that is dead; whether it runs the Lease tells");
-        return Deployed::Gone;
+        return gone;
       }
       report.problem(all + still + namesIn(left->running) + "; run this again when they are gone");
       return Deployed::Left;

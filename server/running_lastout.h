@@ -22,11 +22,7 @@ inline constexpr const char* kInstalledName = "lastout";
 // As deploy/ calls its Deployments, and once called the only one.
 inline constexpr std::array kInstalledDeployments{"lastout-controller", "lastout-webhook", "lastout"};
 
-// Deletes one object, in whatever version it is; in a dry run looks whether it is there. False: it is not.
-Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::string& path,
-                            const std::string& policy = {});
-
-// ReplicaSets and Pods of lastout's, the first few of each ("Pod lastout-5d").
+// ReplicaSets with replicas, and Pods of lastout's, the first few of each ("Pod lastout-5d").
 struct LeftPods {
   std::vector<std::string> running;      // or to be run
   std::vector<std::string> terminating;  // Pods whose deletion was asked for
@@ -36,16 +32,22 @@ Answered<LeftPods> readPods(const Requests& requests, const std::string& namespa
 // What became of the Deployments.
 enum class Deployed : uint8_t {
   Gone,
+  Scaled,   // the same, but some stand without replicas, as a DeletionPolicy denies their deletion
   WouldGo,  // it is a dry run
   Refused,  // they stand as before; the report says why
   Left,     // some may be deleted, and some of it may still run; the report says why
 };
 // Deletes the Deployments in that namespace, and waits until their ReplicaSets and Pods are gone. A Pod that
 // is being deleted stays until its node says that it has ended: of a node that is dead it is waited for until
-// the timeout, and no longer. Whether it still runs the Lease tells.
+// the timeout, and no longer. Whether it still runs the Lease tells. A Deployment whose deletion a
+// DeletionPolicy denies is scaled to 0 instead: as long as lastout runs it keeps that policy in force.
 Deployed removeDeployments(const Requests& requests, const Patience& patience,
                            const std::string& namespaceName, std::chrono::milliseconds timeout,
                            UninstallReport& report);
+
+// Deletes those that were scaled, once no policy denies that any more. Returns false if one may be left.
+bool removeScaledDeployments(const Requests& requests, const std::string& namespaceName,
+                             UninstallReport& report);
 
 struct LeaseName {
   std::string namespaceName;

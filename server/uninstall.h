@@ -27,15 +27,17 @@ struct UninstallOptions {
   TellLine complain;  // what is not, and why
 };
 
-// First it reads whatever has to be known: whether the webhook configuration is of a lastout in another
-// namespace, which ends it; deletions that are deferred, AppliedManifestWorks that wait for
-// lastout and providers that do (without dropsDeferredDeletions each ends it), and whether it may look at
-// Pods and Leases. Then, in this order, each step as often as one likes: no lastout runs any more (its
-// Deployments are deleted; where another holds a Lease nothing else is done); the webhook configuration goes,
-// for nobody would answer; finalizers of lastout's, of AppliedManifestWorks and of providers; the deletions
-// that CriticalServices remember; the certificate's Secret, and the Leases. CriticalServices, their CRD and
-// what else deploy/ has are left, which is told in the end. What one of the later steps is refused keeps none
-// of the others from being done.
+// First it reads what has to be known: whether the webhook configuration is of a lastout in another
+// namespace, which ends it; deletions that are deferred, AppliedManifestWorks, providers and objects of
+// DeletionPolicies that are being deleted and wait for lastout (without dropsDeferredDeletions each ends it);
+// and whether it may look at Pods and Leases. Then, in this order, each step as often as one likes: no
+// lastout runs any more (its Deployments are deleted; where another holds a Lease nothing else is done);
+// the ValidatingAdmissionPolicyBindings made of DeletionPolicies go, for a policy may protect what comes
+// next; the webhook configuration goes, for nobody would answer; finalizers of lastout's, of
+// AppliedManifestWorks, of providers, and of objects that policies hold; the ValidatingAdmissionPolicies made
+// of DeletionPolicies; the deletions that CriticalServices remember; the certificate's Secret, and the
+// Leases. CriticalServices, DeletionPolicies, their CRDs and what else deploy/ has are left, which is told in
+// the end. A refusal in one of the later steps keeps none of the others from being done.
 //
 // False: something that should be gone is not, or it was given up since a teardown is under way. Fails when
 // the API server does not answer.

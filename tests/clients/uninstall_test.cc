@@ -2,11 +2,7 @@
 // nothing of lastout's outlives it, and everything can be deleted afterwards.
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <sstream>
-
-#include "tests/clients/rights.h"
-#include "tests/clients/serving.h"
+#include "tests/clients/uninstalling.h"
 
 namespace lastout::clients {
 namespace {
@@ -15,7 +11,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 constexpr const char* kKept =
     "kubectl get appliedmanifestworks -o "
     "jsonpath='{range .items[*]}{.metadata.name}{.metadata.finalizers}{\"\\n\"}{end}' | grep "
@@ -23,22 +18,11 @@ constexpr const char* kKept =
 constexpr const char* kWaiting =
     "kubectl get criticalservice for-finalizer-deployment -o jsonpath={.status.deferredDeletions} | grep -q ";
 
-class Uninstalled : public Serving {
+class Uninstalled : public Uninstalling {
  protected:
   void SetUp() override {
-    Serving::SetUp();
-    std::stringstream rights;
-    rights << std::ifstream(kHookRights).rdbuf();
-    const std::string manifests = run("kubectl kustomize deploy").out + "---\n" + rights.str();
-    write("users.yaml", tokensFile(manifests, {{"lastout", "lastout-uninstall", "token-of-the-hook"}}));
-    start({"--speed", "50", "--load", "scenarios/story-three-works.yaml", "--tokens",
-           (folder_ / "users.yaml").string()});
-    run("cp $CONFIG $FOLDER/hook");
-    kubectl("--kubeconfig $FOLDER/hook config set-credentials hook --token=token-of-the-hook");
-    kubectl("--kubeconfig $FOLDER/hook config set-context --current --user=hook");
-    kubectl("apply -k deploy");
-    // This lastout is another user than those that they know.
-    kubectl("delete validatingadmissionpolicybindings lastout-configuration lastout-deferred-deletions");
+    Uninstalling::SetUp();
+    startDeployed({"--speed", "50", "--load", "scenarios/story-three-works.yaml"});
     serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--defer-for", "agent"});
     waitUntilTheProviderIsGuarded();
   }
@@ -49,13 +33,6 @@ class Uninstalled : public Serving {
     waitUntil(std::string(kKept) + "cluster1-finalizer");
     kubectl("delete manifestwork finalizer -n cluster1 --wait=false");
     waitUntil(std::string(kWaiting) + "finalizer-deployment");
-  }
-
-  // What it printed on both outputs, with the hook's rights and no others.
-  std::string uninstall(const std::string& options, int expected) const {
-    const testing::Ran ran = run("lastout uninstall --kubeconfig $FOLDER/hook " + options);
-    EXPECT_EQ(ran.exitCode, expected) << ran.out;
-    return ran.out;
   }
 
   // As a lastout that was killed has left them; one that runs would take them off again.

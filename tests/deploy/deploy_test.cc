@@ -485,7 +485,7 @@ TEST(Deploy, RunsConfined) {
 // a failed one has left is replaced by the next.
 TEST(Hook, HasItsRightsBeforeItRuns) {
   const std::vector<Json> hooks = hooksOf(rendered(kChart, defaultValues()));
-  EXPECT_EQ(hooks.size(), 8U);
+  EXPECT_EQ(hooks.size(), 10U);
   for (const Json& hook : hooks) {
     const Json& annotations = hook["metadata"]["annotations"];
     EXPECT_EQ(annotations["helm.sh/hook"], "pre-delete") << nameOf(hook);
@@ -567,6 +567,8 @@ TEST(Hook, AsksForNoMoreThanItNames) {
   }
   EXPECT_THAT(within[""], UnorderedElementsAre(
                               "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                              "delete validatingadmissionpolicies.admissionregistration.k8s.io",
+                              "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
                               "patch criticalservices/status.lastout.dev",
                               "patch appliedmanifestworks.work.open-cluster-management.io",
                               "patch daemonsets.apps", "patch deployments.apps", "patch statefulsets.apps"));

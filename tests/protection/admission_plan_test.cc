@@ -59,6 +59,21 @@ TEST(AdmissionPlan, LeavesAloneWhatStandsAsTheApiServerFillsItIn) {
   EXPECT_THAT(wordsOf(planAdmissionPolicies(policies, standing)), IsEmpty());
 }
 
+// It tells which finalizers are lastout's when the policy is gone.
+TEST(AdmissionPlan, PutsBackTheFinalizerOfAHoldingPolicy) {
+  const std::vector<DeletionPolicy> policies{policyOf(R"(  objects: [{resources: [{resource: secrets}]}]
+  when: [{label: example.com/protect}]
+  enforcement: Hold
+  hold: {finalizer: example.com/held, force: {annotation: example.com/force}}
+)")};
+  std::vector<StandingAdmissionPolicy> standing = standingOf(policies);
+  EXPECT_THAT(wordsOf(planAdmissionPolicies(policies, standing)), IsEmpty());
+  standing[0].object["metadata"].erase("annotations");
+  const auto actions = planAdmissionPolicies(policies, standing);
+  ASSERT_THAT(wordsOf(actions), ElementsAre("replace policy lastout-force-p of p"));
+  EXPECT_EQ(actions[0].object["metadata"]["annotations"]["lastout.dev/hold-finalizer"], "example.com/held");
+}
+
 TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {
   const std::vector<DeletionPolicy> policies{policyOf(kLabelledPolicy)};
   std::vector<StandingAdmissionPolicy> standing = standingOf(policies);

@@ -5,19 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "admission/held_provider.h"
 #include "admission/kept_work.h"
-#include "kube/parse.h"
-#include "server/webhook_configuration.h"
-#include "tests/server/uninstall_fixture.h"
+#include "tests/server/installed_lastout.h"
 
 namespace lastout::server {
 namespace {
 
-using lastout::testing::Json;
 using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -28,144 +23,6 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-constexpr const char* kOwnDeployment = "/apis/apps/v1/namespaces/lastout/deployments/lastout";
-constexpr const char* kOwnPods = "/api/v1/namespaces/lastout/pods";
-constexpr const char* kOwnSecret = "/api/v1/namespaces/lastout/secrets/lastout-tls";
-constexpr const char* kOwnLeases = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases";
-constexpr const char* kOwnLease = "/apis/coordination.k8s.io/v1/namespaces/lastout/leases/lastout";
-constexpr const char* kOwnWebhook =
-    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
-constexpr const char* kStoryProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
-constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices/s";
-constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
-constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
-constexpr const char* kWayOut = "kubectl delete validatingwebhookconfiguration lastout";
-
-constexpr const char* kLock =
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-configuration";
-
-class UninstallTest : public lastout::testing::RequestsTest {
- public:
-  UninstallTest() {
-    options.leases = {{"lastout", "lastout"}, {"default", "lastout"}};
-    options.patience = patience;
-    options.tell = [this](const std::string& line) { told.push_back(line); };
-    options.complain = [this](const std::string& line) { complaints.push_back(line); };
-  }
-
-  // As a lastout leaves it that has ended: the story, and what it put there.
-  void install() {
-    createStory();
-    create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
-    create("/apis/apps/v1/namespaces/lastout/deployments", ownDeployment());
-    cluster.runUntil(seconds(10));
-    now += seconds(10);
-    create(kOwnLeases, lease(""));
-    createSecret({{"ca.key", "a2V5"}, {"tls.key", "a2V5"}});
-    createWork("work", {admission::kKeptFinalizer, "others.io/f"});
-    create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
-  }
-  // The story's provider, whose deletion somebody was denied.
-  void deferDeletions() {
-    patch(std::string(kRememberer) + "/status",
-          {{"status",
-            {{"deferredDeletions", Json::array({{{"group", "apps"},
-                                                 {"resource", "deployments"},
-                                                 {"namespace", "default"},
-                                                 {"name", "provider"},
-                                                 {"uid", "u"},
-                                                 {"requestedBy", "agent"},
-                                                 {"requestedAt", "2026-01-01T00:00:00Z"}}})},
-             {"deferredDeletionsDropped", 2}}}});
-  }
-  void createSecret(const Json& data) {
-    Json secret = named("v1", "Secret", "lastout-tls");
-    secret["data"] = data;
-    create("/api/v1/namespaces/lastout/secrets", secret);
-  }
-  void createWork(const std::string& name, const Json& finalizers) {
-    Json work = named("work.open-cluster-management.io/v1", "AppliedManifestWork", name);
-    work["metadata"]["finalizers"] = finalizers;
-    work["spec"] = {{"hubHash", "h"}, {"manifestWorkName", name}};
-    create(kWorks, work);
-  }
-  void renew(const std::string& holder) {
-    patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", at(++renewals)}}}});
-  }
-
-  // As deploy/ does it.
-  void lockTheWebhook() {
-    std::ifstream file("deploy/validating-admission-policies.yaml");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto documents = kube::parseYaml(text, "policies");
-    ASSERT_TRUE(documents);
-    for (const kube::Value& document : *documents) {
-      const Json object = kube::toJson(document);
-      if (object["metadata"]["name"] != "lastout-configuration") continue;
-      const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
-      create(std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
-                 (isBinding ? "ybindings" : "ies"),
-             object);
-    }
-  }
-
-  bool run() {
-    told.clear();
-    complaints.clear();
-    server.asked.clear();
-    server.writes.clear();
-    const auto isDone = uninstall(server, options);
-    EXPECT_TRUE(isDone) << isDone.error().message;
-    return isDone.value_or(false);
-  }
-  Json finalizersOf(const std::string& path) {
-    return get(path)["metadata"].value("finalizers", Json::array());
-  }
-  void expectNothingHoldsOrDenies() {
-    for (const char* gone : {kOwnDeployment, kOwnWebhook, kOwnSecret, kOwnLease})
-      EXPECT_FALSE(isThere(gone)) << gone;
-    EXPECT_THAT(get(kOwnPods)["items"], IsEmpty());
-    EXPECT_EQ(finalizersOf(kWork), Json({"others.io/f"}));
-    const Json status = get(kRememberer).value("status", Json::object());
-    EXPECT_FALSE(status.contains("deferredDeletions") || status.contains("deferredDeletionsDropped"))
-        << status;
-  }
-
-  static Json named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
-    return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
-  }
-  static Json ownDeployment() {
-    Json deployment = named("apps/v1", "Deployment", "lastout");
-    const Json labels = {{"app.kubernetes.io/name", "lastout"}};
-    deployment["metadata"]["labels"] = labels;
-    deployment["spec"] = {{"selector", {{"matchLabels", labels}}},
-                          {"template",
-                           {{"metadata", {{"labels", labels}}},
-                            {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}};
-    return deployment;
-  }
-  static std::string at(int second) {
-    return "2026-01-01T00:00:0" + std::to_string(second % 10) + ".000000Z";
-  }
-  static Json lease(const std::string& holder) {
-    Json lease = named("coordination.k8s.io/v1", "Lease", "lastout");
-    lease["spec"] = {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", at(0)}};
-    return lease;
-  }
-  Json webhook() const {
-    WebhookConfiguration configuration;
-    configuration.address = {"https://127.0.0.1:1", "", "", 443, authority.certificate};
-    configuration.ownNamespace = "lastout";
-    configuration.objects = {{{{"apps", "deployments"}, "app", "p"}}, {}, {{"apps", "deployments"}}};
-    return toJson(configuration);
-  }
-
-  UninstallOptions options;
-  std::vector<std::string> told;
-  std::vector<std::string> complaints;
-  int renewals = 0;
-};
 
 // The order of the design: whoever would put it back, whoever would be asked and does not answer, what holds.
 TEST_F(UninstallTest, LeavesNothingThatHoldsOrDenies) {
@@ -191,7 +48,7 @@ TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
   install();
   lockTheWebhook();
   server.refuse = [](const client::ApiRequest& request) -> std::optional<int> {
-    if (request.method == "DELETE" && request.target.starts_with(kLock)) return 403;
+    if (request.method == "DELETE" && request.target.starts_with(kOwnLock)) return 403;
     return std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -203,7 +60,7 @@ TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
   EXPECT_THAT(
       told, Contains("validatingadmissionpolicybindings.admissionregistration.k8s.io/lastout-configuration: "
                      "deleted"));
-  EXPECT_FALSE(isThere(kLock));
+  EXPECT_FALSE(isThere(kOwnLock));
   expectNothingHoldsOrDenies();
 }
 
@@ -211,11 +68,12 @@ TEST_F(UninstallTest, SaysThatTheLockIsOpenWhenTheWebhookStays) {
   install();
   lockTheWebhook();
   server.refuse = [this](const client::ApiRequest& request) -> std::optional<int> {
-    if (request.method == "DELETE" && request.target.starts_with(kOwnWebhook) && !isThere(kLock)) return 500;
+    if (request.method == "DELETE" && request.target.starts_with(kOwnWebhook) && !isThere(kOwnLock))
+      return 500;
     return std::nullopt;
   };
   EXPECT_FALSE(run());
-  EXPECT_FALSE(isThere(kLock));
+  EXPECT_FALSE(isThere(kOwnLock));
   EXPECT_THAT(complaints,
               Contains(HasSubstr("lastout-configuration: is deleted, and the configuration that it "
                                  "locks is still there: run this again, or put it back")));

@@ -1,0 +1,135 @@
+#include "tests/server/installed_lastout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "admission/kept_work.h"
+#include "kube/parse.h"
+#include "server/webhook_configuration.h"
+
+namespace lastout::server {
+
+UninstallTest::UninstallTest() {
+  options.leases = {{"lastout", "lastout"}, {"default", "lastout"}};
+  options.patience = patience;
+  options.tell = [this](const std::string& line) { told.push_back(line); };
+  options.complain = [this](const std::string& line) { complaints.push_back(line); };
+}
+
+void UninstallTest::install() {
+  createStory();
+  create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
+  create("/apis/apps/v1/namespaces/lastout/deployments", ownDeployment());
+  cluster.runUntil(std::chrono::seconds(10));
+  now += std::chrono::seconds(10);
+  create(kOwnLeases, lease(""));
+  createSecret({{"ca.key", "a2V5"}, {"tls.key", "a2V5"}});
+  createWork("work", {admission::kKeptFinalizer, "others.io/f"});
+  create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
+}
+
+void UninstallTest::deferDeletions() {
+  patch(std::string(kRememberer) + "/status",
+        {{"status",
+          {{"deferredDeletions", Json::array({{{"group", "apps"},
+                                               {"resource", "deployments"},
+                                               {"namespace", "default"},
+                                               {"name", "provider"},
+                                               {"uid", "u"},
+                                               {"requestedBy", "agent"},
+                                               {"requestedAt", "2026-01-01T00:00:00Z"}}})},
+           {"deferredDeletionsDropped", 2}}}});
+}
+
+void UninstallTest::createSecret(const Json& data) {
+  Json secret = named("v1", "Secret", "lastout-tls");
+  secret["data"] = data;
+  create("/api/v1/namespaces/lastout/secrets", secret);
+}
+
+void UninstallTest::createWork(const std::string& name, const Json& finalizers) {
+  Json work = named("work.open-cluster-management.io/v1", "AppliedManifestWork", name);
+  work["metadata"]["finalizers"] = finalizers;
+  work["spec"] = {{"hubHash", "h"}, {"manifestWorkName", name}};
+  create(kWorks, work);
+}
+
+void UninstallTest::renew(const std::string& holder) {
+  patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", at(++renewals)}}}});
+}
+
+void UninstallTest::lockTheWebhook() {
+  std::ifstream file("deploy/validating-admission-policies.yaml");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto documents = kube::parseYaml(text, "policies");
+  ASSERT_TRUE(documents);
+  for (const kube::Value& document : *documents) {
+    const Json object = kube::toJson(document);
+    if (object["metadata"]["name"] != "lastout-configuration") continue;
+    const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
+    create(std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
+               (isBinding ? "ybindings" : "ies"),
+           object);
+  }
+}
+
+bool UninstallTest::run() {
+  told.clear();
+  complaints.clear();
+  server.asked.clear();
+  server.writes.clear();
+  const auto isDone = uninstall(server, options);
+  EXPECT_TRUE(isDone) << isDone.error().message;
+  return isDone.value_or(false);
+}
+
+Json UninstallTest::finalizersOf(const std::string& path) {
+  return get(path)["metadata"].value("finalizers", Json::array());
+}
+
+void UninstallTest::expectNothingHoldsOrDenies() {
+  for (const char* gone : {kOwnDeployment, kOwnWebhook, kOwnSecret, kOwnLease})
+    EXPECT_FALSE(isThere(gone)) << gone;
+  EXPECT_THAT(get(kOwnPods)["items"], ::testing::IsEmpty());
+  EXPECT_EQ(finalizersOf(kWork), Json({"others.io/f"}));
+  const Json status = get(kRememberer).value("status", Json::object());
+  EXPECT_FALSE(status.contains("deferredDeletions") || status.contains("deferredDeletionsDropped")) << status;
+}
+
+Json UninstallTest::named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
+  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
+}
+
+Json UninstallTest::ownDeployment() {
+  Json deployment = named("apps/v1", "Deployment", "lastout");
+  const Json labels = {{"app.kubernetes.io/name", "lastout"}};
+  deployment["metadata"]["labels"] = labels;
+  deployment["spec"] = {{"selector", {{"matchLabels", labels}}},
+                        {"template",
+                         {{"metadata", {{"labels", labels}}},
+                          {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}};
+  return deployment;
+}
+
+std::string UninstallTest::at(int second) {
+  return "2026-01-01T00:00:0" + std::to_string(second % 10) + ".000000Z";
+}
+
+Json UninstallTest::lease(const std::string& holder) {
+  Json lease = named("coordination.k8s.io/v1", "Lease", "lastout");
+  lease["spec"] = {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", at(0)}};
+  return lease;
+}
+
+Json UninstallTest::webhook() const {
+  WebhookConfiguration configuration;
+  configuration.address = {"https://127.0.0.1:1", "", "", 443, authority.certificate};
+  configuration.ownNamespace = "lastout";
+  configuration.objects = {{{{"apps", "deployments"}, "app", "p"}}, {}, {{"apps", "deployments"}}};
+  return toJson(configuration);
+}
+
+}  // namespace lastout::server
