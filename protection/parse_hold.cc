@@ -22,6 +22,17 @@ std::string finalizer(Fields& fields, std::string_view key, const std::string& t
   return text;
 }
 
+// A policy must not have lastout take away what Kubernetes, or lastout by another rule, holds an object with.
+void refuseForeign(Fields& fields, const std::string& finalizer) {
+  const std::string domain = finalizer.substr(0, finalizer.find('/'));
+  for (const std::string_view reserved : {"kubernetes.io", "k8s.io", "lastout.dev"}) {
+    const std::string below = "." + std::string(reserved);
+    if (domain == reserved || domain.ends_with(below))
+      fields.fail("finalizer", fields.pathOf("finalizer") + " must be of a domain of yours, not of " +
+                                   std::string(reserved) + ": " + kube::inQuotes(finalizer));
+  }
+}
+
 std::string annotationKey(Fields& fields, std::string_view key) {
   std::string text = fields.string(key).value_or("");
   if (!text.empty() && !kube::isQualifiedName(text))
@@ -123,6 +134,7 @@ HoldWords readWords(Fields& fields) {
 Hold readHold(Fields fields) {
   Hold hold;
   hold.finalizer = finalizer(fields, "finalizer", fields.requiredString("finalizer"));
+  refuseForeign(fields, hold.finalizer);
   for (std::string& other : readStrings(fields, "finalizersOfOthers")) {
     hold.finalizersOfOthers.push_back(finalizer(fields, "finalizersOfOthers", other));
     if (other == hold.finalizer)
