@@ -311,58 +311,111 @@ ListedKinds FactIndex::listedKinds(const ListedBy& listedBy) const {
   return {{kinds.begin(), kinds.end()}, facts.whyNot().empty() && facts.listsTooMuch() == nullptr};
 }
 
+std::vector<std::string> FactIndex::listedInVain(const kube::Object& lister) const {
+  std::vector<std::string> kinds;
+  const auto found = types_.find(lister.key.type);
+  if (found == types_.end() || lister.key.namespaceName.empty()) return kinds;
+  Questions confined;
+  for (const ListedBy& by : found->second->questions().listers)
+    if (by.in != ListedIn::AnyNamespace) confined.listers.push_back(by);
+  if (confined.listers.empty()) return kinds;
+  for (const ListedKind& kind : keptOf(confined, lister).kinds) {
+    const auto served = kind.apiGroup ? findKind_(*kind.apiGroup, kind.kind) : std::nullopt;
+    if (served && !served->namespaced) addOnce(kinds, kind.kind);
+  }
+  return kinds;
+}
+
 bool FactIndex::isNew(const kube::GroupResource& type) const {
   const auto found = types_.find(type);
   return found == types_.end() || found->second->isNew();
 }
 
+namespace {
+
+// Gathers the objects that list one.
+class ListersFound {
+ public:
+  ListersFound(const TypeFacts& facts, const kube::ObjectMeta& meta)
+      : facts_(facts), meta_(meta), controller_(controllerOf(meta)) {}
+
+  const std::string& controller() const { return controller_; }
+  void takeAll(const std::string& group) {
+    take(group, [](const FactEntry&) { return true; });
+  }
+  void takeSelecting(const std::string& group) {
+    take(group, [&](const FactEntry& entry) {
+      return std::any_of(entry.kept.selectors.begin(), entry.kept.selectors.end(),
+                         [&](const LabelledSelector& one) { return one.group == group && selects(one); });
+    });
+  }
+  const std::set<const FactEntry*, TypeFacts::ByName>& all() const { return found_; }
+
+ private:
+  bool selects(const LabelledSelector& selector) const {
+    if (!selector.controller.empty() && selector.controller != controller_) return false;
+    return std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
+      const auto label = meta_.labels.find(wanted.first);
+      return label != meta_.labels.end() && label->second == wanted.second;
+    });
+  }
+  // Those of one group come in the order of their names: the first of all is among those that are taken.
+  template <class Counts>
+  void take(const std::string& group, const Counts& counts) {
+    const TypeFacts::Group* const entries = facts_.group(group);
+    if (entries == nullptr) return;
+    uint32_t taken = 0;
+    for (const FactEntry* entry : *entries) {
+      if (!counts(*entry)) continue;
+      found_.insert(entry);
+      if (++taken >= kMostCountedListers) return;
+    }
+  }
+
+  const TypeFacts& facts_;
+  const kube::ObjectMeta& meta_;
+  const std::string controller_;
+  std::set<const FactEntry*, TypeFacts::ByName> found_;
+};
+
+}  // namespace
+
 // An object is in as many groups as there are ways to leave something open; each is looked up.
-std::string FactIndex::lister(const ListedBy& listedBy, const Request& request,
-                              std::optional<std::string>& unknown) const {
+Listers FactIndex::listers(const ListedBy& listedBy, const Request& request) const {
+  Listers listers;
   const auto asks = [&](const Questions& questions) { return has(questions.listers, listedBy); };
-  const TypeFacts* const facts = known(listedBy.type, asks, unknown);
-  if (facts == nullptr) return {};
+  const TypeFacts* const facts = known(listedBy.type, asks, listers.unknown);
+  if (facts == nullptr) return listers;
   const kube::ObjectKey& object = request.object;
   if (const FactEntry* tooMuch = facts->listsTooMuch()) {
-    unknown = inWords({listedBy.type, tooMuch->name->namespaceName, tooMuch->name->name}) +
-              " lists more than " + std::to_string(kMostListed) + " objects";
-    return {};
+    listers.unknown = inWords({listedBy.type, tooMuch->name->namespaceName, tooMuch->name->name}) +
+                      " lists more than " + std::to_string(kMostListed) + " objects";
+    return listers;
   }
-  const ObjectName* first = nullptr;
-  const auto take = [&](const FactEntry& entry) {
-    if (first == nullptr || *entry.name < *first) first = entry.name;
-  };
-  const auto takeFirst = [&](const std::string& group) {
-    if (const TypeFacts::Group* found = facts->group(group)) take(**found->begin());
-  };
-  const auto takeSelecting = [&](const std::string& group) {
-    const TypeFacts::Group* const found = facts->group(group);
-    if (found == nullptr) return;
-    const kube::Labels& labels = request.meta->labels;
-    const auto selects = [&](const LabelledSelector& selector) {
-      return selector.group == group &&
-             std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
-               const auto found = labels.find(wanted.first);
-               return found != labels.end() && found->second == wanted.second;
-             });
-    };
-    for (const FactEntry* entry : *found)
-      if (std::any_of(entry->kept.selectors.begin(), entry->kept.selectors.end(), selects))
-        return take(*entry);
-  };
+  ListersFound found(*facts, *request.meta);
   const std::array<const std::string*, 2> groups{&object.type.group, nullptr};
   const std::array<const std::string*, 2> spaces{&object.namespaceName, nullptr};
   for (const std::string* group : groups) {
     for (const std::string* space : spaces) {
       const ListedPlace place{group, request.kind, space};
       for (const std::string* name : {&object.name, static_cast<const std::string*>(nullptr)})
-        takeFirst(listedGroup(listedBy, place, name));
+        found.takeAll(listedGroup(listedBy, place, name));
       for (const auto& [key, value] : request.meta->labels)
-        takeSelecting(listedGroup(listedBy, place, key, value));
+        found.takeSelecting(listedGroup(listedBy, place, key, value));
+      if (listedBy.matchController && !found.controller().empty())
+        found.takeSelecting(controlledGroup(listedBy, place, found.controller()));
     }
   }
-  if (first == nullptr) return {};
-  return inWords({listedBy.type, first->namespaceName, first->name});
+  if (found.all().empty()) return listers;
+  const FactEntry& first = **found.all().begin();
+  const std::vector<ListedBy>& asked = facts->questions().listers;
+  listers.count = std::min(static_cast<uint32_t>(found.all().size()), kMostCountedListers);
+  listers.first = inWords({listedBy.type, first.name->namespaceName, first.name->name});
+  listers.name = first.name->name;
+  listers.namespaceName = first.name->namespaceName;
+  const auto which = std::find(asked.begin(), asked.end(), listedBy) - asked.begin();
+  listers.because = first.kept.because[static_cast<size_t>(which)];
+  return listers;
 }
 
 }  // namespace lastout::protection

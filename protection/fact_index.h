@@ -84,11 +84,13 @@ class FactIndex : public Facts {
   AncestorState ancestor(const AncestorTest& test, const Request& request) const override;
   Count children(const ChildrenTest& test, const Request& request) const override;
   Count active(Activity activity, const Request& request) const override;
-  std::string lister(const ListedBy& listedBy, const Request& request,
-                     std::optional<std::string>& unknown) const override;
+  Listers listers(const ListedBy& listedBy, const Request& request) const override;
 
   // What the objects of a type list, as far as they were told.
   ListedKinds listedKinds(const ListedBy& listedBy) const;
+  // The kinds that a namespaced object lists in vain: it protects in its namespace, and they are
+  // cluster-scoped.
+  std::vector<std::string> listedInVain(const kube::Object& lister) const;
   // It was never said of the type how well it is known.
   bool isNew(const kube::GroupResource& type) const;
   // The ancestor that the labels of the request's object, or of its namespace, name.

@@ -78,6 +78,10 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
   if (mayMatchAnyGroup(policy))
     placements.push_back({"objects of aggregated APIs", Place::OutOfReach,
                           "their own servers store them, and no admission of the API server sees them"});
+  if (policy.listedBy && policy.listedBy->in != ListedIn::AnyNamespace)
+    placements.push_back(
+        {"cluster-scoped objects that namespaced " + kube::toString(policy.listedBy->type) + " list",
+         Place::OutOfReach, "whoever may write in one namespace would hold up objects of all"});
   if (policy.blocksAny(Block::Delete) && mayMatch(policy, {"", "pods"}))
     placements.push_back({"eviction of a Pod", Place::OutOfReach,
                           "API servers delete an evicted Pod without asking about its DELETE"});

@@ -55,9 +55,9 @@ class ConfirmedFacts : public protection::Facts {
   protection::Count active(protection::Activity activity, const protection::Request& request) const override {
     return index_.active(activity, request);
   }
-  std::string lister(const protection::ListedBy& listedBy, const protection::Request& request,
-                     std::optional<std::string>& unknown) const override {
-    return index_.lister(listedBy, request, unknown);
+  protection::Listers listers(const protection::ListedBy& listedBy,
+                              const protection::Request& request) const override {
+    return index_.listers(listedBy, request);
   }
 
   const std::set<kube::ObjectKey>& toRead() const { return toRead_; }

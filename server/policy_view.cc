@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "admission/service_changes.h"
+#include "kube/quoting.h"
 
 namespace lastout::server {
 namespace {
+
+constexpr size_t kMostToldInVain = 10'000;  // objects that were told of are remembered
 
 bool isOfAny(const protection::DeletionPolicy& policy) {
   return policy.listedBy || std::ranges::any_of(policy.objects, [](const protection::Selection& selection) {
@@ -125,8 +128,28 @@ void PolicyView::usePolicies() {
 // --- and of the types that policies ask for
 
 void PolicyView::upsert(const kube::Object& object, uint64_t generation) {
-  const kube::WriterLock lock(mutex_);
-  facts_.upsert(object, generation);
+  std::string why;
+  {
+    const kube::WriterLock lock(mutex_);
+    facts_.upsert(object, generation);
+    why = whyInVain(object);
+  }
+  if (why.empty()) return;
+  options_.log(Level::Warning, toString(object.key) + " " + why);
+  if (options_.inVain) options_.inVain(object, why);
+}
+
+// Empty: it lists nothing in vain, or that was told.
+std::string PolicyView::whyInVain(const kube::Object& lister) {
+  const std::vector<std::string> kinds = facts_.listedInVain(lister);
+  if (kinds.empty()) return "";
+  std::string names;
+  for (const std::string& kind : kinds) names += (names.empty() ? "" : ", ") + kube::printable(kind);
+  if (toldInVain_.size() >= kMostToldInVain) toldInVain_.clear();
+  if (std::exchange(toldInVain_[lister.meta.uid], names) == names) return "";
+  return "does not protect what it lists of " + names +
+         ", which is cluster-scoped: whoever may write in one namespace would hold up objects of all; a "
+         "cluster-scoped object that lists it does";
 }
 
 void PolicyView::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation) {

@@ -42,6 +42,8 @@ class PolicySet {
 struct PolicyViewOptions {
   std::chrono::milliseconds allowedAge{30'000};  // as of LiveView
   Log log = [](Level, const std::string&) {};
+  // Told of an object that lists what it cannot protect, and why; by any thread. May be empty.
+  std::function<void(const kube::Object& lister, const std::string& why)> inVain = {};
 };
 
 // Safe for any number of threads.
@@ -99,6 +101,7 @@ class PolicyView {
   void changed() LASTOUT_REQUIRES(mutex_);
   void usePolicies() LASTOUT_REQUIRES(mutex_);
   void settle() LASTOUT_REQUIRES(mutex_);
+  std::string whyInVain(const kube::Object& lister) LASTOUT_REQUIRES(mutex_);
   std::string whyNot(const kube::GroupResource& type, const client::Knowledge& knowledge) const
       LASTOUT_REQUIRES_SHARED(mutex_);
 
@@ -116,6 +119,7 @@ class PolicyView {
   std::string whyUnknown_ LASTOUT_GUARDED_BY(mutex_) = "they have not been read yet";
   std::map<kube::GroupResource, Followed> followed_ LASTOUT_GUARDED_BY(mutex_);
   TimePoint now_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> toldInVain_ LASTOUT_GUARDED_BY(mutex_);  // by uid
 };
 
 }  // namespace lastout::server

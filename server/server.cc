@@ -44,8 +44,10 @@ DeferredDeletionStoreOptions storeOptions(const ServerOptions& options,
   return store;
 }
 
-PolicyViewOptions policyOptions(const ServerOptions& options) {
-  return {options.view.allowedAge, options.log};
+PolicyViewOptions policyOptions(
+    const ServerOptions& options,
+    std::function<void(const kube::Object& lister, const std::string& why)> inVain) {
+  return {options.view.allowedAge, options.log, std::move(inVain)};
 }
 
 PolicyWatchesOptions policyWatchesOptions(const ServerOptions& options) {
@@ -69,7 +71,8 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       options_(std::move(options)),
       metrics_(options_.version),
       view_(viewOptions(options_, [this](const admission::Weakening& news) { tellOf(news); })),
-      policies_(view_, policyOptions(options_)),
+      policies_(view_, policyOptions(options_, [this](const kube::Object& lister,
+                                                      const std::string& why) { tellOf(lister, why); })),
       policyReviews_(access_, view_, policies_, options_.policies),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
@@ -192,6 +195,13 @@ void Server::tellOf(const admission::Weakening& news) {
   Event event = eventOf(news);
   options_.log(Level::Warning, event.message + " (CriticalService " + news.service + ")");
   events_.tell(std::move(event));
+}
+
+// It stands as long as the object: each process with the controller role says it, whoever holds the Lease.
+void Server::tellOf(const kube::Object& lister, const std::string& why) {
+  if (!controller_) return;
+  events_.tell({lister.apiVersion, lister.kind, lister.key.name, lister.meta.uid, true, "NotProtected",
+                "lastout: it " + why, "", lister.key.namespaceName});
 }
 
 Health Server::health() const {

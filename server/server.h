@@ -75,6 +75,7 @@ class Server {
   bool knowsCertificate() const { return !certificates_ || certificates_->isKnown(); }
   void tellOf(const DeferredDeletionEvent& news);
   void tellOf(const admission::Weakening& news);
+  void tellOf(const kube::Object& lister, const std::string& why);
   void noteValidity(const std::string& certificate);
 
   const std::shared_ptr<client::Access> access_;

@@ -87,7 +87,10 @@ constexpr const char* kListed = R"(  listedBy:
     name: f
     names: g
     matchLabels: h
-    inOwnNamespace: true
+    matchNamespace: i
+    matchController: j
+    in: OwnNamespace
+    because: ["by {k.l}"]
 )";
 
 constexpr const char* kEveryHold = R"(  objects: [{resources: [{group: a.b, resource: cs}]}]

@@ -91,6 +91,30 @@ TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
   EXPECT_EQ(policy.when[2].activity, Activity::Pods);
 }
 
+TEST(ParsePolicy, ReadsWhatObjectsList) {
+  const DeletionPolicy policy = policyOf(R"(  listedBy:
+    group: example.com
+    resource: uses
+    apiVersion: apiVersion
+    kind: kind
+    matchNamespace: selector.namespace
+    matchController: selector.sameController
+    in: OwnUnlessNamed
+    because: ['used by {spec.by.kind} {spec.by.name}!', no field]
+  message: 'in use by {count}, as {listerNamespace}/{listerName} says{because}'
+)");
+  const ListedBy& listed = *policy.listedBy;
+  EXPECT_EQ(toString(*listed.matchNamespace), "selector.namespace");
+  EXPECT_EQ(toString(*listed.matchController), "selector.sameController");
+  EXPECT_EQ(listed.in, ListedIn::OwnUnlessNamed);
+  ASSERT_EQ(listed.because.size(), 2U);
+  ASSERT_EQ(listed.because[0].size(), 5U);
+  EXPECT_EQ(listed.because[0][0].text, "used by ");
+  EXPECT_EQ(toString(*listed.because[0][1].field), "spec.by.kind");
+  EXPECT_EQ(listed.because[0][4].text, "!");
+  EXPECT_EQ(listed.because[1][0].text, "no field");
+}
+
 constexpr const char* kPods = "  objects: [{resources: [{resource: pods}]}]\n";
 constexpr const char* kWhenLabelled = "  when: [{label: a/b}]\n";
 
@@ -232,6 +256,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "  objects: [{resources: [{resource: pods}], labelSelector: {matchExpressions: [{key: a, "
                 "operator: Like}]}}]\n",
                 "Like"},
+        Mistake{"ListersOfNone", "  objects: [{resources: [{resource: pods}]}]\n  message: '{count} users'\n",
+                "spec.message has {count}, {listerName}, {listerNamespace} or {because}"},
+        Mistake{"Because", "  listedBy: {resource: pods, apiVersion: a, kind: b, because: ['by {spec.by']}\n",
+                "spec.listedBy.because has a { without a }"},
+        Mistake{"PathOfBecause",
+                "  listedBy: {resource: pods, apiVersion: a, kind: b, because: ['by {spec..by}']}\n",
+                "spec.listedBy.because must be keys with dots between them"},
+        Mistake{"ListedIn", "  listedBy: {resource: pods, apiVersion: a, kind: b, in: Here}\n",
+                "spec.listedBy.in"},
         Mistake{"UnknownField", "  objects: [{resources: [{resource: pods}]}]\n  wen: []\n",
                 "spec.\"wen\" is no known field"},
         Mistake{"EmptyCase", "  objects: [{resources: [{resource: pods}]}]\n  when: [{}]\n",

@@ -63,6 +63,14 @@ TEST(Placement, SaysWhatIsOutOfReach) {
   EXPECT_THAT(placesOf(kDeployments), Not(Contains("out of reach: eviction of a Pod")));
 }
 
+TEST(Placement, SaysThatANamespacedListerIsConfined) {
+  const std::string listed = "  listedBy: {group: a.b, resource: uses, apiVersion: apiVersion, kind: kind";
+  const auto confined = Contains("out of reach: cluster-scoped objects that namespaced uses.a.b list");
+  EXPECT_THAT(placesOf(listed + ", in: OwnNamespace}\n"), confined);
+  EXPECT_THAT(placesOf(listed + ", in: OwnUnlessNamed}\n"), confined);
+  EXPECT_THAT(placesOf(listed + "}\n"), Not(confined));
+}
+
 TEST(Placement, AHeldObjectIsTheControllers) {
   EXPECT_THAT(
       placesOf(std::string(kDeployments) +
