@@ -270,6 +270,11 @@ AncestorTest Reader::ancestor(Fields fields) {
   test.kindLabel = labelKey(fields, "kindLabel");
   test.nameLabel = labelKey(fields, "nameLabel");
   test.orOfNamespace = fields.boolean("orOfNamespace").value_or(true);
+  test.cluster = fields.string("cluster").value_or("");
+  if (fields.has("cluster") && !kube::isDnsLabel(test.cluster))
+    fields.fail("cluster", fields.pathOf("cluster") + " must be a DNS label, the name that " +
+                               "lastout serve --policy-cluster gives the cluster, not " +
+                               kube::inQuotes(test.cluster));
   if (std::optional<Fields> field = fields.requiredFields("field")) test.field = fieldTest(std::move(*field));
   fields.finish();
   return test;

@@ -37,6 +37,9 @@ std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMod
   if (policy.listedBy) return "the objects of another type list what is protected";
   if (policy.code != 403)
     return "an API server's own policy does not deny with code " + std::to_string(policy.code);
+  if (one != nullptr && one->ancestor && !one->ancestor->cluster.empty())
+    return "it needs an object" + onCluster(one->ancestor->cluster) +
+           ", which serve --policy-cluster makes known";
   if (one != nullptr && !one->isLocal()) return "it needs other objects";
   return "";
 }

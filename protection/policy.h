@@ -88,6 +88,7 @@ struct AncestorTest {
   std::string kindLabel;
   std::string nameLabel;
   bool orOfNamespace = true;  // labels of the namespace count for objects without any
+  std::string cluster;        // on which the ancestor is; empty: on that of the object
   FieldTest field;
   friend bool operator==(const AncestorTest&, const AncestorTest&) = default;
 };
@@ -125,7 +126,8 @@ struct Case {
   bool isLocal() const;
   friend bool operator==(const Case&, const Case&) = default;
 };
-std::string toString(const Case& one);  // "label a/b: Always, and active Pods"
+std::string onCluster(const std::string& cluster);  // " on cluster a"; empty: nothing
+std::string toString(const Case& one);              // "label a/b: Always, and active Pods"
 
 // A piece of a sentence about an object: text as it stands, or the text of a field.
 struct FieldPiece {

@@ -49,6 +49,7 @@ constexpr const char* kWithObjects = R"(  objects: []
       versionLabel: a/v
       kindLabel: a/k
       nameLabel: a/n
+      cluster: c
       orOfNamespace: false
       field: {path: spec.a, equals: 3, whenAbsent: Unprotected}
     children:

@@ -347,7 +347,7 @@ class Histories : public ::testing::Test {
         }
         ++kinds[found.kind];
       } else {
-        told.index.wantAncestors({"t.io", "owners"});
+        told.index.wantAncestors(kube::GroupResource{"t.io", "owners"});
         follow();
       }
     }

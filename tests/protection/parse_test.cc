@@ -75,6 +75,7 @@ TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
       versionLabel: example.com/version
       kindLabel: example.com/kind
       nameLabel: example.com/name
+      cluster: control-plane
       field: {path: spec.protected}
   - children:
     - {group: db.example.com, resource: grants, field: spec.databaseRef.name, namespaceField: spec.databaseRef.namespace}
@@ -84,6 +85,7 @@ TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
 )");
   EXPECT_FALSE(policy.when[0].isLocal());
   EXPECT_EQ(policy.when[0].ancestor->nameLabel, "example.com/name");
+  EXPECT_EQ(policy.when[0].ancestor->cluster, "control-plane");
   ASSERT_EQ(policy.when[1].children.size(), 3U);
   EXPECT_EQ(toString(policy.when[1].children[0].name), "spec.databaseRef.name");
   EXPECT_EQ(policy.when[1].children[1].by, ChildrenTest::By::Label);
@@ -256,6 +258,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "  objects: [{resources: [{resource: pods}], labelSelector: {matchExpressions: [{key: a, "
                 "operator: Like}]}}]\n",
                 "Like"},
+        Mistake{"Cluster",
+                "  objects: [{resources: [{resource: pods}]}]\n"
+                "  when: [{ancestor: {groupLabel: a/g, versionLabel: a/v, kindLabel: a/k, nameLabel: a/n, "
+                "cluster: Control.Plane, field: {path: spec.a}}}]\n",
+                "spec.when[0].ancestor.cluster must be a DNS label"},
         Mistake{"ListersOfNone", "  objects: [{resources: [{resource: pods}]}]\n  message: '{count} users'\n",
                 "spec.message has {count}, {listerName}, {listerNamespace} or {because}"},
         Mistake{"Because", "  listedBy: {resource: pods, apiVersion: a, kind: b, because: ['by {spec.by']}\n",
