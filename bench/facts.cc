@@ -60,9 +60,10 @@ kube::Object object(const kube::GroupResource& type, std::string space, std::str
 class Told {
  public:
   explicit Told(uint32_t count)
-      : index([](std::string_view group, std::string_view kind) -> std::optional<protection::ServedKind> {
+      : index([](const std::string& /*cluster*/, std::string_view group,
+                 std::string_view kind) -> tl::expected<protection::ServedKind, std::string> {
           if (group == kComposites.group && kind == "Composite") return protection::ServedKind{kComposites};
-          return std::nullopt;
+          return tl::unexpected("no kind " + std::string(kind));
         }) {
     index.setPolicies({rule});
     index.wantAncestors(kComposites);

@@ -51,6 +51,7 @@ constexpr const char* kApplyExamples = R"(Examples:
   lastout policy apply karmada                       into the cluster of KUBECONFIG
   lastout policy apply karmada kruise --dry-run      the API server says what it would do
   lastout policy apply my-policies.yaml --kubeconfig lastout.kubeconfig
+  lastout policy apply appcat --ancestor-cluster control-plane
 
 Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
 
@@ -80,7 +81,22 @@ struct PolicyChoice {
   std::string kubeconfig;
   std::string context;
   bool dryRun = false;
+  std::string ancestorCluster;
 };
+
+tl::expected<std::vector<PolicySource>, kube::Errors> sourcesOf(const PolicyChoice& choice) {
+  auto sources = readPolicySources(choice.words);
+  if (!sources || choice.ancestorCluster.empty()) return sources;
+  if (auto set = setAncestorCluster(*sources, choice.ancestorCluster); !set)
+    return tl::unexpected(std::move(set.error()));
+  return sources;
+}
+
+void addAncestorCluster(CLI::App& command, PolicyChoice& choice) {
+  command.add_option(
+      "--ancestor-cluster", choice.ancestorCluster,
+      "Their ancestors are on another cluster, of this name: as serve --policy-cluster names it");
+}
 
 int runList() {
   size_t width = 0;
@@ -111,7 +127,7 @@ void printText(const std::vector<PolicySource>& sources, protection::PolicyMode 
 }
 
 int runShow(const PolicyChoice& choice) {
-  const auto sources = readPolicySources(choice.words);
+  const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
   std::vector<PrintedJson> documents;
   for (const PolicySource& source : *sources) {
@@ -164,7 +180,7 @@ const kube::ResourceType& policyType() {
 }
 
 int runApply(const PolicyChoice& choice) {
-  const auto sources = readPolicySources(choice.words);
+  const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
   return inCluster(
       choice, *sources,
@@ -241,6 +257,7 @@ void addShow(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int&
       ->capture_default_str();
   show->add_flag("--admission-policies", choice->admissionPolicies,
                  "The ValidatingAdmissionPolicies that are made of them, with their bindings");
+  addAncestorCluster(*show, *choice);
   show->callback([choice, &exitCode] { exitCode = runShow(*choice); });
 }
 
@@ -251,6 +268,7 @@ void addApply(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int
       ->add_option("NAME", choice->words,
                    "Profiles, and files or folders of policies; - is the standard input")
       ->required();
+  addAncestorCluster(*apply, *choice);
   addCluster(*apply, *choice);
   apply->callback([choice, &exitCode] { exitCode = runApply(*choice); });
 }

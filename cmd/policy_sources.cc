@@ -126,6 +126,33 @@ tl::expected<std::vector<PolicySource>, kube::Errors> readPolicySources(
   return sources;
 }
 
+tl::expected<void, kube::Errors> setAncestorCluster(std::vector<PolicySource>& sources,
+                                                    const std::string& cluster) {
+  bool any = false;
+  for (PolicySource& source : sources) {
+    std::string text;
+    for (const protection::PolicyManifest& one : source.policies) {
+      nlohmann::ordered_json policy = kube::toJson(one.object.content);
+      for (nlohmann::ordered_json& when : policy["spec"]["when"]) {
+        if (!when.contains("ancestor")) continue;
+        when["ancestor"]["cluster"] = cluster;
+        any = true;
+      }
+      if (policy["spec"]["when"].is_null()) policy["spec"].erase("when");
+      text += (text.empty() ? "" : kBetweenDocuments) + kube::toYaml(policy);
+    }
+    auto documents = kube::parseYaml(text, source.name);
+    if (!documents) return tl::unexpected(kube::Errors{documents.error()});
+    auto policies = protection::parsePolicyManifests(std::move(*documents), source.name);
+    if (!policies) return tl::unexpected(std::move(policies.error()));
+    source.policies = std::move(*policies);
+    source.text = std::move(text);
+  }
+  if (any) return {};
+  return tl::unexpected(
+      kube::Errors{{"--ancestor-cluster: none of these policies asks for an ancestor", {}, {}}});
+}
+
 tl::expected<PolicySource, kube::Errors> readOrkestra(const std::string& file, const CrdTypes& types) {
   const auto text = readInput(file);
   if (!text) return tl::unexpected(kube::Errors{text.error()});

@@ -27,6 +27,11 @@ struct PolicySource {
 tl::expected<std::vector<PolicySource>, kube::Errors> readPolicySources(
     const std::vector<std::string>& words);
 
+// Says of every ancestor that the policies ask for that it is on that cluster. Fails where none asks for one,
+// or the name cannot be that of a cluster.
+tl::expected<void, kube::Errors> setAncestorCluster(std::vector<PolicySource>& sources,
+                                                    const std::string& cluster);
+
 // Reads Orkestra's settings; `types`: as parseOrkestra() takes them. Warnings go to the standard error.
 tl::expected<PolicySource, kube::Errors> readOrkestra(
     const std::string& file, const std::map<std::string, kube::GroupResource>& types);

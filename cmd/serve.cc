@@ -198,6 +198,25 @@ void sayWhatItDoes(const ServeOptions& options, const server::Server& server, co
   std::cout << "Ctrl-C ends it.\n" << std::flush;
 }
 
+// The clusters of --policy-cluster. Nobody is asked yet: one that cannot be reached is no bad input.
+tl::expected<std::vector<server::NamedCluster>, kube::Errors> openPolicyClusters(const ServeOptions& options,
+                                                                                 Log& log) {
+  auto chosen = policyClustersOf(options);
+  if (!chosen) return tl::unexpected(kube::Errors{std::move(chosen.error())});
+  std::vector<server::NamedCluster> clusters;
+  clusters.reserve(chosen->size());
+  for (PolicyClusterOption& one : *chosen) {
+    auto connection = client::findConnection({one.kubeconfig, ""}, client::processEnvironment());
+    if (!connection) return tl::unexpected(std::move(connection.error()));
+    for (const std::string& warning : connection->warnings)
+      log.write(spdlog::level::warn, "cluster " + one.name + ": " + warning);
+    auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
+    if (!access) return tl::unexpected(kube::Errors{std::move(access.error())});
+    clusters.push_back({std::move(one.name), std::move(*access)});
+  }
+  return clusters;
+}
+
 int runServe(const ServeOptions& options) {
   const sigset_t ending = blockEndingSignals();
   if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
@@ -220,6 +239,8 @@ int runServe(const ServeOptions& options) {
   auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
   if (!access) return badInput(access.error());
 
+  auto policyClusters = openPolicyClusters(options, log);
+  if (!policyClusters) return badInput(policyClusters.error());
   auto answers = answersOf(options, identity->tls);
   if (!answers) return badInput(answers.error());
 
@@ -248,6 +269,7 @@ int runServe(const ServeOptions& options) {
   serving.lease = std::move(*lease);
   serving.holdsPolicies = options.holdPolicies;
   serving.externalStep = protection::parseMode(options.externalStep).value();
+  serving.policyClusters = std::move(*policyClusters);
   serving.requesters = requestersOf(options);
   serving.random = randomness();
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
@@ -351,6 +373,11 @@ void addServe(CLI::App& app, int& exitCode) {
           "--defer-for", options->deferFor,
           "Users, separated by commas, whose denied deletions are carried out later, beside the garbage "
           "collector's, the namespace controller's and klusterlet-work-sa's")
+      ->delimiter(',');
+  command
+      ->add_option("--policy-cluster", options->policyClusters,
+                   "NAME=KUBECONFIG of another cluster, on which ancestors are that policies name "
+                   "(ancestor.cluster); several with commas between them. It is only read")
       ->delimiter(',');
   command
       ->add_option("--hold-after", options->holdAfter,

@@ -46,6 +46,7 @@ struct OptionOfRole {
 constexpr std::array kOptionsOfRoles{
     OptionOfRole{"listen", kWebhookRole, "it is where reviews are answered"},
     OptionOfRole{"deny-status", kWebhookRole, "it is about answers to reviews"},
+    OptionOfRole{"policy-cluster", kWebhookRole, "what answers reviews reads there"},
     OptionOfRole{"webhook-scope", kControllerRole, "it is about the webhook configuration"},
     OptionOfRole{"hold-policies", kControllerRole, "the controller holds objects"},
     OptionOfRole{"external-step", kControllerRole, "the controller plays the deletion of what it holds"},
@@ -87,6 +88,27 @@ server::Roles rolesOf(const ServeOptions& options) {
   return {has(kWebhookRole), has(kControllerRole)};
 }
 
+kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptions& options) {
+  const auto fail = [](std::string why) {
+    return tl::unexpected(kube::Error{"--policy-cluster: " + std::move(why), {}, {}});
+  };
+  std::vector<PolicyClusterOption> clusters;
+  clusters.reserve(options.policyClusters.size());
+  for (const std::string& text : options.policyClusters) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size())
+      return fail("write it as NAME=KUBECONFIG, not " + kube::inQuotes(text));
+    PolicyClusterOption one{text.substr(0, equals), text.substr(equals + 1)};
+    if (!kube::isDnsLabel(one.name))
+      return fail(kube::inQuotes(one.name) + " is no name of a cluster: it must be a DNS label, as in " +
+                  "control-plane");
+    for (const PolicyClusterOption& other : clusters)
+      if (other.name == one.name) return fail("two clusters are named " + one.name);
+    clusters.push_back(std::move(one));
+  }
+  return clusters;
+}
+
 kube::Errors problemsOf(const ServeOptions& options) {
   kube::Errors problems;
   const auto refuse = [&problems](std::string message) { problems.push_back({std::move(message), {}, {}}); };
@@ -94,6 +116,7 @@ kube::Errors problemsOf(const ServeOptions& options) {
   checkName(problems, "--tls-secret", options.secret, kube::isDnsSubdomain);
   if (!options.ownNamespace.empty() && !kube::isDnsLabel(options.ownNamespace))
     refuse("--own-namespace: " + kube::inQuotes(options.ownNamespace) + " is no name of a namespace");
+  if (const auto clusters = policyClustersOf(options); !clusters) problems.push_back(clusters.error());
   if (!options.url.empty() && !options.service.empty()) refuse("--url and --service: choose one");
   if (!options.url.empty()) {
     const auto url = client::parseServerAddress(options.url);

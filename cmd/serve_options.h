@@ -46,6 +46,7 @@ struct ServeOptions {
   std::string leaseName = "lastout";
   std::string identity;
   std::vector<std::string> deferFor;
+  std::vector<std::string> policyClusters;  // NAME=KUBECONFIG
   bool holdPolicies = false;
   std::string externalStep = "Succeed";
   std::string shutdownDelay = "0s";
@@ -70,6 +71,14 @@ kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions
                                                               const ListenAddress& listen,
                                                               const client::ServerAddress& cluster,
                                                               const std::string& authorities);
+
+// A cluster on which ancestors are that policies name: as --policy-cluster says it.
+struct PolicyClusterOption {
+  std::string name;
+  std::string kubeconfig;
+};
+// Fails with what is wrong with one, or that two have one name.
+kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptions& options);
 
 // Whose denied deletions are deferred: persons count where --client-ca proves that an API server asks.
 server::Requesters requestersOf(const ServeOptions& options);

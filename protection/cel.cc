@@ -91,6 +91,11 @@ std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* 
       case Kind::Reason:
         text += reasonOf(one);
         break;
+      case Kind::ListerCount:
+      case Kind::ListerName:
+      case Kind::ListerNamespace:
+      case Kind::Because:
+        break;  // a policy with listedBy has no part here
     }
   }
   return text;

@@ -49,6 +49,11 @@ Standing ofCount(const Count& count, std::string_view what) {
   return {true, false, std::move(reason)};
 }
 
+Standing ofListers(const Listers& listers) {
+  if (listers.unknown) return {true, true, "whether it is listed cannot be found out: " + *listers.unknown};
+  return {true, false, listers.first + " lists it"};
+}
+
 std::string_view wordsOf(Activity activity) {
   switch (activity) {
     case Activity::Pods:
@@ -179,20 +184,16 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
     return std::nullopt;
 
   Standing listed{true, false, {}};
+  Listers listers;
   if (policy.listedBy) {
     if (part == Part::Local) return std::nullopt;
-    std::optional<std::string> unknown;
-    const std::string by = facts.lister(*policy.listedBy, request, unknown);
-    if (unknown)
-      listed = {true, true, "whether it is listed cannot be found out: " + *unknown};
-    else if (by.empty())
-      return std::nullopt;
-    else
-      listed.reason = by + " lists it";
+    listers = facts.listers(*policy.listedBy, request);
+    if (!listers.unknown && listers.count == 0) return std::nullopt;
+    listed = ofListers(listers);
   }
   const auto denial = [&](size_t whichCase, Standing why) {
     Denial made{policy.meta.name, *block, whichCase, why.isUncertain, std::move(why.reason), {}, policy.code};
-    made.message = messageOf(policy, request, made);
+    made.message = messageOf(policy, request, made, listers);
     return made;
   };
   if (policy.when.empty()) {

@@ -49,8 +49,19 @@ struct Count {
   std::optional<std::string> unknown;  // set: nobody can say how many, and why; counts as protected
 };
 
-// What is known of other objects. A doubt is never an absence: it is said in AncestorState::Unknown and
-// Count::unknown.
+// The objects that list one (ListedBy).
+struct Listers {
+  uint32_t count = 0;                  // kMostCountedListers at most
+  std::string first;                   // one of them: "usages/shop/db"
+  std::string name;                    // of that one, as the next two
+  std::string namespaceName;           // empty: it is cluster-scoped
+  std::string because;                 // the sentence of ListedBy::because; empty: none
+  std::optional<std::string> unknown;  // set: nobody can say whether there are any, and why
+};
+inline constexpr uint32_t kMostCountedListers = 1'000;
+
+// What is known of other objects. A doubt is never an absence: it is said in AncestorState::Unknown,
+// Count::unknown and Listers::unknown.
 class Facts {
  public:
   virtual ~Facts() = default;
@@ -58,10 +69,7 @@ class Facts {
   virtual Count children(const ChildrenTest& test, const Request& request) const = 0;
   // Of every activity but Replicas, which the object itself tells.
   virtual Count active(Activity activity, const Request& request) const = 0;
-  // The object that lists this one (ListedBy), as "resourcedeletionprotections/sample"; empty: none does.
-  // `unknown`: nobody can say, and why.
-  virtual std::string lister(const ListedBy& listedBy, const Request& request,
-                             std::optional<std::string>& unknown) const = 0;
+  virtual Listers listers(const ListedBy& listedBy, const Request& request) const = 0;
 };
 
 // Why a policy blocks a request.

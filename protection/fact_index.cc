@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace lastout::protection {
@@ -58,10 +59,16 @@ bool isRemote(const DeletionPolicy& policy) {
 
 }  // namespace
 
+std::string toString(const ClusterType& type) { return toString(type.type) + onCluster(type.cluster); }
+
+std::string inWords(const AncestorTest& test, const kube::ObjectKey& ancestor) {
+  return toString(ancestor) + onCluster(test.cluster);
+}
+
 AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found) {
   using Kind = AncestorState::Kind;
-  if (found == nullptr || found->meta.deletionTimestamp) return {Kind::Gone, toString(key)};
-  return {test.field.holds(found->content) ? Kind::Protects : Kind::Frees, toString(key)};
+  if (found == nullptr || found->meta.deletionTimestamp) return {Kind::Gone, inWords(test, key)};
+  return {test.field.holds(found->content) ? Kind::Protects : Kind::Frees, inWords(test, key)};
 }
 
 FactIndex::FactIndex(FindKind findKind) : findKind_(std::move(findKind)) {}
@@ -83,7 +90,7 @@ void FactIndex::setPolicies(const std::vector<DeletionPolicy>& policies) {
   plan();
 }
 
-void FactIndex::wantAncestors(const kube::GroupResource& type) {
+void FactIndex::wantAncestors(const ClusterType& type) {
   if (ancestorTypes_.size() < kMostAncestorTypes && ancestorTypes_.insert(type).second) plan();
 }
 
@@ -103,10 +110,14 @@ void FactIndex::ask(const Case& one, AllQuestions& all) const {
   if (one.activity == Activity::BoundClaims) all[kClaims].boundClaims = true;
   if (one.activity == Activity::Instances) all[kube::crdType()].definitions = true;
   if (!one.ancestor) return;
-  for (const kube::GroupResource& type : ancestorTypes_) addOnce(all[type].fields, one.ancestor->field);
-  for (const auto& [group, kind] : ancestorKinds_)
-    if (const auto served = findKind_(group, kind); served && !served->namespaced)
-      addOnce(all[served->type].fields, one.ancestor->field);
+  const std::string& cluster = one.ancestor->cluster;
+  for (const ClusterType& type : ancestorTypes_)
+    if (type.cluster == cluster) addOnce(all[type].fields, one.ancestor->field);
+  for (const KindName& name : ancestorKinds_) {
+    if (name.cluster != cluster) continue;
+    if (const auto served = findKind_(cluster, name.group, name.kind); served && !served->namespaced)
+      addOnce(all[{cluster, served->type}].fields, one.ancestor->field);
+  }
   if (!one.ancestor->orOfNamespace) return;
   for (const std::string* key : {&one.ancestor->nameLabel, &one.ancestor->kindLabel,
                                  &one.ancestor->versionLabel, &one.ancestor->groupLabel})
@@ -129,31 +140,35 @@ std::vector<WantedType> FactIndex::wanted() const {
   std::vector<WantedType> all;
   all.reserve(types_.size());
   for (const auto& [type, facts] : types_)
-    all.push_back({type, facts->questions().needContent(), facts->generation()});
-  std::sort(all.begin(), all.end(), [](const WantedType& a, const WantedType& b) { return a.type < b.type; });
+    all.push_back({type.type, facts->questions().needContent(), facts->generation(), type.cluster});
+  std::sort(all.begin(), all.end(), [](const WantedType& a, const WantedType& b) {
+    return std::tie(a.cluster, a.type) < std::tie(b.cluster, b.type);
+  });
   return all;
 }
 
 // --- what watches tell
 
-TypeFacts* FactIndex::toldOf(const kube::GroupResource& type, uint64_t generation) {
+TypeFacts* FactIndex::toldOf(const ClusterType& type, uint64_t generation) {
   const auto found = types_.find(type);
   return found == types_.end() || found->second->generation() != generation ? nullptr : found->second.get();
 }
 
-void FactIndex::upsert(const kube::Object& object, uint64_t generation) {
-  TypeFacts* const facts = toldOf(object.key.type, generation);
+void FactIndex::upsert(const kube::Object& object, uint64_t generation, const std::string& cluster) {
+  TypeFacts* const facts = toldOf({cluster, object.key.type}, generation);
   if (facts == nullptr) return;
   facts->upsert(object);
-  if (note(object.key.type, object.key.name, &object.meta.labels)) plan();
+  if (cluster.empty() && note(object.key.type, object.key.name, &object.meta.labels)) plan();
 }
 
-void FactIndex::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation) {
-  TypeFacts* const facts = toldOf(key.type, generation);
-  if (facts != nullptr && facts->remove(key, uid) && note(key.type, key.name, nullptr)) plan();
+void FactIndex::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation,
+                       const std::string& cluster) {
+  TypeFacts* const facts = toldOf({cluster, key.type}, generation);
+  if (facts == nullptr || !facts->remove(key, uid)) return;
+  if (cluster.empty() && note(key.type, key.name, nullptr)) plan();
 }
 
-void FactIndex::know(const kube::GroupResource& type, std::string whyNot, uint64_t generation) {
+void FactIndex::know(const ClusterType& type, std::string whyNot, uint64_t generation) {
   if (TypeFacts* const facts = toldOf(type, generation)) facts->know(std::move(whyNot));
 }
 
@@ -180,7 +195,7 @@ bool FactIndex::noteAncestors(const kube::Labels& labels) {
       const std::string* group = labelIn(labels, one.ancestor->groupLabel);
       const std::string* kind = labelIn(labels, one.ancestor->kindLabel);
       if (group == nullptr || kind == nullptr || ancestorKinds_.size() >= kMostAncestorTypes) continue;
-      isNew = ancestorKinds_.emplace(*group, *kind).second || isNew;
+      isNew = ancestorKinds_.insert({one.ancestor->cluster, *group, *kind}).second || isNew;
     }
   }
   return isNew;
@@ -204,7 +219,7 @@ bool FactIndex::countsInstancesOf(const std::string& definition, const kube::Lab
 
 // A type that is followed for other questions alone does not answer this one.
 template <class Asks>
-const TypeFacts* FactIndex::known(const kube::GroupResource& type, const Asks& asks,
+const TypeFacts* FactIndex::known(const ClusterType& type, const Asks& asks,
                                   std::optional<std::string>& unknown) const {
   const auto found = types_.find(type);
   if (found == types_.end() || !asks(found->second->questions()))
@@ -261,11 +276,12 @@ NamedAncestor FactIndex::namedBy(const AncestorTest& test, const kube::Labels& l
     if (labelIn(labels, *key) == nullptr) return {std::nullopt, {Kind::Incomplete, *key}};
   const std::string& kind = *labelIn(labels, test.kindLabel);
   const std::string& group = *labelIn(labels, test.groupLabel);
-  const std::optional<ServedKind> served = findKind_(group, kind);
-  if (!served)
-    return {std::nullopt, {Kind::Unknown, "the cluster serves no kind " + kind + " of group " + group}};
+  const auto served = findKind_(test.cluster, group, kind);
+  if (!served) return {std::nullopt, {Kind::Unknown, served.error()}};
   if (served->namespaced)
-    return {std::nullopt, {Kind::Unknown, kind + " of group " + group + " is not cluster-scoped"}};
+    return {
+        std::nullopt,
+        {Kind::Unknown, kind + " of group " + group + onCluster(test.cluster) + " is not cluster-scoped"}};
   return {kube::ObjectKey{served->type, "", *labelIn(labels, test.nameLabel)}, {}};
 }
 
@@ -291,14 +307,15 @@ AncestorState FactIndex::ancestor(const AncestorTest& test, const Request& reque
   if (!named.key) return named.state;
   std::optional<std::string> unknown;
   const auto asks = [&](const Questions& questions) { return has(questions.fields, test.field); };
-  const TypeFacts* const facts = known(named.key->type, asks, unknown);
+  const TypeFacts* const facts = known({test.cluster, named.key->type}, asks, unknown);
   if (facts == nullptr) return {Kind::Unknown, *unknown};
   const FactEntry* const found = facts->find("", named.key->name);
-  if (found == nullptr || found->terminating) return {Kind::Gone, toString(*named.key)};
+  const std::string words = inWords(test, *named.key);
+  if (found == nullptr || found->terminating) return {Kind::Gone, words};
   const std::vector<FieldTest>& fields = facts->questions().fields;
   const auto field = std::find(fields.begin(), fields.end(), test.field);
   return {found->kept.fields[static_cast<size_t>(field - fields.begin())] ? Kind::Protects : Kind::Frees,
-          toString(*named.key)};
+          words};
 }
 
 ListedKinds FactIndex::listedKinds(const ListedBy& listedBy) const {
@@ -311,58 +328,112 @@ ListedKinds FactIndex::listedKinds(const ListedBy& listedBy) const {
   return {{kinds.begin(), kinds.end()}, facts.whyNot().empty() && facts.listsTooMuch() == nullptr};
 }
 
+std::vector<std::string> FactIndex::listedInVain(const kube::Object& lister) const {
+  std::vector<std::string> kinds;
+  const auto found = types_.find(lister.key.type);
+  if (found == types_.end() || lister.key.namespaceName.empty()) return kinds;
+  Questions confined;
+  for (const ListedBy& by : found->second->questions().listers)
+    if (by.in != ListedIn::AnyNamespace) confined.listers.push_back(by);
+  if (confined.listers.empty()) return kinds;
+  for (const ListedKind& kind : keptOf(confined, lister).kinds) {
+    if (!kind.apiGroup) continue;
+    if (const auto served = findKind_("", *kind.apiGroup, kind.kind); served && !served->namespaced)
+      addOnce(kinds, kind.kind);
+  }
+  return kinds;
+}
+
 bool FactIndex::isNew(const kube::GroupResource& type) const {
   const auto found = types_.find(type);
   return found == types_.end() || found->second->isNew();
 }
 
+namespace {
+
+// Gathers the objects that list one.
+class ListersFound {
+ public:
+  ListersFound(const TypeFacts& facts, const kube::ObjectMeta& meta)
+      : facts_(facts), meta_(meta), controller_(controllerOf(meta)) {}
+
+  const std::string& controller() const { return controller_; }
+  void takeAll(const std::string& group) {
+    take(group, [](const FactEntry&) { return true; });
+  }
+  void takeSelecting(const std::string& group) {
+    take(group, [&](const FactEntry& entry) {
+      return std::any_of(entry.kept.selectors.begin(), entry.kept.selectors.end(),
+                         [&](const LabelledSelector& one) { return one.group == group && selects(one); });
+    });
+  }
+  const std::set<const FactEntry*, TypeFacts::ByName>& all() const { return found_; }
+
+ private:
+  bool selects(const LabelledSelector& selector) const {
+    if (!selector.controller.empty() && selector.controller != controller_) return false;
+    return std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
+      const auto label = meta_.labels.find(wanted.first);
+      return label != meta_.labels.end() && label->second == wanted.second;
+    });
+  }
+  // Those of one group come in the order of their names: the first of all is among those that are taken.
+  template <class Counts>
+  void take(const std::string& group, const Counts& counts) {
+    const TypeFacts::Group* const entries = facts_.group(group);
+    if (entries == nullptr) return;
+    uint32_t taken = 0;
+    for (const FactEntry* entry : *entries) {
+      if (!counts(*entry)) continue;
+      found_.insert(entry);
+      if (++taken >= kMostCountedListers) return;
+    }
+  }
+
+  const TypeFacts& facts_;
+  const kube::ObjectMeta& meta_;
+  const std::string controller_;
+  std::set<const FactEntry*, TypeFacts::ByName> found_;
+};
+
+}  // namespace
+
 // An object is in as many groups as there are ways to leave something open; each is looked up.
-std::string FactIndex::lister(const ListedBy& listedBy, const Request& request,
-                              std::optional<std::string>& unknown) const {
+Listers FactIndex::listers(const ListedBy& listedBy, const Request& request) const {
+  Listers listers;
   const auto asks = [&](const Questions& questions) { return has(questions.listers, listedBy); };
-  const TypeFacts* const facts = known(listedBy.type, asks, unknown);
-  if (facts == nullptr) return {};
+  const TypeFacts* const facts = known(listedBy.type, asks, listers.unknown);
+  if (facts == nullptr) return listers;
   const kube::ObjectKey& object = request.object;
   if (const FactEntry* tooMuch = facts->listsTooMuch()) {
-    unknown = inWords({listedBy.type, tooMuch->name->namespaceName, tooMuch->name->name}) +
-              " lists more than " + std::to_string(kMostListed) + " objects";
-    return {};
+    listers.unknown = inWords({listedBy.type, tooMuch->name->namespaceName, tooMuch->name->name}) +
+                      " lists more than " + std::to_string(kMostListed) + " objects";
+    return listers;
   }
-  const ObjectName* first = nullptr;
-  const auto take = [&](const FactEntry& entry) {
-    if (first == nullptr || *entry.name < *first) first = entry.name;
-  };
-  const auto takeFirst = [&](const std::string& group) {
-    if (const TypeFacts::Group* found = facts->group(group)) take(**found->begin());
-  };
-  const auto takeSelecting = [&](const std::string& group) {
-    const TypeFacts::Group* const found = facts->group(group);
-    if (found == nullptr) return;
-    const kube::Labels& labels = request.meta->labels;
-    const auto selects = [&](const LabelledSelector& selector) {
-      return selector.group == group &&
-             std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
-               const auto found = labels.find(wanted.first);
-               return found != labels.end() && found->second == wanted.second;
-             });
-    };
-    for (const FactEntry* entry : *found)
-      if (std::any_of(entry->kept.selectors.begin(), entry->kept.selectors.end(), selects))
-        return take(*entry);
-  };
+  ListersFound found(*facts, *request.meta);
   const std::array<const std::string*, 2> groups{&object.type.group, nullptr};
   const std::array<const std::string*, 2> spaces{&object.namespaceName, nullptr};
   for (const std::string* group : groups) {
     for (const std::string* space : spaces) {
       const ListedPlace place{group, request.kind, space};
       for (const std::string* name : {&object.name, static_cast<const std::string*>(nullptr)})
-        takeFirst(listedGroup(listedBy, place, name));
+        found.takeAll(listedGroup(listedBy, place, name));
       for (const auto& [key, value] : request.meta->labels)
-        takeSelecting(listedGroup(listedBy, place, key, value));
+        found.takeSelecting(listedGroup(listedBy, place, key, value));
+      if (listedBy.matchController && !found.controller().empty())
+        found.takeSelecting(controlledGroup(listedBy, place, found.controller()));
     }
   }
-  if (first == nullptr) return {};
-  return inWords({listedBy.type, first->namespaceName, first->name});
+  if (found.all().empty()) return listers;
+  const FactEntry& first = **found.all().begin();
+  const std::vector<ListedBy>& asked = facts->questions().listers;
+  listers.count = std::min(static_cast<uint32_t>(found.all().size()), kMostCountedListers);
+  listers.first = inWords({listedBy.type, first.name->namespaceName, first.name->name});
+  listers.name = first.name->name;
+  listers.namespaceName = first.name->namespaceName;
+  const auto which = std::find(asked.begin(), asked.end(), listedBy) - asked.begin();
+  listers.because = first.kept.because[static_cast<size_t>(which)];
+  return listers;
 }
 
 }  // namespace lastout::protection

@@ -2,6 +2,7 @@
 // object. It is told what watches tell, and keeps a few values of each object.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,6 +23,19 @@
 
 namespace lastout::protection {
 
+// A type, as one cluster serves it.
+struct ClusterType {
+  std::string cluster;  // empty: the one whose objects policies protect
+  kube::GroupResource type;
+
+  ClusterType(kube::GroupResource ofThatOne)  // NOLINT(google-explicit-constructor)
+      : type(std::move(ofThatOne)) {}
+  ClusterType(std::string onCluster, kube::GroupResource itsType)
+      : cluster(std::move(onCluster)), type(std::move(itsType)) {}
+  auto operator<=>(const ClusterType&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+std::string toString(const ClusterType& type);  // "xs.example.com on cluster a"
+
 // A type of which the index wants to be told all objects.
 struct WantedType {
   kube::GroupResource type;
@@ -28,10 +43,11 @@ struct WantedType {
   // Of what is asked: another one when other things are asked of the type, and all its objects have to be
   // told once more.
   uint64_t generation = 0;
+  std::string cluster = {};  // as of ClusterType
   friend bool operator==(const WantedType&, const WantedType&) = default;
 };
 
-// The type of a kind, as the cluster serves it.
+// The type of a kind, as a cluster serves it.
 struct ServedKind {
   kube::GroupResource type;
   bool namespaced = false;
@@ -48,14 +64,18 @@ struct ListedKinds {
   bool isAll = false;             // false: nobody can say whether there are others
 };
 
+// "xs.example.com/a", "xs.example.com/a on cluster b".
+std::string inWords(const AncestorTest& test, const kube::ObjectKey& ancestor);
+
 // How an ancestor stands that was read; nullptr: it is not there.
 AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found);
 
 // Not for several threads at once; any number may read while nobody writes.
 class FactIndex : public Facts {
  public:
-  // nullopt: no such kind is served, as far as is known.
-  using FindKind = std::function<std::optional<ServedKind>(std::string_view group, std::string_view kind)>;
+  // Fails with why the kind is not known: the cluster serves none, or cannot be asked.
+  using FindKind = std::function<tl::expected<ServedKind, std::string>(
+      const std::string& cluster, std::string_view group, std::string_view kind)>;
 
   explicit FactIndex(FindKind findKind);
   FactIndex(const FactIndex&) = delete;
@@ -66,16 +86,17 @@ class FactIndex : public Facts {
   // Looks up once more the types of ancestors that labels name: what is served has changed.
   void typesChanged() { plan(); }
   // Wants the type of an ancestor that an object names: kMostAncestorTypes at most.
-  void wantAncestors(const kube::GroupResource& type);
+  void wantAncestors(const ClusterType& type);
   // All types that have to be followed, sorted.
   std::vector<WantedType> wanted() const;
 
   // --- what watches tell of a type; passed over where the generation is not that of wanted()
-  void upsert(const kube::Object& object, uint64_t generation);
+  void upsert(const kube::Object& object, uint64_t generation, const std::string& cluster = {});
   // `uid`: of the object that is gone; another one may have its key by now.
-  void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation);
+  void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation,
+              const std::string& cluster = {});
   // Whether all objects of the type are known now; `whyNot` is empty: they are.
-  void know(const kube::GroupResource& type, std::string whyNot, uint64_t generation);
+  void know(const ClusterType& type, std::string whyNot, uint64_t generation);
 
   // There is nothing of the type: what was told of it is forgotten, and its generation is another one.
   void absent(const kube::GroupResource& type);
@@ -84,41 +105,53 @@ class FactIndex : public Facts {
   AncestorState ancestor(const AncestorTest& test, const Request& request) const override;
   Count children(const ChildrenTest& test, const Request& request) const override;
   Count active(Activity activity, const Request& request) const override;
-  std::string lister(const ListedBy& listedBy, const Request& request,
-                     std::optional<std::string>& unknown) const override;
+  Listers listers(const ListedBy& listedBy, const Request& request) const override;
 
   // What the objects of a type list, as far as they were told.
   ListedKinds listedKinds(const ListedBy& listedBy) const;
+  // The kinds that a namespaced object lists in vain: it protects in its namespace, and they are
+  // cluster-scoped.
+  std::vector<std::string> listedInVain(const kube::Object& lister) const;
   // It was never said of the type how well it is known.
   bool isNew(const kube::GroupResource& type) const;
-  // The ancestor that the labels of the request's object, or of its namespace, name.
+  // The ancestor that the labels of the request's object, or of its namespace, name; it is on the cluster of
+  // the test.
   NamedAncestor nameAncestor(const AncestorTest& test, const Request& request) const;
 
  private:
-  // The labels' group and kind.
-  using KindName = std::pair<std::string, std::string>;
-
-  using AllQuestions = std::unordered_map<kube::GroupResource, Questions>;
+  // The labels' group and kind, and the cluster that is to serve it.
+  struct KindName {
+    std::string cluster;
+    std::string group;
+    std::string kind;
+    auto operator<=>(const KindName&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+  };
+  struct TypeHash {
+    size_t operator()(const ClusterType& of) const noexcept {
+      return std::hash<kube::GroupResource>()(of.type) * 31 + std::hash<std::string>()(of.cluster);
+    }
+  };
+  using AllQuestions = std::unordered_map<ClusterType, Questions, TypeHash>;
 
   void plan();
   AllQuestions questions() const;
   void ask(const Case& one, AllQuestions& all) const;
-  TypeFacts* toldOf(const kube::GroupResource& type, uint64_t generation);
+  TypeFacts* toldOf(const ClusterType& type, uint64_t generation);
   bool note(const kube::GroupResource& type, const std::string& name, const kube::Labels* labels);
   bool noteAncestors(const kube::Labels& labels);
   bool countsInstancesOf(const std::string& definition, const kube::Labels& labels) const;
   template <class Asks>
-  const TypeFacts* known(const kube::GroupResource& type, const Asks& asks,
+  const TypeFacts* known(const ClusterType& type, const Asks& asks,
                          std::optional<std::string>& unknown) const;
   NamedAncestor namedBy(const AncestorTest& test, const kube::Labels& labels) const;
 
   const FindKind findKind_;
   std::vector<DeletionPolicy> policies_;  // those that ask of other objects
-  std::unordered_map<kube::GroupResource, std::unique_ptr<TypeFacts>> types_;
-  std::set<KindName> ancestorKinds_;             // that Namespaces name
-  std::set<kube::GroupResource> ancestorTypes_;  // of wantAncestors()
-  std::set<std::string> definitions_;            // CRDs whose instances are counted, by name
-  uint64_t generation_ = 0;                      // the last one that was given
+  std::unordered_map<ClusterType, std::unique_ptr<TypeFacts>, TypeHash> types_;
+  std::set<KindName> ancestorKinds_;     // that Namespaces name
+  std::set<ClusterType> ancestorTypes_;  // of wantAncestors()
+  std::set<std::string> definitions_;    // CRDs whose instances are counted, by name
+  uint64_t generation_ = 0;              // the last one that was given
 };
 
 inline constexpr size_t kMostAncestorTypes = 64;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kube/quoting.h"
 #include "kube/text_at.h"
 
 namespace lastout::protection {
@@ -22,6 +23,7 @@ enum class GroupKind : char {
   Instances = 'i',
   Listed = 'l',
   ListedByLabel = 'L',
+  ListedByController = 'O',
 };
 
 // Each part stands behind its length, so that no two lists of parts make one name.
@@ -65,9 +67,10 @@ std::string beginListed(GroupKind kind, const ListedBy& listedBy, const ListedPl
   add(name, listedBy.selectors);
   add(name, listedBy.apiVersion);
   add(name, listedBy.kind);
-  for (const auto* path : {&listedBy.namespaceName, &listedBy.name, &listedBy.names, &listedBy.matchLabels})
+  for (const auto* path : {&listedBy.namespaceName, &listedBy.name, &listedBy.names, &listedBy.matchLabels,
+                           &listedBy.matchNamespace, &listedBy.matchController})
     add(name, *path);
-  name += listedBy.inOwnNamespace ? '1' : '0';
+  name += static_cast<char>('0' + static_cast<int>(listedBy.in));
   addAny(name, place.apiGroup);
   add(name, place.kind);
   addAny(name, place.namespaceName);
@@ -138,29 +141,47 @@ class Listing {
 
  private:
   void keep(const kube::Value& entry, const kube::Value& selector) {
-    const std::string_view version = by_.apiVersion.textIn(selector);
-    const std::string group = kube::groupOf(version);
-    std::string space(by_.namespaceName ? by_.namespaceName->textIn(selector) : std::string_view());
-    if (by_.inOwnNamespace && !object_.key.namespaceName.empty()) {
-      if (!space.empty() && space != object_.key.namespaceName) return;
-      space = object_.key.namespaceName;
-    }
-    ListedPlace place{version.empty() ? nullptr : &group, by_.kind.textIn(selector),
-                      space.empty() ? nullptr : &space};
-    if (place.kind.empty()) return;
-    keepKind({version.empty() ? std::nullopt : std::optional(group), std::string(place.kind), space});
     std::vector<std::string> names;
     addTexts(by_.name, selector, names);
     addTexts(by_.names, selector, names);
     if (&entry != &selector) addTexts(by_.names, entry, names);
+    const std::string_view version = by_.apiVersion.textIn(selector);
+    const std::string group = kube::groupOf(version);
+    const std::optional<std::string> space = spaceIn(selector, !names.empty());
+    if (!space) return;
+    const ListedPlace place{version.empty() ? nullptr : &group, by_.kind.textIn(selector),
+                            space->empty() ? nullptr : &*space};
+    if (place.kind.empty()) return;
+    keepKind({version.empty() ? std::nullopt : std::optional(group), std::string(place.kind), *space});
     for (const std::string& name : names) add(listedGroup(by_, place, &name));
-    if (!names.empty()) return;
+    if (names.empty()) keepSelecting(selector, place);
+  }
+
+  // The namespace that a selector is about; empty: any, and none; nullopt: it protects nothing.
+  std::optional<std::string> spaceIn(const kube::Value& selector, bool hasNames) const {
+    const auto& path = !hasNames && by_.matchNamespace ? by_.matchNamespace : by_.namespaceName;
+    std::string space(path ? path->textIn(selector) : std::string_view());
+    const std::string& own = object_.key.namespaceName;
+    if (by_.in == ListedIn::AnyNamespace || own.empty()) return space;
+    if (space.empty()) return own;
+    if (by_.in == ListedIn::OwnNamespace && space != own) return std::nullopt;
+    return space;
+  }
+
+  void keepSelecting(const kube::Value& selector, const ListedPlace& place) {
     kube::Labels labels = labelsAt(by_.matchLabels, selector);
-    if (labels.empty()) return add(listedGroup(by_, place, nullptr));
-    const auto& [key, value] = *labels.begin();
-    std::string byLabel = listedGroup(by_, place, key, value);
-    add(byLabel);
-    kept_.selectors.push_back({std::move(byLabel), std::move(labels)});
+    const kube::Value* same = by_.matchController ? by_.matchController->in(selector) : nullptr;
+    std::string controller;
+    if (same != nullptr && same->asBool() && *same->asBool()) {
+      controller = controllerOf(object_.meta);
+      if (controller.empty()) return;  // no object has the same
+    }
+    if (labels.empty() && controller.empty()) return add(listedGroup(by_, place, nullptr));
+    std::string group = labels.empty()
+                            ? controlledGroup(by_, place, controller)
+                            : listedGroup(by_, place, labels.begin()->first, labels.begin()->second);
+    add(group);
+    kept_.selectors.push_back({std::move(group), std::move(labels), std::move(controller)});
   }
 
   void keepKind(ListedKind kind) {
@@ -178,6 +199,25 @@ class Listing {
   const kube::Object& object_;
   KeptFacts& kept_;
 };
+
+constexpr size_t kMostBecauseBytes = 1'024;
+
+// The sentence with the fields of the object in it; empty: one of them is missing, or no text.
+std::string filledIn(const FieldSentence& sentence, const kube::Value& object) {
+  std::string text;
+  for (const FieldPiece& piece : sentence) {
+    const std::string_view value = piece.field ? piece.field->textIn(object) : std::string_view(piece.text);
+    if (value.empty()) return "";
+    text += piece.field ? kube::printable(value) : std::string(value);
+  }
+  return kube::atMost(std::move(text), kMostBecauseBytes);
+}
+
+std::string becauseOf(const ListedBy& by, const kube::Object& object) {
+  for (const FieldSentence& sentence : by.because)
+    if (std::string text = filledIn(sentence, object.content); !text.empty()) return text;
+  return "";
+}
 
 bool isActivePod(const kube::Object& pod) {
   const std::string& phase = kube::textAt(pod.content, {"status", "phase"});
@@ -199,7 +239,10 @@ bool Questions::needContent() const {
 KeptFacts keptOf(const Questions& questions, const kube::Object& object) {
   KeptFacts kept;
   for (const ChildrenTest& test : questions.children) keepChild(test, object, kept);
-  for (const ListedBy& by : questions.listers) Listing(by, object, kept).keep();
+  for (const ListedBy& by : questions.listers) {
+    Listing(by, object, kept).keep();
+    kept.because.push_back(becauseOf(by, object));
+  }
   for (const FieldTest& test : questions.fields) kept.fields.push_back(test.holds(object.content));
   if (questions.definitions) kept.labels = object.meta.labels;
   for (const std::string& key : questions.namespaceLabels) {
@@ -252,6 +295,19 @@ std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, cons
   add(group, labelKey);
   add(group, labelValue);
   return group;
+}
+
+std::string controlledGroup(const ListedBy& listedBy, const ListedPlace& place,
+                            const std::string& controllerUid) {
+  std::string group = beginListed(GroupKind::ListedByController, listedBy, place);
+  add(group, controllerUid);
+  return group;
+}
+
+std::string controllerOf(const kube::ObjectMeta& meta) {
+  const auto found = std::find_if(meta.ownerReferences.begin(), meta.ownerReferences.end(),
+                                  [](const kube::OwnerReference& owner) { return owner.controller; });
+  return found == meta.ownerReferences.end() ? "" : found->uid;
 }
 
 }  // namespace lastout::protection

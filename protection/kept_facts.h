@@ -29,10 +29,11 @@ struct Questions {
   friend bool operator==(const Questions&, const Questions&) = default;
 };
 
-// A selector of a listing object that names no object, but labels.
+// A selector of a listing object that names no object, but labels, or that it has the lister's controller.
 struct LabelledSelector {
-  std::string group;  // as listedGroup() gives it for its first label
+  std::string group;  // as listedGroup() gives it for its first label, or for the controller
   kube::Labels labels;
+  std::string controller;  // the uid of the controller that an object must have; empty: any, or none
 };
 
 // What a selector of a listing object is about.
@@ -46,10 +47,11 @@ struct ListedKind {
 struct KeptFacts {
   std::vector<std::string> groups;  // sorted, each once
   std::vector<LabelledSelector> selectors;
-  std::vector<ListedKind> kinds;  // that it lists objects of, each once
-  std::vector<bool> fields;       // of Questions::fields, which hold
-  kube::Labels labels;            // of Questions::namespaceLabels, those that it has; of a CRD all
-  bool listsTooMuch = false;      // more than kMostListed: what it lists is not among the groups
+  std::vector<ListedKind> kinds;     // that it lists objects of, each once
+  std::vector<bool> fields;          // of Questions::fields, which hold
+  std::vector<std::string> because;  // for each of Questions::listers, its sentence
+  kube::Labels labels;               // of Questions::namespaceLabels, those that it has; of a CRD all
+  bool listsTooMuch = false;         // more than kMostListed: what it lists is not among the groups
 };
 
 // How many objects one object may list.
@@ -75,5 +77,10 @@ struct ListedPlace {
 std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, const std::string* name);
 std::string listedGroup(const ListedBy& listedBy, const ListedPlace& place, const std::string& labelKey,
                         const std::string& labelValue);
+std::string controlledGroup(const ListedBy& listedBy, const ListedPlace& place,
+                            const std::string& controllerUid);
+
+// The uid of the object's controller; empty: it has none.
+std::string controllerOf(const kube::ObjectMeta& meta);
 
 }  // namespace lastout::protection

@@ -1,5 +1,6 @@
 #include "protection/message.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -15,14 +16,19 @@ struct Placeholder {
   PieceKind kind;
 };
 
-constexpr std::array<Placeholder, 6> kPlaceholders{{{"kind", PieceKind::ObjectKind},
-                                                    {"resource", PieceKind::Resource},
-                                                    {"name", PieceKind::Name},
-                                                    {"namespace", PieceKind::Namespace},
-                                                    {"inNamespace", PieceKind::InNamespace},
-                                                    {"reason", PieceKind::Reason}}};
+constexpr std::array<Placeholder, 10> kPlaceholders{{{"kind", PieceKind::ObjectKind},
+                                                     {"resource", PieceKind::Resource},
+                                                     {"name", PieceKind::Name},
+                                                     {"namespace", PieceKind::Namespace},
+                                                     {"inNamespace", PieceKind::InNamespace},
+                                                     {"reason", PieceKind::Reason},
+                                                     {"count", PieceKind::ListerCount},
+                                                     {"listerName", PieceKind::ListerName},
+                                                     {"listerNamespace", PieceKind::ListerNamespace},
+                                                     {"because", PieceKind::Because}}};
 
-std::string textOf(const MessagePiece& piece, const Request& request, const std::string& reason) {
+std::string textOf(const MessagePiece& piece, const Request& request, const std::string& reason,
+                   const Listers& listers) {
   const kube::ObjectKey& object = request.object;
   switch (piece.kind) {
     case PieceKind::Text:
@@ -39,6 +45,14 @@ std::string textOf(const MessagePiece& piece, const Request& request, const std:
       return object.namespaceName.empty() ? "" : " in namespace \"" + object.namespaceName + "\"";
     case PieceKind::Reason:
       return reason;
+    case PieceKind::ListerCount:
+      return std::to_string(listers.count);
+    case PieceKind::ListerName:
+      return listers.name;
+    case PieceKind::ListerNamespace:
+      return listers.namespaceName;
+    case PieceKind::Because:
+      return listers.because.empty() ? "" : " " + listers.because;
   }
   return "";
 }
@@ -85,9 +99,16 @@ tl::expected<std::vector<MessagePiece>, std::string> parseMessage(std::string_vi
   return pieces;
 }
 
-std::string templateOf(const DeletionPolicy& policy, Block block) {
-  const std::string& own = block == Block::Unprotect ? policy.unprotectMessage : policy.message;
-  if (!own.empty()) return own;
+bool namesListers(std::string_view message) {
+  const auto pieces = parseMessage(message);
+  return pieces && std::any_of(pieces->begin(), pieces->end(), [](const MessagePiece& piece) {
+           return piece.kind >= PieceKind::ListerCount;
+         });
+}
+
+namespace {
+
+std::string sentenceFor(const DeletionPolicy& policy, Block block) {
   const std::string_view verb = block == Block::Unprotect ? " must keep what protects it"
                                 : block == Block::Orphan  ? " must not be deleted with Orphan"
                                                           : " must not be deleted";
@@ -95,15 +116,26 @@ std::string templateOf(const DeletionPolicy& policy, Block block) {
          policy.meta.name + wayOut(policy, block);
 }
 
-std::string filledIn(std::string_view message, const Request& request, const std::string& reason) {
+}  // namespace
+
+std::string templateOf(const DeletionPolicy& policy, Block block) {
+  const std::string& own = block == Block::Unprotect ? policy.unprotectMessage : policy.message;
+  return own.empty() ? sentenceFor(policy, block) : own;
+}
+
+std::string filledIn(std::string_view message, const Request& request, const std::string& reason,
+                     const Listers& listers) {
   const auto pieces = parseMessage(message);
   std::string text;
-  for (const MessagePiece& piece : *pieces) text += textOf(piece, request, reason);
+  for (const MessagePiece& piece : *pieces) text += textOf(piece, request, reason, listers);
   return text;
 }
 
-std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial) {
-  return filledIn(templateOf(policy, denial.block), request, denial.reason);
+std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial,
+                      const Listers& listers) {
+  std::string text = templateOf(policy, denial.block);
+  if (listers.unknown && namesListers(text)) text = sentenceFor(policy, denial.block);
+  return filledIn(text, request, denial.reason, listers);
 }
 
 }  // namespace lastout::protection

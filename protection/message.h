@@ -17,7 +17,20 @@ inline constexpr std::string_view kReplicasReason = "spec.replicas is above 0";
 
 // A piece of a message: text as it stands, or what a placeholder stands for.
 struct MessagePiece {
-  enum class Kind : uint8_t { Text, ObjectKind, Resource, Name, Namespace, InNamespace, Reason };
+  enum class Kind : uint8_t {
+    Text,
+    ObjectKind,
+    Resource,
+    Name,
+    Namespace,
+    InNamespace,
+    Reason,
+    // Of a policy with listedBy alone:
+    ListerCount,
+    ListerName,
+    ListerNamespace,
+    Because,  // with a space before it, where there is a sentence
+  };
   Kind kind = Kind::Text;
   std::string text;  // of a Text
 };
@@ -25,13 +38,19 @@ struct MessagePiece {
 // Splits a message at its placeholders. Fails with the first word in braces that is none of them.
 tl::expected<std::vector<MessagePiece>, std::string> parseMessage(std::string_view message);
 
+// True if a placeholder of the message stands for something of the objects that list what is protected.
+bool namesListers(std::string_view message);
+
 // The message of the policy for that block: its own, or lastout's sentence.
 std::string templateOf(const DeletionPolicy& policy, Block block);
 
 // The message, which parseMessage() must understand, with what its placeholders stand for.
-std::string filledIn(std::string_view message, const Request& request, const std::string& reason);
+std::string filledIn(std::string_view message, const Request& request, const std::string& reason,
+                     const Listers& listers = {});
 
-// The sentence for the user: `denial` has policy, block and reason already.
-std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial);
+// The sentence for the user: `denial` has policy, block and reason already. Where nobody can say who lists
+// the object, a message that names listers gives way to lastout's sentence.
+std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial,
+                      const Listers& listers);
 
 }  // namespace lastout::protection

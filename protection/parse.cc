@@ -107,8 +107,8 @@ void Reader::readWhat(Fields& spec) {
 }
 
 void Reader::readAnswer(Fields& spec) {
-  policy_.message = readMessage(spec, "message");
-  policy_.unprotectMessage = readMessage(spec, "unprotectMessage");
+  policy_.message = readMessage(spec, "message", policy_.listedBy.has_value());
+  policy_.unprotectMessage = readMessage(spec, "unprotectMessage", policy_.listedBy.has_value());
   const int64_t code = spec.integer("code").value_or(403);
   if (code != 403 && code != 409)
     spec.fail("code", spec.pathOf("code") + " must be 403 or 409, not " + std::to_string(code));
@@ -270,6 +270,11 @@ AncestorTest Reader::ancestor(Fields fields) {
   test.kindLabel = labelKey(fields, "kindLabel");
   test.nameLabel = labelKey(fields, "nameLabel");
   test.orOfNamespace = fields.boolean("orOfNamespace").value_or(true);
+  test.cluster = fields.string("cluster").value_or("");
+  if (fields.has("cluster") && !kube::isDnsLabel(test.cluster))
+    fields.fail("cluster", fields.pathOf("cluster") + " must be a DNS label, the name that " +
+                               "lastout serve --policy-cluster gives the cluster, not " +
+                               kube::inQuotes(test.cluster));
   if (std::optional<Fields> field = fields.requiredFields("field")) test.field = fieldTest(std::move(*field));
   fields.finish();
   return test;
@@ -308,7 +313,12 @@ ListedBy Reader::listedBy(Fields fields) {
   made.name = readPath(fields, "name");
   made.names = readPath(fields, "names");
   made.matchLabels = readPath(fields, "matchLabels");
-  made.inOwnNamespace = fields.boolean("inOwnNamespace").value_or(false);
+  made.matchNamespace = readPath(fields, "matchNamespace");
+  made.matchController = readPath(fields, "matchController");
+  const auto in = fields.oneOf("in", {"AnyNamespace", "OwnUnlessNamed", "OwnNamespace"});
+  if (in == "OwnUnlessNamed") made.in = ListedIn::OwnUnlessNamed;
+  if (in == "OwnNamespace") made.in = ListedIn::OwnNamespace;
+  made.because = readFieldSentences(fields, "because");
   fields.finish();
   return made;
 }

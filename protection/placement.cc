@@ -37,6 +37,9 @@ std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMod
   if (policy.listedBy) return "the objects of another type list what is protected";
   if (policy.code != 403)
     return "an API server's own policy does not deny with code " + std::to_string(policy.code);
+  if (one != nullptr && one->ancestor && !one->ancestor->cluster.empty())
+    return "it needs an object" + onCluster(one->ancestor->cluster) +
+           ", which serve --policy-cluster makes known";
   if (one != nullptr && !one->isLocal()) return "it needs other objects";
   return "";
 }
@@ -78,6 +81,10 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
   if (mayMatchAnyGroup(policy))
     placements.push_back({"objects of aggregated APIs", Place::OutOfReach,
                           "their own servers store them, and no admission of the API server sees them"});
+  if (policy.listedBy && policy.listedBy->in != ListedIn::AnyNamespace)
+    placements.push_back(
+        {"cluster-scoped objects that namespaced " + kube::toString(policy.listedBy->type) + " list",
+         Place::OutOfReach, "whoever may write in one namespace would hold up objects of all"});
   if (policy.blocksAny(Block::Delete) && mayMatch(policy, {"", "pods"}))
     placements.push_back({"eviction of a Pod", Place::OutOfReach,
                           "API servers delete an evicted Pod without asking about its DELETE"});

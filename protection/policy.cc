@@ -95,11 +95,15 @@ bool Case::isLocal() const {
   return !ancestor && children.empty() && (!activity || *activity == Activity::Replicas);
 }
 
+std::string onCluster(const std::string& cluster) { return cluster.empty() ? "" : " on cluster " + cluster; }
+
 std::string toString(const Case& one) {
   std::vector<std::string> parts;
   if (one.key) parts.push_back(toString(*one.key));
   if (one.field) parts.push_back(toString(*one.field));
-  if (one.ancestor) parts.push_back("an ancestor with " + toString(one.ancestor->field));
+  if (one.ancestor)
+    parts.push_back("an ancestor" + onCluster(one.ancestor->cluster) + " with " +
+                    toString(one.ancestor->field));
   if (one.activity) parts.emplace_back(toString(*one.activity));
   if (!one.children.empty()) {
     std::string children;

@@ -88,6 +88,7 @@ struct AncestorTest {
   std::string kindLabel;
   std::string nameLabel;
   bool orOfNamespace = true;  // labels of the namespace count for objects without any
+  std::string cluster;        // on which the ancestor is; empty: on that of the object
   FieldTest field;
   friend bool operator==(const AncestorTest&, const AncestorTest&) = default;
 };
@@ -125,20 +126,41 @@ struct Case {
   bool isLocal() const;
   friend bool operator==(const Case&, const Case&) = default;
 };
-std::string toString(const Case& one);  // "label a/b: Always, and active Pods"
+std::string onCluster(const std::string& cluster);  // " on cluster a"; empty: nothing
+std::string toString(const Case& one);              // "label a/b: Always, and active Pods"
+
+// A piece of a sentence about an object: text as it stands, or the text of a field.
+struct FieldPiece {
+  std::string text;
+  std::optional<FieldPath> field;  // instead of `text`
+  friend bool operator==(const FieldPiece&, const FieldPiece&) = default;
+};
+using FieldSentence = std::vector<FieldPiece>;
+
+// The namespaces in which an object that lists others protects.
+enum class ListedIn : uint8_t {
+  AnyNamespace,    // those that its selectors name; where they name none, any, and cluster-scoped objects
+  OwnUnlessNamed,  // those that its selectors name, or its own; a cluster-scoped one as AnyNamespace
+  OwnNamespace,    // its own; a cluster-scoped one as AnyNamespace
+};
 
 // Objects of a type that each list what they protect: `entries` are found in each, or it is one itself.
 struct ListedBy {
   kube::GroupResource type;
   FieldPath entries;     // a list, or one map; no keys: the object itself
   FieldPath selectors;   // in an entry: a list, or one map; no keys: the entry itself
-  FieldPath apiVersion;  // in a selector, as the next five
+  FieldPath apiVersion;  // in a selector, as all but `because`
   FieldPath kind;
-  std::optional<FieldPath> namespaceName;  // absent or empty there: any namespace, and none
+  std::optional<FieldPath> namespaceName;  // absent or empty there: as `in` says
   std::optional<FieldPath> name;
-  std::optional<FieldPath> names;        // a list; also beside `selectors`, in the entry
-  std::optional<FieldPath> matchLabels;  // looked at where there is no name
-  bool inOwnNamespace = false;           // a namespaced one protects only in its own namespace
+  std::optional<FieldPath> names;  // a list; also beside `selectors`, in the entry
+  // The next three are looked at where there is no name.
+  std::optional<FieldPath> matchLabels;
+  std::optional<FieldPath> matchNamespace;   // instead of `namespaceName`
+  std::optional<FieldPath> matchController;  // true there: objects with the same controller as the lister's
+  ListedIn in = ListedIn::AnyNamespace;
+  // Why it protects: the first sentence with fields of the lister of which none is missing or empty.
+  std::vector<FieldSentence> because;
   friend bool operator==(const ListedBy&, const ListedBy&) = default;
 };
 
@@ -252,8 +274,8 @@ struct DeletionPolicy {
   bool skipTerminating = false;       // an object that is being deleted is not protected
   Implication namespaces = Implication::Imply;
   Implication crds = Implication::Imply;
-  // What a denial says, with {kind}, {resource}, {name}, {namespace}, {inNamespace} and {reason} in it.
-  // Empty: a sentence of lastout's.
+  // What a denial says, with {kind}, {resource}, {name}, {namespace}, {inNamespace} and {reason} in it; with
+  // `listedBy` also {count}, {listerName}, {listerNamespace} and {because}. Empty: a sentence of lastout's.
   std::string message;
   std::string unprotectMessage;
   int code = 403;           // of a denial: 403, or 409 (in the webhook alone)

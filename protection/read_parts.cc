@@ -15,9 +15,31 @@ constexpr size_t kMostStrings = 256;      // of each list of strings
 constexpr size_t kLongestMessage = 1024;  // bytes of a message with its placeholders
 constexpr size_t kDeepestPath = 16;       // keys of a field path
 
-}  // namespace
-
 using kube::Fields;
+
+// The path that `text` is, which stands in the field `key`.
+FieldPath pathIn(Fields& fields, std::string_view key, std::string_view text) {
+  FieldPath made;
+  std::string_view rest = text;
+  if (rest.starts_with('.')) rest.remove_prefix(1);
+  while (true) {
+    const size_t dot = rest.find('.');
+    made.keys.emplace_back(rest.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  const bool isWhole = std::all_of(made.keys.begin(), made.keys.end(), [](const std::string& one) {
+    return !one.empty() && one.find_first_of("[]()*'\"\\ ") == std::string::npos;
+  });
+  if (!isWhole || made.keys.size() > kDeepestPath)
+    fields.fail(key, fields.pathOf(key) +
+                         " must be keys with dots between them, as in "
+                         "\"spec.deletionProtection\", at most " +
+                         std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(text));
+  return made;
+}
+
+}  // namespace
 
 std::vector<Fields> readItems(Fields& fields, std::string_view key) {
   std::vector<Fields> list = fields.items(key);
@@ -37,25 +59,7 @@ std::vector<std::string> readStrings(Fields& fields, std::string_view key) {
 
 std::optional<FieldPath> readPath(Fields& fields, std::string_view key) {
   const std::optional<std::string> text = fields.string(key);
-  if (!text) return std::nullopt;
-  FieldPath made;
-  std::string_view rest = *text;
-  if (rest.starts_with('.')) rest.remove_prefix(1);
-  while (true) {
-    const size_t dot = rest.find('.');
-    made.keys.emplace_back(rest.substr(0, dot));
-    if (dot == std::string_view::npos) break;
-    rest.remove_prefix(dot + 1);
-  }
-  const bool isWhole = std::all_of(made.keys.begin(), made.keys.end(), [](const std::string& one) {
-    return !one.empty() && one.find_first_of("[]()*'\"\\ ") == std::string::npos;
-  });
-  if (!isWhole || made.keys.size() > kDeepestPath)
-    fields.fail(key, fields.pathOf(key) +
-                         " must be keys with dots between them, as in "
-                         "\"spec.deletionProtection\", at most " +
-                         std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(*text));
-  return made;
+  return text ? std::optional(pathIn(fields, key, *text)) : std::nullopt;
 }
 
 FieldPath readRequiredPath(Fields& fields, std::string_view key) {
@@ -63,7 +67,7 @@ FieldPath readRequiredPath(Fields& fields, std::string_view key) {
   return readPath(fields, key).value_or(FieldPath());
 }
 
-std::string readMessage(Fields& fields, std::string_view key) {
+std::string readMessage(Fields& fields, std::string_view key, bool mayNameListers) {
   const std::string text = fields.string(key).value_or("");
   if (text.size() > kLongestMessage)
     fields.fail(key, fields.pathOf(key) + " is longer than " + std::to_string(kLongestMessage) + " bytes");
@@ -72,7 +76,36 @@ std::string readMessage(Fields& fields, std::string_view key) {
                 fields.pathOf(key) + " has {" + kube::printable(pieces.error()) +
                     "}, which stands for nothing: {kind}, {resource}, {name}, {namespace}, {inNamespace} "
                     "and {reason} do");
+  if (!mayNameListers && namesListers(text))
+    fields.fail(key, fields.pathOf(key) +
+                         " has {count}, {listerName}, {listerNamespace} or {because}, which stand for "
+                         "something in the message of a policy with listedBy alone");
   return text;
+}
+
+std::vector<FieldSentence> readFieldSentences(Fields& fields, std::string_view key) {
+  std::vector<FieldSentence> made;
+  for (const std::string& text : readStrings(fields, key)) {
+    if (text.size() > kLongestMessage)
+      fields.fail(key, fields.pathOf(key) + " has a sentence longer than " + std::to_string(kLongestMessage) +
+                           " bytes");
+    FieldSentence sentence;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const size_t open = rest.find('{');
+      if (open != 0) sentence.push_back({std::string(rest.substr(0, open)), std::nullopt});
+      if (open == std::string_view::npos) break;
+      const size_t close = rest.find('}', open);
+      sentence.push_back({{}, pathIn(fields, key, rest.substr(open + 1, close - open - 1))});
+      if (close == std::string_view::npos) {
+        fields.fail(key, fields.pathOf(key) + " has a { without a }: " + kube::inQuotes(text));
+        break;
+      }
+      rest.remove_prefix(close + 1);
+    }
+    made.push_back(std::move(sentence));
+  }
+  return made;
 }
 
 std::vector<KeyTest> readKeyTests(Fields& fields, std::string_view key) {

@@ -22,8 +22,11 @@ std::vector<std::string> readStrings(kube::Fields& fields, std::string_view key)
 std::optional<FieldPath> readPath(kube::Fields& fields, std::string_view key);
 FieldPath readRequiredPath(kube::Fields& fields, std::string_view key);
 
-// A text with placeholders (message.h).
-std::string readMessage(kube::Fields& fields, std::string_view key);
+// A text with placeholders (message.h); `mayNameListers`: also with those of a policy with listedBy.
+std::string readMessage(kube::Fields& fields, std::string_view key, bool mayNameListers = false);
+
+// A list of sentences with {spec.reason} and the like in them: fields of the object that they are about.
+std::vector<FieldSentence> readFieldSentences(kube::Fields& fields, std::string_view key);
 
 // {label or annotation, values}; leaves it to the caller to finish the map.
 std::optional<KeyTest> readKeyTest(kube::Fields& fields);

@@ -29,7 +29,13 @@ Denial unsure(const kube::ObjectKey& object, const std::string& why) {
 // What is not confirmed yet is kept for a read; what was read counts.
 class ConfirmedFacts : public protection::Facts {
  public:
-  using Read = std::map<kube::ObjectKey, kube::Result<std::optional<kube::Object>>>;
+  // An ancestor, and the cluster that it is on.
+  struct Key {
+    std::string cluster;
+    kube::ObjectKey object;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+  };
+  using Read = std::map<Key, kube::Result<std::optional<kube::Object>>>;
 
   ConfirmedFacts(const protection::FactIndex& index, const Read& read) : index_(index), read_(read) {}
 
@@ -38,14 +44,16 @@ class ConfirmedFacts : public protection::Facts {
                          const protection::Request& request) const override {
     const protection::NamedAncestor named = index_.nameAncestor(test, request);
     if (!named.key) return named.state;
-    if (const auto found = read_.find(*named.key); found != read_.end()) {
+    const Key key{test.cluster, *named.key};
+    if (const auto found = read_.find(key); found != read_.end()) {
       if (!found->second)
-        return {AncestorState::Kind::Unknown, toString(*named.key) + ": " + found->second.error().message};
+        return {AncestorState::Kind::Unknown,
+                inWords(test, *named.key) + ": " + kube::printable(found->second.error().message)};
       const std::optional<kube::Object>& object = *found->second;
       return standingOf(test, *named.key, object ? &*object : nullptr);
     }
     AncestorState state = index_.ancestor(test, request);
-    if (state.kind != AncestorState::Kind::Protects) toRead_.insert(*named.key);
+    if (state.kind != AncestorState::Kind::Protects) toRead_.insert(key);
     return state;
   }
   protection::Count children(const protection::ChildrenTest& test,
@@ -55,17 +63,17 @@ class ConfirmedFacts : public protection::Facts {
   protection::Count active(protection::Activity activity, const protection::Request& request) const override {
     return index_.active(activity, request);
   }
-  std::string lister(const protection::ListedBy& listedBy, const protection::Request& request,
-                     std::optional<std::string>& unknown) const override {
-    return index_.lister(listedBy, request, unknown);
+  protection::Listers listers(const protection::ListedBy& listedBy,
+                              const protection::Request& request) const override {
+    return index_.listers(listedBy, request);
   }
 
-  const std::set<kube::ObjectKey>& toRead() const { return toRead_; }
+  const std::set<Key>& toRead() const { return toRead_; }
 
  private:
   const protection::FactIndex& index_;
   const Read& read_;
-  mutable std::set<kube::ObjectKey> toRead_;
+  mutable std::set<Key> toRead_;
 };
 
 // A label or an annotation that was there is gone or another one.
@@ -163,13 +171,25 @@ std::vector<Denial> PolicyReviews::judge(const admission::Review& review, TimePo
   return denials;
 }
 
+kube::Result<std::optional<kube::Object>> PolicyReviews::readAncestor(const std::string& cluster,
+                                                                      const kube::ObjectKey& key,
+                                                                      TimePoint deadline) const {
+  const auto fail = [](std::string why) { return tl::unexpected(kube::Error{std::move(why), {}, {}}); };
+  if (cluster.empty()) {
+    const auto type = live_.find(key.type);
+    return type ? reads_.get(*type, key.name, deadline) : fail("the API server does not serve it now");
+  }
+  const auto other = view_.clusterNamed(cluster);
+  return other ? (*other)->get(key.type, key.name, deadline) : fail(other.error());
+}
+
 // By what the watches told; then, where an ancestor does not protect by that, once more by what is read of
 // it.
 std::vector<Denial> PolicyReviews::judgeAll(const Policies& policies, const protection::Request& request,
                                             TimePoint deadline) const {
   ConfirmedFacts::Read read;
   std::vector<Denial> denials;
-  std::set<kube::ObjectKey> toRead;
+  std::set<ConfirmedFacts::Key> toRead;
   const auto judgeOnce = [&] {
     denials.clear();
     view_.inspect([&](const protection::FactIndex& index) {
@@ -183,15 +203,10 @@ std::vector<Denial> PolicyReviews::judgeAll(const Policies& policies, const prot
   judgeOnce();
   if (toRead.empty()) return denials;
   size_t reads = 0;
-  for (const kube::ObjectKey& key : toRead) {
+  for (const ConfirmedFacts::Key& key : toRead) {
     if (++reads > kMostAncestorReads) break;
-    const auto type = live_.find(key.type);
-    if (!type) {
-      read.emplace(key, tl::unexpected(kube::Error{"the API server does not serve it now", {}, {}}));
-      continue;
-    }
-    view_.wantAncestors(key.type);
-    read.emplace(key, reads_.get(*type, key.name, deadline));
+    view_.wantAncestors({key.cluster, key.object.type});
+    read.emplace(key, readAncestor(key.cluster, key.object, deadline));
   }
   judgeOnce();
   if (toRead.empty() || !denials.empty()) return denials;

@@ -39,6 +39,9 @@ class PolicyReviews {
   using Policies = std::vector<const protection::DeletionPolicy*>;
 
   std::optional<Asked> understand(const admission::Review& review, std::string& problem) const;
+  kube::Result<std::optional<kube::Object>> readAncestor(const std::string& cluster,
+                                                         const kube::ObjectKey& key,
+                                                         TimePoint deadline) const;
   std::vector<protection::Denial> judgeAll(const Policies& policies, const protection::Request& request,
                                            TimePoint deadline) const;
 

@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "admission/service_changes.h"
+#include "kube/quoting.h"
 
 namespace lastout::server {
 namespace {
+
+constexpr size_t kMostToldInVain = 10'000;  // objects that were told of are remembered
 
 bool isOfAny(const protection::DeletionPolicy& policy) {
   return policy.listedBy || std::ranges::any_of(policy.objects, [](const protection::Selection& selection) {
@@ -17,15 +20,27 @@ bool isOfAny(const protection::DeletionPolicy& policy) {
          });
 }
 
-protection::FactIndex::FindKind kindsOf(const LiveView& view) {
-  return [&view](std::string_view group, std::string_view kind) {
-    std::optional<protection::ServedKind> served;
-    view.inspect([&](const admission::ClusterView& /*known*/, const kube::ResourceMap& types) {
-      if (const kube::ResourceType* type = types.findKind(group, kind))
-        served = protection::ServedKind{type->type, type->namespaced};
-    });
-    return served;
-  };
+tl::expected<const PolicyCluster*, std::string> clusterIn(const PolicyClusters* clusters,
+                                                          const std::string& name) {
+  return clusters == nullptr ? PolicyClusters({}, {}).find(name) : clusters->find(name);
+}
+
+protection::FactIndex::FindKind kindsOf(const LiveView& view, const PolicyClusters* clusters) {
+  using Found = tl::expected<protection::ServedKind, std::string>;
+  return
+      [&view, clusters](const std::string& cluster, std::string_view group, std::string_view kind) -> Found {
+        if (!cluster.empty()) {
+          const auto other = clusterIn(clusters, cluster);
+          return other ? (*other)->findKind(group, kind) : Found(tl::unexpected(other.error()));
+        }
+        Found served = tl::unexpected("the cluster serves no kind " + kube::printable(kind) + " of group " +
+                                      kube::printable(group));
+        view.inspect([&](const admission::ClusterView& /*known*/, const kube::ResourceMap& types) {
+          if (const kube::ResourceType* type = types.findKind(group, kind))
+            served = protection::ServedKind{type->type, type->namespaced};
+        });
+        return served;
+      };
 }
 
 }  // namespace
@@ -58,7 +73,7 @@ std::vector<const protection::DeletionPolicy*> PolicySet::about(const kube::Grou
 
 PolicyView::PolicyView(const LiveView& view, PolicyViewOptions options)
     : options_(std::move(options)),
-      facts_(kindsOf(view)),
+      facts_(kindsOf(view, options_.clusters)),
       policies_(std::make_shared<const PolicySet>(std::vector<protection::DeletionPolicy>())) {}
 
 // --- what the cluster tells of DeletionPolicies
@@ -124,17 +139,52 @@ void PolicyView::usePolicies() {
 
 // --- and of the types that policies ask for
 
-void PolicyView::upsert(const kube::Object& object, uint64_t generation) {
-  const kube::WriterLock lock(mutex_);
-  facts_.upsert(object, generation);
+void PolicyView::upsert(const kube::Object& object, uint64_t generation, const std::string& cluster) {
+  {
+    const kube::WriterLock lock(mutex_);
+    facts_.upsert(object, generation, cluster);
+  }
+  if (cluster.empty() && !object.key.namespaceName.empty()) tellInVain(object);
 }
 
-void PolicyView::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation) {
-  const kube::WriterLock lock(mutex_);
-  facts_.remove(key, uid, generation);
+void PolicyView::tellInVain(const kube::Object& lister) {
+  std::string why;
+  std::shared_ptr<const PolicySet> policies;
+  {
+    const kube::WriterLock lock(mutex_);
+    why = whyInVain(lister);
+    policies = policies_;
+  }
+  if (why.empty()) return;
+  const std::string object = toString(lister.key);
+  options_.log(Level::Warning, object + " " + why);
+  if (!options_.inVain) return;
+  for (const protection::DeletionPolicy& policy : policies->all())
+    if (policy.listedBy && policy.listedBy->type == lister.key.type &&
+        policy.listedBy->in != protection::ListedIn::AnyNamespace)
+      options_.inVain(policy.meta, object, why);
 }
 
-void PolicyView::know(const kube::GroupResource& type, const client::Knowledge& knowledge,
+// Empty: it lists nothing in vain, or that was told.
+std::string PolicyView::whyInVain(const kube::Object& lister) {
+  const std::vector<std::string> kinds = facts_.listedInVain(lister);
+  if (kinds.empty()) return "";
+  std::string names;
+  for (const std::string& kind : kinds) names += (names.empty() ? "" : ", ") + kube::printable(kind);
+  if (toldInVain_.size() >= kMostToldInVain) toldInVain_.clear();
+  if (std::exchange(toldInVain_[lister.meta.uid], names) == names) return "";
+  return "does not protect what it lists of " + names +
+         ", which is cluster-scoped: whoever may write in one namespace would hold up objects of all; a "
+         "cluster-scoped object that lists it does";
+}
+
+void PolicyView::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation,
+                        const std::string& cluster) {
+  const kube::WriterLock lock(mutex_);
+  facts_.remove(key, uid, generation, cluster);
+}
+
+void PolicyView::know(const protection::ClusterType& type, const client::Knowledge& knowledge,
                       uint64_t generation, TimePoint now) {
   const kube::WriterLock lock(mutex_);
   now_ = now;
@@ -143,7 +193,8 @@ void PolicyView::know(const kube::GroupResource& type, const client::Knowledge& 
     facts_.know(type, whyNot(type, knowledge), generation);
 }
 
-void PolicyView::cannotKnow(const kube::GroupResource& type, const std::string& why, uint64_t generation) {
+void PolicyView::cannotKnow(const protection::ClusterType& type, const std::string& why,
+                            uint64_t generation) {
   const kube::WriterLock lock(mutex_);
   followed_.erase(type);
   facts_.know(type, why, generation);
@@ -160,7 +211,7 @@ void PolicyView::typesChanged() {
   facts_.typesChanged();
 }
 
-void PolicyView::wantAncestors(const kube::GroupResource& type) {
+void PolicyView::wantAncestors(const protection::ClusterType& type) {
   const kube::WriterLock lock(mutex_);
   facts_.wantAncestors(type);
 }
@@ -175,7 +226,8 @@ void PolicyView::tick(TimePoint now) {
 }
 
 // As of LiveView: what a broken watch told is believed for a while.
-std::string PolicyView::whyNot(const kube::GroupResource& type, const client::Knowledge& knowledge) const {
+std::string PolicyView::whyNot(const protection::ClusterType& type,
+                               const client::Knowledge& knowledge) const {
   using State = client::Knowledge::State;
   switch (knowledge.state) {
     case State::Synced:
@@ -184,6 +236,9 @@ std::string PolicyView::whyNot(const kube::GroupResource& type, const client::Kn
       if (knowledge.listed && now_ - knowledge.asOf <= options_.allowedAge) return "";
       return "what is known of them is too old: " + knowledge.why;
     case State::Forbidden:
+      if (!type.cluster.empty())
+        return "lastout may not list " + toString(type) +
+               ": give the account of its kubeconfig get, list and watch there";
       return "lastout may not list " + toString(type) +
              ": give its accounts get, list and watch, by a ClusterRole with the label "
              "lastout.dev/aggregate-to-reads: \"true\"";
@@ -229,6 +284,10 @@ bool PolicyView::isReadingListers() const {
 std::shared_ptr<const PolicySet> PolicyView::policies() const {
   const kube::ReaderLock lock(mutex_);
   return policies_;
+}
+
+tl::expected<const PolicyCluster*, std::string> PolicyView::clusterNamed(const std::string& name) const {
+  return clusterIn(options_.clusters, name);
 }
 
 void PolicyView::inspect(const std::function<void(const protection::FactIndex& facts)>& read) const {

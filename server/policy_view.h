@@ -19,6 +19,7 @@
 #include "protection/policy.h"
 #include "server/live_view.h"
 #include "server/log.h"
+#include "server/policy_clusters.h"
 
 namespace lastout::server {
 
@@ -42,6 +43,12 @@ class PolicySet {
 struct PolicyViewOptions {
   std::chrono::milliseconds allowedAge{30'000};  // as of LiveView
   Log log = [](Level, const std::string&) {};
+  // Told of a policy of which an object lists what it cannot protect, and of that object in words; by any
+  // thread. May be empty.
+  std::function<void(const kube::ObjectMeta& policy, const std::string& lister, const std::string& why)>
+      inVain = {};
+  // Where ancestors may be besides. It must outlive the view.
+  const PolicyClusters* clusters = nullptr;  // nullptr: nowhere
 };
 
 // Safe for any number of threads.
@@ -60,14 +67,15 @@ class PolicyView {
   void noPolicies();  // the API server does not serve the type, and its CRD is not there
 
   // --- and of the types that policies ask for: as of protection::FactIndex
-  void upsert(const kube::Object& object, uint64_t generation);
-  void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation);
-  void know(const kube::GroupResource& type, const client::Knowledge& knowledge, uint64_t generation,
+  void upsert(const kube::Object& object, uint64_t generation, const std::string& cluster = {});
+  void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation,
+              const std::string& cluster = {});
+  void know(const protection::ClusterType& type, const client::Knowledge& knowledge, uint64_t generation,
             TimePoint now);
-  void cannotKnow(const kube::GroupResource& type, const std::string& why, uint64_t generation);
+  void cannotKnow(const protection::ClusterType& type, const std::string& why, uint64_t generation);
   void absent(const kube::GroupResource& type);
   void typesChanged();
-  void wantAncestors(const kube::GroupResource& type);
+  void wantAncestors(const protection::ClusterType& type);
   void tick(TimePoint now);  // what a broken watch told may be too old by now
 
   // --- what follows from it
@@ -83,6 +91,8 @@ class PolicyView {
   // There is a policy, or it is not known whether there is. Waits for nobody.
   bool mayHaveAny() const { return mayHaveAny_; }
   std::shared_ptr<const PolicySet> policies() const;
+  // Fails where lastout does not know a cluster by that name, with what to do.
+  tl::expected<const PolicyCluster*, std::string> clusterNamed(const std::string& name) const;
   // Reads more at once; `read` must not keep anything of it.
   void inspect(const std::function<void(const protection::FactIndex& facts)>& read) const;
 
@@ -99,7 +109,9 @@ class PolicyView {
   void changed() LASTOUT_REQUIRES(mutex_);
   void usePolicies() LASTOUT_REQUIRES(mutex_);
   void settle() LASTOUT_REQUIRES(mutex_);
-  std::string whyNot(const kube::GroupResource& type, const client::Knowledge& knowledge) const
+  void tellInVain(const kube::Object& lister) LASTOUT_EXCLUDES(mutex_);
+  std::string whyInVain(const kube::Object& lister) LASTOUT_REQUIRES(mutex_);
+  std::string whyNot(const protection::ClusterType& type, const client::Knowledge& knowledge) const
       LASTOUT_REQUIRES_SHARED(mutex_);
 
   const PolicyViewOptions options_;
@@ -114,8 +126,9 @@ class PolicyView {
   bool hasChanged_ LASTOUT_GUARDED_BY(mutex_) = false;  // `known_`, since policies_ was made of it
   bool areNone_ LASTOUT_GUARDED_BY(mutex_) = false;     // noPolicies()
   std::string whyUnknown_ LASTOUT_GUARDED_BY(mutex_) = "they have not been read yet";
-  std::map<kube::GroupResource, Followed> followed_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<protection::ClusterType, Followed> followed_ LASTOUT_GUARDED_BY(mutex_);
   TimePoint now_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> toldInVain_ LASTOUT_GUARDED_BY(mutex_);  // by uid
 };
 
 }  // namespace lastout::server

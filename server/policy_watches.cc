@@ -13,6 +13,8 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenRounds{20};  // between two rounds
 
+protection::ClusterType typeOf(const protection::WantedType& wanted) { return {wanted.cluster, wanted.type}; }
+
 }  // namespace
 
 PolicyWatches::PolicyWatches(std::shared_ptr<client::Access> access, const LiveView& live, PolicyView& view,
@@ -37,9 +39,14 @@ void PolicyWatches::round() {
   followPolicies();
   const std::vector<protection::WantedType> wanted = view_.wanted();
   std::erase_if(followed_, [&](const auto& one) {
-    return std::ranges::find(wanted, one.first, &protection::WantedType::type) == wanted.end();
+    return std::ranges::find(wanted, one.first, typeOf) == wanted.end();
   });
-  for (const protection::WantedType& type : wanted) follow(type);
+  for (const protection::WantedType& type : wanted) {
+    if (type.cluster.empty())
+      follow(type);
+    else
+      followElsewhere(type);
+  }
 }
 
 void PolicyWatches::followPolicies() {
@@ -48,7 +55,7 @@ void PolicyWatches::followPolicies() {
     const std::string path = client::collectionPath(*served);
     if (policies_.watcher && policies_.path == path) return;
     policies_.path = path;
-    begin(policies_, client::Content::Whole, audienceOfPolicies(*served));
+    begin(policies_, *access_, client::Content::Whole, audienceOfPolicies(*served));
   } else if (live_.isAbsent(type)) {
     policies_.watcher.reset();
     view_.noPolicies();
@@ -72,19 +79,38 @@ void PolicyWatches::follow(const protection::WantedType& wanted) {
     return;
   }
   absent_.erase(wanted.type);
-  const std::string path = client::collectionPath(*served);
-  Followed& followed = followed_[wanted.type];
+  follow(wanted, *served, *access_);
+}
+
+// There is no telling that a cluster which does not serve the type has none of its objects.
+void PolicyWatches::followElsewhere(const protection::WantedType& wanted) {
+  const auto fail = [&](const std::string& why) {
+    followed_.erase(typeOf(wanted));
+    view_.cannotKnow(typeOf(wanted), why, wanted.generation);
+  };
+  const auto cluster = view_.clusterNamed(wanted.cluster);
+  if (!cluster) return fail(cluster.error());
+  const auto served = (*cluster)->find(wanted.type);
+  if (!served) return fail(served.error());
+  follow(wanted, *served, (*cluster)->access());
+}
+
+void PolicyWatches::follow(const protection::WantedType& wanted, const kube::ResourceType& served,
+                           client::Access& access) {
+  const std::string path = client::collectionPath(served);
+  Followed& followed = followed_[typeOf(wanted)];
   if (followed.watcher && followed.path == path && followed.generation == wanted.generation) return;
   followed.path = path;
   followed.generation = wanted.generation;
-  begin(followed, wanted.withContent ? client::Content::Whole : client::Content::Metadata,
-        audienceFor(*served, wanted.generation));
+  begin(followed, access, wanted.withContent ? client::Content::Whole : client::Content::Metadata,
+        audienceFor(served, wanted));
 }
 
-void PolicyWatches::begin(Followed& followed, client::Content content, client::Audience audience) {
+void PolicyWatches::begin(Followed& followed, client::Access& access, client::Content content,
+                          client::Audience audience) {
   followed.watcher.reset();
   followed.watcher =
-      std::make_unique<client::Watcher>(access_->newServer(), client::WatchedType{followed.path, "", content},
+      std::make_unique<client::Watcher>(access.newServer(), client::WatchedType{followed.path, "", content},
                                         forOneMore(options_.watcher, options_.random), std::move(audience));
   followed.watcher->start();
 }
@@ -112,26 +138,30 @@ client::Audience PolicyWatches::audienceOfPolicies(const kube::ResourceType& typ
 }
 
 // What a Namespace or a CRD says may make another type wanted.
-client::Audience PolicyWatches::audienceFor(const kube::ResourceType& type, uint64_t generation) {
-  const bool wantsOthers = type.type == kube::crdType() || type.type == kube::GroupResource{"", "namespaces"};
+client::Audience PolicyWatches::audienceFor(const kube::ResourceType& type,
+                                            const protection::WantedType& wanted) {
+  const protection::ClusterType about = typeOf(wanted);
+  const uint64_t generation = wanted.generation;
+  const std::string called = "for policies, " + toString(about) + ": ";
+  const bool wantsOthers =
+      about == protection::ClusterType(kube::crdType()) || about == kube::GroupResource{"", "namespaces"};
   const auto told = [this, wantsOthers] {
     if (wantsOthers) rounds_.reconsider();
   };
-  return {[this, type, generation, told](client::StreamedObject object) {
-            view_.upsert(client::toObject(std::move(object), type), generation);
-            told();
-          },
-          [this, type, generation, told](const client::Removed& object) {
-            view_.remove({type.type, object.namespaceName, object.name}, object.uid, generation);
-            told();
-          },
-          [this, type, generation,
-           problems = ProblemLog(options_.log, "for policies, " + toString(type.type) + ": ",
-                                 "for policies, " + toString(type.type) + ": followed again")](
-              const client::Knowledge& knowledge) mutable {
-            view_.know(type.type, knowledge, generation, steady_clock::now());
-            problems.note(knowledge.why);
-          }};
+  return {
+      [this, type, about, generation, told](client::StreamedObject object) {
+        view_.upsert(client::toObject(std::move(object), type), generation, about.cluster);
+        told();
+      },
+      [this, about, generation, told](const client::Removed& object) {
+        view_.remove({about.type, object.namespaceName, object.name}, object.uid, generation, about.cluster);
+        told();
+      },
+      [this, about, generation, problems = ProblemLog(options_.log, called, called + "followed again")](
+          const client::Knowledge& knowledge) mutable {
+        view_.know(about, knowledge, generation, steady_clock::now());
+        problems.note(knowledge.why);
+      }};
 }
 
 }  // namespace lastout::server

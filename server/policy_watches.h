@@ -49,16 +49,18 @@ class PolicyWatches {
   void round();
   void followPolicies();
   void follow(const protection::WantedType& wanted);
-  void begin(Followed& followed, client::Content content, client::Audience audience);
+  void followElsewhere(const protection::WantedType& wanted);
+  void follow(const protection::WantedType& wanted, const kube::ResourceType& served, client::Access& access);
+  void begin(Followed& followed, client::Access& access, client::Content content, client::Audience audience);
   client::Audience audienceOfPolicies(const kube::ResourceType& type);
-  client::Audience audienceFor(const kube::ResourceType& type, uint64_t generation);
+  client::Audience audienceFor(const kube::ResourceType& type, const protection::WantedType& wanted);
 
   const std::shared_ptr<client::Access> access_;
   const LiveView& live_;
   PolicyView& view_;
   const PolicyWatchesOptions options_;
   Followed policies_;  // of the thread, as the next
-  std::map<kube::GroupResource, Followed> followed_;
+  std::map<protection::ClusterType, Followed> followed_;
   std::map<kube::GroupResource, uint64_t> absent_;  // by the generation in which that was told
   Rounds rounds_;
 };

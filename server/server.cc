@@ -44,8 +44,17 @@ DeferredDeletionStoreOptions storeOptions(const ServerOptions& options,
   return store;
 }
 
-PolicyViewOptions policyOptions(const ServerOptions& options) {
-  return {options.view.allowedAge, options.log};
+PolicyClustersOptions clusterOptions(const ServerOptions& options) {
+  PolicyClustersOptions clusters;
+  clusters.backoff = options.watcher.reflector.backoff;
+  clusters.random = options.random;
+  clusters.log = options.log;
+  return clusters;
+}
+
+PolicyViewOptions policyOptions(const ServerOptions& options, const PolicyClusters& clusters,
+                                decltype(PolicyViewOptions::inVain) inVain) {
+  return {options.view.allowedAge, options.log, std::move(inVain), &clusters};
 }
 
 PolicyWatchesOptions policyWatchesOptions(const ServerOptions& options) {
@@ -69,7 +78,10 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       options_(std::move(options)),
       metrics_(options_.version),
       view_(viewOptions(options_, [this](const admission::Weakening& news) { tellOf(news); })),
-      policies_(view_, policyOptions(options_)),
+      policyClusters_(options_.policyClusters, clusterOptions(options_)),
+      policies_(view_, policyOptions(options_, policyClusters_,
+                                     [this](const kube::ObjectMeta& policy, const std::string& lister,
+                                            const std::string& why) { tellOf(policy, lister, why); })),
       policyReviews_(access_, view_, policies_, options_.policies),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
@@ -132,6 +144,8 @@ kube::Result<void> Server::build() {
 void Server::start() {
   if (certificates_) certificates_->start();
   if (controller_) controller_->start();
+  policyClusters_.observe([this] { policyWatches_.reconsider(); });
+  policyClusters_.start();
   policyWatches_.start();
   watches_.observe([this] {
     policyWatches_.reconsider();
@@ -192,6 +206,13 @@ void Server::tellOf(const admission::Weakening& news) {
   Event event = eventOf(news);
   options_.log(Level::Warning, event.message + " (CriticalService " + news.service + ")");
   events_.tell(std::move(event));
+}
+
+// It stands as long as the object: each process with the controller role says it, whoever holds the Lease.
+void Server::tellOf(const kube::ObjectMeta& policy, const std::string& lister, const std::string& why) {
+  if (!controller_) return;
+  events_.tell({std::string(protection::kPolicyApiVersion), std::string(protection::kPolicyKind), policy.name,
+                policy.uid, true, "NotProtected", lister + " " + why, lister});
 }
 
 Health Server::health() const {
@@ -255,9 +276,10 @@ void Server::stop(std::chrono::milliseconds grace) {
   deferredDeletions_.finish(grace);
   access_->stop();
   if (controller_) controller_->end();
-  reads_.stop();  // these two may be waited for
+  reads_.stop();  // these may be waited for
   services_.stop();
   policyReviews_.stop();
+  policyClusters_.stop();
   rights_.stop();
   if (controller_) controller_->stop();
   deferredDeletions_.stop();

@@ -19,6 +19,7 @@
 #include "server/event_writer.h"
 #include "server/live_view.h"
 #include "server/metrics.h"
+#include "server/policy_clusters.h"
 #include "server/policy_reviews.h"
 #include "server/policy_view.h"
 #include "server/policy_watches.h"
@@ -75,12 +76,14 @@ class Server {
   bool knowsCertificate() const { return !certificates_ || certificates_->isKnown(); }
   void tellOf(const DeferredDeletionEvent& news);
   void tellOf(const admission::Weakening& news);
+  void tellOf(const kube::ObjectMeta& policy, const std::string& lister, const std::string& why);
   void noteValidity(const std::string& certificate);
 
   const std::shared_ptr<client::Access> access_;
   const ServerOptions options_;
   Metrics metrics_;
   LiveView view_;
+  PolicyClusters policyClusters_;
   PolicyView policies_;
   PolicyReviews policyReviews_;
   ConfirmingReads reads_;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "admission/deferred_deletion.h"
 #include "admission/http_server.h"
@@ -18,6 +19,7 @@
 #include "server/lease_holder.h"
 #include "server/live_view.h"
 #include "server/log.h"
+#include "server/policy_clusters.h"
 #include "server/reviews.h"
 #include "server/webhook_configuration.h"
 #include "server/webhook_probe.h"
@@ -53,6 +55,8 @@ struct ServerOptions {
   // deletion is that of a simulated database.
   bool holdsPolicies = false;
   protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
+  // Where ancestors may be that policies name, besides the cluster itself; the names differ.
+  std::vector<NamedCluster> policyClusters;
   Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
   std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
   std::string version;                    // of the program, for the metrics

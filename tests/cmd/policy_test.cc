@@ -154,6 +154,25 @@ TEST_F(PolicyCommand, ItsCommandsHaveHelpWithExamples) {
   }
 }
 
+TEST_F(PolicyCommand, SaysOnWhichClusterAncestorsAre) {
+  const Ran ran = testing::lastout({"policy", "show", "appcat", "--ancestor-cluster", "control-plane"});
+  EXPECT_EQ(ran.exitCode, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("an ancestor on cluster control-plane with "
+                              "spec.parameters.backup.deletionProtection: true"),
+                    HasSubstr("webhook       DELETE, when an ancestor on cluster control-plane"),
+                    HasSubstr("(it needs an object on cluster control-plane, which serve --policy-cluster "
+                              "makes known)")));
+  const Ran yaml =
+      testing::lastout({"policy", "show", "appcat", "--ancestor-cluster", "control-plane", "-o", "yaml"});
+  EXPECT_EQ(testing::lastout({{"policy", "show", "-"}, yaml.out}).out, ran.out);
+  const Ran none = testing::lastout({"policy", "show", "karmada", "--ancestor-cluster", "control-plane"});
+  EXPECT_EQ(none.exitCode, 2);
+  EXPECT_THAT(none.err, HasSubstr("--ancestor-cluster: none of these policies asks for an ancestor"));
+  EXPECT_THAT(testing::lastout({"policy", "show", "appcat", "--ancestor-cluster", "A B"}).err,
+              HasSubstr("ancestor.cluster must be a DNS label"));
+}
+
 TEST_F(PolicyCommand, ShowsThePostureOfAKatalog) {
   const Ran ran = testing::lastout({"policy", "show", write("katalog.yaml", kKatalog)});
   EXPECT_EQ(ran.exitCode, 0);

@@ -34,6 +34,15 @@ TEST(ServeRolesTest, AnotherRoleThanTheTwoIsRefused) {
   EXPECT_THAT(ran.err, AllOf(HasSubstr("--roles"), HasSubstr("webhook"), HasSubstr("controller")));
 }
 
+TEST(ServePolicyClusterTest, ANameAndAKubeconfigAreNeeded) {
+  expectServeRefuses({"--policy-cluster", "control-plane"},
+                     "--policy-cluster: write it as NAME=KUBECONFIG, not \"control-plane\"");
+  expectServeRefuses({"--policy-cluster", "control-plane="}, "write it as NAME=KUBECONFIG");
+  expectServeRefuses({"--policy-cluster", "Control.Plane=a"},
+                     "\"Control.Plane\" is no name of a cluster: it must be a DNS label");
+  expectServeRefuses({"--policy-cluster", "a=b", "--policy-cluster", "a=c"}, "two clusters are named a");
+}
+
 // What there is to complain about is the kubeconfig alone.
 TEST(ServeRolesTest, BothRolesAreTheDefault) {
   for (const std::vector<std::string>& arguments :
@@ -53,7 +62,8 @@ TEST(ServeRolesTest, WhatARoleHasNoUseForIsRefused) {
     expectServeRefuses(arguments, option.substr(0, option.find('=')) + ": ");
   }
   const std::vector<std::string> controller{"--roles", "controller", "--tls-secret", "a/b"};
-  for (const std::string option : {"--listen=127.0.0.1:0", "--deny-status=429"}) {
+  for (const std::string option :
+       {"--listen=127.0.0.1:0", "--deny-status=429", "--policy-cluster=control-plane=config"}) {
     std::vector<std::string> arguments = controller;
     arguments.push_back(option);
     expectServeRefuses(arguments, option.substr(0, option.find('=')) + ": ");

@@ -116,6 +116,9 @@ TEST(Chart, HasTheComponentsAsValues) {
   values["holdsPolicies"] = true;
   expectEqual(overlay("holds-policies", ""), byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
+  values["policyCluster"] = true;
+  expectEqual(overlay("policy-cluster", ""), byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
   values["keepsWorks"] = false;
   values["carriesOutDependencies"] = false;
   expectEqual(overlay("", without("ClusterRole", "lastout-keeps-works") + "," +

@@ -153,6 +153,66 @@ TEST_F(Ancestors, WhatIsNotKnownWellEnoughIsNeverAnAbsence) {
   EXPECT_EQ(of(claim("")).kind, Kind::Unknown);
 }
 
+constexpr const char* kByCompositeElsewhere = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
+  when:
+  - ancestor:
+      groupLabel: appcat.vshn.io/ownergroup
+      versionLabel: appcat.vshn.io/ownerapiversion
+      kindLabel: appcat.vshn.io/ownerkind
+      nameLabel: appcat.vshn.io/ownercomposite
+      cluster: control-plane
+      field: {path: spec.parameters.backup.deletionProtection, whenAbsent: Protected}
+)";
+
+class AncestorsElsewhere : public Ancestors {
+ public:
+  AncestorsElsewhere() {
+    told.index.setPolicies({elsewhere});
+    told.tell(space(kOwnerLabels));
+    told.knowAll();
+  }
+  AncestorState on(const std::string& yaml) {
+    const AskedAbout asked(testing::object(yaml, told.types));
+    return told.index.ancestor(*elsewhere.when[0].ancestor, asked.request);
+  }
+
+  const DeletionPolicy elsewhere = policyOf(kByCompositeElsewhere, "appcat");
+};
+
+TEST_F(AncestorsElsewhere, ItsTypeIsWantedThereAndTheNamespaceHere) {
+  std::vector<std::string> wanted;
+  for (const WantedType& type : told.index.wanted())
+    wanted.push_back(toString(ClusterType(type.cluster, type.type)));
+  EXPECT_THAT(wanted,
+              ElementsAre("namespaces", "xvshnpostgresqls.vshn.appcat.vshn.io on cluster control-plane"));
+}
+
+TEST_F(AncestorsElsewhere, TheCompositeThereDecides) {
+  told.tell(composite("{}"));
+  EXPECT_EQ(on(claim(kOwnerLabels)).kind, Kind::Gone) << "one of that name here does not count";
+  told.tellOn("control-plane", composite("{}"));
+  for (const std::string& object : {claim(kOwnerLabels), claim(""), space(kOwnerLabels)}) {
+    EXPECT_EQ(on(object).kind, Kind::Protects);
+    EXPECT_EQ(on(object).detail, "xvshnpostgresqls.vshn.appcat.vshn.io/pg on cluster control-plane");
+  }
+  told.tellOn("control-plane", composite("{parameters: {backup: {deletionProtection: false}}}"));
+  EXPECT_EQ(on(claim(kOwnerLabels)).kind, Kind::Frees);
+  told.index.remove({kComposites, "", "pg"}, "u-pg", *told.generationOf(kComposites, "control-plane"),
+                    "control-plane");
+  EXPECT_EQ(on(claim(kOwnerLabels)).kind, Kind::Gone);
+}
+
+TEST_F(AncestorsElsewhere, WhatCannotBeReadThereProtects) {
+  told.tellOn("control-plane", composite("{parameters: {backup: {deletionProtection: false}}}"));
+  told.doubt(kComposites, "what is known of them is too old", "control-plane");
+  EXPECT_EQ(on(claim(kOwnerLabels)).kind, Kind::Unknown);
+  EXPECT_THAT(on(claim(kOwnerLabels)).detail,
+              HasSubstr("on cluster control-plane: what is known of them is too old"));
+  told.unreachable["control-plane"] = "cluster control-plane cannot be read: refused";
+  EXPECT_EQ(on(claim(kOwnerLabels)).kind, Kind::Unknown);
+  EXPECT_EQ(on(claim(kOwnerLabels)).detail, "cluster control-plane cannot be read: refused");
+}
+
 TEST_F(Ancestors, ATypeThatNoNamespaceNamesIsFollowedWhenItIsAskedFor) {
   const std::string gizmo = definitionText("example.com", "gizmos", "Gizmo", false);
   testing::objects(gizmo, told.types);
@@ -160,7 +220,7 @@ TEST_F(Ancestors, ATypeThatNoNamespaceNamesIsFollowedWhenItIsAskedFor) {
       "appcat.vshn.io/ownercomposite: g, appcat.vshn.io/ownerkind: Gizmo, "
       "appcat.vshn.io/ownergroup: example.com, appcat.vshn.io/ownerapiversion: v1");
   EXPECT_THAT(of(owned).detail, HasSubstr("gizmos.example.com is not followed"));
-  told.index.wantAncestors({"example.com", "gizmos"});
+  told.index.wantAncestors(kube::GroupResource{"example.com", "gizmos"});
   EXPECT_THAT(of(owned).detail, HasSubstr("has not been read yet"));
   told.knowAll();
   EXPECT_EQ(of(owned).kind, Kind::Gone);

@@ -36,8 +36,7 @@ class NoFacts : public Facts {
   Count active(Activity /*activity*/, const Request& /*request*/) const override {
     testing::stop("a local case asked for what is active");
   }
-  std::string lister(const ListedBy& /*listedBy*/, const Request& /*request*/,
-                     std::optional<std::string>& /*unknown*/) const override {
+  Listers listers(const ListedBy& /*listedBy*/, const Request& /*request*/) const override {
     testing::stop("a local case asked for a lister");
   }
 };

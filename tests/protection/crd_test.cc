@@ -49,6 +49,7 @@ constexpr const char* kWithObjects = R"(  objects: []
       versionLabel: a/v
       kindLabel: a/k
       nameLabel: a/n
+      cluster: c
       orOfNamespace: false
       field: {path: spec.a, equals: 3, whenAbsent: Unprotected}
     children:
@@ -87,7 +88,10 @@ constexpr const char* kListed = R"(  listedBy:
     name: f
     names: g
     matchLabels: h
-    inOwnNamespace: true
+    matchNamespace: i
+    matchController: j
+    in: OwnNamespace
+    because: ["by {k.l}"]
 )";
 
 constexpr const char* kEveryHold = R"(  objects: [{resources: [{group: a.b, resource: cs}]}]

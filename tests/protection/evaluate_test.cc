@@ -215,9 +215,9 @@ TEST(Judge, AListerProtects) {
   ToldFacts facts;
   const Asked asked(deployment(""));
   EXPECT_FALSE(judge(policy, asked.request, facts));
-  facts.listerName = "protections.example.com/sample";
+  facts.listersTold = {1, "protections.example.com/sample", "sample", "", "", std::nullopt};
   EXPECT_EQ(judge(policy, asked.request, facts)->reason, "protections.example.com/sample lists it");
-  facts.listerUnknown = "forbidden";
+  facts.listersTold.unknown = "forbidden";
   EXPECT_TRUE(judge(policy, asked.request, facts)->isUncertain);
 }
 

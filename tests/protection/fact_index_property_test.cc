@@ -49,7 +49,7 @@ constexpr const char* kAskingPolicies[] = {
 )",
     R"(  listedBy:
     {group: t.io, resource: things, selectors: spec.uses, apiVersion: apiVersion, kind: kind, name: name,
-     matchLabels: labels, inOwnNamespace: true}
+     matchLabels: labels, in: OwnNamespace}
 )",
 };
 
@@ -188,16 +188,18 @@ class Search {
     });
   }
 
-  std::string lister(const ListedBy& by, const Object& of) const {
-    std::string first;
+  Listers listers(const ListedBy& by, const Object& of) const {
+    Listers found;
     const Object* smallest = nullptr;
     for (const Object& one : objects_) {
       if (one.key.type != by.type || !lists(by, one, of)) continue;
+      ++found.count;
       if (smallest == nullptr || one.key < smallest->key) smallest = &one;
     }
-    if (smallest == nullptr) return "";
+    if (smallest == nullptr) return found;
     const std::string& space = smallest->key.namespaceName;
-    return smallest->key.type.resource + "/" + (space.empty() ? "" : space + "/") + smallest->key.name;
+    found.first = smallest->key.type.resource + "/" + (space.empty() ? "" : space + "/") + smallest->key.name;
+    return found;
   }
 
  private:
@@ -250,7 +252,7 @@ class Search {
                       const Object& lister, const Object& of) {
     if (kube::groupOf(by.apiVersion.textIn(selector)) != of.key.type.group) return false;
     if (by.kind.textIn(selector) != of.kind) return false;
-    if (by.inOwnNamespace && lister.key.namespaceName != of.key.namespaceName) return false;
+    if (by.in == ListedIn::OwnNamespace && lister.key.namespaceName != of.key.namespaceName) return false;
     if (by.namespaceName) {
       const std::string_view space = by.namespaceName->textIn(selector);
       if (!space.empty() && space != of.key.namespaceName) return false;
@@ -320,10 +322,11 @@ class Histories : public ::testing::Test {
     const Search search(objects, told.types);
     for (const DeletionPolicy& policy : policies) {
       if (policy.listedBy) {
-        std::optional<std::string> unknown;
-        EXPECT_EQ(told.index.lister(*policy.listedBy, asked.request, unknown),
-                  search.lister(*policy.listedBy, of));
-        EXPECT_FALSE(unknown);
+        const Listers said = told.index.listers(*policy.listedBy, asked.request);
+        const Listers found = search.listers(*policy.listedBy, of);
+        EXPECT_EQ(said.first, found.first);
+        EXPECT_EQ(said.count, found.count);
+        EXPECT_FALSE(said.unknown);
       }
       for (const Case& one : policy.when) compare(one, asked, search, isThere);
     }
@@ -344,7 +347,7 @@ class Histories : public ::testing::Test {
         }
         ++kinds[found.kind];
       } else {
-        told.index.wantAncestors({"t.io", "owners"});
+        told.index.wantAncestors(kube::GroupResource{"t.io", "owners"});
         follow();
       }
     }

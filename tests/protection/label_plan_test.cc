@@ -101,10 +101,7 @@ class StrictObject {
     }
     Count children(const ChildrenTest& /*test*/, const Request& /*request*/) const override { return {}; }
     Count active(Activity /*activity*/, const Request& /*request*/) const override { return {}; }
-    std::string lister(const ListedBy& /*listedBy*/, const Request& /*request*/,
-                       std::optional<std::string>& /*unknown*/) const override {
-      return "";
-    }
+    Listers listers(const ListedBy& /*listedBy*/, const Request& /*request*/) const override { return {}; }
   };
 
   DeletionPolicy policy_;

@@ -32,7 +32,7 @@ constexpr const char* kUsages = R"(  listedBy:
     kind: kind
     name: resourceRef.name
     matchLabels: resourceSelector.matchLabels
-    inOwnNamespace: true
+    in: OwnNamespace
 )";
 
 class Listed : public ::testing::Test {
@@ -48,12 +48,14 @@ class Listed : public ::testing::Test {
         testing::object("apiVersion: " + std::string(apiVersion) + "\nkind: " + std::string(kind) +
                             "\nmetadata: {name: " + std::string(name) + std::string(rest) + "}\n",
                         told.types));
-    unknown.reset();
-    return told.index.lister(*policy.listedBy, asked.request, unknown);
+    listers = told.index.listers(*policy.listedBy, asked.request);
+    unknown = listers.unknown;
+    return listers.first;
   }
 
   DeletionPolicy policy;
   std::optional<std::string> unknown;
+  Listers listers;  // of the last question
   ToldIndex told{
       definitionText("example.com", "resourcedeletionprotections", "ResourceDeletionProtection", false) +
       definitionText("example.com", "usages", "Usage", true)};
@@ -124,13 +126,15 @@ TEST_F(Listed, AsListersComeAndGo) {
   EXPECT_TRUE(unknown);
 }
 
+// A Usage in namespace shop.
+std::string usage(const std::string& name, const std::string& of, const std::string& rest = "",
+                  const std::string& meta = "") {
+  return "apiVersion: example.com/v1\nkind: Usage\nmetadata: {name: " + name + ", namespace: shop, uid: u-" +
+         name + meta + "}\nspec: {of: {apiVersion: v1, kind: Secret, " + of + "}" + rest + "}\n";
+}
+
 TEST_F(Listed, ByReferenceOrByLabelsInItsOwnNamespace) {
   follow(kUsages);
-  const auto usage = [](const std::string& name, const std::string& of) {
-    return "apiVersion: example.com/v1\nkind: Usage\nmetadata: {name: " + name +
-           ", namespace: shop, uid: u-" + name + "}\nspec: {of: {apiVersion: v1, kind: Secret, " + of +
-           "}}\n";
-  };
   told.tell(usage("by-name", "resourceRef: {name: key}"));
   told.tell(usage("by-labels", "resourceSelector: {matchLabels: {app: web, tier: front}}"));
   EXPECT_EQ(lister("v1", "Secret", "key", ", namespace: shop"), "usages/shop/by-name");
@@ -142,6 +146,93 @@ TEST_F(Listed, ByReferenceOrByLabelsInItsOwnNamespace) {
   told.tell(usage("by-labels", "resourceRef: {name: other}, resourceSelector: {matchLabels: {app: web}}"));
   EXPECT_EQ(lister("v1", "Secret", "x", ", namespace: shop, labels: {app: web}"), "")
       << "a reference is what the selector came to";
+}
+
+constexpr const char* kUsagesElsewhere = R"(  listedBy:
+    group: example.com
+    resource: usages
+    selectors: spec.of
+    apiVersion: apiVersion
+    kind: kind
+    namespace: resourceRef.namespace
+    name: resourceRef.name
+    matchLabels: resourceSelector.matchLabels
+    matchNamespace: resourceSelector.namespace
+    matchController: resourceSelector.matchControllerRef
+    in: OwnUnlessNamed
+    because:
+    - by resource {spec.by.kind}/{spec.by.resourceRef.name}
+    - 'with reason: "{spec.reason}"'
+)";
+
+TEST_F(Listed, InTheNamespaceThatTheSelectorNamesOrElseInItsOwn) {
+  follow(kUsagesElsewhere);
+  told.tell(usage("own", "resourceRef: {name: key}"));
+  EXPECT_EQ(lister("v1", "Secret", "key", ", namespace: shop"), "usages/shop/own");
+  EXPECT_EQ(lister("v1", "Secret", "key", ", namespace: blog"), "");
+  EXPECT_EQ(lister("v1", "Secret", "key"), "") << "what is cluster-scoped is in no namespace";
+  told.tell(usage("own", "resourceRef: {name: key, namespace: blog}"));
+  EXPECT_EQ(lister("v1", "Secret", "key", ", namespace: shop"), "");
+  EXPECT_EQ(lister("v1", "Secret", "key", ", namespace: blog"), "usages/shop/own");
+  told.tell(usage("own", "resourceSelector: {namespace: blog, matchLabels: {app: web}}"));
+  EXPECT_EQ(lister("v1", "Secret", "x", ", namespace: shop, labels: {app: web}"), "");
+  EXPECT_EQ(lister("v1", "Secret", "x", ", namespace: blog, labels: {app: web}"), "usages/shop/own");
+}
+
+std::string ownedBy(const std::string& uid, const std::string& controller = "true") {
+  return ", ownerReferences: [{apiVersion: example.com/v1, kind: X, name: x, uid: " + uid +
+         ", controller: " + controller + "}]";
+}
+
+TEST_F(Listed, ASelectorMayAskForTheListersController) {
+  follow(kUsagesElsewhere);
+  const std::string of = "resourceSelector: {matchControllerRef: true}";
+  told.tell(usage("same", of, "", ownedBy("u-x")));
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop" + ownedBy("u-x")), "usages/shop/same");
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop" + ownedBy("u-y")), "") << "another controller";
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop" + ownedBy("u-x", "false")), "") << "an owner";
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop"), "") << "no controller";
+  told.tell(usage("same", of));
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop"), "") << "neither has one";
+  told.tell(usage("same", "resourceSelector: {matchControllerRef: true, matchLabels: {app: web}}", "",
+                  ownedBy("u-x")));
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop, labels: {app: web}" + ownedBy("u-x")),
+            "usages/shop/same");
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop, labels: {app: web}"), "");
+  EXPECT_EQ(lister("v1", "Secret", "a", ", namespace: shop" + ownedBy("u-x")), "");
+}
+
+TEST_F(Listed, TheFirstIsNamedAndSaysWhyAndAllAreCounted) {
+  follow(kUsagesElsewhere);
+  const std::string of = "resourceRef: {name: key}";
+  told.tell(usage("b", of, ", reason: \"in production\""));
+  lister("v1", "Secret", "key", ", namespace: shop");
+  EXPECT_EQ(listers.count, 1U);
+  EXPECT_EQ(listers.name, "b");
+  EXPECT_EQ(listers.namespaceName, "shop");
+  EXPECT_EQ(listers.because, "with reason: \"in production\"");
+  told.tell(usage("a", of, ", reason: r, by: {kind: App, resourceRef: {name: web}}"));
+  told.tell(usage("c", "resourceSelector: {matchLabels: {app: web}}"));
+  lister("v1", "Secret", "key", ", namespace: shop, labels: {app: web}");
+  EXPECT_EQ(listers.count, 3U) << "by a reference and by labels";
+  EXPECT_EQ(listers.name, "a");
+  EXPECT_EQ(listers.because, "by resource App/web") << "before the reason";
+  told.tell(usage("a", of, ", by: {kind: App, resourceSelector: {matchLabels: {app: web}}}"));
+  lister("v1", "Secret", "key", ", namespace: shop");
+  EXPECT_EQ(listers.because, "") << "no name, and no reason";
+}
+
+TEST_F(Listed, ItIsSaidThatANamespacedListerDoesNotProtectWhatIsClusterScoped) {
+  follow(kUsagesElsewhere);
+  const auto inVain = [&](const std::string& text) {
+    return told.index.listedInVain(testing::object(text, told.types));
+  };
+  EXPECT_THAT(inVain(usage("u", "resourceRef: {name: key}")), ::testing::IsEmpty());
+  EXPECT_THAT(inVain("apiVersion: example.com/v1\nkind: Usage\nmetadata: {name: u, namespace: shop, uid: u}\n"
+                     "spec: {of: {apiVersion: v1, kind: Namespace, resourceRef: {name: shop}}}\n"),
+              ::testing::ElementsAre("Namespace"));
+  follow(kProtections);
+  EXPECT_THAT(inVain(kSample), ::testing::IsEmpty()) << "cluster-scoped itself";
 }
 
 TEST_F(Listed, AnObjectThatListsTooMuchMakesItUnknown) {

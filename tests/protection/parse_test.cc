@@ -75,6 +75,7 @@ TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
       versionLabel: example.com/version
       kindLabel: example.com/kind
       nameLabel: example.com/name
+      cluster: control-plane
       field: {path: spec.protected}
   - children:
     - {group: db.example.com, resource: grants, field: spec.databaseRef.name, namespaceField: spec.databaseRef.namespace}
@@ -84,11 +85,36 @@ TEST(ParsePolicy, ReadsWhatNeedsOtherObjects) {
 )");
   EXPECT_FALSE(policy.when[0].isLocal());
   EXPECT_EQ(policy.when[0].ancestor->nameLabel, "example.com/name");
+  EXPECT_EQ(policy.when[0].ancestor->cluster, "control-plane");
   ASSERT_EQ(policy.when[1].children.size(), 3U);
   EXPECT_EQ(toString(policy.when[1].children[0].name), "spec.databaseRef.name");
   EXPECT_EQ(policy.when[1].children[1].by, ChildrenTest::By::Label);
   EXPECT_EQ(policy.when[1].children[2].by, ChildrenTest::By::OwnerReference);
   EXPECT_EQ(policy.when[2].activity, Activity::Pods);
+}
+
+TEST(ParsePolicy, ReadsWhatObjectsList) {
+  const DeletionPolicy policy = policyOf(R"(  listedBy:
+    group: example.com
+    resource: uses
+    apiVersion: apiVersion
+    kind: kind
+    matchNamespace: selector.namespace
+    matchController: selector.sameController
+    in: OwnUnlessNamed
+    because: ['used by {spec.by.kind} {spec.by.name}!', no field]
+  message: 'in use by {count}, as {listerNamespace}/{listerName} says{because}'
+)");
+  const ListedBy& listed = *policy.listedBy;
+  EXPECT_EQ(toString(*listed.matchNamespace), "selector.namespace");
+  EXPECT_EQ(toString(*listed.matchController), "selector.sameController");
+  EXPECT_EQ(listed.in, ListedIn::OwnUnlessNamed);
+  ASSERT_EQ(listed.because.size(), 2U);
+  ASSERT_EQ(listed.because[0].size(), 5U);
+  EXPECT_EQ(listed.because[0][0].text, "used by ");
+  EXPECT_EQ(toString(*listed.because[0][1].field), "spec.by.kind");
+  EXPECT_EQ(listed.because[0][4].text, "!");
+  EXPECT_EQ(listed.because[1][0].text, "no field");
 }
 
 constexpr const char* kPods = "  objects: [{resources: [{resource: pods}]}]\n";
@@ -237,6 +263,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "  objects: [{resources: [{resource: pods}], labelSelector: {matchExpressions: [{key: a, "
                 "operator: Like}]}}]\n",
                 "Like"},
+        Mistake{"Cluster",
+                "  objects: [{resources: [{resource: pods}]}]\n"
+                "  when: [{ancestor: {groupLabel: a/g, versionLabel: a/v, kindLabel: a/k, nameLabel: a/n, "
+                "cluster: Control.Plane, field: {path: spec.a}}}]\n",
+                "spec.when[0].ancestor.cluster must be a DNS label"},
+        Mistake{"ListersOfNone", "  objects: [{resources: [{resource: pods}]}]\n  message: '{count} users'\n",
+                "spec.message has {count}, {listerName}, {listerNamespace} or {because}"},
+        Mistake{"Because", "  listedBy: {resource: pods, apiVersion: a, kind: b, because: ['by {spec.by']}\n",
+                "spec.listedBy.because has a { without a }"},
+        Mistake{"PathOfBecause",
+                "  listedBy: {resource: pods, apiVersion: a, kind: b, because: ['by {spec..by}']}\n",
+                "spec.listedBy.because must be keys with dots between them"},
+        Mistake{"ListedIn", "  listedBy: {resource: pods, apiVersion: a, kind: b, in: Here}\n",
+                "spec.listedBy.in"},
         Mistake{"UnknownField", "  objects: [{resources: [{resource: pods}]}]\n  wen: []\n",
                 "spec.\"wen\" is no known field"},
         Mistake{"EmptyCase", "  objects: [{resources: [{resource: pods}]}]\n  when: [{}]\n",

@@ -63,6 +63,26 @@ TEST(Placement, SaysWhatIsOutOfReach) {
   EXPECT_THAT(placesOf(kDeployments), Not(Contains("out of reach: eviction of a Pod")));
 }
 
+TEST(Placement, SaysOnWhichClusterAnAncestorIs) {
+  const std::vector<Placement> all = placementsOf(
+      policyOf(std::string(kDeployments) +
+               "  when: [{ancestor: {groupLabel: a/g, versionLabel: a/v, kindLabel: a/k, nameLabel: a/n, "
+               "cluster: control-plane, field: {path: spec.on}}}]\n"),
+      PolicyMode::ApiServer);
+  EXPECT_EQ(all.front().place, Place::Webhook);
+  EXPECT_EQ(all.front().part, "DELETE, when an ancestor on cluster control-plane with spec.on: true");
+  EXPECT_EQ(all.front().why,
+            "it needs an object on cluster control-plane, which serve --policy-cluster makes known");
+}
+
+TEST(Placement, SaysThatANamespacedListerIsConfined) {
+  const std::string listed = "  listedBy: {group: a.b, resource: uses, apiVersion: apiVersion, kind: kind";
+  const auto confined = Contains("out of reach: cluster-scoped objects that namespaced uses.a.b list");
+  EXPECT_THAT(placesOf(listed + ", in: OwnNamespace}\n"), confined);
+  EXPECT_THAT(placesOf(listed + ", in: OwnUnlessNamed}\n"), confined);
+  EXPECT_THAT(placesOf(listed + "}\n"), Not(confined));
+}
+
 TEST(Placement, AHeldObjectIsTheControllers) {
   EXPECT_THAT(
       placesOf(std::string(kDeployments) +

@@ -16,6 +16,7 @@ namespace lastout::protection {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::StartsWith;
@@ -138,7 +139,8 @@ TEST(KarmadaObjectsProfile, ReadsTheFieldsOfResourceDeletionProtection) {
   ToldFacts facts;
   const Asked asked(objectOf("apps/v1", "Deployment", ""));
   EXPECT_FALSE(isDenied("karmada-objects", asked, facts));
-  facts.listerName = "resourcedeletionprotections.policy.karmada.io/sample";
+  facts.listersTold = {1,           "resourcedeletionprotections.policy.karmada.io/sample", "sample", "", "",
+                       std::nullopt};
   EXPECT_THAT(verdict("karmada-objects", asked, facts)->message, HasSubstr("/sample lists it"));
 }
 
@@ -360,10 +362,26 @@ TEST(UsageProfile, WhatAUsageNamesIsInUse) {
   ToldFacts facts;
   const Asked asked(objectOf("apps/v1", "Deployment", ""));
   EXPECT_FALSE(isDenied("usage", asked, facts));
-  facts.listerName = "usages.protection.crossplane.io/default/db";
+  facts.listersTold = {2, "usages/default/db", "db", "default", "by resource App/web", std::nullopt};
   const auto denial = verdict("usage", asked, facts);
-  EXPECT_THAT(denial->message,
-              AllOf(HasSubstr("in use"), HasSubstr("usages.protection.crossplane.io/default/db")));
+  EXPECT_EQ(denial->message,
+            "This resource is in-use by 2 usage(s), including the *v1beta1.Usage \"db\" (in namespace "
+            "\"default\") by resource App/web.");
+  EXPECT_EQ(denial->code, 409);
+  facts.listersTold.because.clear();
+  EXPECT_THAT(verdict("usage", asked, facts)->message, EndsWith("\"db\" (in namespace \"default\")."));
+  facts.listersTold.unknown = "they have not been read yet";
+  EXPECT_THAT(verdict("usage", asked, facts)->message, HasSubstr("they have not been read yet"));
+}
+
+TEST(UsageProfile, AClusterUsageIsNamedWithoutANamespace) {
+  ToldFacts facts;
+  facts.listersTold = {1, "clusterusages/fn", "fn", "", "with reason: \"all functions\"", std::nullopt};
+  const Asked asked(objectOf("v1", "Namespace", ""));
+  const auto denial = judge(profile("usage").at(1), asked.request, facts);
+  EXPECT_EQ(denial->message,
+            "This resource is in-use by 1 usage(s), including the *v1beta1.ClusterUsage \"fn\" with reason: "
+            "\"all functions\".");
   EXPECT_EQ(denial->code, 409);
 }
 
@@ -371,13 +389,17 @@ TEST(UsageProfile, BothTypesOfUsageCount) {
   const std::vector<DeletionPolicy> policies = profile("usage");
   ASSERT_EQ(policies.size(), 2U);
   EXPECT_EQ(toString(policies[0].listedBy->type), "usages.protection.crossplane.io");
-  EXPECT_TRUE(policies[0].listedBy->inOwnNamespace);
+  EXPECT_EQ(policies[0].listedBy->in, ListedIn::OwnUnlessNamed);
+  EXPECT_EQ(toString(*policies[0].listedBy->namespaceName), "resourceRef.namespace");
+  EXPECT_EQ(toString(*policies[0].listedBy->matchNamespace), "resourceSelector.namespace");
   EXPECT_EQ(toString(policies[1].listedBy->type), "clusterusages.protection.crossplane.io");
-  EXPECT_FALSE(policies[1].listedBy->inOwnNamespace);
+  EXPECT_EQ(policies[1].listedBy->in, ListedIn::AnyNamespace);
   for (const DeletionPolicy& policy : policies) {
     EXPECT_EQ(toString(policy.listedBy->selectors), "spec.of");
     EXPECT_EQ(toString(*policy.listedBy->name), "resourceRef.name");
     EXPECT_EQ(toString(*policy.listedBy->matchLabels), "resourceSelector.matchLabels");
+    EXPECT_EQ(toString(*policy.listedBy->matchController), "resourceSelector.matchControllerRef");
+    EXPECT_EQ(policy.webhookName, "nousages.protection.crossplane.io");
   }
 }
 

@@ -17,8 +17,7 @@ class ToldFacts : public Facts {
   AncestorState ancestorState;
   std::map<kube::GroupResource, Count> counts;  // of children
   std::map<Activity, Count> activities;
-  std::string listerName;
-  std::optional<std::string> listerUnknown;
+  Listers listersTold;
 
   AncestorState ancestor(const AncestorTest& /*test*/, const Request& /*request*/) const override {
     return ancestorState;
@@ -31,10 +30,8 @@ class ToldFacts : public Facts {
     const auto found = activities.find(activity);
     return found == activities.end() ? Count() : found->second;
   }
-  std::string lister(const ListedBy& /*listedBy*/, const Request& /*request*/,
-                     std::optional<std::string>& unknown) const override {
-    unknown = listerUnknown;
-    return listerName;
+  Listers listers(const ListedBy& /*listedBy*/, const Request& /*request*/) const override {
+    return listersTold;
   }
 };
 

@@ -1,6 +1,7 @@
 // A FactIndex that is told objects as YAML, with the types that its test serves.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,13 +33,20 @@ class ToldIndex {
   }
 
   // What watches tell of a type that the index wants; of another one it is not told.
-  std::optional<uint64_t> generationOf(const kube::GroupResource& type) const {
+  std::optional<uint64_t> generationOf(const kube::GroupResource& type,
+                                       const std::string& cluster = {}) const {
     for (const WantedType& wanted : index.wanted())
-      if (wanted.type == type) return wanted.generation;
+      if (wanted.type == type && wanted.cluster == cluster) return wanted.generation;
     return std::nullopt;
   }
   void tell(std::string_view yaml) {
     for (const kube::Object& object : testing::objects(yaml, types)) tell(object);
+  }
+  // The same on another cluster, which serves the same types.
+  void tellOn(const std::string& cluster, std::string_view yaml) {
+    for (const kube::Object& object : testing::objects(yaml, types))
+      if (const auto generation = generationOf(object.key.type, cluster))
+        index.upsert(object, *generation, cluster);
   }
   void tell(const kube::Object& object) {
     if (const auto generation = generationOf(object.key.type)) index.upsert(object, *generation);
@@ -48,16 +56,22 @@ class ToldIndex {
   }
   // All types are known now, but those of which `tell` is told otherwise afterwards.
   void knowAll() {
-    for (const WantedType& wanted : index.wanted()) index.know(wanted.type, "", wanted.generation);
+    for (const WantedType& wanted : index.wanted())
+      index.know({wanted.cluster, wanted.type}, "", wanted.generation);
   }
-  void doubt(const kube::GroupResource& type, std::string why) {
-    if (const auto generation = generationOf(type)) index.know(type, std::move(why), *generation);
+  void doubt(const kube::GroupResource& type, std::string why, const std::string& cluster = {}) {
+    if (const auto generation = generationOf(type, cluster))
+      index.know({cluster, type}, std::move(why), *generation);
   }
 
   kube::ResourceMap types;
-  FactIndex index{[this](std::string_view group, std::string_view kind) -> std::optional<ServedKind> {
+  std::map<std::string, std::string> unreachable;  // other clusters, and why
+  FactIndex index{[this](const std::string& cluster, std::string_view group,
+                         std::string_view kind) -> tl::expected<ServedKind, std::string> {
+    if (const auto why = unreachable.find(cluster); why != unreachable.end())
+      return tl::unexpected(why->second);
     const kube::ResourceType* found = types.findKind(group, kind);
-    if (found == nullptr) return std::nullopt;
+    if (found == nullptr) return tl::unexpected("no kind " + std::string(kind));
     return ServedKind{found->type, found->namespaced};
   }};
 };

@@ -15,7 +15,8 @@ constexpr const char* kPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 
 }  // namespace
 
-PoliciesTest::PoliciesTest(protection::PolicyMode mode) : policyReviews(access, view, policies, mode) {
+PoliciesTest::PoliciesTest(protection::PolicyMode mode, const server::PolicyClusters* clusters)
+    : policies(view, {.clusters = clusters}), policyReviews(access, view, policies, mode) {
   server::ReviewsOptions options;
   options.budget = options.servicesPatience = std::chrono::seconds(60);
   options.policies = &policyReviews;

@@ -14,7 +14,8 @@ namespace lastout::testing {
 
 class PoliciesTest : public ServerTest {
  public:
-  explicit PoliciesTest(protection::PolicyMode mode = protection::PolicyMode::ApiServer);
+  explicit PoliciesTest(protection::PolicyMode mode = protection::PolicyMode::ApiServer,
+                        const server::PolicyClusters* clusters = nullptr);
   ~PoliciesTest() override;
 
   // Follows the cluster and its policies from now on, until both are known.
@@ -29,7 +30,7 @@ class PoliciesTest : public ServerTest {
   Json get(const std::string& path);
   static Json jsonOf(std::string_view yaml);
 
-  server::PolicyView policies{view, {}};
+  server::PolicyView policies;
   server::PolicyReviews policyReviews;
   std::unique_ptr<server::PolicyWatches> policyWatches;
 

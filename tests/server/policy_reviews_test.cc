@@ -143,6 +143,107 @@ TEST_F(AppcatReviews, APolicyThatIsGoneSaysNothing) {
   ofClaim(true);
 }
 
+// --- the composite is on another cluster
+
+constexpr const char* kOverThere = "control-plane";
+
+struct Elsewhere : lastout::testing::ServerTest {
+  void TestBody() override {}
+};
+
+PolicyClustersOptions patientOptions() {
+  PolicyClustersOptions options;
+  options.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
+  options.random = [] { return [] { return 0.5; }; };
+  return options;
+}
+
+struct OtherCluster {
+  OtherCluster() {
+    elsewhere.create(kDefinitionsPath,
+                     definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
+    elsewhere.create(kComposites,
+                     objectOf("vshn.appcat.vshn.io/v1", "XVSHNPostgreSQL", "pg", Json::object()));
+  }
+  ~OtherCluster() { clusters.stop(); }
+  OtherCluster(const OtherCluster&) = delete;
+  OtherCluster& operator=(const OtherCluster&) = delete;
+
+  Elsewhere elsewhere;
+  PolicyClusters clusters{{{kOverThere, elsewhere.access}}, patientOptions()};
+};
+
+class AppcatElsewhere : public OtherCluster, public PoliciesTest {
+ public:
+  AppcatElsewhere() : PoliciesTest(protection::PolicyMode::ApiServer, &clusters) {
+    create(kSpaces, objectOf("v1", "Namespace", "inst", ownerLabels()));
+    create(kClaims, objectOf("v1", "PersistentVolumeClaim", "data", Json::object()));
+    followAll();
+  }
+  void applyFor(const std::string& cluster) {
+    const std::string spec = kAppcat;
+    const std::string anchor = "  - ancestor:\n";
+    apply(spec.substr(0, spec.find(anchor)) + anchor + "      cluster: " + cluster + "\n" +
+              spec.substr(spec.find(anchor) + anchor.size()),
+          "appcat");
+  }
+  void ofClaim(bool allowed, const std::string& said = "") {
+    deletionOf(std::string(kClaims) + "/data", {{"", "persistentvolumeclaims"}, "inst", "data"}, allowed,
+               said);
+  }
+};
+
+TEST_F(AppcatElsewhere, TheCompositeThereDecides) {
+  clusters.start();
+  applyFor(kOverThere);
+  ofClaim(false, "it belongs to xvshnpostgresqls.vshn.appcat.vshn.io/pg on cluster control-plane");
+  const auto setProtection = [&](const Json& value) {
+    elsewhere.patch(std::string(kComposites) + "/pg",
+                    {{"spec", {{"parameters", {{"backup", {{"deletionProtection", value}}}}}}}});
+  };
+  setProtection(false);
+  ofClaim(true);
+  setProtection(true);
+  ofClaim(false, "on cluster control-plane");
+  elsewhere.remove(std::string(kComposites) + "/pg");
+  ofClaim(true);
+}
+
+TEST_F(AppcatElsewhere, AClusterThatWasNotReadProtectsAndTheOverrideLiftsIt) {
+  applyFor(kOverThere);
+  ofClaim(false, "cluster control-plane cannot be read: it has not been asked yet");
+  patch(std::string(kClaims) + "/data",
+        {{"metadata", {{"labels", {{"appcat.vshn.io/webhook-allowdeletion", "true"}}}}}});
+  ofClaim(true);
+}
+
+TEST_F(AppcatElsewhere, AClusterThatCannotBeReadAnyMoreProtects) {
+  elsewhere.remove(std::string(kComposites) + "/pg");
+  clusters.start();
+  applyFor(kOverThere);
+  ofClaim(true);
+  clusters.stop();
+  ofClaim(false, "xvshnpostgresqls.vshn.appcat.vshn.io/pg on cluster control-plane: ");
+}
+
+TEST_F(AppcatElsewhere, AKindThatTheOtherClusterDoesNotServeProtects) {
+  clusters.start();
+  create(kDefinitionsPath, definition("vshn.appcat.vshn.io", "xothers", "XOther"));  // here it is served
+  Json labels = ownerLabels();
+  labels["appcat.vshn.io/ownerkind"] = "XOther";
+  patch(std::string(kSpaces) + "/inst", {{"metadata", {{"labels", labels}}}});
+  applyFor(kOverThere);
+  ofClaim(false, "cluster control-plane serves no kind XOther of group vshn.appcat.vshn.io");
+}
+
+TEST_F(AppcatElsewhere, AClusterThatNobodyNamedProtects) {
+  clusters.start();
+  applyFor("another");
+  ofClaim(false,
+          "cluster another is not known to lastout: name its kubeconfig with lastout serve "
+          "--policy-cluster another=FILE");
+}
+
 class PolicyReviewsTest : public PoliciesTest {
  public:
   const kube::ObjectKey shop{{"", "namespaces"}, "", "shop"};

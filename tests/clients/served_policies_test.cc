@@ -1,0 +1,142 @@
+// Deletion policies that ask of other objects, beside `lastout serve`, by kubectl.
+#include <gmock/gmock.h>
+
+#include <memory>
+
+#include "tests/clients/serving.h"
+
+namespace lastout::clients {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Usages : public Serving {
+ public:
+  void SetUp() override {
+    Serving::SetUp();
+    start();
+    kubectl("apply -f scenarios/crds/usage.yaml");
+    kubectl("apply -f protection/profiles/usage.yaml");
+    serve();
+  }
+  void create(const std::string& yaml) const {
+    write("objects.yaml", "apiVersion: protection.crossplane.io/v1beta1\n" + yaml);
+    kubectl("apply -f $FOLDER/objects.yaml");
+  }
+  void waitUntilDenied(const std::string& object) const {
+    waitUntil("kubectl delete " + object + " --dry-run=server 2>&1 | grep in-use");
+  }
+};
+
+constexpr const char* kDatabaseInUse = R"(kind: Usage
+metadata: {name: app-uses-db}
+spec:
+  of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}
+  by: {apiVersion: apps/v1, kind: Deployment, resourceRef: {name: app}}
+)";
+
+TEST_F(Usages, AnObjectInUseIsDeniedAsCrossplaneDoes) {
+  kubectl("create configmap db");
+  kubectl("create configmap free");
+  create(kDatabaseInUse);
+  waitUntilDenied("configmap db");
+  EXPECT_THAT(kubectl("delete configmap db", 1),
+              AllOf(HasSubstr("(Conflict)"),
+                    HasSubstr("nousages.protection.crossplane.io\" denied the request: "
+                              "This resource is in-use by 1 usage(s), including the *v1beta1.Usage "
+                              "\"app-uses-db\" (in namespace \"default\") by resource Deployment/app.")));
+  kubectl("delete configmap free");
+  create(
+      "kind: Usage\nmetadata: {name: a-reason}\n"
+      "spec: {of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}, reason: in production}\n");
+  waitUntil("kubectl delete configmap db --dry-run=server 2>&1 | grep 'in-use by 2 usage'");
+  EXPECT_THAT(kubectl("delete configmap db", 1),
+              HasSubstr("the *v1beta1.Usage \"a-reason\" (in namespace \"default\") with reason: \"in "
+                        "production\"."));
+  kubectl("delete usages --all");
+  waitUntil("kubectl delete configmap db");
+}
+
+TEST_F(Usages, ANamespacedUsageOfAClusterScopedObjectSaysThatItDoesNot) {
+  kubectl("create clusterrole view-db --verb=get --resource=configmaps");
+  const std::string of =
+      "spec: {reason: r, of: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, "
+      "resourceRef: {name: view-db}}}\n";
+  create("kind: Usage\nmetadata: {name: role}\n" + of);
+  waitUntil("kubectl get events | grep NotProtected");
+  EXPECT_THAT(
+      kubectl("get events -o jsonpath='{.items[0].involvedObject.kind} {.items[0].message}'"),
+      HasSubstr("DeletionPolicy usages.protection.crossplane.io/default/role does not protect what it "
+                "lists of ClusterRole"));
+  EXPECT_THAT(kubectl("delete clusterrole view-db --dry-run=server"), Not(HasSubstr("in-use")));
+  create("kind: ClusterUsage\nmetadata: {name: role}\n" + of);
+  waitUntilDenied("clusterrole view-db");
+  EXPECT_THAT(kubectl("delete clusterrole view-db", 1),
+              HasSubstr("including the *v1beta1.ClusterUsage \"role\" with reason: \"r\"."));
+}
+
+// Composites on one cluster, and what belongs to them on another.
+class Composites : public Serving {
+ public:
+  void SetUp() override {
+    Serving::SetUp();
+    start();
+    other_ = std::make_unique<testing::Running>(
+        std::vector<std::string>{"up", "--listen", "127.0.0.1:0", "--kubeconfig-out",
+                                 (folder_ / "control-plane").string()},
+        "Ctrl-C ends it");
+    there("apply -f scenarios/crds/appcat.yaml");
+    write("composite.yaml",
+          "apiVersion: vshn.appcat.vshn.io/v1\nkind: XVSHNPostgreSQL\nmetadata: {name: pg}\n"
+          "spec: {parameters: {backup: {deletionProtection: true}}}\n");
+    there("apply -f $FOLDER/composite.yaml");
+    kubectl("create namespace instance");
+    kubectl(
+        "label namespace instance appcat.vshn.io/ownergroup=vshn.appcat.vshn.io "
+        "appcat.vshn.io/ownerapiversion=v1 appcat.vshn.io/ownerkind=XVSHNPostgreSQL "
+        "appcat.vshn.io/ownercomposite=pg");
+    EXPECT_EQ(
+        run("lastout policy apply appcat --ancestor-cluster control-plane --kubeconfig $CONFIG").exitCode, 0);
+  }
+  std::string there(const std::string& line, int expected = 0) const {
+    return kubectl("--kubeconfig $FOLDER/control-plane " + line, expected);
+  }
+  void serveWithOther() {
+    serve({"--policy-cluster", "control-plane=" + (folder_ / "control-plane").string()});
+  }
+  void waitUntilSaid(const std::string& words) const {
+    waitUntil("kubectl delete namespace instance --dry-run=server 2>&1 | grep '" + words + "'");
+  }
+  void TearDown() override {
+    other_.reset();
+    Serving::TearDown();
+  }
+  void endOther() { other_.reset(); }
+
+ private:
+  std::unique_ptr<testing::Running> other_;
+};
+
+TEST_F(Composites, OneOnAnotherClusterProtectsWhatBelongsToIt) {
+  serveWithOther();
+  waitUntilSaid("xvshnpostgresqls.vshn.appcat.vshn.io/pg on cluster control-plane, which is protected");
+  there(
+      "patch xvshnpostgresqls pg --type=merge -p '{\"spec\": {\"parameters\": {\"backup\": "
+      "{\"deletionProtection\": false}}}}'");
+  waitUntil("kubectl delete namespace instance --dry-run=server");
+  endOther();
+  waitUntilSaid("what it belongs to cannot be found out: .* on cluster control-plane: ");
+  EXPECT_THAT(kubectl("delete namespace instance", 1), HasSubstr("(Forbidden)"));
+  kubectl("label namespace instance appcat.vshn.io/webhook-allowdeletion=true");
+  waitUntil("kubectl delete namespace instance");
+}
+
+TEST_F(Composites, AClusterWithoutAKubeconfigProtectsAndSaysWhatToDo) {
+  serve();
+  waitUntilSaid("name its kubeconfig with lastout serve --policy-cluster control-plane=FILE");
+}
+
+}  // namespace
+}  // namespace lastout::clients
