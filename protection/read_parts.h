@@ -22,6 +22,9 @@ std::vector<std::string> readStrings(kube::Fields& fields, std::string_view key)
 std::optional<FieldPath> readPath(kube::Fields& fields, std::string_view key);
 FieldPath readRequiredPath(kube::Fields& fields, std::string_view key);
 
+// Whole seconds, from one to an hour.
+std::chrono::seconds readPause(kube::Fields& fields, std::string_view key, std::chrono::seconds byDefault);
+
 // A text with placeholders (message.h).
 std::string readMessage(kube::Fields& fields, std::string_view key);
 
