@@ -48,6 +48,7 @@ constexpr std::array kOptionsOfRoles{
     OptionOfRole{"deny-status", kWebhookRole, "it is about answers to reviews"},
     OptionOfRole{"webhook-scope", kControllerRole, "it is about the webhook configuration"},
     OptionOfRole{"hold-policies", kControllerRole, "the controller holds objects"},
+    OptionOfRole{"label-policies", kControllerRole, "the controller labels objects"},
     OptionOfRole{"external-step", kControllerRole, "the controller plays the deletion of what it holds"},
     OptionOfRole{"lease-namespace", kControllerRole, "the Lease is that of controllers"},
     OptionOfRole{"lease-name", kControllerRole, "the Lease is that of controllers"},

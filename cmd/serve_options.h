@@ -47,6 +47,7 @@ struct ServeOptions {
   std::string identity;
   std::vector<std::string> deferFor;
   bool holdPolicies = false;
+  bool labelPolicies = false;
   std::string externalStep = "Succeed";
   std::string shutdownDelay = "0s";
 };

@@ -112,7 +112,8 @@ std::string describe(const DeletionPolicy& policy, PolicyMode mode) {
   if (!policy.exemptGroups.empty()) lines.add("exempt", "groups " + listedWith(policy.exemptGroups));
   if (policy.labels) lines.add("labels", wordsOf(*policy.labels));
   if (policy.cleansUpOnShutdown)
-    lines.add("ends", "with lastout: then its labels are taken away, and API servers evaluate nothing of it");
+    lines.add("ends", std::string("with lastout: API servers evaluate nothing of it then") +
+                          (policy.labels ? ", and its labels are taken away" : ""));
   if (policy.skipTerminating) lines.add("skips", "what is being deleted already");
   if (!policy.failsClosed) lines.add("fails", "open: what nobody can decide is let pass");
   lines.line("  runs in");

@@ -53,6 +53,8 @@ struct ServerOptions {
   // deletion is that of a simulated database.
   bool holdsPolicies = false;
   protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
+  // The controller role writes the labels that policies keep.
+  bool labelsPolicies = false;
   Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
   std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
   std::string version;                    // of the program, for the metrics
