@@ -65,11 +65,7 @@ kube::Errors policyProblems(const Json& stored, const kube::ResourceMap& types) 
 StoredPolicies::StoredPolicies(const TypeRegistry& types, const Storage& storage)
     : types_(types),
       storage_(storage),
-      index_([this](std::string_view group, std::string_view kind) -> std::optional<protection::ServedKind> {
-        const kube::ResourceType* type = types_.resources().findKind(group, kind);
-        if (type == nullptr) return std::nullopt;
-        return protection::ServedKind{type->type, type->namespaced};
-      }) {}
+      index_(protection::kindsAmong([this]() -> const kube::ResourceMap& { return types_.resources(); })) {}
 
 void StoredPolicies::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
@@ -132,6 +128,7 @@ void StoredPolicies::tellWanted() {
   for (bool isNew = true; isNew;) {
     isNew = false;
     for (const protection::WantedType& wanted : index_.wanted()) {
+      if (!wanted.cluster.empty()) continue;
       uint64_t& told = told_[wanted.type];
       if (told == wanted.generation) continue;
       told = wanted.generation;
@@ -139,7 +136,7 @@ void StoredPolicies::tellWanted() {
       for (const RecordRef& record : storage_.list(wanted.type, ""))
         if (const auto object = objectOf(record->key(), record->object()))
           index_.upsert(*object, wanted.generation);
-      index_.know(wanted.type, "", wanted.generation);
+      index_.know({"", wanted.type}, "", wanted.generation);
     }
   }
 }
@@ -148,8 +145,8 @@ void StoredPolicies::wantAncestorOf(const DeletionPolicy& policy, const Request&
   for (const protection::Case& one : policy.when) {
     if (!one.ancestor) continue;
     const protection::NamedAncestor named = index_.nameAncestor(*one.ancestor, request);
-    if (!named.key || told_.contains(named.key->type)) continue;
-    index_.wantAncestors(named.key->type);
+    if (!named.key || !one.ancestor->cluster.empty() || told_.contains(named.key->type)) continue;
+    index_.wantAncestors({"", named.key->type});
     tellWanted();
   }
 }

@@ -43,9 +43,11 @@ class ScriptedFacts : public protection::Facts {
                            const protection::Request& /*request*/) const override {
     return {answer(facts_.active(model_, activity, slot_)) ? 1u : 0u, {}, std::nullopt};
   }
-  std::string lister(const protection::ListedBy& listedBy, const protection::Request& request,
-                     std::optional<std::string>& /*unknown*/) const override {
-    return answer(facts_.lister(model_, listedBy, request)) ? "one" : "";
+  protection::Listers listers(const protection::ListedBy& listedBy,
+                              const protection::Request& request) const override {
+    protection::Listers listers;
+    listers.count = answer(facts_.lister(model_, listedBy, request)) ? 1 : 0;
+    return listers;
   }
 
   const std::optional<Question>& next() const { return next_; }

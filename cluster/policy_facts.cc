@@ -259,22 +259,23 @@ Question PolicyFacts::lister(const Model& model, const protection::ListedBy& lis
   Question question;
   for (const Lister& one : listers_) {
     if (!(one.listedBy == listedBy) || one.slot >= model.slots.size()) continue;
-    std::optional<std::string> unknown;
-    const std::string by = one.index->lister(listedBy, request, unknown);
-    if (!by.empty() || unknown) question.push_back({isThere(one.slot), {}});
+    const protection::Listers by = one.index->listers(listedBy, request);
+    if (by.count > 0 || by.unknown) question.push_back({isThere(one.slot), {}});
   }
   return question;
+}
+
+protection::Listers PolicyFacts::listersIn(Slot slot, const protection::ListedBy& listedBy,
+                                           const protection::Request& request) const {
+  const auto one = std::ranges::find_if(
+      listers_, [&](const Lister& lister) { return lister.slot == slot && lister.listedBy == listedBy; });
+  return one == listers_.end() ? protection::Listers() : one->index->listers(listedBy, request);
 }
 
 // --- ancestors
 
 protection::FactIndex::FindKind PolicyFacts::findKind() const {
-  return [types = types_](std::string_view group,
-                          std::string_view kind) -> std::optional<protection::ServedKind> {
-    const kube::ResourceType* type = types->findKind(group, kind);
-    if (type == nullptr) return std::nullopt;
-    return protection::ServedKind{type->type, type->namespaced};
-  };
+  return protection::kindsAmong([types = types_]() -> const kube::ResourceMap& { return *types; });
 }
 
 void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& test,
@@ -396,13 +397,15 @@ protection::Count PolicyWords::active(Activity activity, const protection::Reque
   return countOf(question);
 }
 
-std::string PolicyWords::lister(const protection::ListedBy& listedBy, const protection::Request& request,
-                                std::optional<std::string>& /*unknown*/) const {
-  const std::vector<Slot> slots = slotsOf(model_.policies.facts->lister(model_, listedBy, request));
+protection::Listers PolicyWords::listers(const protection::ListedBy& listedBy,
+                                         const protection::Request& request) const {
+  const PolicyFacts& facts = *model_.policies.facts;
+  const std::vector<Slot> slots = slotsOf(facts.lister(model_, listedBy, request));
   if (slots.empty()) return {};
   note(slots.front());
-  const kube::ObjectKey& key = model_.slots[slots.front()].key;
-  return key.type.resource + "/" + (key.namespaceName.empty() ? "" : key.namespaceName + "/") + key.name;
+  protection::Listers listers = facts.listersIn(slots.front(), listedBy, request);
+  listers.count = static_cast<uint32_t>(std::min<size_t>(slots.size(), protection::kMostCountedListers));
+  return listers;
 }
 
 }  // namespace lastout::cluster

@@ -65,6 +65,9 @@ class PolicyFacts {
   Question active(const Model& model, protection::Activity activity, Slot slot) const;
   Question lister(const Model& model, const protection::ListedBy& listedBy,
                   const protection::Request& request) const;
+  // What the object of that slot alone lists of the request's.
+  protection::Listers listersIn(Slot slot, const protection::ListedBy& listedBy,
+                                const protection::Request& request) const;
   // In the order of their precedence; none of them holds: nothing is protected.
   std::vector<AncestorCase> ancestor(const Model& model, const protection::AncestorTest& test, Slot slot,
                                      const kube::Labels& labels) const;
@@ -103,8 +106,8 @@ class PolicyWords : public protection::Facts {
   protection::Count children(const protection::ChildrenTest& test,
                              const protection::Request& request) const override;
   protection::Count active(protection::Activity activity, const protection::Request& request) const override;
-  std::string lister(const protection::ListedBy& listedBy, const protection::Request& request,
-                     std::optional<std::string>& unknown) const override;
+  protection::Listers listers(const protection::ListedBy& listedBy,
+                              const protection::Request& request) const override;
   // What the answers rested on, each once.
   const std::vector<Slot>& because() const { return because_; }
 

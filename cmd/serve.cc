@@ -268,6 +268,7 @@ int runServe(const ServeOptions& options) {
   serving.identity = lease->identity;
   serving.lease = std::move(*lease);
   serving.holdsPolicies = options.holdPolicies;
+  serving.labelsPolicies = options.labelPolicies;
   serving.externalStep = protection::parseMode(options.externalStep).value();
   serving.policyClusters = std::move(*policyClusters);
   serving.requesters = requestersOf(options);
@@ -284,6 +285,7 @@ int runServe(const ServeOptions& options) {
   waitForTheEnd(files, CertificateReload(options, **server, identity->authorities), ending, log);
   const bool isStillAsked = serves.webhook && serves.controller && !options.auditOnly &&
                             (*server)->standing().webhookInForce.value_or(false);
+  (*server)->cleanUp(kGrace);
   announceEnd(**server, *shutdownDelay, ending, log);
   (*server)->stop(kGrace);
   if (isStillAsked) {
@@ -398,6 +400,9 @@ void addServe(CLI::App& app, int& exitCode) {
       ->add_option("--external-step", options->externalStep,
                    "What the simulated database behind held objects does: Succeed, Fail or Unreachable")
       ->capture_default_str();
+  command->add_flag("--label-policies", options->labelPolicies,
+                    "Write the labels that deletion policies keep on their objects, and repair them; without "
+                    "it people label the objects");
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
     const auto taken = takeSettings(*command, environmentOf(environ));

@@ -49,6 +49,7 @@ constexpr std::array kOptionsOfRoles{
     OptionOfRole{"policy-cluster", kWebhookRole, "what answers reviews reads there"},
     OptionOfRole{"webhook-scope", kControllerRole, "it is about the webhook configuration"},
     OptionOfRole{"hold-policies", kControllerRole, "the controller holds objects"},
+    OptionOfRole{"label-policies", kControllerRole, "the controller labels objects"},
     OptionOfRole{"external-step", kControllerRole, "the controller plays the deletion of what it holds"},
     OptionOfRole{"lease-namespace", kControllerRole, "the Lease is that of controllers"},
     OptionOfRole{"lease-name", kControllerRole, "the Lease is that of controllers"},

@@ -48,6 +48,7 @@ struct ServeOptions {
   std::vector<std::string> deferFor;
   std::vector<std::string> policyClusters;  // NAME=KUBECONFIG
   bool holdPolicies = false;
+  bool labelPolicies = false;
   std::string externalStep = "Succeed";
   std::string shutdownDelay = "0s";
 };

@@ -59,7 +59,7 @@ std::string wordsOf(const LabelUpkeep& labels) {
     return (has ? label.key + "=" : "no ") + (has ? label.value : label.key);
   };
   return word(labels.isProtected, labels.protection) + ", " + word(labels.isExempt, labels.exemption) +
-         " (kept where lastout may write labels)";
+         " (kept with --label-policies)";
 }
 
 class Lines {
@@ -111,6 +111,9 @@ std::string describe(const DeletionPolicy& policy, PolicyMode mode) {
   if (!policy.exemptUsers.empty()) lines.add("exempt", "users " + listedWith(policy.exemptUsers));
   if (!policy.exemptGroups.empty()) lines.add("exempt", "groups " + listedWith(policy.exemptGroups));
   if (policy.labels) lines.add("labels", wordsOf(*policy.labels));
+  if (policy.cleansUpOnShutdown)
+    lines.add("ends", std::string("with lastout: API servers evaluate nothing of it then") +
+                          (policy.labels ? ", and its labels are taken away" : ""));
   if (policy.skipTerminating) lines.add("skips", "what is being deleted already");
   if (!policy.failsClosed) lines.add("fails", "open: what nobody can decide is let pass");
   lines.line("  runs in");

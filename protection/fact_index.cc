@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "kube/quoting.h"
+
 namespace lastout::protection {
 namespace {
 
@@ -434,6 +436,17 @@ Listers FactIndex::listers(const ListedBy& listedBy, const Request& request) con
   const auto which = std::find(asked.begin(), asked.end(), listedBy) - asked.begin();
   listers.because = first.kept.because[static_cast<size_t>(which)];
   return listers;
+}
+
+FactIndex::FindKind kindsAmong(std::function<const kube::ResourceMap&()> types) {
+  return [types = std::move(types)](const std::string& cluster, std::string_view group,
+                                    std::string_view kind) -> tl::expected<ServedKind, std::string> {
+    if (!cluster.empty()) return tl::unexpected("cluster " + cluster + " is not known here");
+    const kube::ResourceType* type = types().findKind(group, kind);
+    if (type != nullptr) return ServedKind{type->type, type->namespaced};
+    return tl::unexpected("the cluster serves no kind " + kube::printable(kind) + " of group " +
+                          kube::printable(group));
+  };
 }
 
 }  // namespace lastout::protection

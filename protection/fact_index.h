@@ -154,6 +154,9 @@ class FactIndex : public Facts {
   uint64_t generation_ = 0;              // the last one that was given
 };
 
+// Returns what finds the kinds of one cluster alone, among the types that there are when it is asked.
+FactIndex::FindKind kindsAmong(std::function<const kube::ResourceMap&()> types);
+
 inline constexpr size_t kMostAncestorTypes = 64;
 
 }  // namespace lastout::protection

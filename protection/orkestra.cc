@@ -24,6 +24,8 @@ constexpr size_t kMostInSelection = 64;  // types, or names, of one selection in
 
 constexpr const char* kProtectionLabel = "orkestra.io/deletion-protection";
 constexpr const char* kExemptionLabel = "orkestra.io/strict-mode-exempt";
+constexpr const char* kUntilRepaired = "30s";
+constexpr const char* kImportedLabel = "lastout.dev/imported-from";
 constexpr const char* kCrdMessage =
     "[{kind} \"{name}\"] deletion is blocked by Orkestra deletion protection.\n\n"
     "To unprotect this resource:\n"
@@ -188,6 +190,7 @@ struct Treatment {
   bool protectsInstances;
   bool isExempt;
   bool protectsCrd;
+  bool isStrict;
   auto operator<=>(const Treatment&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
@@ -196,11 +199,15 @@ std::string nameOf(const Treatment& treatment) {
          (treatment.isExempt ? "-exempt" : "") + (treatment.protectsCrd ? "" : "-open-crd");
 }
 
+// Where strict mode does not keep users from taking the label away, they have until then to delete the
+// object.
 PolicyJson labelsOf(const Treatment& treatment) {
-  return {{"protection", {{"key", kProtectionLabel}, {"value", "true"}}},
-          {"protected", treatment.protectsInstances},
-          {"exemption", {{"key", kExemptionLabel}, {"value", "true"}}},
-          {"exempt", treatment.isExempt}};
+  PolicyJson labels = {{"protection", {{"key", kProtectionLabel}, {"value", "true"}}},
+                       {"protected", treatment.protectsInstances},
+                       {"exemption", {{"key", kExemptionLabel}, {"value", "true"}}},
+                       {"exempt", treatment.isExempt}};
+  if (treatment.protectsInstances && !treatment.isStrict) labels["repairAfter"] = kUntilRepaired;
+  return labels;
 }
 
 PolicyJson named(PolicyJson policy, const std::string& name, PolicyJson objects) {
@@ -246,11 +253,6 @@ kube::Errors warningsOf(const OrkestraSettings& settings, std::string_view file)
                ": give " + crd.missing + ", or --crd " + kube::printable(crd.name) + "=PLURAL.GROUP",
            crd.position);
   }
-  if (settings.cleansUpOnShutdown)
-    warn(
-        "cleanupOnShutdown: true: policies stay when lastout ends; lastout policy remove orkestra, or "
-        "lastout uninstall, takes them away",
-        {});
   return warnings;
 }
 
@@ -287,15 +289,18 @@ std::vector<nlohmann::ordered_json> policiesOf(const OrkestraSettings& settings)
   const auto documents = kube::parseYaml(profile->text, profile->file);
   PolicyJson deletion = kube::toJson(documents->at(0));
   PolicyJson strict = kube::toJson(documents->at(1));
-  for (PolicyJson* one : {&deletion, &strict})
+  for (PolicyJson* one : {&deletion, &strict}) {
     (*one)["spec"]["failurePolicy"] = settings.failsClosed ? "Fail" : "Ignore";
+    if (settings.cleansUpOnShutdown) (*one)["spec"]["cleanupOnShutdown"] = true;
+    (*one)["metadata"]["labels"][kImportedLabel] = "orkestra";
+  }
   std::map<Treatment, std::vector<kube::GroupResource>> treated;
   std::vector<kube::GroupResource> known;
   std::vector<kube::GroupResource> withCrd;
   for (const OrkestraCrd& crd : settings.crds) {
     if (!crd.type) continue;
-    treated[{crd.protectsInstances, settings.isStrict && !crd.isStrict, crd.protectsCrd}].push_back(
-        *crd.type);
+    const bool isExempt = settings.isStrict && !crd.isStrict;
+    treated[{crd.protectsInstances, isExempt, crd.protectsCrd, crd.isStrict}].push_back(*crd.type);
     known.push_back(*crd.type);
     if (crd.protectsCrd) withCrd.push_back(*crd.type);
   }

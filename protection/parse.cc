@@ -45,6 +45,7 @@ class Reader {
   ListedBy listedBy(Fields fields);
   std::string labelKey(Fields& fields, std::string_view key);
   void refuseWhatTraps(Fields& spec);
+  void refuseLabelsOfAnyType(Fields& spec);
 
   const kube::Object& object_;
   kube::Errors errors_;
@@ -87,11 +88,13 @@ void Reader::readSpec(Fields spec) {
   policy_.exemptions = readKeyTests(spec, "exemptions");
   if (std::optional<Fields> exempt = spec.fields("exempt")) readExempt(std::move(*exempt));
   if (std::optional<Fields> upkeep = spec.fields("labels")) policy_.labels = labels(std::move(*upkeep));
+  policy_.cleansUpOnShutdown = spec.boolean("cleanupOnShutdown").value_or(false);
   policy_.skipTerminating = spec.boolean("skipTerminating").value_or(false);
   if (spec.oneOf("namespaces", {"Imply", "Ignore"}) == "Ignore") policy_.namespaces = Implication::Ignore;
   if (spec.oneOf("crds", {"Imply", "Ignore"}) == "Ignore") policy_.crds = Implication::Ignore;
   readAnswer(spec);
   if (errors_.empty()) refuseWhatTraps(spec);
+  if (policy_.labels) refuseLabelsOfAnyType(spec);
   spec.finish();
 }
 
@@ -139,6 +142,7 @@ LabelUpkeep Reader::labels(Fields fields) {
   if (std::optional<Fields> one = fields.requiredFields("exemption")) made.exemption = label(std::move(*one));
   made.isProtected = fields.boolean("protected").value_or(true);
   made.isExempt = fields.boolean("exempt").value_or(false);
+  made.repairAfter = readPause(fields, "repairAfter", made.repairAfter);
   if (!made.protection.key.empty() && made.protection.key == made.exemption.key)
     fields.fail("exemption", fields.pathOf("exemption") + " has the key of " + fields.pathOf("protection") +
                                  ": one label cannot say both");
@@ -356,6 +360,19 @@ void Reader::refuseWhatTraps(Fields& spec) {
       }
     }
   }
+}
+
+// To label objects of any type would be to write all that there is in the cluster.
+void Reader::refuseLabelsOfAnyType(Fields& spec) {
+  const auto isAny = [](const ResourcePattern& one) { return one.group == "*" || one.resource == "*"; };
+  const bool isNamed =
+      !policy_.objects.empty() &&
+      std::none_of(policy_.objects.begin(), policy_.objects.end(), [&](const Selection& selection) {
+        return std::any_of(selection.resources.begin(), selection.resources.end(), isAny);
+      });
+  if (!isNamed)
+    spec.fail("labels", spec.pathOf("labels") + " are kept on objects of types that " +
+                            spec.pathOf("objects") + " name: give group and resource, without \"*\"");
 }
 
 }  // namespace

@@ -11,9 +11,6 @@ namespace {
 
 using kube::Fields;
 
-// The longest time between two looks at an object that is held.
-constexpr std::chrono::seconds kLongestPause{3'600};
-
 std::string finalizer(Fields& fields, std::string_view key, const std::string& text) {
   if (!kube::isQualifiedName(text) || text.find('/') == std::string::npos)
     fields.fail(key, fields.pathOf(key) +
@@ -38,15 +35,6 @@ std::string annotationKey(Fields& fields, std::string_view key) {
   if (!text.empty() && !kube::isQualifiedName(text))
     fields.fail(key, fields.pathOf(key) + " is no key of an annotation: " + kube::inQuotes(text));
   return text;
-}
-
-std::chrono::seconds pause(Fields& fields, std::string_view key, std::chrono::seconds byDefault) {
-  const auto given = fields.duration(key);
-  if (!given) return byDefault;
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(*given);
-  if (whole != *given || whole < std::chrono::seconds(1) || whole > kLongestPause)
-    fields.fail(key, fields.pathOf(key) + " must be whole seconds from 1s to 1h");
-  return whole;
 }
 
 Force readForce(Fields fields) {
@@ -150,8 +138,8 @@ Hold readHold(Fields fields) {
   if (auto external = fields.fields("external")) hold.external = readWord(std::move(*external));
   if (auto status = fields.fields("status")) hold.status = readStatus(std::move(*status));
   hold.words = readWords(fields);
-  hold.lookAgain = pause(fields, "lookAgain", hold.lookAgain);
-  hold.retryAfter = pause(fields, "retryAfter", hold.retryAfter);
+  hold.lookAgain = readPause(fields, "lookAgain", hold.lookAgain);
+  hold.retryAfter = readPause(fields, "retryAfter", hold.retryAfter);
   fields.finish();
   return hold;
 }

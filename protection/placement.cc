@@ -67,6 +67,12 @@ void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placemen
                           Place::ApiServer, "the request and its user alone tell"});
 }
 
+void addLabels(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (policy.labels)
+    placements.push_back(
+        {"labels of its objects", Place::Controller, "it writes objects (--label-policies)"});
+}
+
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   if (!policy.blocksAny(Block::Delete)) return;
   constexpr const char* kWhy = "what is in it has to be known";
@@ -112,6 +118,7 @@ std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mod
     if (policy.when.empty()) placements.push_back(placementOf(policy, block, nullptr, mode));
     for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
   }
+  addLabels(policy, placements);
   addImplied(policy, placements);
   addOutOfReach(policy, placements);
   return placements;

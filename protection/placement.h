@@ -18,7 +18,7 @@ enum class PolicyMode : uint8_t { ApiServer, Webhook };
 enum class Place : uint8_t {
   ApiServer,   // a ValidatingAdmissionPolicy
   Webhook,     // lastout's webhook
-  Controller,  // lastout's controller: a finalizer holds what was deleted
+  Controller,  // lastout's controller: it holds what was deleted by a finalizer, and writes labels
   OutOfReach,  // nobody asks: said, so that nobody relies on it
 };
 std::string_view toString(Place place);

@@ -186,6 +186,9 @@ struct LabelUpkeep {
   bool isProtected = true;  // false: the objects are to lose it
   Label exemption;          // what permits that it is taken away
   bool isExempt = false;
+  // How long a protecting label that somebody took away or changed is left so: for users who are to delete
+  // the object meanwhile.
+  std::chrono::seconds repairAfter{0};
   friend bool operator==(const LabelUpkeep&, const LabelUpkeep&) = default;
 };
 
@@ -271,7 +274,10 @@ struct DeletionPolicy {
   std::vector<std::string> exemptUsers;
   std::vector<std::string> exemptGroups;
   std::optional<LabelUpkeep> labels;  // nullopt: people and others label the objects
-  bool skipTerminating = false;       // an object that is being deleted is not protected
+  // When lastout ends, or the policy is deleted, the labels that it keeps go; and API servers evaluate
+  // nothing of the policy while no lastout runs.
+  bool cleansUpOnShutdown = false;
+  bool skipTerminating = false;  // an object that is being deleted is not protected
   Implication namespaces = Implication::Imply;
   Implication crds = Implication::Imply;
   // What a denial says, with {kind}, {resource}, {name}, {namespace}, {inNamespace} and {reason} in it; with

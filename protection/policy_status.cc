@@ -37,6 +37,11 @@ Condition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now)
   return {"Enforced", true, "Enforced", "API servers go by the policy as it stands"};
 }
 
+Condition labelsKept(const std::string& problem) {
+  if (problem.empty()) return {"LabelsKept", true, "Kept", "lastout keeps the labels of its objects"};
+  return {"LabelsKept", false, "NotKept", problem};
+}
+
 StatusJson conditionsIn(const StatusJson& status) {
   StatusJson conditions = StatusJson::array();
   for (const StatusJson& one :
@@ -78,9 +83,11 @@ bool isSpreading(const PolicyStanding& standing, std::chrono::sys_seconds now) {
 
 StatusJson policyStatus(const PolicyStanding& standing, const StatusJson& before,
                         std::chrono::sys_seconds now) {
-  return {{"observedGeneration", standing.generation},
-          {"conditions", StatusJson::array({toJson(accepted(standing), standing, before, now),
-                                            toJson(enforced(standing, now), standing, before, now)})}};
+  StatusJson conditions = StatusJson::array({toJson(accepted(standing), standing, before, now),
+                                             toJson(enforced(standing, now), standing, before, now)});
+  if (standing.labelProblem)
+    conditions.push_back(toJson(labelsKept(*standing.labelProblem), standing, before, now));
+  return {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
 }
 
 }  // namespace lastout::protection

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,17 @@ struct PolicyStanding {
   std::chrono::sys_seconds storedSince;
   bool hasWebhookPart = false;  // some of it runs in lastout's webhook
   bool webhookAsks = false;     // and API servers ask about that
-  std::string writeProblem;     // why it cannot be stored; empty: nothing is known
+  // Why the labels that it keeps are not written; empty: they are; nullopt: it keeps none.
+  std::optional<std::string> labelProblem;
+  std::string writeProblem;  // why it cannot be stored; empty: nothing is known
 };
 
 // API servers read their policies again each second; twice that and one more is given to a slow one.
 inline constexpr std::chrono::seconds kInForceAfter{3};
 
 // Returns status.conditions and status.observedGeneration as they are to be: Accepted, and Enforced with the
-// reasons Enforced, NotAccepted, NotStored, Spreading and NotAsked. `before` is the status that stands; the
+// reasons Enforced, NotAccepted, NotStored, Spreading and NotAsked; of a policy that keeps labels LabelsKept,
+// too, with the reasons Kept and NotKept. `before` is the status that stands; the
 // transition times of conditions that stay as they are come from it.
 nlohmann::json policyStatus(const PolicyStanding& standing, const nlohmann::json& before,
                             std::chrono::sys_seconds now);

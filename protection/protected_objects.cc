@@ -77,11 +77,7 @@ class Judgement {
 
  private:
   FactIndex::FindKind findKind() const {
-    return [this](std::string_view group, std::string_view kind) -> std::optional<ServedKind> {
-      const kube::ResourceType* type = types_.findKind(group, kind);
-      if (type == nullptr) return std::nullopt;
-      return ServedKind{type->type, type->namespaced};
-    };
+    return kindsAmong([this]() -> const kube::ResourceMap& { return types_; });
   }
 
   void wantAncestors() {

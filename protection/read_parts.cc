@@ -14,6 +14,7 @@ constexpr size_t kMostEntries = 64;       // of each list in a policy
 constexpr size_t kMostStrings = 256;      // of each list of strings
 constexpr size_t kLongestMessage = 1024;  // bytes of a message with its placeholders
 constexpr size_t kDeepestPath = 16;       // keys of a field path
+constexpr std::chrono::seconds kLongestPause{3'600};
 
 using kube::Fields;
 
@@ -65,6 +66,15 @@ std::optional<FieldPath> readPath(Fields& fields, std::string_view key) {
 FieldPath readRequiredPath(Fields& fields, std::string_view key) {
   fields.requiredString(key);
   return readPath(fields, key).value_or(FieldPath());
+}
+
+std::chrono::seconds readPause(Fields& fields, std::string_view key, std::chrono::seconds byDefault) {
+  const auto given = fields.duration(key);
+  if (!given) return byDefault;
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(*given);
+  if (whole != *given || whole < std::chrono::seconds(1) || whole > kLongestPause)
+    fields.fail(key, fields.pathOf(key) + " must be whole seconds from 1s to 1h");
+  return whole;
 }
 
 std::string readMessage(Fields& fields, std::string_view key, bool mayNameListers) {

@@ -2,6 +2,7 @@
 // (kube/fields.h), and then answers as if the field were absent.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::vector<std::string> readStrings(kube::Fields& fields, std::string_view key)
 // Keys with dots between them; a dot before the first is allowed, as in JSONPath.
 std::optional<FieldPath> readPath(kube::Fields& fields, std::string_view key);
 FieldPath readRequiredPath(kube::Fields& fields, std::string_view key);
+
+// Whole seconds, from one to an hour.
+std::chrono::seconds readPause(kube::Fields& fields, std::string_view key, std::chrono::seconds byDefault);
 
 // A text with placeholders (message.h); `mayNameListers`: also with those of a policy with listedBy.
 std::string readMessage(kube::Fields& fields, std::string_view key, bool mayNameListers = false);

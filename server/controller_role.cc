@@ -29,7 +29,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       works_(parts.access, parts.view, worksOptions()),
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
       policyKeeper_(makePolicyKeeper()),
-      heldPolicies_(makeHeldPolicies()) {}
+      heldPolicies_(makeHeldPolicies()),
+      labelledPolicies_(makeLabelledPolicies()) {}
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
 LeaseHolderOptions ControllerRole::leaseOptions() {
@@ -48,12 +49,24 @@ std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicies() {
   return std::make_unique<HeldPolicyRole>(parts_, [this] { return lease_.holds(); });
 }
 
+std::unique_ptr<LabelledPolicyRole> ControllerRole::makeLabelledPolicies() {
+  if (!options_.labelsPolicies || options_.reviews.auditOnly) return nullptr;
+  return std::make_unique<LabelledPolicyRole>(parts_, [this] { return lease_.holds(); });
+}
+
+std::optional<std::string> ControllerRole::labelProblemOf(const protection::DeletionPolicy& policy) const {
+  if (!policy.labels) return std::nullopt;
+  if (labelledPolicies_) return labelledPolicies_->problemOf(policy);
+  return "lastout serve runs without --label-policies: its users label the objects";
+}
+
 std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   if (options_.reviews.auditOnly) return nullptr;
   PolicyKeeperOptions keeping;
   keeping.mode = options_.policies;
   keeping.mayWrite = [this] { return lease_.holds(); };
   keeping.webhookAsks = [this](const std::string& /*policy*/) { return isAskedAboutAll(); };
+  keeping.labelProblem = [this](const protection::DeletionPolicy& policy) { return labelProblemOf(policy); };
   keeping.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
   keeping.watcher = options_.watcher;
   keeping.random = options_.random;
@@ -64,6 +77,7 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
 void ControllerRole::taken() {
   if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->wake();
+  if (labelledPolicies_) labelledPolicies_->wake();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
   carrier_.reconsider(true);
@@ -194,6 +208,7 @@ void ControllerRole::start() {
   holder_.start();
   if (policyKeeper_) policyKeeper_->start();
   if (heldPolicies_) heldPolicies_->start();
+  if (labelledPolicies_) labelledPolicies_->start();
   lease_.start();
 }
 
@@ -202,6 +217,13 @@ void ControllerRole::end() {
   works_.end();
   holder_.end();
   if (heldPolicies_) heldPolicies_->end();
+  if (labelledPolicies_) labelledPolicies_->end();
+}
+
+// While the strict mode of a policy counts, which the labels are taken away by.
+void ControllerRole::cleanUp(std::chrono::milliseconds patience) {
+  if (labelledPolicies_) labelledPolicies_->cleanUp(patience);
+  if (policyKeeper_) policyKeeper_->withdraw();
 }
 
 void ControllerRole::stop() {
@@ -209,6 +231,7 @@ void ControllerRole::stop() {
   holder_.stop();
   if (policyKeeper_) policyKeeper_->stop();
   if (heldPolicies_) heldPolicies_->stop();
+  if (labelledPolicies_) labelledPolicies_->stop();
   status_.stop();
   lease_.stop();
   if (probe_) probe_->stop();
@@ -219,6 +242,10 @@ void ControllerRole::told() {
   carrier_.reconsider();
   works_.reconsider();
   holder_.reconsider();
+}
+
+void ControllerRole::toldOfPolicies() {
+  if (labelledPolicies_) labelledPolicies_->wake();
 }
 
 void ControllerRole::reconsider(bool knowsCertificate) {
@@ -234,6 +261,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   holder_.reconsider();
   if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->reconsider();
+  if (labelledPolicies_) labelledPolicies_->wake();
   lease_.reconsider();
 }
 

@@ -14,6 +14,7 @@
 #include "server/deferred_deletion_runner.h"
 #include "server/enforcement.h"
 #include "server/held_policy_role.h"
+#include "server/labelled_policy_role.h"
 #include "server/lease_holder.h"
 #include "server/policy_keeper.h"
 #include "server/provider_holder.h"
@@ -40,7 +41,11 @@ class ControllerRole {
   void start();  // once
   void end();    // nothing more is begun; waits for nothing but deletions that are being sent
   void stop();   // for good, after end(); gives the Lease back
-  void told();   // a watch has told something
+  // lastout ends in an orderly way: takes away what policies with cleanupOnShutdown want to go then, labels
+  // for at most so long. Before end() alone.
+  void cleanUp(std::chrono::milliseconds patience);
+  void told();            // a watch has told something
+  void toldOfPolicies();  // the same of deletion policies
   // Time has passed. To be called each second. `knowsCertificate`: the one that the webhook configuration is
   // to trust is known.
   void reconsider(bool knowsCertificate);
@@ -65,7 +70,9 @@ class ControllerRole {
   std::unique_ptr<WebhookKeeper> makeKeeper();
   std::unique_ptr<WebhookProbe> makeProbe();
   std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
+  std::unique_ptr<LabelledPolicyRole> makeLabelledPolicies();
   std::unique_ptr<PolicyKeeper> makePolicyKeeper();
+  std::optional<std::string> labelProblemOf(const protection::DeletionPolicy& policy) const;
   void taken();
   void declareWebhook();
   std::vector<WebhookEntry> policyEntriesNow(const PolicySet& policies) const;
@@ -87,8 +94,9 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
-  const std::unique_ptr<PolicyKeeper> policyKeeper_;    // null: it only watches
-  const std::unique_ptr<HeldPolicyRole> heldPolicies_;  // null: it holds nothing for policies
+  const std::unique_ptr<PolicyKeeper> policyKeeper_;            // null: it only watches
+  const std::unique_ptr<HeldPolicyRole> heldPolicies_;          // null: it holds nothing for policies
+  const std::unique_ptr<LabelledPolicyRole> labelledPolicies_;  // null: it writes no labels
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);
   // From when on the newest is to be asked at; nullopt: it is already.

@@ -3,8 +3,6 @@
 #include <utility>
 
 #include "admission/decide.h"
-#include "client/fetch.h"
-#include "server/object_watch.h"
 
 namespace lastout::server {
 namespace {
@@ -39,7 +37,8 @@ HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> l
       patience_(worker_.patience()),
       client_(*server_, patience_),
       policies_(objects_, client_, external_, policiesOptions()),
-      controller_(controllerOptions()) {}
+      controller_(controllerOptions()),
+      watches_(parts.access, watchesOptions()) {}
 
 WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
   WorkerOptions worker;
@@ -88,9 +87,7 @@ ControllerOptions HeldPolicyRole::controllerOptions() {
 
 void HeldPolicyRole::stop() {
   worker_.stop([this] { server_->stop(); });
-  const kube::MutexLock lock(watchersMutex_);
-  if (std::exchange(stopped_, true)) return;
-  for (const auto& [type, watcher] : watchers_) watcher->stop();
+  watches_.stop();
 }
 
 void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
@@ -102,28 +99,22 @@ void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
 void HeldPolicyRole::reconsider() {
   std::set<kube::GroupResource> wanted = objects_.wanted();
   wanted.insert(protection::deletionPolicyType());
-  const kube::MutexLock lock(watchersMutex_);
-  if (stopped_) return;
-  for (auto one = watchers_.begin(); one != watchers_.end();) {
-    if (wanted.contains(one->first) && parts_.view.find(one->first)) {
-      ++one;
-      continue;
-    }
-    one->second->stop();
-    one = watchers_.erase(one);
-  }
-  for (const kube::GroupResource& type : wanted) follow(type);
+  watches_.follow(wanted);
   worker_.wake();
 }
 
-void HeldPolicyRole::follow(const kube::GroupResource& type) {
-  if (watchers_.contains(type)) return;
-  if (const auto served = parts_.view.find(type)) {
-    auto watcher = watcherOf(*served);
-    watcher->start();
-    watchers_.emplace(type, std::move(watcher));
-    return;
-  }
+TypeWatchesOptions HeldPolicyRole::watchesOptions() {
+  TypeWatchesOptions watches;
+  watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  watches.content = client::Content::Whole;
+  watches.watcher = parts_.options.watcher;
+  watches.random = parts_.options.random;
+  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.unserved = [this](const kube::GroupResource& type) { toldOfUnserved(type); };
+  return watches;
+}
+
+void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
   const std::string why = whyUnserved(type);
   changed(why.empty() ? objects_.forget(type) : objects_.know(type, why));
 }
@@ -138,13 +129,6 @@ std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
                 view.graph().find({kDefinitions, "", kube::toString(type)}).has_value();
   });
   return isDefined ? "it is not served" : "";
-}
-
-std::unique_ptr<client::Watcher> HeldPolicyRole::watcherOf(const kube::ResourceType& type) {
-  return std::make_unique<client::Watcher>(
-      parts_.access->newServer(),
-      client::WatchedType{client::collectionPath(type), {}, client::Content::Whole},
-      forOneMore(parts_.options.watcher, parts_.options.random), audienceOf(type));
 }
 
 client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {

@@ -16,6 +16,7 @@
 #include "server/runtime/object_client.h"
 #include "server/runtime/worker.h"
 #include "server/shared_parts.h"
+#include "server/type_watches.h"
 
 namespace lastout::server {
 
@@ -39,9 +40,9 @@ class HeldPolicyRole {
   HeldPoliciesOptions policiesOptions() const;
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions(std::function<bool()> leads);
-  void follow(const kube::GroupResource& type) LASTOUT_REQUIRES(watchersMutex_);
+  TypeWatchesOptions watchesOptions();
+  void toldOfUnserved(const kube::GroupResource& type);
   std::string whyUnserved(const kube::GroupResource& type) const;
-  std::unique_ptr<client::Watcher> watcherOf(const kube::ResourceType& type);
   client::Audience audienceOf(const kube::ResourceType& type);
   void toldOfPolicy(const kube::Object& object);
   void policyIsGone(const std::string& name);
@@ -58,10 +59,7 @@ class HeldPolicyRole {
   Controller controller_;
   kube::Mutex mutex_;
   std::map<std::string, protection::DeletionPolicy> known_ LASTOUT_GUARDED_BY(mutex_);  // by name
-  kube::Mutex watchersMutex_;  // taken before the other
-  std::map<kube::GroupResource, std::unique_ptr<client::Watcher>> watchers_
-      LASTOUT_GUARDED_BY(watchersMutex_);
-  bool stopped_ LASTOUT_GUARDED_BY(watchersMutex_) = false;
+  TypeWatches watches_;
 };
 
 }  // namespace lastout::server

@@ -139,7 +139,10 @@ Metrics::Metrics(const std::string& version)
                            "Changes by which a provider lost what it needs, or what guards it, while its "
                            "criteria were not known to be met.")),
       heldObjects_(counters(registry_, "lastout_held_objects_total",
-                            "What became of deletions of objects that policies hold.")) {
+                            "What became of deletions of objects that policies hold.")),
+      labelChanges_(counters(registry_, "lastout_label_changes_total",
+                             "Changes of labels that policies keep. repaired: somebody had changed one; "
+                             "contested: somebody does so again and again.")) {
   // From zero on, so that the first one is an increase.
   for (const ProbeResult probe :
        {ProbeResult::Denied, ProbeResult::Outdated, ProbeResult::Allowed, ProbeResult::Failed})
@@ -154,6 +157,9 @@ Metrics::Metrics(const std::string& version)
   for (const auto outcome : {HeldOutcome::Blocked, HeldOutcome::Pending, HeldOutcome::Cascading,
                              HeldOutcome::LetGo, HeldOutcome::Forced})
     heldObjects_.Add({{"outcome", std::string(toString(outcome))}});
+  for (const auto outcome : {LabelOutcome::Labelled, LabelOutcome::Unlabelled, LabelOutcome::Exempted,
+                             LabelOutcome::Repaired, LabelOutcome::Contested})
+    labelChanges_.Add({{"outcome", std::string(toString(outcome))}});
   prometheus::BuildGauge()
       .Name("lastout_build_info")
       .Help("1, with the version as a label.")
@@ -217,6 +223,10 @@ void Metrics::count(admission::Weakening::Kind weakened) {
 
 void Metrics::count(HeldOutcome outcome) {
   heldObjects_.Add({{"outcome", std::string(toString(outcome))}}).Increment();
+}
+
+void Metrics::count(LabelOutcome outcome) {
+  labelChanges_.Add({{"outcome", std::string(toString(outcome))}}).Increment();
 }
 
 std::string Metrics::text(const Standing& standing) const {

@@ -21,6 +21,7 @@
 #include "server/confirming_reads.h"
 #include "server/deferred_deletion_event.h"
 #include "server/held_policies.h"
+#include "server/labelled_policies.h"
 #include "server/live_view.h"
 #include "server/probe_record.h"
 #include "server/reviews.h"
@@ -67,6 +68,7 @@ class Metrics {
   void count(DeferredDeletionEvent::Kind deferredDeletions);
   void count(admission::Weakening::Kind weakened);
   void count(HeldOutcome outcome);
+  void count(LabelOutcome outcome);
 
   std::string text(const Standing& standing) const;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
@@ -95,6 +97,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& deferredDeletions_;
   prometheus::Family<prometheus::Counter>& weakenings_;
   prometheus::Family<prometheus::Counter>& heldObjects_;
+  prometheus::Family<prometheus::Counter>& labelChanges_;
 
   kube::Mutex mutex_;
   // The types with a count of their own.

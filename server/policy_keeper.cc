@@ -96,6 +96,12 @@ void PolicyKeeper::stop() {
   for (const auto& watcher : watchers_) watcher->stop();
 }
 
+void PolicyKeeper::withdraw() {
+  rounds_.stop();
+  isWithdrawing_ = true;
+  pass();
+}
+
 // Before all three types are known nothing is written: what seems to be missing may be there.
 bool PolicyKeeper::knowsAll() {
   const kube::MutexLock lock(mutex_);
@@ -147,7 +153,7 @@ void PolicyKeeper::pass() {
   const std::vector<Kept> kept = policies();
   carryOut(kept);
   for (const Kept& one : kept) {
-    if (rounds_.isStopping() || !options_.mayWrite()) return;
+    if (!goesOn()) return;
     writeStatus(one);
   }
   rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgainAfter);
@@ -160,13 +166,14 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
   for (const Kept& one : kept) {
     if (!one.policy)
       unclear.insert(one.meta.name);
-    else if (options_.mode == protection::PolicyMode::ApiServer)
+    else if (options_.mode == protection::PolicyMode::ApiServer &&
+             !(isWithdrawing_ && one.policy->cleansUpOnShutdown))
       understood.push_back(*one.policy);
   }
   writeProblems_.clear();
   changing_.clear();
   for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing())) {
-    if (rounds_.isStopping() || !options_.mayWrite()) return;
+    if (!goesOn()) return;
     if (unclear.contains(action.policy)) continue;
     changing_.insert(action.policy);
     storedSince_.erase(action.policy);
@@ -212,6 +219,7 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
   if (standing.isStored) standing.storedSince = storedSince(kept);
   if (const auto problem = writeProblems_.find(name); problem != writeProblems_.end())
     standing.writeProblem = problem->second;
+  if (kept.policy) standing.labelProblem = options_.labelProblem(*kept.policy);
   if (kept.policy) standing.hasWebhookPart = runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
   standing.webhookAsks = options_.webhookAsks(name);
   return standing;

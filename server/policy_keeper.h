@@ -31,6 +31,9 @@ struct PolicyKeeperOptions {
   std::function<bool()> mayWrite;  // this process holds the Lease
   // API servers ask lastout about what the policy needs the webhook for.
   std::function<bool(const std::string& policy)> webhookAsks = [](const std::string&) { return false; };
+  // Why the labels that the policy keeps are not written; empty: they are; nullopt: it keeps none.
+  std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> labelProblem =
+      [](const protection::DeletionPolicy&) { return std::nullopt; };
   std::function<std::chrono::sys_seconds()> clock;
   client::WatcherOptions watcher;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
@@ -46,7 +49,10 @@ class PolicyKeeper {
   PolicyKeeper(const PolicyKeeper&) = delete;
   PolicyKeeper& operator=(const PolicyKeeper&) = delete;
 
-  void start();                                // once
+  void start();  // once
+  // lastout ends in an orderly way: deletes what was made of policies with cleanupOnShutdown. Nothing is kept
+  // after it. Before stop() alone.
+  void withdraw();
   void stop();                                 // for good; what stands stays
   void reconsider() { rounds_.reconsider(); }  // mayWrite() or webhookAsks() may have changed
 
@@ -72,6 +78,7 @@ class PolicyKeeper {
 
   std::unique_ptr<client::Watcher> watcherOf(client::Access& access, Followed type);
   void pass();
+  bool goesOn() const { return (isWithdrawing_ || !rounds_.isStopping()) && options_.mayWrite(); }
   bool knowsAll();
   std::vector<Kept> policies();
   std::vector<protection::StandingAdmissionPolicy> standing();
@@ -83,10 +90,12 @@ class PolicyKeeper {
 
   const PolicyKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  ProblemLog problems_;                                          // of the thread, as the next three
+  ProblemLog problems_;                                          // of the thread, as the next four
   std::map<std::string, std::string> writeProblems_;             // by policy
   std::set<std::string> changing_;                               // policies with something left to write
   std::map<std::string, std::chrono::sys_seconds> storedSince_;  // by policy
+
+  bool isWithdrawing_ = false;
 
   mutable kube::Mutex mutex_;
   std::map<Followed, Type> types_ LASTOUT_GUARDED_BY(mutex_);

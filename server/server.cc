@@ -57,8 +57,8 @@ PolicyViewOptions policyOptions(const ServerOptions& options, const PolicyCluste
   return {options.view.allowedAge, options.log, std::move(inVain), &clusters};
 }
 
-PolicyWatchesOptions policyWatchesOptions(const ServerOptions& options) {
-  return {options.watcher, options.random, options.log, {}};
+PolicyWatchesOptions policyWatchesOptions(const ServerOptions& options, std::function<void()> told) {
+  return {options.watcher, options.random, options.log, std::move(told)};
 }
 
 WatchesOptions watchesOptions(const ServerOptions& options, Metrics& metrics, std::function<void()> told) {
@@ -93,7 +93,11 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
                                       [this](const DeferredDeletionEvent& news) { tellOf(news); })),
       paths_({reviewPathOf(options_.http.identity.privateKey)}),
       identity_(options_.http.identity),
-      policyWatches_(access_, view_, policies_, policyWatchesOptions(options_)),
+      policyWatches_(access_, view_, policies_,
+                     policyWatchesOptions(options_,
+                                          [this] {
+                                            if (controller_) controller_->toldOfPolicies();
+                                          })),
       watches_(access_, view_, watchesOptions(options_, metrics_, [this] {
                  if (controller_) controller_->told();
                })) {
@@ -268,6 +272,10 @@ bool Server::isTrusted(const std::string& authorities) const {
 
 void Server::trust(const std::string& authorities) {
   if (controller_) controller_->trust(authorities);
+}
+
+void Server::cleanUp(std::chrono::milliseconds patience) {
+  if (controller_ && !stopped_) controller_->cleanUp(patience);
 }
 
 void Server::stop(std::chrono::milliseconds grace) {

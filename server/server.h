@@ -60,6 +60,9 @@ class Server {
   bool isTrusted(const std::string& authorities) const;
   // It is ready no more, and goes on with all that it does until stop(): API servers learn to ask others.
   void announceEnd() { isEnding_ = true; }
+  // It ends in an orderly way: takes away what deletion policies with cleanupOnShutdown want to go then,
+  // labels for at most so long. Before stop() and announceEnd() alone.
+  void cleanUp(std::chrono::milliseconds patience);
   // Requests under way are answered; after `grace` what is left is closed.
   void stop(std::chrono::milliseconds grace);
 

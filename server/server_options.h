@@ -57,6 +57,8 @@ struct ServerOptions {
   protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
   // Where ancestors may be that policies name, besides the cluster itself; the names differ.
   std::vector<NamedCluster> policyClusters;
+  // The controller role writes the labels that policies keep.
+  bool labelsPolicies = false;
   Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
   std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
   std::string version;                    // of the program, for the metrics

@@ -27,7 +27,7 @@ using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
 constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies", "holds-providers",
-                                       "keeps-works"};
+                                       "keeps-works", "labels-policies"};
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
@@ -118,6 +118,9 @@ TEST(Chart, HasTheComponentsAsValues) {
   values = defaultValues();
   values["policyCluster"] = true;
   expectEqual(overlay("policy-cluster", ""), byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["labelsPolicies"] = true;
+  expectEqual(overlay("labels-policies", ""), byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
   values["keepsWorks"] = false;
   values["carriesOutDependencies"] = false;
@@ -278,7 +281,7 @@ TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
                   "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
                   "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
                   "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
-                  "patch deletionpolicies/status.lastout.dev", "create events",
+                  "patch deletionpolicies/status.lastout.dev", "create events", "create events",
                   "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
                   "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
                   "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
@@ -295,6 +298,19 @@ TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
                                                       "delete leases.coordination.k8s.io/lastout-sentinel",
                                                       "create leases.coordination.k8s.io", "create events"));
   EXPECT_EQ(writes.size(), 3U);
+}
+
+// What policies label is for users to give, in ClusterRoles of their own.
+TEST(Deploy, LabelsNothingUntilItIsAskedTo) {
+  for (const auto& [name, object] : kustomized("deploy")) {
+    EXPECT_THAT(name, Not(HasSubstr("labels-policies")));
+    EXPECT_THAT(object.dump(), Not(HasSubstr("--label-policies"))) << name;
+  }
+  const auto rights = byName(documentsIn(textOf("deploy/components/labels-policies/rbac.yaml")));
+  std::vector<std::string> writes;
+  for (const Json& rule : rulesOf(rights.at("ClusterRole//lastout-labels-policies"), rights))
+    std::ranges::copy(writesOf(rule), std::back_inserter(writes));
+  EXPECT_THAT(writes, UnorderedElementsAre("create events"));
 }
 
 TEST(Deploy, HoldsNothingUntilItIsAskedTo) {
@@ -339,7 +355,8 @@ TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
           "lastout-finds-dependencies: lastout-webhook, lastout-controller",
           "lastout-carries-out: lastout-controller", "lastout-keeps-works: lastout-controller",
           "lastout-holds-policies: lastout-controller", "lastout-holds-providers: lastout-controller",
-          "lastout-webhook in lastout: lastout-webhook", "lastout-controller in lastout: lastout-controller",
+          "lastout-labels-policies: lastout-controller", "lastout-webhook in lastout: lastout-webhook",
+          "lastout-controller in lastout: lastout-controller",
           "lastout-webhook in default: lastout-webhook, lastout-controller",
           "lastout-controller in default: lastout-controller"));
   for (const std::string role : {"webhook", "controller"}) {

@@ -67,6 +67,8 @@ constexpr const char* kWithObjects = R"(  objects: []
     protected: false
     exemption: {key: a/d, value: c}
     exempt: true
+    repairAfter: 30s
+  cleanupOnShutdown: true
   skipTerminating: true
   namespaces: Ignore
   crds: Ignore

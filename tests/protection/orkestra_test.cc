@@ -199,14 +199,41 @@ TEST(Orkestra, FailurePolicyIsHonoured) {
 
 TEST(Orkestra, WhatIsMissingIsSaid) {
   const OrkestraSettings settings = settingsOf(
-      "security: {deletionProtection: {cleanupOnShutdown: true}}\nspec:\n  crds:\n    app: {}\n    other:\n  "
+      "security: {deletionProtection: {}}\nspec:\n  crds:\n    app: {}\n    other:\n  "
       "    "
       "deletionProtection: {protectCRD: false, protectCRs: false}\n");
   const std::string warnings = testing::lines(warningsOf(settings, "k.yaml"));
-  EXPECT_THAT(warnings,
-              AllOf(HasSubstr("spec.crds.app does not say its type"),
-                    HasSubstr("apiTypes.group and apiTypes.plural"), HasSubstr("--crd app=PLURAL.GROUP"),
-                    HasSubstr("protectCRD: false cannot be honoured"), HasSubstr("cleanupOnShutdown")));
+  EXPECT_THAT(
+      warnings,
+      AllOf(HasSubstr("spec.crds.app does not say its type"), HasSubstr("apiTypes.group and apiTypes.plural"),
+            HasSubstr("--crd app=PLURAL.GROUP"), HasSubstr("protectCRD: false cannot be honoured")));
+}
+
+// By this label the policies of a former state of the katalog are found.
+TEST(Orkestra, PoliciesSayThatTheyAreImported) {
+  for (const DeletionPolicy& policy : policies(settingsOf(katalog("{strictMode: true}", "{}"))))
+    EXPECT_EQ(policy.meta.labels, (kube::Labels{{"lastout.dev/imported-from", "orkestra"}}))
+        << policy.meta.name;
+}
+
+// Who may take the label away has time to delete the object.
+TEST(Orkestra, WithoutStrictModeALabelIsRepairedLater) {
+  const auto repairAfter = [](const char* global, const char* crd) {
+    const auto all = policies(settingsOf(katalog(global, crd)));
+    return all.at(1).labels.value().repairAfter;
+  };
+  EXPECT_EQ(repairAfter("{strictMode: true}", "{}"), std::chrono::seconds(0));
+  EXPECT_EQ(repairAfter("{strictMode: true}", "{strictMode: false}"), std::chrono::seconds(30));
+  EXPECT_EQ(repairAfter("{}", "{}"), std::chrono::seconds(30));
+}
+
+TEST(Orkestra, CleanupOnShutdownIsHonouredByEachPolicy) {
+  const auto all = policies(settingsOf(katalog("{cleanupOnShutdown: true, strictMode: true}", "{}")));
+  EXPECT_THAT(names(all), ElementsAre("orkestra-delete-protection", "orkestra-protected", "orkestra-crds",
+                                      "orkestra-strict-mode"));
+  for (const DeletionPolicy& policy : all) EXPECT_TRUE(policy.cleansUpOnShutdown) << policy.meta.name;
+  for (const DeletionPolicy& policy : policies(settingsOf(katalog("{}", "{}"))))
+    EXPECT_FALSE(policy.cleansUpOnShutdown) << policy.meta.name;
 }
 
 TEST(Orkestra, TheTypeIsWhatApiTypesOrTheEntrySay) {

@@ -41,6 +41,7 @@ TEST(ParsePolicy, ReadsWhatAProfileSays) {
   overrides: [{annotation: example.com/allow, values: ["true"]}]
   exemptions: [{label: example.com/exempt, values: ["true"]}]
   exempt: {users: [admin], groups: ["system:masters"]}
+  cleanupOnShutdown: true
   skipTerminating: true
   namespaces: Ignore
   message: "{kind} {name}{inNamespace} stays: {reason}"
@@ -62,6 +63,7 @@ TEST(ParsePolicy, ReadsWhatAProfileSays) {
   EXPECT_FALSE(policy.blocksAny(Block::Orphan));
   EXPECT_EQ(toString(policy.overrides.front()), "annotation example.com/allow: true");
   EXPECT_THAT(policy.exemptGroups, ElementsAre("system:masters"));
+  EXPECT_TRUE(policy.cleansUpOnShutdown);
   EXPECT_TRUE(policy.skipTerminating);
   EXPECT_EQ(policy.namespaces, Implication::Ignore);
   EXPECT_EQ(policy.crds, Implication::Imply);
@@ -307,6 +309,19 @@ INSTANTIATE_TEST_SUITE_P(
             "  objects: [{resources: [{resource: pods}]}]\n  labels: {protection: {key: a/b, value: x y}, "
             "exemption: {key: a/c, value: y}}\n",
             "spec.labels.protection.value is no value of a label"},
+        Mistake{"RepairAfter",
+                "  objects: [{resources: [{resource: pods}]}]\n  labels: {protection: {key: a/b, value: x}, "
+                "exemption: {key: a/c, value: y}, repairAfter: 2h}\n",
+                "spec.labels.repairAfter must be whole seconds from 1s to 1h"},
+        Mistake{
+            "LabelsOfAnyType",
+            "  objects: [{resources: [{group: a.b, resource: \"*\"}]}]\n  when: [{label: a/b}]\n  labels: "
+            "{protection: {key: a/b, value: x}, exemption: {key: a/c, value: y}}\n",
+            "spec.labels are kept on objects of types that spec.objects name"},
+        Mistake{"LabelsOfListed",
+                "  listedBy: {group: a.b, resource: cs, selectors: a, apiVersion: b, kind: c}\n  labels: "
+                "{protection: {key: a/b, value: x}, exemption: {key: a/c, value: y}}\n",
+                "spec.labels are kept on objects of types that spec.objects name"},
         Mistake{"Code", "  objects: [{resources: [{resource: pods}]}]\n  code: 404\n",
                 "spec.code must be 403 or 409, not 404"},
         Mistake{"WebhookName", "  objects: [{resources: [{resource: pods}]}]\n  webhookName: protect\n",

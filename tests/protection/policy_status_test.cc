@@ -47,6 +47,20 @@ TEST(PolicyStatus, EnforcedSaysWhatIsMissing) {
   EXPECT_EQ(enforcedIn(standing), "False NotAccepted");
 }
 
+TEST(PolicyStatus, OfAPolicyThatKeepsLabelsItSaysWhetherTheyAreWritten) {
+  PolicyStanding standing = inForce();
+  EXPECT_EQ(policyStatus(standing, {}, kNow)["conditions"].size(), 2U);
+  standing.labelProblem = "";
+  const nlohmann::json kept = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(kept["type"], "LabelsKept");
+  EXPECT_EQ(kept["status"], "True");
+  standing.labelProblem = "cannot patch resource";
+  const nlohmann::json notKept = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(notKept["status"], "False");
+  EXPECT_EQ(notKept["reason"], "NotKept");
+  EXPECT_EQ(notKept["message"], "cannot patch resource");
+}
+
 TEST(PolicyStatus, AProblemIsToldAsItIs) {
   PolicyStanding standing = inForce();
   standing.problem = "spec.objects is missing";

@@ -34,13 +34,19 @@ std::vector<DialogueStep> readDialogue(const std::string& path) {
   return steps;
 }
 
-std::vector<std::string> dialoguesIn(const std::string& folder) {
+std::vector<std::string> dialoguesIn(const std::string& folder, const std::string& beginning) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".txt") paths.push_back(entry.path().string());
+    if (entry.path().filename().string().starts_with(beginning)) paths.push_back(entry.path().string());
   std::ranges::sort(paths);
-  if (paths.empty()) stop(folder + " has no dialogue");
+  if (paths.empty()) stop(folder + " has no dialogue " + beginning);
   return paths;
+}
+
+std::string nameOfDialogue(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string();
+  std::erase(name, '-');
+  return name;
 }
 
 void playDialogue(const std::string& path,

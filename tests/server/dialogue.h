@@ -26,8 +26,10 @@ struct DialogueStep {
 // What a file says; one that cannot be read ends the test program.
 std::vector<DialogueStep> readDialogue(const std::string& path);
 
-// The dialogues of a folder, in the order of their names.
-std::vector<std::string> dialoguesIn(const std::string& folder);
+// The dialogues of a folder whose names begin like that, in the order of their names.
+std::vector<std::string> dialoguesIn(const std::string& folder, const std::string& beginning);
+// The same for tests with parameters, which are called as the files are.
+std::string nameOfDialogue(const std::string& path);
 
 // Plays the steps of a file: `answer` gives what follows from one, each line with its line break. A step
 // whose expectation differs fails the test, with its place.

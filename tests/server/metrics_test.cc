@@ -68,7 +68,8 @@ TEST(Metrics, WhatMayAlarmStartsFromZero) {
   for (const char* name :
        {R"(lastout_probes_total{result="allowed"})", R"(lastout_deferred_deletions_total{result="dropped"})",
         R"(lastout_weakenings_total{of="dependency"})", R"(lastout_weakenings_total{of="criticalservice"})",
-        R"(lastout_held_objects_total{outcome="forced"})"}) {
+        R"(lastout_held_objects_total{outcome="forced"})",
+        R"(lastout_label_changes_total{outcome="repaired"})"}) {
     ASSERT_TRUE(series.contains(name)) << name;
     EXPECT_EQ(series.at(name), 0) << name;
   }

@@ -62,6 +62,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     leads_ = leads;
     keeper_->reconsider();
   }
+  void end() { keeper_->withdraw(); }
   void pass(std::chrono::seconds time) {
     seconds_ += time.count();
     keeper_->reconsider();
@@ -148,6 +149,29 @@ TEST_F(PolicyKeeperTest, OnlyWhoLeadsWrites) {
   remove(kKeptPolicies + "/p");
   lead(true);
   waitUntil([&] { return !isThere(kMadePolicy); });
+}
+
+// The status says so, and the next lastout puts it back.
+TEST_F(PolicyKeeperTest, AnOrderlyEndTakesAwayWhatIsToEndWithIt) {
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["cleanupOnShutdown"] = true;
+  create(kKeptPolicies, policy);
+  Json staying = policyFor("example.com/b");
+  staying["metadata"]["name"] = "q";
+  create(kKeptPolicies, staying);
+  keep();
+  const std::string stayingBinding = kAdmissionPath + "ybindings/lastout-policy-q";
+  waitForCondition("Enforced", "False Spreading");
+  pass(protection::kInForceAfter);
+  waitForCondition("Enforced", "True Enforced");
+  end();
+  EXPECT_FALSE(isThere(kMadeBinding));
+  EXPECT_FALSE(isThere(kMadePolicy));
+  EXPECT_TRUE(isThere(stayingBinding));
+  EXPECT_EQ(deny(), "");
+  EXPECT_EQ(condition("Enforced"), "False NotStored");
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
 }
 
 TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerWhereAllRunsInTheWebhook) {

@@ -25,8 +25,10 @@ const ScriptedApi::Json* ScriptedApi::find(const std::string& path) const {
   return found == objects_.end() ? nullptr : &found->second;
 }
 
-void ScriptedApi::refuse(const std::string& method, const std::string& ending, int status) {
-  refusals_.push_back({method, ending, status});
+void ScriptedApi::refuse(const std::string& method, const std::string& ending, int status,
+                         std::string message) {
+  if (message.empty()) message = "refused by the script";
+  refusals_.push_back({method, ending, status, std::move(message)});
 }
 
 std::string ScriptedApi::takeWrites() { return std::exchange(writes_, {}); }
@@ -49,9 +51,9 @@ ScriptedApi::Said ScriptedApi::answer(const client::ApiRequest& request) {
     return one.method == request.method && target.ends_with(one.ending);
   });
   if (refusal != refusals_.end()) {
-    const int status = refusal->status;
+    const Refusal refused = *refusal;
     refusals_.erase(refusal);
-    return failure(status, "refused by the script");
+    return failure(refused.status, refused.message);
   }
   if (request.method == "GET" && request.target.find('?') != std::string::npos) return list(path);
   if (!objects_.contains(path)) return failure(404, "not found");

@@ -19,8 +19,9 @@ class ScriptedApi : public client::ApiServer {
   void put(const std::string& path, const Json& object);
   void erase(const std::string& path) { objects_.erase(path); }
   const Json* find(const std::string& path) const;
-  // The next request of the method whose path ends like this is refused with that status.
-  void refuse(const std::string& method, const std::string& ending, int status);
+  // The next request of the method whose path ends like this is refused with that status; an empty message is
+  // one of the script's.
+  void refuse(const std::string& method, const std::string& ending, int status, std::string message = {});
 
   // What was written since the last call: "PATCH /apis/…/status", and the body in the line below, without
   // the metadata that says which version of an object is meant.
@@ -36,6 +37,7 @@ class ScriptedApi : public client::ApiServer {
     std::string method;
     std::string ending;
     int status = 0;
+    std::string message;
   };
   struct Said {
     int status = 200;

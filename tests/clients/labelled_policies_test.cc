@@ -1,0 +1,211 @@
+// The profile orkestra by kubectl, as its users work with it, beside `lastout serve --label-policies`: a
+// katalog is imported, and the reconciler of its document is lastout.
+#include <gmock/gmock.h>
+
+#include "tests/clients/serving.h"
+
+namespace lastout::clients {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kProtection = "orkestra.io/deletion-protection";
+constexpr const char* kExemption = "orkestra.io/strict-mode-exempt";
+
+class Labelled : public Serving {
+ public:
+  // The katalog's security.deletionProtection and the deletionProtection of its CRD app.
+  void apply(const std::string& security, const std::string& crd) const {
+    write("katalog.yaml", "security:\n  deletionProtection: " + security +
+                              "\nspec:\n  crds:\n    app:\n      apiTypes: {group: security.orkestra.io, "
+                              "plural: apps}\n      deletionProtection: " +
+                              crd + "\n");
+    const testing::Ran ran =
+        run("lastout policy import $FOLDER/katalog.yaml > $FOLDER/policies.yaml && kubectl apply --prune -l "
+            "lastout.dev/imported-from=orkestra --prune-allowlist=lastout.dev/v1alpha1/DeletionPolicy -f "
+            "$FOLDER/policies.yaml");
+    EXPECT_EQ(ran.exitCode, 0) << ran.out;
+    waitUntil(
+        "kubectl wait --for=condition=Enforced delpol -l lastout.dev/imported-from=orkestra "
+        "--timeout=30s");
+  }
+  void begin(const std::string& security, const std::string& crd, std::vector<std::string> options = {}) {
+    start();
+    waitUntil("kubectl apply -f scenarios/crds/orkestra.yaml");
+    options.emplace_back("--label-policies");
+    serve(options);
+    apply(security, crd);
+  }
+  void create(const std::string& name) const {
+    write(name + ".yaml", "apiVersion: security.orkestra.io/v1\nkind: App\nmetadata: {name: " + name + "}\n");
+    waitUntil("kubectl apply -f $FOLDER/" + name + ".yaml");
+  }
+  static std::string labelOf(const std::string& name, const std::string& key) {
+    std::string escaped = key;
+    for (size_t at = escaped.find('.'); at != std::string::npos; at = escaped.find('.', at + 2))
+      escaped.insert(at, "\\");
+    return "kubectl get app " + name + " -o jsonpath=\"{.metadata.labels['" + escaped + "']}\"";
+  }
+  void waitForLabel(const std::string& name, const std::string& key, const std::string& value) const {
+    waitUntil("test \"$(" + labelOf(name, key) + ")\" = \"" + value + "\"");
+  }
+  std::string labelsOf(const std::string& name) const {
+    return kubectl("get app " + name + " -o jsonpath={.metadata.labels}");
+  }
+};
+
+TEST_F(Labelled, UnderStrictModeAnInstanceIsFullyLocked) {
+  begin("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  EXPECT_EQ(labelsOf("my-app"), R"({"orkestra.io/deletion-protection":"true"})");
+  EXPECT_THAT(kubectl("delete app my-app", 1),
+              HasSubstr("[App \"my-app\"] deletion is blocked by Orkestra deletion protection."));
+  EXPECT_THAT(kubectl(std::string("label app my-app ") + kProtection + "-", 1),
+              HasSubstr("Removing this label is blocked because strictMode is enabled."));
+  EXPECT_THAT(kubectl("delete crd apps.security.orkestra.io", 1),
+              HasSubstr("deletion is blocked by Orkestra deletion protection"));
+  EXPECT_THAT(
+      kubectl("get delpol orkestra-protected -o jsonpath='{.status.conditions[?(@.type==\"LabelsKept\")]"
+              ".status}'"),
+      "True");
+}
+
+TEST_F(Labelled, AnExemptionSetByHandIsRepaired) {
+  begin("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kubectl(std::string("label app my-app ") + kExemption + "=true");
+  waitForLabel("my-app", kExemption, "");
+  kubectl(std::string("label app my-app ") + kProtection + "-", 1);
+  waitUntil("kubectl get events --field-selector reason=LabelsRepaired | grep -q app/my-app");
+  // It works until then, in the same update, too.
+  kubectl(std::string("label app my-app ") + kProtection + "- " + kExemption + "=true");
+  waitForLabel("my-app", kProtection, "true");
+  waitForLabel("my-app", kExemption, "");
+}
+
+// Also where all of it runs in the webhook, which asks about the label of the old object and of the new one.
+class InBothPlaces : public Labelled, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(InBothPlaces, TheLabelIsRemovedInTwoPhases) {
+  begin("{enabled: true, strictMode: true}", "{}", {"--policies", GetParam()});
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  const std::string denied = kubectl("delete app my-app", 1);
+  if (GetParam() == std::string("webhook")) {
+    EXPECT_THAT(denied, HasSubstr("delete-protection.orkestra.orkspace.io"));
+    EXPECT_THAT(kubectl(std::string("label app my-app ") + kProtection + "-", 1),
+                HasSubstr("strict-mode.orkestra.orkspace.io"));
+  }
+  apply("{enabled: true, strictMode: true}", "{protectCRs: false}");
+  waitUntil("test -z \"$(kubectl get app my-app -o jsonpath={.metadata.labels})\"");
+  create("created-later");
+  EXPECT_EQ(kubectl("delete app my-app created-later"),
+            "app.security.orkestra.io \"my-app\" deleted\n"
+            "app.security.orkestra.io \"created-later\" deleted");
+  EXPECT_THAT(kubectl("delete crd apps.security.orkestra.io", 1),
+              HasSubstr("deletion is blocked by Orkestra deletion protection"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, InBothPlaces, ::testing::Values("apiserver", "webhook"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// "I want to delete a protected resource right now", under strict mode.
+TEST_F(Labelled, WithStrictModeOffForItsCrdAnInstanceCanBeDeleted) {
+  begin("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  apply("{enabled: true, strictMode: true}", "{strictMode: false}");
+  waitForLabel("my-app", kExemption, "true");
+  kubectl("delete app my-app", 1);
+  kubectl(std::string("label app my-app ") + kProtection + "-");
+  EXPECT_EQ(kubectl("delete app my-app"), "app.security.orkestra.io \"my-app\" deleted");
+}
+
+// The same at once: the katalog's switch, or its policies, and nothing blocks; labels stay as they are.
+TEST_F(Labelled, DisabledAltogetherItNeitherBlocksNorLabels) {
+  begin("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kubectl("delete delpol -l lastout.dev/imported-from=orkestra");
+  waitUntil(
+      "test -z \"$(kubectl get validatingadmissionpolicybindings -l lastout.dev/deletion-policy -o name)\"");
+  create("created-later");
+  EXPECT_EQ(labelsOf("my-app"), R"({"orkestra.io/deletion-protection":"true"})");
+  EXPECT_EQ(labelsOf("created-later"), "");
+  EXPECT_EQ(kubectl("delete app my-app"), "app.security.orkestra.io \"my-app\" deleted");
+}
+
+TEST_F(Labelled, WhatWasChangedWhileNoLastoutRanIsRepaired) {
+  begin("{enabled: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kill();
+  kubectl(std::string("label app my-app ") + kProtection + "- " + kExemption + "=true");
+  create("created-meanwhile");
+  serve({"--label-policies"});
+  for (const char* name : {"my-app", "created-meanwhile"}) waitForLabel(name, kProtection, "true");
+  waitForLabel("my-app", kExemption, "");
+}
+
+TEST_F(Labelled, WithoutTheFlagItEnforcesAndNeverLabels) {
+  start();
+  waitUntil("kubectl apply -f scenarios/crds/orkestra.yaml");
+  serve();
+  apply("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitUntil("kubectl wait --for=condition=LabelsKept=false delpol orkestra-protected --timeout=30s");
+  EXPECT_THAT(kubectl("get delpol orkestra-protected -o yaml"), HasSubstr("without --label-policies"));
+  EXPECT_EQ(labelsOf("my-app"), "");
+  kubectl(std::string("label app my-app ") + kProtection + "=true");
+  kubectl("delete app my-app", 1);
+  kubectl(std::string("label app my-app ") + kProtection + "-", 1);
+}
+
+TEST_F(Labelled, CleanupOnShutdownLeavesNothingInTheWay) {
+  begin("{enabled: true, strictMode: true, cleanupOnShutdown: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kubectl("create configmap by-hand");
+  kubectl(std::string("label configmap by-hand ") + kProtection + "=true");
+  kubectl("delete configmap by-hand", 1);
+  EXPECT_THAT(interrupt(), Not(HasSubstr("keep their labels")));
+  EXPECT_EQ(labelsOf("my-app"), "");
+  EXPECT_EQ(kubectl("get validatingadmissionpolicybindings -l lastout.dev/deletion-policy -o name"), "");
+  kubectl("delete app my-app");
+  kubectl("delete configmap by-hand");
+  kubectl("get delpol orkestra-protected");
+}
+
+// As the chart of the document labels whatever it creates.
+TEST_F(Labelled, ItsOwnObjectsAreProtectedByTheSameLabel) {
+  start();
+  kubectl("apply -k deploy");
+  // This lastout is another user than those that they know.
+  kubectl("delete validatingadmissionpolicybindings -l app.kubernetes.io/name=lastout");
+  serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
+  apply("{enabled: true, strictMode: true}", "{}");
+  const std::string own =
+      "deployments,services,serviceaccounts,secrets,configmaps,roles,rolebindings,poddisruptionbudgets,"
+      "networkpolicies -n lastout -l app.kubernetes.io/name=lastout";
+  kubectl("label " + own + " " + kProtection + "=true");
+  kubectl(std::string("label namespace/lastout crd/deletionpolicies.lastout.dev "
+                      "validatingwebhookconfiguration/lastout clusterrolebinding/lastout-controller ") +
+          kProtection + "=true");
+  for (const std::string object :
+       {"deployment lastout-controller -n lastout", "service lastout -n lastout",
+        "serviceaccount lastout-webhook -n lastout", "clusterrolebinding lastout-controller",
+        "secret lastout-tls -n lastout", "validatingwebhookconfiguration lastout", "namespace lastout",
+        "crd deletionpolicies.lastout.dev"})
+    EXPECT_THAT(kubectl("delete " + object, 1),
+                HasSubstr("deletion is blocked by Orkestra deletion protection"))
+        << object;
+  // By nobody without saying so first.
+  kubectl("delete delpol -l lastout.dev/imported-from=orkestra");
+  waitUntil("kubectl delete -k deploy --ignore-not-found --wait=false");
+}
+
+}  // namespace
+}  // namespace lastout::clients
