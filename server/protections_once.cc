@@ -39,6 +39,7 @@ std::string waitUntilTold(const PolicyView& view, PolicyWatches& watches, TimePo
     const bool isOver = std::chrono::steady_clock::now() >= deadline;
     if (why && (view.isForbidden() || isOver)) return *why;
     if (!why && (isOver || isAllTold(view))) return {};
+    watches.reconsider();  // what policies ask for may have become known
     kube::MutexLock lock(mutex);
     never.waitUntil(lock, std::min(deadline, std::chrono::steady_clock::now() + kBetweenLooks),
                     [] { return false; });
