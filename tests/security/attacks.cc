@@ -9,6 +9,8 @@ namespace {
 constexpr const char* kStanding = "/apis/lastout.dev/v1alpha1/criticalservices/standing";
 constexpr const char* kStandingStatus = "/apis/lastout.dev/v1alpha1/criticalservices/standing/status";
 constexpr const char* kGivenUp = "/apis/lastout.dev/v1alpha1/criticalservices/given-up";
+constexpr const char* kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+constexpr const char* kLabelling = "/apis/lastout.dev/v1alpha1/deletionpolicies/labelling";
 constexpr const char* kListing = "/apis/lastout.dev/v1alpha1/criticalservices/listing";
 constexpr const char* kProvider = "/apis/apps/v1/namespaces/app/deployments/provider";
 constexpr const char* kSecrets = "/api/v1/namespaces/app/secrets";
@@ -74,6 +76,34 @@ Attempt change(const std::string& title, const std::string& user, const char* pa
 Attempt remove(const std::string& title, const std::string& user, const char* path,
                const std::string& words) {
   return {title, user, "DELETE", path, "", words};
+}
+
+// A DeletionPolicy about Secrets; `more`: further fields of the spec.
+std::string policy(const std::string& name, const std::string& more) {
+  return "{apiVersion: lastout.dev/v1alpha1, kind: DeletionPolicy, metadata: {name: " + name +
+         "}, spec: {objects: [{resources: [{resource: secrets}]}], when: [{label: a.b/kept}]" +
+         (more.empty() ? "" : ", " + more) + "}}";
+}
+
+constexpr const char* kLabels =
+    "labels: {protection: {key: a.b/kept, value: 'yes'}, exemption: {key: a.b/exempt, value: 'yes'}}";
+constexpr const char* kHolds = "enforcement: Hold, hold: {finalizer: a.b/held}";
+
+Attempt apply(const std::string& title, const std::string& user, const std::string& body,
+              const std::string& words = {}) {
+  return {title, user, "POST", kDeletionPolicies, body, words};
+}
+
+void addAttacksByPolicies(std::vector<Attempt>& all) {
+  const std::vector<Attempt> some = {
+      apply("a tenant has everybody's Secrets labelled", "tenant", policy("new", kLabels),
+            "who writes a DeletionPolicy with labels, or one that holds, must be allowed to patch every "
+            "object"),
+      apply("who may patch everything has Secrets held, and freed", "patcher", policy("new", kHolds),
+            "who writes a DeletionPolicy that holds must be allowed to delete every object"),
+      change("a tenant has other objects labelled", "tenant", kLabelling,
+             "{spec: {when: [{label: a.b/other}]}}", "must be allowed to patch every object")};
+  all.insert(all.end(), some.begin(), some.end());
 }
 
 void addAttacksOnRights(std::vector<Attempt>& all) {
@@ -252,6 +282,7 @@ void addAttacksOnTheConfiguration(std::vector<Attempt>& all) {
 const std::vector<Attempt>& attacks() {
   static const std::vector<Attempt> kAll = [] {
     std::vector<Attempt> all;
+    addAttacksByPolicies(all);
     addAttacksOnRights(all);
     addAttacksOnStatus(all);
     addAttacksByAnnotation(all);
@@ -271,6 +302,11 @@ const std::vector<Attempt>& permitted() {
       "[{group: '', resource: secrets, namespace: app, name: key, uid: u, requestedBy: agent, "
       "requestedAt: '2026-01-01T00:00:00Z'}]}}";
   static const std::vector<Attempt> kAll = {
+      apply("a tenant's policy that denies", "tenant", policy("new", "")),
+      apply("who may patch everything has labels written", "patcher", policy("new", kLabels)),
+      apply("an admin has objects held", "admin", policy("new", kHolds)),
+      change("a tenant annotates a policy with labels", "tenant", kLabelling,
+             "{metadata: {annotations: {a: b}}}", ""),
       create("an owner guards the own provider", "owner", service(), ""),
       create("who may delete both does", "deleter", service(), ""),
       create("an owner has it held", "owner", service("enforcement: Hold"), ""),

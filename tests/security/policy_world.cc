@@ -99,7 +99,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: writes-services}
 rules:
-- {apiGroups: [lastout.dev], resources: [criticalservices, criticalservices/status], verbs: ["*"]}
+- {apiGroups: [lastout.dev], resources: [criticalservices, criticalservices/status, deletionpolicies], verbs: ["*"]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -221,6 +221,16 @@ PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
           {"kind", "AppliedManifestWork"},
           {"metadata", {{"name", "work"}}},
           {"spec", {{"hubHash", "h"}, {"manifestWorkName", "work"}}}});
+  expect(201, "POST", "/apis/lastout.dev/v1alpha1/deletionpolicies",
+         {{"apiVersion", "lastout.dev/v1alpha1"},
+          {"kind", "DeletionPolicy"},
+          {"metadata", {{"name", "labelling"}}},
+          {"spec",
+           {{"objects", {{{"resources", {{{"resource", "configmaps"}}}}}}},
+            {"when", {{{"label", "a.b/kept"}}}},
+            {"labels",
+             {{"protection", {{"key", "a.b/kept"}, {"value", "yes"}}},
+              {"exemption", {{"key", "a.b/exempt"}, {"value", "yes"}}}}}}}});
   for (const Json& policy : policies) {
     const bool isBinding = policy["kind"] == "ValidatingAdmissionPolicyBinding";
     expect(201, "POST", isBinding ? kPolicyBindings : kPolicies, policy);
