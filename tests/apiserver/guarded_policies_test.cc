@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 constexpr const char* kPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 constexpr const char* kSpaces = "/api/v1/namespaces";
 constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
-constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 EmbeddedOptions guardInside() {
   EmbeddedOptions options;
@@ -39,7 +39,7 @@ class GuardedPolicies : public testing::ClusterTest {
   }
   // A type of example.com, whose objects are in namespaces.
   void define(const std::string& plural, const std::string& kind) {
-    expect(201, "POST", kDefinitions,
+    expect(201, "POST", kDefinitionsPath,
            jsonOf("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " +
                   plural +
                   ".example.com}\nspec:\n  group: example.com\n  scope: Namespaced\n  names: {plural: " +
@@ -132,9 +132,9 @@ TEST_F(GuardedPolicies, AProtectedInstanceKeepsItsDefinition) {
   const std::string widgets = "/apis/example.com/v1/namespaces/default/widgets";
   expect(201, "POST", widgets,
          jsonOf("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, labels: {keep: \"\"}}}"));
-  EXPECT_THAT(denied(std::string(kDefinitions) + "/widgets.example.com"), HasSubstr("default/w"));
+  EXPECT_THAT(denied(std::string(kDefinitionsPath) + "/widgets.example.com"), HasSubstr("default/w"));
   expect(200, "PATCH", widgets + "/w", {{"metadata", {{"labels", {{"keep", nullptr}}}}}}, kMerge);
-  expect(200, "DELETE", std::string(kDefinitions) + "/widgets.example.com");
+  expect(200, "DELETE", std::string(kDefinitionsPath) + "/widgets.example.com");
 }
 
 TEST_F(GuardedPolicies, AnObjectThatListsOthersProtectsThem) {
