@@ -37,15 +37,14 @@ class GuardedPolicies : public testing::ClusterTest {
     EXPECT_TRUE(documents && documents->size() == 1) << yaml;
     return Json::parse(kube::toJson(documents->front()).dump());
   }
-  // A type of example.com, whose objects are in namespaces.
-  void define(const std::string& plural, const std::string& kind) {
+  // A type of example.com.
+  void define(const std::string& plural, const std::string& kind, const std::string& scope = "Namespaced") {
     expect(201, "POST", kDefinitionsPath,
-           jsonOf("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " +
-                  plural +
-                  ".example.com}\nspec:\n  group: example.com\n  scope: Namespaced\n  names: {plural: " +
-                  plural + ", kind: " + kind +
-                  "}\n  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: "
-                  "object, x-kubernetes-preserve-unknown-fields: true}}}]\n"));
+           jsonOf("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: " +
+                  plural + ".example.com}, spec: {group: example.com, scope: " + scope +
+                  ", names: {plural: " + plural + ", kind: " + kind +
+                  "}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: "
+                  "object, x-kubernetes-preserve-unknown-fields: true}}}]}}"));
   }
   static Json secret(const std::string& name, const Json& labels = Json::object()) {
     return {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}, {"labels", labels}}}};
@@ -80,20 +79,20 @@ TEST_F(GuardedPolicies, ChildrenThatWereThereBeforeThePolicyCount) {
 }
 
 TEST_F(GuardedPolicies, TheAncestorThatLabelsNameDecides) {
-  define("composites", "Composite");
+  define("composites", "Composite", "Cluster");
   apply(
       R"({objects: [{resources: [{resource: secrets}]}], when: [{ancestor: {groupLabel: a/group, versionLabel: a/version,
     kindLabel: a/kind, nameLabel: a/name, field: {path: spec.keep, equals: true}}}]})");
-  const std::string owner = "/apis/example.com/v1/namespaces/default/composites/owner";
+  const std::string owner = "/apis/example.com/v1/composites/owner";
   expect(
-      201, "POST", "/apis/example.com/v1/namespaces/default/composites",
+      201, "POST", "/apis/example.com/v1/composites",
       jsonOf("{apiVersion: example.com/v1, kind: Composite, metadata: {name: owner}, spec: {keep: true}}"));
   Json labels = {
       {"a/group", "example.com"}, {"a/version", "v1"}, {"a/kind", "Composite"}, {"a/name", "owner"}};
   expect(201, "POST", kSecrets, secret("s", labels));
   labels.erase("a/group");
   expect(201, "POST", kSecrets, secret("incomplete", labels));
-  EXPECT_THAT(denied(std::string(kSecrets) + "/s"), HasSubstr("composites.example.com/default/owner"));
+  EXPECT_THAT(denied(std::string(kSecrets) + "/s"), HasSubstr("composites.example.com/owner"));
   EXPECT_THAT(denied(std::string(kSecrets) + "/incomplete"), HasSubstr("a/group"));
   expect(200, "PATCH", owner, {{"spec", {{"keep", false}}}}, kMerge);
   expect(200, "DELETE", std::string(kSecrets) + "/s");
@@ -151,7 +150,7 @@ kind: KeepList
 metadata: {name: l}
 spec: {kept: [{apiVersion: v1, kind: ConfigMap, name: m}]}
 )"));
-  EXPECT_THAT(denied(kMaps + "/m"), HasSubstr("lists.example.com/default/l"));
+  EXPECT_THAT(denied(kMaps + "/m"), HasSubstr("lists/default/l lists it"));
   expect(200, "DELETE", kMaps + "/n");
   expect(200, "DELETE", lists + "/l");
   expect(200, "DELETE", kMaps + "/m");
@@ -170,19 +169,27 @@ TEST_F(GuardedPolicies, TheCodeAndTheNameOfTheWebhookAreThePolicys) {
 
 TEST_F(GuardedPolicies, WhatCriticalServicesSayComesFirst) {
   apply(
-      "{objects: [{resources: [{resource: configmaps}]}], when: [{children: [{resource: secrets, label: "
-      "of}]}]}");
-  expect(201, "POST", kMaps, configMap("m"));
+      R"({objects: [{resources: [{group: apps, resource: deployments}]}], when: [{children: [{resource: secrets,
+    label: of}]}]})");
+  const std::string deployments = "/apis/apps/v1/namespaces/default/deployments";
+  expect(201, "POST", deployments, jsonOf(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: m}
+spec:
+  selector: {matchLabels: {app: m}}
+  template: {metadata: {labels: {app: m}}, spec: {containers: [{name: m, image: i}]}}
+)"));
   expect(201, "POST", kSecrets, secret("s", {{"of", "m"}}));
   expect(201, "POST", "/apis/lastout.dev/v1alpha1/criticalservices", jsonOf(R"(
 apiVersion: lastout.dev/v1alpha1
 kind: CriticalService
 metadata: {name: c}
 spec:
-  provider: {resource: configmaps, namespace: default, name: m}
+  provider: {group: apps, resource: deployments, namespace: default, name: m}
   criteria: [{type: SpecificResource, specificResource: {resource: secrets, namespace: default, name: s}}]
 )"));
-  const Json denial = expect(403, "DELETE", kMaps + "/m");
+  const Json denial = expect(403, "DELETE", deployments + "/m");
   const std::string message = denial["message"];
   EXPECT_LT(message.find("must stay while"), message.find("Secret/s")) << message;
   EXPECT_EQ(denial["details"]["causes"].back()["field"], "deletionpolicies.lastout.dev/p");
