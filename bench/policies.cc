@@ -59,7 +59,8 @@ class Cluster {
   Cluster() {
     const std::string config = folder_.file("config");
     up_ = started({"up", "--listen", "127.0.0.1:0", "--kubeconfig-out", config});
-    serve_ = started({"serve", "--listen", "127.0.0.1:0", "--answers", "127.0.0.1:0", "--kubeconfig", config});
+    serve_ =
+        started({"serve", "--listen", "127.0.0.1:0", "--answers", "127.0.0.1:0", "--kubeconfig", config});
     answers_ = serve_->greetingAfter("http://127.0.0.1:");
     const auto connection = client::findConnection({config, ""}, {});
     if (!connection) stopBench(connection.error().front().message);

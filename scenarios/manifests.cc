@@ -73,9 +73,9 @@ class ManifestReader {
       if (reader_.isFirst(object)) keep(std::move(object));
     }
     for (cluster::GivenPolicy& given : scenario->policies) {
-      const bool isKnown = std::ranges::any_of(result_.profiles, [&](const protection::DeletionPolicy& other) {
-        return other.meta.name == given.policy.meta.name;
-      });
+      const bool isKnown = std::ranges::any_of(
+          result_.profiles,
+          [&](const protection::DeletionPolicy& other) { return other.meta.name == given.policy.meta.name; });
       if (!given.isObject && !isKnown) result_.profiles.push_back(std::move(given.policy));
     }
     for (cluster::WorkSpec& work : scenario->works) {
