@@ -295,6 +295,7 @@ kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& pol
                                const kube::ResourceMap& types) {
   if (policies.empty() || !model.guarded) return {};
   std::vector<DeletionPolicy> specs;
+  specs.reserve(policies.size());
   for (const GivenPolicy& given : policies) specs.push_back(given.policy);
   model.policies.facts = std::make_shared<const PolicyFacts>(model, objects, types, specs);
   model.policies.ofDelete.resize(model.slots.size());

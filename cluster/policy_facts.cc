@@ -279,11 +279,11 @@ protection::FactIndex::FindKind PolicyFacts::findKind() const {
 }
 
 void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& test,
-                           const protection::NamedAncestor& named, const SlotTest& while_,
+                           const protection::NamedAncestor& named, const SlotTest& condition,
                            std::vector<AncestorCase>& cases) const {
   using Kind = AncestorState::Kind;
   if (!named.key) {
-    if (named.state.kind != Kind::NotManaged) cases.push_back({{{}, while_}, named.state});
+    if (named.state.kind != Kind::NotManaged) cases.push_back({{{}, condition}, named.state});
     return;
   }
   // While its CRD is not there, nobody can say which objects there are of the kind.
@@ -291,7 +291,7 @@ void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& t
     SlotTest isGone;
     isGone.slot = *crd;
     isGone.whenAbsent = true;
-    cases.push_back({{isGone, while_},
+    cases.push_back({{isGone, condition},
                      {Kind::Unknown, "the cluster serves no kind " + types_->find(named.key->type)->kind +
                                          " of group " + named.key->type.group}});
   }
@@ -301,7 +301,7 @@ void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& t
   object.meta.deletionTimestamp.reset();
   const AncestorState standing = protection::standingOf(test, *named.key, &object);
   if (standing.kind == Kind::Protects)
-    cases.push_back({{{.slot = *slot, .live = kAnyLabels}, while_}, standing});
+    cases.push_back({{{.slot = *slot, .live = kAnyLabels}, condition}, standing});
 }
 
 std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protection::AncestorTest& test,
@@ -336,8 +336,8 @@ std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protec
       index.upsert(holder, wanted.generation);
       index.know(wanted.type, "", wanted.generation);
     }
-    const SlotTest while_{.slot = space, .live = bitOf(set), .terminating = bitOf(set)};
-    addNamed(model, test, index.nameAncestor(test, request), while_, cases);
+    const SlotTest condition{.slot = space, .live = bitOf(set), .terminating = bitOf(set)};
+    addNamed(model, test, index.nameAncestor(test, request), condition, cases);
   }
   return cases;
 }

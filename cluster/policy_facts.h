@@ -87,7 +87,7 @@ class PolicyFacts {
   Question groupOf(const kube::GroupResource& type, const std::string& group) const;
   protection::FactIndex::FindKind findKind() const;
   void addNamed(const Model& model, const protection::AncestorTest& test,
-                const protection::NamedAncestor& named, const SlotTest& while_,
+                const protection::NamedAncestor& named, const SlotTest& condition,
                 std::vector<AncestorCase>& cases) const;
 
   std::vector<kube::Object> objects_;  // by slot
