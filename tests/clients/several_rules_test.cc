@@ -67,15 +67,15 @@ class SeveralRules : public Serving {
   }
 };
 
-const auto isOfTheService = HasSubstr("must stay while");
-const auto isOfKarmada = HasSubstr("label resourcetemplate.karmada.io/deletion-protected is Always");
-const auto isOfKruise = HasSubstr("label policy.kruise.io/delete-protection is Cascading");
-const auto isOfChildren = HasSubstr("Secret/settings");
+const auto kOfTheService = HasSubstr("must stay while");
+const auto kOfKarmada = HasSubstr("label resourcetemplate.karmada.io/deletion-protected is Always");
+const auto kOfKruise = HasSubstr("label policy.kruise.io/delete-protection is Cascading");
+const auto kOfChildren = HasSubstr("Secret/settings");
 
 TEST_F(SeveralRules, InTheWebhookOneDenialHasAllReasons) {
   begin("webhook");
-  EXPECT_THAT(denial(), AllOf(isOfTheService, isOfKarmada, isOfKruise, isOfChildren));
-  EXPECT_THAT(why(), AllOf(isOfTheService, isOfKarmada, isOfKruise, isOfChildren,
+  EXPECT_THAT(denial(), AllOf(kOfTheService, kOfKarmada, kOfKruise, kOfChildren));
+  EXPECT_THAT(why(), AllOf(kOfTheService, kOfKarmada, kOfKruise, kOfChildren,
                            HasSubstr("deletionpolicies.lastout.dev/karmada"),
                            HasSubstr("deletionpolicies.lastout.dev/kruise-cascading-workloads"),
                            HasSubstr("deletionpolicies.lastout.dev/configured"),
@@ -83,21 +83,20 @@ TEST_F(SeveralRules, InTheWebhookOneDenialHasAllReasons) {
 
   kubectl("delete secret settings -n finalizer-namespace");
   kubectl(std::string("label ") + kProviderOfStory + " resourcetemplate.karmada.io/deletion-protected-");
-  EXPECT_THAT(denial(), AllOf(isOfTheService, Not(isOfKarmada), isOfKruise, Not(isOfChildren)));
+  EXPECT_THAT(denial(), AllOf(kOfTheService, Not(kOfKarmada), kOfKruise, Not(kOfChildren)));
   kubectl(std::string("label ") + kProviderOfStory + " policy.kruise.io/delete-protection-");
-  EXPECT_THAT(denial(), AllOf(isOfTheService, Not(isOfKruise)));
-  EXPECT_THAT(why(), AllOf(isOfTheService, Not(HasSubstr("deletionpolicies"))));
+  EXPECT_THAT(denial(), AllOf(kOfTheService, Not(kOfKruise)));
+  EXPECT_THAT(why(), AllOf(kOfTheService, Not(HasSubstr("deletionpolicies"))));
 }
 
 // The API server asks its own policies first, and no webhook once one of them denies.
 TEST_F(SeveralRules, InTheApiServerItsOwnPoliciesDenyBeforeTheWebhook) {
   begin("apiserver");
-  EXPECT_THAT(denial(),
-              AllOf(HasSubstr("ValidatingAdmissionPolicy"), Not(isOfTheService), Not(isOfChildren)));
-  EXPECT_THAT(why(), AllOf(isOfTheService, isOfKarmada, isOfKruise, isOfChildren));
+  EXPECT_THAT(denial(), AllOf(HasSubstr("ValidatingAdmissionPolicy"), Not(kOfTheService), Not(kOfChildren)));
+  EXPECT_THAT(why(), AllOf(kOfTheService, kOfKarmada, kOfKruise, kOfChildren));
   kubectl(std::string("label ") + kProviderOfStory +
           " resourcetemplate.karmada.io/deletion-protected- policy.kruise.io/delete-protection-");
-  EXPECT_THAT(denial(), AllOf(isOfTheService, isOfChildren, Not(HasSubstr("ValidatingAdmissionPolicy"))));
+  EXPECT_THAT(denial(), AllOf(kOfTheService, kOfChildren, Not(HasSubstr("ValidatingAdmissionPolicy"))));
 }
 
 // Once Enforced is True for the generation, the next request goes by the policy as it is.
