@@ -125,10 +125,12 @@ ROWS = [
      [("1k", "facts:activePods/1000", duration), ("1M objects", "facts:activePods/1000000", duration)]),
     ("the same: the ancestor that labels name", "at most 2 µs",
      [("1k", "facts:ancestor/1000", duration), ("1M objects", "facts:ancestor/1000000", duration)]),
-    ("DELETE that 1,000 policies on labels do not match, at `up`", "at most 1.2x without them; no review",
+    ("DELETE that 1,000 policies on other types do not match, at `up`", "at most 1.2x without them; no review",
      unmatched(POLICIES.format(0))),
-    ("the same with 1,000 policies on children", "at most 1.2x without them; no review",
+    ("the same with 1,000 policies on labels, of the same type", "at most 1.2x without them; no review",
      unmatched(POLICIES.format(1))),
+    ("the same with 1,000 policies on children, of the same type", "at most 1.2x without them; no review",
+     unmatched(POLICIES.format(2))),
 ]
 
 
