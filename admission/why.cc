@@ -131,7 +131,7 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
       result.blockers.push_back(
           {std::string(cause.reason), std::string(cause.message), std::string(cause.field)});
   }
-  // What is being deleted, no policy keeps any more.
+  // No policy keeps an object that is being deleted already.
   if (!result.terminating) result.join(protections);
   if (!found || !result.isBlocked()) return result;
   const graph::Vertex start = graph::vertexOf(*found);

@@ -123,7 +123,7 @@ void StoredPolicies::index(const Write& write) {
     index_.upsert(*object, told->second);
 }
 
-// What is told may make the index want more.
+// Tells until the index wants nothing more: an object may make it want another type.
 void StoredPolicies::tellWanted() {
   for (bool isNew = true; isNew;) {
     isNew = false;

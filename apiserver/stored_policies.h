@@ -16,7 +16,7 @@ namespace lastout::apiserver {
 // The object as it is stored; nullopt: its metadata cannot be read, so that it orders nothing.
 std::optional<kube::Object> objectOf(const kube::ObjectKey& key, const Json& stored);
 
-// What is wrong with a DeletionPolicy that is to be stored.
+// Returns the mistakes in a DeletionPolicy that somebody wants to store.
 kube::Errors policyProblems(const Json& stored, const kube::ResourceMap& types);
 
 // Threading: as ControlPlane: its lock is held whenever this is called, but for ofApiServer().
@@ -28,8 +28,8 @@ class StoredPolicies {
   StoredPolicies& operator=(const StoredPolicies&) = delete;
 
   void take(const Write& write);  // each write of the cluster, in their order
-  // What is made of them for the API server: it denies as if ValidatingAdmissionPolicies of these names were
-  // stored. Needs no lock.
+  // Returns the ValidatingAdmissionPolicies that stand for the stored policies, as if they were stored, too.
+  // Needs no lock.
   std::shared_ptr<const Policies::List> ofApiServer() const { return made_.snapshot(); }
   // Returns what the rest of each policy denies of a DELETE or an update, by the policies' names; of a DELETE
   // of a Namespace or a CRD also what protects an object in it.

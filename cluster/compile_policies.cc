@@ -69,7 +69,7 @@ class ScriptedFacts : public protection::Facts {
   mutable std::optional<Question> next_;
 };
 
-// What is asked about: an object in one of its ways, and, of an update, the labels that it is to get.
+// An object in one of the ways in which it can be there and, for an update, the labels that it gets.
 struct PolicySubject {
   Slot slot = kNone;
   uint32_t way = 0;
@@ -154,7 +154,7 @@ class PolicyCompiler {
       request.operation = protection::Operation::Update;
       request.newMeta = &newMeta;
     }
-    // Who is exempt is looked at before (isExempt).
+    // isExempt() has already dealt with exempt users.
     DeletionPolicy forAll = policy;
     forAll.exemptUsers.clear();
     forAll.exemptGroups.clear();
@@ -207,7 +207,7 @@ class PolicyCompiler {
           " is right, which is not followed here");
   }
 
-  // What is outside the cluster is deleted without fail.
+  // Assumes that the external step always succeeds.
   static bool letsGo(const DeletionPolicy& policy, protection::HoldFacts facts) {
     protection::HoldPlan plan = protection::planHold(policy, facts);
     if (plan.askExternal) {
@@ -273,7 +273,7 @@ class PolicyCompiler {
       policy.exemptSteps.push_back(isExempt(Actor::Client, step, model_.steps[step].object));
     for (const Actor actor :
          {Actor::Agent, Actor::Collector, Actor::Lifecycle, Actor::Workloads, Actor::Lastout}) {
-      // Of the controllers of workloads, all have to be exempt.
+      // Workload controllers count as exempt only if the policy exempts all of them.
       bool is = !model_.slots.empty();
       for (Slot slot = 0; is && slot < model_.slots.size(); ++slot) is = isExempt(actor, kNone, slot);
       if (is) policy.exemptActors |= static_cast<uint16_t>(1u << static_cast<unsigned>(actor));

@@ -175,7 +175,7 @@ inline constexpr uint8_t kAnyOwner = 0xff;
 struct SlotTest {
   Slot slot = kNone;          // kNone: it always holds
   uint16_t live = 0;          // with these sets of labels while it is not being deleted; one bit each
-  uint16_t terminating = 0;   // likewise while it is being deleted
+  uint16_t terminating = 0;   // the same, while it is being deleted
   uint8_t owner = kAnyOwner;  // and only while this owner link means its owner
   bool whenAbsent = false;    // instead of all that: while it is not there
   auto operator<=>(const SlotTest&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm

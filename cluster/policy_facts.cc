@@ -140,7 +140,7 @@ void PolicyFacts::addLabelsOfTemplates(const Model& model) {
 kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyView& view) const {
   const SlotInfo& info = model.slots[slot];
   kube::Object object = objects_[slot];
-  // What is derived has the labels of its template, which the model does not know.
+  // A derived object (a Pod, a ReplicaSet) has the labels of its template, which the model does not know.
   if (view.labels > 0 || !object.content.isNull()) object.meta.labels = info.labelSets[view.labels];
   object.meta.deletionTimestamp.reset();
   if (view.terminates) object.meta.deletionTimestamp = 1;

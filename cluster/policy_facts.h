@@ -65,10 +65,10 @@ class PolicyFacts {
   Question active(const Model& model, protection::Activity activity, Slot slot) const;
   Question lister(const Model& model, const protection::ListedBy& listedBy,
                   const protection::Request& request) const;
-  // What the object of that slot alone lists of the request's.
+  // Returns the lister in that slot alone, if it lists the object of the request.
   protection::Listers listersIn(Slot slot, const protection::ListedBy& listedBy,
                                 const protection::Request& request) const;
-  // In the order of their precedence; none of them holds: nothing is protected.
+  // Returns the cases in order of precedence. If none of them holds, the object is not protected.
   std::vector<AncestorCase> ancestor(const Model& model, const protection::AncestorTest& test, Slot slot,
                                      const kube::Labels& labels) const;
 

@@ -90,7 +90,7 @@ class Judgement {
         }
   }
 
-  // What is told may make the index want more.
+  // Tells until the index wants nothing more: an object may make it want another type.
   void tellAll() {
     std::set<uint64_t> told;
     for (bool isNew = true; isNew;) {

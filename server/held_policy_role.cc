@@ -9,8 +9,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-const kube::GroupResource kDefinitions{"apiextensions.k8s.io", "customresourcedefinitions"};
-
 // Why not all objects of a type are known; empty: they are.
 std::string whyNotKnown(const client::Knowledge& knowledge) {
   switch (knowledge.state) {
@@ -121,12 +119,12 @@ void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
 
 // Empty: its CRD is gone, and so is all of the type.
 std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
-  if (!admission::believable(parts_.view.knowledge(kDefinitions))) return "whether it is served is not known";
+  if (!admission::believable(parts_.view.knowledge(kube::crdType())))
+    return "whether it is served is not known";
   bool isDefined = false;
   parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const kube::ResourceType* known = types.find(type);
-    isDefined = (known != nullptr && known->builtIn) ||
-                view.graph().find({kDefinitions, "", kube::toString(type)}).has_value();
+    isDefined = (known != nullptr && known->builtIn) || view.graph().find(kube::crdKey(type)).has_value();
   });
   return isDefined ? "it is not served" : "";
 }
