@@ -34,7 +34,8 @@ class Admitter {
 
   // True if a guard, a webhook or a policy could refuse something.
   bool mayRefuse() const {
-    return guard_ != nullptr || !plane_.webhooks.snapshot()->empty() || !plane_.policies.snapshot()->empty();
+    return guard_ != nullptr || !plane_.webhooks.snapshot()->all.empty() ||
+           !plane_.policies.snapshot()->bound.empty();
   }
   // Called without the lock. Afterwards `mutation` has the changes of mutating webhooks; their warnings are
   // appended.

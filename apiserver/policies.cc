@@ -158,15 +158,21 @@ std::shared_ptr<const Policies::List> Policies::bound() const {
   for (const auto& [name, binding] : bindings_) bindings[binding.policy].push_back(binding);
   auto list = std::make_shared<List>();
   for (const auto& [name, policy] : policies_)
-    if (const auto found = bindings.find(name); found != bindings.end())
-      list->push_back({policy, std::move(found->second)});
+    if (const auto found = bindings.find(name); found != bindings.end()) {
+      list->index.add(policy->matches, list->bound.size());
+      list->bound.push_back({policy, std::move(found->second)});
+    }
   return list;
 }
 
 PolicyVerdict reviewByPolicies(const Policies::List& policies, const ReviewRequest& request,
                                std::function<bool(const AccessAttributes&)> mayDo) {
   PolicyVerdict verdict;
-  if (policies.empty() || isExempt(request)) return verdict;
+  if (policies.bound.empty() || isExempt(request)) return verdict;
+  std::vector<size_t> candidates = policies.index.candidates(request);
+  std::erase_if(candidates,
+                [&](size_t position) { return !matches(policies.bound[position].policy->matches, request); });
+  if (candidates.empty()) return verdict;
   const Json attributes = attributesOf(request);
   const CelAuthorizer authorizer{std::move(mayDo),
                                  {.verb = {},
@@ -177,8 +183,7 @@ PolicyVerdict reviewByPolicies(const Policies::List& policies, const ReviewReque
                                   .name = request.name,
                                   .path = {}}};
   const CelVariables variables{request.object, request.oldObject, &attributes, &authorizer};
-  for (const Policies::Bound& bound : policies)
-    if (matches(bound.policy->matches, request)) askPolicy(bound, request, variables, verdict);
+  for (const size_t position : candidates) askPolicy(policies.bound[position], request, variables, verdict);
   return verdict;
 }
 

@@ -13,6 +13,7 @@
 #include "apiserver/admission_review.h"
 #include "apiserver/cel.h"
 #include "apiserver/json.h"
+#include "apiserver/match_index.h"
 #include "apiserver/match_resources.h"
 #include "apiserver/status.h"
 #include "kube/locks.h"
@@ -64,7 +65,10 @@ class Policies {
     std::shared_ptr<const AdmissionPolicy> policy;
     std::vector<PolicyBinding> bindings;
   };
-  using List = std::vector<Bound>;
+  struct List {
+    std::vector<Bound> bound;
+    MatchIndex index;  // of what the policies match
+  };
 
   // Add a policy or binding or replace the one of that name; fail, changing nothing, as the checks do.
   ApiResult<void> put(const Json& policyOrBinding);

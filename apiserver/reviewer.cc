@@ -118,8 +118,8 @@ tl::expected<WebhookAnswer, ApiError> Reviewer::askWhatever(const Webhook& webho
 }
 
 void Reviewer::mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const {
-  for (const Webhook& webhook : webhooks) {
-    if (!webhook.mutating) continue;
+  for (const Webhook& webhook : webhooks.all) {
+    if (!webhook.mutating) return;  // nor is any that comes after it
     const auto asked = isToBeAsked(webhook, request);
     if (!asked) {
       outcome.denial = asked.error();

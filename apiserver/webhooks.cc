@@ -50,14 +50,17 @@ std::shared_ptr<const Webhooks::List> Webhooks::snapshot() const {
 
 void Webhooks::publish() {
   auto list = std::make_shared<List>();
-  for (const auto& [key, webhooks] : configurations_) std::ranges::copy(webhooks, std::back_inserter(*list));
+  for (const auto& [key, webhooks] : configurations_)
+    std::ranges::copy(webhooks, std::back_inserter(list->all));
+  for (size_t i = 0; i < list->all.size(); ++i) list->index.add(list->all[i].matches, i);
   published_ = std::move(list);
 }
 
 ApiResult<std::vector<const Webhook*>> matching(const Webhooks::List& webhooks, bool mutating,
                                                 const ReviewRequest& request) {
   std::vector<const Webhook*> found;
-  for (const Webhook& webhook : webhooks) {
+  for (const size_t position : webhooks.index.candidates(request)) {
+    const Webhook& webhook = webhooks.all[position];
     if (webhook.mutating != mutating) continue;
     const auto asked = isToBeAsked(webhook, request);
     if (!asked) return tl::unexpected(asked.error());

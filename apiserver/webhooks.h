@@ -11,6 +11,7 @@
 
 #include "apiserver/admission_review.h"
 #include "apiserver/json.h"
+#include "apiserver/match_index.h"
 #include "apiserver/match_resources.h"
 #include "apiserver/status.h"
 #include "kube/locks.h"
@@ -55,8 +56,12 @@ ApiResult<bool> isToBeAsked(const Webhook& webhook, const ReviewRequest& request
 // The configurations that are in force. Safe for any number of threads.
 class Webhooks {
  public:
-  // In the order in which the API server calls them: by configuration, then as written; mutating ones first.
-  using List = std::vector<Webhook>;
+  struct List {
+    // In the order in which the API server calls them: by configuration, then as written; mutating ones
+    // first.
+    std::vector<Webhook> all;
+    MatchIndex index;  // of what they match
+  };
 
   // Adds a configuration or replaces the one of the same kind and name; fails, changing nothing, as
   // checkConfiguration does.
@@ -70,7 +75,7 @@ class Webhooks {
 
   mutable kube::Mutex mutex_;
   // By whether they validate, and name.
-  std::map<std::pair<bool, std::string>, List> configurations_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::pair<bool, std::string>, std::vector<Webhook>> configurations_ LASTOUT_GUARDED_BY(mutex_);
   std::shared_ptr<const List> published_ LASTOUT_GUARDED_BY(mutex_) = std::make_shared<const List>();
 };
 

@@ -250,11 +250,11 @@ TEST(Policies, AreGoneWhenTheyAreRemoved) {
   ASSERT_TRUE(policies.put(policyWith(kNever)));
   ASSERT_TRUE(policies.put(bindingWith()));
   ASSERT_TRUE(policies.put(bindingWith("{}", "c")));
-  EXPECT_EQ(policies.snapshot()->front().bindings.size(), 2U);
+  EXPECT_EQ(policies.snapshot()->bound.front().bindings.size(), 2U);
   policies.remove("ValidatingAdmissionPolicyBinding", "b");
-  EXPECT_EQ(policies.snapshot()->front().bindings.size(), 1U);
+  EXPECT_EQ(policies.snapshot()->bound.front().bindings.size(), 1U);
   policies.remove("ValidatingAdmissionPolicy", "p");
-  EXPECT_TRUE(policies.snapshot()->empty());
+  EXPECT_TRUE(policies.snapshot()->bound.empty());
 }
 
 // "<field>: <message>" of the first cause, or the message of a 400.

@@ -266,8 +266,8 @@ TEST(Webhooks, AreAskedInTheOrderOfTheirNames) {
   EXPECT_EQ(matching(*before, true, deletion()).value().size(), 1U);
   webhooks.remove("ValidatingWebhookConfiguration", "a");
   webhooks.remove("ValidatingWebhookConfiguration", "c");
-  EXPECT_EQ(webhooks.snapshot()->size(), 2U);
-  EXPECT_EQ(before->size(), 3U) << "a request goes by what it began with";
+  EXPECT_EQ(webhooks.snapshot()->all.size(), 2U);
+  EXPECT_EQ(before->all.size(), 3U) << "a request goes by what it began with";
 }
 
 TEST(Webhooks, AreNotAskedAboutTheirOwnConfigurations) {
