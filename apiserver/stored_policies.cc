@@ -24,16 +24,6 @@ std::vector<Json> enforcing(const DeletionPolicy& policy) {
   return made;
 }
 
-// What it points to must outlive it.
-Request deletionOf(const kube::Object& object) {
-  Request request;
-  request.object = object.key;
-  request.kind = object.kind;
-  request.meta = &object.meta;
-  request.content = &object.content;
-  return request;
-}
-
 }  // namespace
 
 std::optional<kube::Object> objectOf(const kube::ObjectKey& key, const Json& stored) {
@@ -106,6 +96,7 @@ void StoredPolicies::usePolicies() {
   all.reserve(policies_.size());
   for (const auto& [name, policy] : policies_) all.push_back(policy);
   index_.setPolicies(all);
+  byType_ = all.empty() ? nullptr : std::make_shared<const protection::PolicySet>(std::move(all));
 }
 
 // --- what the index is told
@@ -154,10 +145,10 @@ void StoredPolicies::wantAncestorOf(const DeletionPolicy& policy, const Request&
 // --- what follows from it
 
 std::vector<Denial> StoredPolicies::judge(const Mutation& mutation) {
-  if (policies_.empty() || mutation.operation == Mutation::Operation::Create) return {};
+  if (byType_ == nullptr || mutation.operation == Mutation::Operation::Create) return {};
   const auto before = objectOf(mutation.key, mutation.before->object());
   if (!before) return {};
-  Request request = deletionOf(*before);
+  Request request = protection::deletionOf(*before);
   request.user = mutation.user.username;
   request.groups = mutation.user.groups;
   request.orphans = mutation.policy == cluster::PropagationPolicy::Orphan;
@@ -169,10 +160,11 @@ std::vector<Denial> StoredPolicies::judge(const Mutation& mutation) {
     request.newMeta = &after->meta;
   }
   std::vector<Denial> denials;
-  for (const auto& [name, policy] : policies_) {
-    wantAncestorOf(policy, request);
-    const protection::Part part = webhookPartOf(policy, protection::PolicyMode::ApiServer);
-    if (auto denial = protection::judge(policy, request, index_, part)) denials.push_back(std::move(*denial));
+  for (const DeletionPolicy* policy : byType_->about(request.object.type)) {
+    wantAncestorOf(*policy, request);
+    const protection::Part part = webhookPartOf(*policy, protection::PolicyMode::ApiServer);
+    if (auto denial = protection::judge(*policy, request, index_, part))
+      denials.push_back(std::move(*denial));
   }
   if (request.operation == protection::Operation::Update) return denials;
   std::vector<Denial> implied = judgeHolder(request);
@@ -191,7 +183,7 @@ std::vector<Denial> StoredPolicies::judgeHolder(const Request& request) {
     for (const RecordRef& record : held) {
       const auto object = objectOf(record->key(), record->object());
       if (!object) continue;
-      Request ofObject = deletionOf(*object);
+      Request ofObject = protection::deletionOf(*object);
       ofObject.user = request.user;
       ofObject.groups = request.groups;
       wantAncestorOf(policy, ofObject);

@@ -10,6 +10,7 @@
 #include "apiserver/mutation.h"
 #include "apiserver/policies.h"
 #include "protection/fact_index.h"
+#include "protection/policy_set.h"
 
 namespace lastout::apiserver {
 
@@ -51,6 +52,7 @@ class StoredPolicies {
   const Storage& storage_;
   Policies made_;
   std::map<std::string, protection::DeletionPolicy> policies_;  // by name
+  std::shared_ptr<const protection::PolicySet> byType_;         // the same; nullptr while there is none
   protection::FactIndex index_;
   std::map<kube::GroupResource, uint64_t> told_;  // the generation in which the index knows a type
 };

@@ -12,14 +12,6 @@ namespace {
 
 constexpr size_t kMostToldInVain = 10'000;  // objects that were told of are remembered
 
-bool isOfAny(const protection::DeletionPolicy& policy) {
-  return policy.listedBy || std::ranges::any_of(policy.objects, [](const protection::Selection& selection) {
-           return std::ranges::any_of(selection.resources, [](const protection::ResourcePattern& pattern) {
-             return pattern.group == "*" || pattern.resource == "*";
-           });
-         });
-}
-
 tl::expected<const PolicyCluster*, std::string> clusterIn(const PolicyClusters* clusters,
                                                           const std::string& name) {
   return clusters == nullptr ? PolicyClusters({}, {}).find(name) : clusters->find(name);
@@ -44,32 +36,6 @@ protection::FactIndex::FindKind kindsOf(const LiveView& view, const PolicyCluste
 }
 
 }  // namespace
-
-PolicySet::PolicySet(std::vector<protection::DeletionPolicy> policies) : policies_(std::move(policies)) {
-  for (size_t i = 0; i < policies_.size(); ++i) {
-    if (isOfAny(policies_[i])) {
-      ofAny_.push_back(i);
-      continue;
-    }
-    for (const protection::Selection& selection : policies_[i].objects) {
-      for (const protection::ResourcePattern& pattern : selection.resources) {
-        std::vector<size_t>& those = ofType_[{pattern.group, pattern.resource}];
-        if (those.empty() || those.back() != i) those.push_back(i);
-      }
-    }
-  }
-}
-
-std::vector<const protection::DeletionPolicy*> PolicySet::about(const kube::GroupResource& type) const {
-  std::vector<size_t> those = ofAny_;
-  if (const auto found = ofType_.find(type); found != ofType_.end())
-    those.insert(those.end(), found->second.begin(), found->second.end());
-  std::ranges::sort(those);
-  std::vector<const protection::DeletionPolicy*> policies;
-  policies.reserve(those.size());
-  for (const size_t one : those) policies.push_back(&policies_[one]);
-  return policies;
-}
 
 PolicyView::PolicyView(const LiveView& view, PolicyViewOptions options)
     : options_(std::move(options)),

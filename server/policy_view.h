@@ -10,35 +10,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "client/reflector.h"
 #include "kube/locks.h"
 #include "protection/fact_index.h"
 #include "protection/policy.h"
+#include "protection/policy_set.h"
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/policy_clusters.h"
 
 namespace lastout::server {
 
-// Policies by the types that they may be about.
-class PolicySet {
- public:
-  explicit PolicySet(std::vector<protection::DeletionPolicy> policies);
-  PolicySet(const PolicySet&) = delete;
-  PolicySet& operator=(const PolicySet&) = delete;
-
-  const std::vector<protection::DeletionPolicy>& all() const { return policies_; }
-  // Those whose types include this one; of those that other objects list for, all. In the order of all().
-  std::vector<const protection::DeletionPolicy*> about(const kube::GroupResource& type) const;
-
- private:
-  std::vector<protection::DeletionPolicy> policies_;
-  std::unordered_map<kube::GroupResource, std::vector<size_t>> ofType_;
-  std::vector<size_t> ofAny_;  // with a "*" among their types, or listedBy
-};
+using protection::PolicySet;
 
 struct PolicyViewOptions {
   std::chrono::milliseconds allowedAge{30'000};  // as of LiveView
