@@ -25,17 +25,19 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
   const Decision decision = decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(),
                                    cluster.guards.stakes(key), mannerOf(cluster.graph, object));
   std::string text;
-  for (const protection::Denial& one : protectionsOf(cluster, key))
-    if (!cluster.graph.isTerminating(object))
-      text += (text.empty() ? "" : "; ") + kube::printable(one.message);
-  const bool isProtected = !text.empty();
-  if (!decision.guarded && decision.allowed && !isProtected) return std::nullopt;
-  if (!decision.allowed || !isProtected) {
+  bool isDenied = false;
+  for (const protection::Denial& one : protectionsOf(cluster, key)) {
+    if (cluster.graph.isTerminating(object) && !one.isHeld) continue;
+    text += (text.empty() ? "" : "; ") + kube::printable(one.message);
+    isDenied = isDenied || !one.isHeld;
+  }
+  if (!decision.guarded && decision.allowed && text.empty()) return std::nullopt;
+  if (!decision.allowed || text.empty()) {
     const std::string own =
         explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message;
-    text = own + (isProtected ? "; " : "") + text;
+    text = own + (text.empty() ? "" : "; ") + text;
   }
-  return graph::DumpVerdict{decision.allowed && !isProtected, std::move(text)};
+  return graph::DumpVerdict{decision.allowed && !isDenied, std::move(text)};
 }
 
 // The Namespace, or something in it.

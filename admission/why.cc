@@ -88,20 +88,23 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
 
 }  // namespace
 
-// As a review answers: what CriticalServices say comes first, then each policy.
+// As a review answers: what CriticalServices say comes first, then each policy that denies; then what would
+// hold the object.
 void Why::join(const std::vector<protection::Denial>& denials) {
-  if (denials.empty()) return;
-  if (allowed) {
-    reason = toString(denials.front().isUncertain ? Reason::ProtectionUnknown : Reason::Protected);
-    message.clear();
-  }
-  allowed = false;
-  guarded = true;
-  for (const protection::Denial& one : denials) {
-    message += (message.empty() ? "" : "; ") + kube::printable(one.message);
-    blockers.push_back(
-        {std::string(toString(one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected)),
-         kube::printable(one.reason), toString(protection::deletionPolicyType()) + "/" + one.policy});
+  for (const bool isHeld : {false, true}) {
+    for (const protection::Denial& one : denials) {
+      if (one.isHeld != isHeld || (terminating && !isHeld)) continue;
+      const Reason denied = one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
+      const std::string why(toString(isHeld ? Reason::Held : denied));
+      if (isHeld ? !guarded : allowed) {
+        reason = why;
+        message.clear();
+      }
+      allowed = allowed && isHeld;
+      guarded = true;
+      message += (message.empty() ? "" : "; ") + kube::printable(one.message);
+      blockers.push_back({why, kube::printable(one.reason), protection::fieldOf(one)});
+    }
   }
 }
 
@@ -131,12 +134,11 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
       result.blockers.push_back(
           {std::string(cause.reason), std::string(cause.message), std::string(cause.field)});
   }
-  // No policy keeps an object that is being deleted already.
-  if (!result.terminating) result.join(protections);
+  result.join(protections);
   if (!found || !result.isBlocked()) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
-  if (result.allowed && !decision.held) {
+  if (result.terminating && result.allowed && !decision.held) {
     for (const graph::DirectBlocker& blocker : search.direct)
       result.blockers.push_back(directBlocker(reader, graph, blocker));
   }

@@ -52,7 +52,8 @@ struct Why {
   uint32_t rootsLeftOut = 0;   // found beyond the bound
   bool complete = true;        // false: the search met its bound, and there may be other roots
 
-  // Takes in what DeletionPolicies say to a DELETE.
+  // Takes in what DeletionPolicies say to a DELETE. One that holds the object counts also when it is being
+  // deleted, one that denies does not.
   void join(const std::vector<protection::Denial>& denials);
   bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };

@@ -24,13 +24,18 @@ std::string standingOf(const Why& why) {
   return "it is being deleted already, and keeps finalizer " + joined(why.finalizers);
 }
 
+// The next line names the object whose existence this one is about.
+bool isSaidByNext(const std::vector<std::string>& path, size_t i) {
+  return i + 1 < path.size() && path[i] == "existence of " + path[i + 1];
+}
+
 void writeRoots(const Why& why, std::string& text) {
   if (why.roots.empty() && why.complete) return;
   text += "\nRoot blockers:\n";
   for (const WhyRoot& root : why.roots) {
     text += "- " + root.message + "\n";
     for (size_t i = 0; i < root.path.size(); ++i)
-      text += (i == 0 ? "    " : "      goes after ") + root.path[i] + "\n";
+      if (!isSaidByNext(root.path, i)) text += (i == 0 ? "    " : "      goes after ") + root.path[i] + "\n";
   }
   if (why.rootsLeftOut > 0) text += "- and " + std::to_string(why.rootsLeftOut) + " more\n";
   if (!why.complete) text += "- and maybe others: the search met its bound\n";

@@ -143,9 +143,28 @@ bool isHeldInstead(const DeletionPolicy& policy, const kube::ObjectMeta& meta) {
          (policy.hold->force && policy.hold->force->key.holds(meta));
 }
 
+// The objects that refer to a held one.
+Standing ofChildren(const DeletionPolicy& policy, const Request& request, const Facts& facts) {
+  for (const Case& one : policy.when) {
+    if (one.children.empty()) continue;
+    Standing why = standing(one, request, facts);
+    if (why.holds) return why;
+  }
+  return {};
+}
+
 bool isIn(Part part, bool isLocal) { return part == Part::All || (part == Part::Local) == isLocal; }
 
 }  // namespace
+
+Request deletionOf(const kube::Object& object) {
+  Request request;
+  request.object = object.key;
+  request.kind = object.kind;
+  request.meta = &object.meta;
+  request.content = &object.content;
+  return request;
+}
 
 std::string fieldOf(const Denial& denial) {
   return denial.policy.empty() ? "" : toString(deletionPolicyType()) + "/" + denial.policy;
@@ -192,7 +211,8 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
     listed = ofListers(listers);
   }
   const auto denial = [&](size_t whichCase, Standing why) {
-    Denial made{policy.meta.name, *block, whichCase, why.isUncertain, std::move(why.reason), {}, policy.code};
+    Denial made{policy.meta.name,      *block, whichCase,   why.isUncertain,
+                std::move(why.reason), {},     policy.code, false};
     made.message = messageOf(policy, request, made, listers);
     return made;
   };
@@ -226,6 +246,26 @@ std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Requ
     if (why.holds) return std::move(why.reason);
   }
   return std::nullopt;
+}
+
+std::optional<Denial> holdOf(const DeletionPolicy& policy, const Request& request, const Facts& facts) {
+  if (!policy.hold || isOfAnotherOperator(*policy.hold, *request.meta)) return std::nullopt;
+  if (policy.hold->force && policy.hold->force->key.holds(*request.meta)) return std::nullopt;
+  if (!concerns(policy, request.object, request.meta->labels)) return std::nullopt;
+  Standing why;
+  if (std::optional<std::string> reason = protectionOf(policy, request))
+    why = {true, false, std::move(*reason)};
+  else
+    why = ofChildren(policy, request, facts);
+  if (!why.holds) return std::nullopt;
+  Denial held;
+  held.policy = policy.meta.name;
+  held.isUncertain = why.isUncertain;
+  held.isHeld = true;
+  held.message = "DeletionPolicy " + policy.meta.name + " holds " + toString(request.object) +
+                 " by finalizer " + policy.hold->finalizer + ": " + why.reason;
+  held.reason = std::move(why.reason);
+  return held;
 }
 
 }  // namespace lastout::protection

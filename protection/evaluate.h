@@ -28,6 +28,9 @@ struct Request {
   bool orphans = false;  // of a Delete: its propagationPolicy is Orphan
 };
 
+// Returns the DELETE of the object by a user of whom nothing is known. The object must outlive it.
+Request deletionOf(const kube::Object& object);
+
 // How an ancestor stands.
 struct AncestorState {
   enum class Kind : uint8_t {
@@ -81,6 +84,7 @@ struct Denial {
   std::string reason;        // "label a/b is Always", "2 DatabaseGrants refer to it"
   std::string message;       // the whole sentence
   int code = 403;
+  bool isHeld = false;  // the DELETE is accepted, and the policy's finalizer keeps the object
 };
 
 // Returns the field of a denial's cause: "deletionpolicies.lastout.dev/NAME"; "" without a policy.
@@ -115,5 +119,10 @@ bool isOfAnotherOperator(const Hold& hold, const kube::ObjectMeta& meta);
 // Returns the reason why an object of a policy that holds is protected, children aside (Hold); nullopt: it is
 // not. Request::operation does not count.
 std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Request& request);
+
+// Returns what keeps an object that the policy holds once its DELETE was accepted: what protects it, or else
+// the objects that refer to it; nullopt: nothing does, somebody forces its deletion, or the policy does not
+// hold it. Request::operation does not count.
+std::optional<Denial> holdOf(const DeletionPolicy& policy, const Request& request, const Facts& facts);
 
 }  // namespace lastout::protection

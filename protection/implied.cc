@@ -22,6 +22,12 @@ Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& holder, co
   made.policy = policy.meta.name;
   made.isUncertain = denial.isUncertain;
   made.reason = "it holds " + name + ": " + denial.reason;
+  made.isHeld = denial.isHeld;
+  if (made.isHeld) {
+    made.message = toString(holder) + " stays until " + name + " is gone, which DeletionPolicy " +
+                   policy.meta.name + " holds by its finalizer (" + denial.reason + ")";
+    return made;
+  }
   made.message = toString(holder) + " holds " + name + ", which DeletionPolicy " + policy.meta.name +
                  " protects (" + denial.reason + "): unprotect that, or set " +
                  (isNamespaceType(holder.type) ? "namespaces" : "crds") + ": Ignore in the policy";

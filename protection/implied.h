@@ -1,6 +1,8 @@
 // implied: a policy on objects protects what holds them, too: their Namespace, and the CRD of their type.
 #pragma once
 
+#include <cstddef>
+
 #include "protection/evaluate.h"
 #include "protection/policy.h"
 
@@ -10,7 +12,10 @@ namespace lastout::protection {
 // a protected object.
 bool implies(const DeletionPolicy& policy, const kube::GroupResource& holder);
 
-// Returns the denial of a DELETE of `holder`, which holds `object`, whose own DELETE the policy denies so.
+inline constexpr size_t kMostHeldTold = 10;  // objects of one policy that keep one holder from being gone
+
+// Returns the denial of a DELETE of `holder`, which holds `object`, whose own DELETE the policy denies so. Of
+// an object that the policy holds: why the holder is not gone once it was deleted.
 Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& holder, const kube::ObjectKey& object,
                  const Denial& denial);
 

@@ -12,15 +12,6 @@
 namespace lastout::protection {
 namespace {
 
-Request deletionOf(const kube::Object& object) {
-  Request request;
-  request.object = object.key;
-  request.kind = object.kind;
-  request.meta = &object.meta;
-  request.content = &object.content;
-  return request;
-}
-
 // The first one of a name counts.
 std::vector<kube::Object> firstOfEach(std::vector<kube::Object> objects) {
   std::set<kube::ObjectKey> seen;
@@ -67,6 +58,9 @@ class Judgement {
         if (auto denial = judge(policy, deletionOf(object), index_)) {
           note(policy, object, *denial);
           denials_[object.key].push_back(std::move(*denial));
+        } else if (auto held = holdOf(policy, deletionOf(object), index_)) {
+          note(policy, object, *held);
+          denials_[object.key].push_back(std::move(*held));
         }
     for (auto& [holder, denials] : implied_) {
       auto& all = denials_[holder];
@@ -105,15 +99,17 @@ class Judgement {
     }
   }
 
-  // Each policy names one object of what holds it.
+  // Each policy names one object of what holds it; of those that stay by their finalizer some more.
   void note(const DeletionPolicy& policy, const kube::Object& object, const Denial& denial) {
     for (const kube::ObjectKey& holder :
          {kube::ObjectKey{{"", "namespaces"}, "", object.key.namespaceName}, kube::crdKey(object.key.type)}) {
-      if (holder.name.empty() || !implies(policy, holder.type)) continue;
+      if (holder.name.empty() || (!denial.isHeld && !implies(policy, holder.type))) continue;
       std::vector<Denial>& denials = implied_[holder];
-      const bool isNoted = std::any_of(denials.begin(), denials.end(),
-                                       [&](const Denial& one) { return one.policy == policy.meta.name; });
-      if (!isNoted) denials.push_back(impliedBy(policy, holder, object.key, denial));
+      const auto noted = std::count_if(denials.begin(), denials.end(), [&](const Denial& one) {
+        return one.policy == policy.meta.name && one.isHeld == denial.isHeld;
+      });
+      if (static_cast<size_t>(noted) < (denial.isHeld ? kMostHeldTold : 1))
+        denials.push_back(impliedBy(policy, holder, object.key, denial));
     }
   }
 

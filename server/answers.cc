@@ -6,9 +6,11 @@
 
 #include "admission/log_limiter.h"
 #include "client/connection.h"
+#include "graph/find_object.h"
 #include "kube/nearest.h"
 #include "kube/query.h"
 #include "kube/quoting.h"
+#include "kube/reference.h"
 
 namespace lastout::server {
 namespace {
@@ -111,6 +113,18 @@ std::string standingText(const Standing& now) {
   return text;
 }
 
+// What policies say of the object that the reference means, followed or not.
+void addProtections(admission::KnownCluster& cluster, const std::string& reference,
+                    const ProtectionsOf& protections) {
+  const auto found = graph::findObject(cluster.graph, reference, cluster.types);
+  std::optional<kube::ObjectKey> key = found ? found->key : std::nullopt;
+  if (!key) {
+    if (auto parsed = kube::parseReference(reference, cluster.types)) key = std::move(*parsed);
+  }
+  const kube::ResourceType* type = key ? cluster.types.find(key->type) : nullptr;
+  if (type != nullptr) cluster.protections.emplace(*key, protections(*type, *key));
+}
+
 AuthorizationOptions loggedBy(AuthorizationOptions options, Log log) {
   options.log = std::move(log);
   return options;
@@ -148,7 +162,8 @@ HttpResponse graphAnswer(const LiveView& view, std::string_view query) {
   return {200, format->contentType, std::move(*text), {}};
 }
 
-HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now) {
+HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now,
+                       const ProtectionsOf& protections) {
   Parameters parameters(query, {"ref", "format"});
   const std::string format = parameters.has("format") ? parameters.text("format") : "json";
   if (format != "json" && format != "text")
@@ -158,7 +173,9 @@ HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime no
   if (!parameters.problem().empty()) return said(400, parameters.problem());
   admission::KnownCluster cluster = copyOf(view);
   cluster.now = std::chrono::floor<std::chrono::seconds>(now);
-  const auto why = admission::whyOf(cluster, parameters.text("ref"));
+  const std::string reference = parameters.text("ref");
+  if (protections) addProtections(cluster, reference, protections);
+  const auto why = admission::whyOf(cluster, reference);
   if (!why) return unanswered(why.error());
   if (format == "text") return {200, kPlainText, toText(*why), {}};
   return {200, "application/json", toJson(*why), {}};
@@ -213,7 +230,7 @@ std::vector<admission::HttpRoute> Answers::routes() {
   routes.push_back(route(
       "/graph", [this](const HttpRequest& request) { return graphAnswer(sources_.view, request.query); }));
   routes.push_back(route("/why", [this](const HttpRequest& request) {
-    return whyAnswer(sources_.view, request.query, sources_.clock());
+    return whyAnswer(sources_.view, request.query, sources_.clock(), sources_.protections);
   }));
   return routes;
 }

@@ -1,6 +1,7 @@
 // Answers: what lastout tells people and Prometheus over HTTP: /metrics, /graph, /why, and whether it is
 // well. Everything is answered from a copy of what is known, so that no question keeps the watches or a
-// review waiting for longer than that copy takes.
+// review waiting for longer than that copy takes; where there are DeletionPolicies, /why also reads the
+// object.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,7 @@
 
 #include "admission/http_server.h"
 #include "admission/known_cluster.h"
+#include "protection/evaluate.h"
 #include "server/authorization.h"
 #include "server/lease.h"
 #include "server/live_view.h"
@@ -27,6 +29,9 @@ struct AnswersOptions {
   AuthorizationOptions authorization;  // its `log` is set by this, too
 };
 
+using ProtectionsOf = std::function<std::vector<protection::Denial>(const kube::ResourceType& type,
+                                                                    const kube::ObjectKey& object)>;
+
 // What it answers from; all of it outlives the Answers.
 struct AnswersSources {
   const LiveView& view;
@@ -35,15 +40,19 @@ struct AnswersSources {
   std::function<Standing()> standing;  // called by any thread
   std::function<WallTime()> clock;     // called by any thread
   Log log;
+  // What DeletionPolicies say to a DELETE of the object, of that type. Called by any thread; may read it in
+  // the API server. May be empty: there are none.
+  ProtectionsOf protections;
 };
 
 // A copy of what is known now, to read without holding the view's lock. Its `now` is not set.
 admission::KnownCluster copyOf(const LiveView& view);
 
 // The answer to GET /graph?<query> and GET /why?<query>: 200; 400 with what is wrong with the query; 404 when
-// there is no such object. `now`: what time it is.
+// there is no such object. `now`: what time it is. `protections`: as of AnswersSources.
 admission::HttpResponse graphAnswer(const LiveView& view, std::string_view query);
-admission::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now);
+admission::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now,
+                                  const ProtectionsOf& protections = {});
 
 // /livez and /readyz, which answer anybody, on whatever port, where requests are read: `health` must not wait
 // for anything.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,14 +25,14 @@ const kube::GroupResource kHolderNamespaces{"", "namespaces"};
 constexpr size_t kReaders = 8;  // reads under way at once, of one review
 
 // Objects that are read together, and the policies that may protect one of them.
-struct Sought {
+struct Listed {
   kube::ResourceType type;
   std::string labelSelector;
-  bool operator<(const Sought& other) const {
+  bool operator<(const Listed& other) const {
     return std::tie(type.type, labelSelector) < std::tie(other.type.type, other.labelSelector);
   }
 };
-using SoughtFor = std::map<Sought, std::vector<const DeletionPolicy*>>;
+using ListedFor = std::map<Listed, std::vector<const DeletionPolicy*>>;
 
 // "app in (web),!legacy"
 std::string inWords(const kube::LabelSelector& selector) {
@@ -77,24 +79,21 @@ std::string remedy(const kube::GroupResource& holder) {
   return std::string(holder == kHolderNamespaces ? "namespaces" : "crds") + ": Ignore in the policy";
 }
 
-Denial denialFor(const DeletionPolicy& policy, bool isUncertain, std::string reason, std::string message) {
-  Denial denial;
-  denial.policy = policy.meta.name;
-  denial.isUncertain = isUncertain;
-  denial.reason = std::move(reason);
-  denial.message = std::move(message);
-  return denial;
-}
+// What is sought in a Namespace, or among the instances of a CRD.
+enum class Sought : uint8_t {
+  Protected,  // one object for each policy that implies the holder
+  Held,       // objects that policies hold by their finalizers
+};
 
 // One review: what is to be read, and what was found.
 class Search {
  public:
   Search(const LiveView& live, const PolicyView& view, const PolicyReads& reads,
-         const protection::Request& request, TimePoint deadline)
-      : live_(live), view_(view), reads_(reads), request_(request), deadline_(deadline) {}
+         const protection::Request& request, TimePoint deadline, Sought sought)
+      : live_(live), view_(view), reads_(reads), request_(request), deadline_(deadline), kind_(sought) {}
 
   void seek(const DeletionPolicy& policy) {
-    if (!protection::implies(policy, request_.object.type)) return;
+    if (isHeldSought() ? !policy.hold : !protection::implies(policy, request_.object.type)) return;
     if (policy.listedBy) return seekListed(policy);
     for (const protection::Selection& selection : policy.objects) {
       const auto& spaces = selection.namespaces;
@@ -107,9 +106,9 @@ class Search {
   }
 
   std::vector<Denial> carryOut() {
-    std::vector<const SoughtFor::value_type*> all;
-    all.reserve(sought_.size());
-    for (const auto& one : sought_) all.push_back(&one);
+    std::vector<const ListedFor::value_type*> all;
+    all.reserve(listed_.size());
+    for (const auto& one : listed_) all.push_back(&one);
     std::atomic<size_t> next{0};
     const auto work = [&] {
       for (size_t i = next++; i < all.size(); i = next++) read(*all[i]);
@@ -120,12 +119,12 @@ class Search {
     for (std::thread& reader : readers) reader.join();
     const kube::MutexLock lock(mutex_);
     std::vector<Denial> denials;
-    denials.reserve(found_.size());
-    for (auto& [name, denial] : found_) denials.push_back(std::move(denial));
+    for (auto& [name, found] : found_) std::move(found.begin(), found.end(), std::back_inserter(denials));
     return denials;
   }
 
  private:
+  bool isHeldSought() const { return kind_ == Sought::Held; }
   bool isNamespace() const { return request_.object.type == kHolderNamespaces; }
 
   // The types that the Namespace may hold, or the one that the CRD defines.
@@ -176,58 +175,60 @@ class Search {
   }
 
   void add(const DeletionPolicy& policy, const kube::ResourceType& type, std::string labelSelector) {
-    auto& policies = sought_[{type, std::move(labelSelector)}];
+    auto& policies = listed_[{type, std::move(labelSelector)}];
     if (std::ranges::find(policies, &policy) == policies.end()) policies.push_back(&policy);
   }
 
-  void read(const SoughtFor::value_type& one) {
-    const auto& [sought, policies] = one;
-    PolicyReads::Listing listing{isNamespace() ? request_.object.name : "", sought.labelSelector,
+  void read(const ListedFor::value_type& one) {
+    const auto& [listed, policies] = one;
+    PolicyReads::Listing listing{isNamespace() ? request_.object.name : "", listed.labelSelector,
                                  needsContent(policies), kMostImpliedObjects};
     std::vector<const DeletionPolicy*> left = policies;
-    const auto done = reads_.list(sought.type, listing, deadline_, [&](kube::Object object) {
-      std::erase_if(left, [&](const DeletionPolicy* policy) { return protects(*policy, object); });
+    const auto done = reads_.list(listed.type, listing, deadline_, [&](kube::Object object) {
+      std::erase_if(left, [&](const DeletionPolicy* policy) { return isEnough(*policy, object); });
       return !left.empty();
     });
     if (done) return;
     for (const DeletionPolicy* policy : left)
-      tellUnread(*policy, toString(sought.type.type), done.error().message);
+      tellUnread(*policy, toString(listed.type.type), done.error().message);
   }
 
-  // As if the user who deletes the holder deleted the object.
-  bool protects(const DeletionPolicy& policy, const kube::Object& object) {
-    protection::Request request = request_;
-    request.object = object.key;
-    request.kind = object.kind;
-    request.meta = &object.meta;
-    request.content = &object.content;
-    request.orphans = false;
+  // As if the user who deletes the holder deleted the object. True: the policy needs no further object.
+  bool isEnough(const DeletionPolicy& policy, const kube::Object& object) {
+    protection::Request request = protection::deletionOf(object);
+    request.user = request_.user;
+    request.groups = request_.groups;
     std::optional<Denial> denial;
-    view_.inspect(
-        [&](const protection::FactIndex& facts) { denial = protection::judge(policy, request, facts); });
-    if (!denial) return false;
-    Denial implied = protection::impliedBy(policy, request_.object, object.key, *denial);
-    tell(policy, implied.isUncertain, std::move(implied.reason), std::move(implied.message));
-    return true;
+    view_.inspect([&](const protection::FactIndex& facts) {
+      denial = isHeldSought() ? protection::holdOf(policy, request, facts)
+                              : protection::judge(policy, request, facts);
+    });
+    return denial && tell(protection::impliedBy(policy, request_.object, object.key, *denial));
   }
 
   void tellUnread(const DeletionPolicy& policy, const std::string& what, const std::string& why) {
     const std::string said = kube::printable(why);
-    tell(policy, true, what + " cannot be read: " + said,
-         "whether " + toString(request_.object) + " holds an object that DeletionPolicy " + policy.meta.name +
-             " protects cannot be found out, as " + what + " cannot be read (" + said +
-             "): let lastout's accounts get, list and watch it, by a ClusterRole with the label "
-             "lastout.dev/aggregate-to-reads: \"true\", or set " +
-             remedy(request_.object.type));
+    Denial unread;
+    unread.policy = policy.meta.name;
+    unread.isUncertain = true;
+    unread.isHeld = isHeldSought();
+    unread.reason = what + " cannot be read: " + said;
+    unread.message = "whether " + toString(request_.object) + " holds an object that DeletionPolicy " +
+                     policy.meta.name + " protects cannot be found out, as " + what + " cannot be read (" +
+                     said + "): let lastout's accounts get, list and watch it, by a ClusterRole with the " +
+                     "label lastout.dev/aggregate-to-reads: \"true\", or set " + remedy(request_.object.type);
+    tell(std::move(unread));
   }
 
-  // A protected object says more than a type that cannot be read.
-  void tell(const DeletionPolicy& policy, bool isUncertain, std::string reason, std::string message) {
+  // A protected object says more than a type that cannot be read. True: as many were found as are told.
+  bool tell(Denial denial) {
+    const size_t most = isHeldSought() ? protection::kMostHeldTold : 1;
     const kube::MutexLock lock(mutex_);
-    const auto found = found_.find(policy.meta.name);
-    if (found != found_.end() && (isUncertain || !found->second.isUncertain)) return;
-    found_.insert_or_assign(policy.meta.name,
-                            denialFor(policy, isUncertain, std::move(reason), std::move(message)));
+    std::vector<Denial>& found = found_[denial.policy];
+    if (!found.empty() && denial.isUncertain) return found.size() >= most;
+    if (!found.empty() && found.front().isUncertain) found.clear();
+    if (found.size() < most) found.push_back(std::move(denial));
+    return found.size() >= most;
   }
 
   const LiveView& live_;
@@ -235,9 +236,10 @@ class Search {
   const PolicyReads& reads_;
   const protection::Request& request_;
   const TimePoint deadline_;
-  SoughtFor sought_;
+  const Sought kind_;
+  ListedFor listed_;
   kube::Mutex mutex_;
-  std::map<std::string, Denial> found_ LASTOUT_GUARDED_BY(mutex_);  // by policy
+  std::map<std::string, std::vector<Denial>> found_ LASTOUT_GUARDED_BY(mutex_);  // by policy
 };
 
 }  // namespace
@@ -248,7 +250,14 @@ bool mayHoldProtected(const kube::GroupResource& type) {
 
 std::vector<Denial> ImpliedProtection::judge(const PolicySet& policies, const protection::Request& request,
                                              TimePoint deadline) const {
-  Search search(live_, view_, reads_, request, deadline);
+  Search search(live_, view_, reads_, request, deadline, Sought::Protected);
+  for (const DeletionPolicy& policy : policies.all()) search.seek(policy);
+  return search.carryOut();
+}
+
+std::vector<Denial> ImpliedProtection::holds(const PolicySet& policies, const protection::Request& request,
+                                             TimePoint deadline) const {
+  Search search(live_, view_, reads_, request, deadline, Sought::Held);
   for (const DeletionPolicy& policy : policies.all()) search.seek(policy);
   return search.carryOut();
 }

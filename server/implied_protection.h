@@ -27,6 +27,10 @@ class ImpliedProtection {
   // deleted, one denial, which names one such object; or which type could not be read until `deadline`.
   std::vector<protection::Denial> judge(const PolicySet& policies, const protection::Request& request,
                                         TimePoint deadline) const;
+  // The same of what policies hold in it once their DELETE was accepted, which does not keep it from being
+  // deleted, and from being gone: up to protection::kMostHeldTold objects of each policy.
+  std::vector<protection::Denial> holds(const PolicySet& policies, const protection::Request& request,
+                                        TimePoint deadline) const;
 
  private:
   const LiveView& live_;

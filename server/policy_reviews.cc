@@ -18,14 +18,6 @@ using protection::Denial;
 
 constexpr size_t kMostAncestorReads = 8;  // in one review
 
-Denial unsure(const kube::ObjectKey& object, const std::string& why) {
-  Denial denial;
-  denial.isUncertain = true;
-  denial.reason = why;
-  denial.message = "whether a DeletionPolicy protects " + toString(object) + " cannot be found out: " + why;
-  return denial;
-}
-
 // What is not confirmed yet is kept for a read; what was read counts.
 class ConfirmedFacts : public protection::Facts {
  public:
@@ -101,6 +93,14 @@ kube::Result<kube::ObjectMeta> metaOf(const kube::Value& object) {
 
 }  // namespace
 
+Denial protectionUnknown(const kube::ObjectKey& object, const std::string& why) {
+  Denial denial;
+  denial.isUncertain = true;
+  denial.reason = why;
+  denial.message = "whether a DeletionPolicy protects " + toString(object) + " cannot be found out: " + why;
+  return denial;
+}
+
 // A review as policies look at it.
 struct PolicyReviews::Asked {
   kube::Value before;
@@ -147,11 +147,11 @@ std::vector<Denial> PolicyReviews::judge(const admission::Review& review, TimePo
   const bool isDelete = review.operation == admission::Operation::Delete;
   if (const auto why = view_.whyUnknown()) {
     const std::string known = "DeletionPolicies are not known: " + *why;
-    if (isDelete) return {unsure(review.object, known)};
+    if (isDelete) return {protectionUnknown(review.object, known)};
     std::string problem;
     const std::optional<Asked> asked = understand(review, problem);
     if (asked && !takesAway(asked->meta, *asked->newMeta)) return {};
-    return {unsure(review.object, asked ? known : problem)};
+    return {protectionUnknown(review.object, asked ? known : problem)};
   }
   const std::shared_ptr<const PolicySet> policies = view_.policies();
   const Policies about = policies->about(review.object.type);
@@ -159,7 +159,7 @@ std::vector<Denial> PolicyReviews::judge(const admission::Review& review, TimePo
   if (about.empty() && !mayHold) return {};
   std::string problem;
   std::optional<Asked> asked = understand(review, problem);
-  if (!asked) return {unsure(review.object, problem)};
+  if (!asked) return {protectionUnknown(review.object, problem)};
   asked->request.meta = &asked->meta;
   asked->request.content = &asked->before;
   if (asked->newMeta) asked->request.newMeta = &*asked->newMeta;
@@ -169,6 +169,24 @@ std::vector<Denial> PolicyReviews::judge(const admission::Review& review, TimePo
   for (Denial& denial : implied.judge(*policies, asked->request, deadline))
     denials.push_back(std::move(denial));
   return denials;
+}
+
+std::vector<Denial> PolicyReviews::holds(const admission::Review& review, TimePoint deadline) const {
+  std::vector<Denial> held;
+  std::string problem;
+  std::optional<Asked> asked = understand(review, problem);
+  if (!asked) return held;  // judge() says so
+  asked->request.meta = &asked->meta;
+  asked->request.content = &asked->before;
+  const std::shared_ptr<const PolicySet> policies = view_.policies();
+  view_.inspect([&](const protection::FactIndex& index) {
+    for (const protection::DeletionPolicy* policy : policies->about(review.object.type))
+      if (auto one = protection::holdOf(*policy, asked->request, index)) held.push_back(std::move(*one));
+  });
+  if (!mayHoldProtected(review.object.type)) return held;
+  const ImpliedProtection implied(live_, view_, reads_);
+  for (Denial& one : implied.holds(*policies, asked->request, deadline)) held.push_back(std::move(one));
+  return held;
 }
 
 kube::Result<std::optional<kube::Object>> PolicyReviews::readAncestor(const std::string& cluster,
@@ -210,7 +228,8 @@ std::vector<Denial> PolicyReviews::judgeAll(const Policies& policies, const prot
   }
   judgeOnce();
   if (toRead.empty() || !denials.empty()) return denials;
-  return {unsure(request.object, "it has more than " + std::to_string(kMostAncestorReads) + " ancestors")};
+  return {protectionUnknown(request.object,
+                            "it has more than " + std::to_string(kMostAncestorReads) + " ancestors")};
 }
 
 }  // namespace lastout::server

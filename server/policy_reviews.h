@@ -15,6 +15,9 @@
 
 namespace lastout::server {
 
+// Returns the denial of a DELETE of which nobody can say whether a policy blocks it.
+protection::Denial protectionUnknown(const kube::ObjectKey& object, const std::string& why);
+
 // Safe for any number of threads.
 class PolicyReviews {
  public:
@@ -31,6 +34,9 @@ class PolicyReviews {
   // be found out. Waits for the API server where an ancestor would let it pass, or a Namespace or a CRD may
   // hold protected objects, until `deadline`.
   std::vector<protection::Denial> judge(const admission::Review& review, TimePoint deadline) const;
+  // What keeps the object by its finalizer once its DELETE was accepted, as far as is known; of a Namespace
+  // or a CRD also what it holds, which is read until `deadline`.
+  std::vector<protection::Denial> holds(const admission::Review& review, TimePoint deadline) const;
   // Ends what is under way; from now on nothing is read.
   void stop() { reads_.stop(); }
 

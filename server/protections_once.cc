@@ -8,6 +8,7 @@
 #include "client/fetch.h"
 #include "kube/locks.h"
 #include "kube/quoting.h"
+#include "server/implied_protection.h"
 #include "server/policy_reviews.h"
 #include "server/policy_view.h"
 #include "server/policy_watches.h"
@@ -61,6 +62,28 @@ kube::Result<std::string> readWhole(client::ApiServer& server, const kube::Resou
 
 }  // namespace
 
+kube::Result<std::vector<protection::Denial>> protectionsNow(const std::shared_ptr<client::Access>& access,
+                                                             const LiveView& live, PolicyView& view,
+                                                             const kube::ResourceType& type,
+                                                             const kube::ObjectKey& object,
+                                                             TimePoint deadline) {
+  if (!view.mayHaveAny()) return {};
+  if (!view.whyUnknown() && view.policies()->about(type.type).empty() && !mayHoldProtected(type.type))
+    return {};
+  const auto server = access->newServer();
+  auto whole = readWhole(*server, type, object);
+  if (!whole) return tl::unexpected(std::move(whole.error()));
+  if (whole->empty()) return {};
+  admission::Review review;
+  review.operation = admission::Operation::Delete;
+  review.object = object;
+  review.oldObject = std::move(*whole);
+  const PolicyReviews reviews(access, live, view, protection::PolicyMode::Webhook);
+  std::vector<protection::Denial> denials = reviews.judge(review, deadline);
+  for (protection::Denial& held : reviews.holds(review, deadline)) denials.push_back(std::move(held));
+  return denials;
+}
+
 ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
                                 const kube::ResourceType& type, const kube::ObjectKey& object,
                                 const std::function<client::RandomFraction()>& random, TimePoint deadline) {
@@ -73,20 +96,11 @@ ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, c
   watches.stop();
   if (!unknown.empty())
     return {{}, "DeletionPolicies cannot be read now, or not by you, so what they protect is not known here"};
-  if (!view.mayHaveAny()) return {};
-  const auto server = access->newServer();
-  auto whole = readWhole(*server, type, object);
-  if (!whole)
-    return {{},
-            toString(object) + " cannot be read, so what DeletionPolicies say of it is not known here (" +
-                kube::printable(whole.error().message) + ")"};
-  if (whole->empty()) return {};
-  admission::Review review;
-  review.operation = admission::Operation::Delete;
-  review.object = object;
-  review.oldObject = std::move(*whole);
-  const PolicyReviews reviews(access, live, view, protection::PolicyMode::Webhook);
-  return {reviews.judge(review, deadline), {}};
+  auto told = protectionsNow(access, live, view, type, object, deadline);
+  if (told) return {std::move(*told), {}};
+  return {{},
+          toString(object) + " cannot be read, so what DeletionPolicies say of it is not known here (" +
+              kube::printable(told.error().message) + ")"};
 }
 
 }  // namespace lastout::server

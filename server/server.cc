@@ -1,13 +1,18 @@
 #include "server/server.h"
 
+#include <chrono>
 #include <utility>
 
 #include "client/connection.h"
+#include "kube/quoting.h"
 #include "manifestwork/manifest_work.h"
+#include "server/protections_once.h"
 #include "tls/certificates.h"
 
 namespace lastout::server {
 namespace {
+
+constexpr std::chrono::seconds kPatienceOfAnswers{5};  // for the API server, of one question
 
 LiveViewOptions viewOptions(const ServerOptions& options,
                             std::function<void(const admission::Weakening&)> weakened) {
@@ -189,10 +194,21 @@ kube::Result<void> Server::answerQuestions() {
   if (!options_.answers) return {};
   auto answers = Answers::open(access_, *options_.answers,
                                {view_, metrics_, [this] { return health(); }, [this] { return standing(); },
-                                options_.clock, options_.log});
+                                options_.clock, options_.log,
+                                [this](const kube::ResourceType& type, const kube::ObjectKey& object) {
+                                  return protectionsOf(type, object);
+                                }});
   if (!answers) return tl::unexpected(std::move(answers.error()));
   answers_ = std::move(*answers);
   return {};
+}
+
+std::vector<protection::Denial> Server::protectionsOf(const kube::ResourceType& type,
+                                                      const kube::ObjectKey& object) {
+  const TimePoint deadline = std::chrono::steady_clock::now() + kPatienceOfAnswers;
+  auto told = protectionsNow(access_, view_, policies_, type, object, deadline);
+  if (told) return std::move(*told);
+  return {protectionUnknown(object, "the object cannot be read: " + kube::printable(told.error().message))};
 }
 
 void Server::tellOf(const DeferredDeletionEvent& news) {

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/clients/serving.h"
 
@@ -11,6 +14,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -72,6 +76,21 @@ class Held : public Serving {
   void waitForPhase(const std::string& object, const std::string& phase) const {
     waitUntil("test \"$(kubectl get " + object + " -o jsonpath='{.status.phase}')\" = " + phase);
   }
+  // What a cluster and a lastout that runs say alike of what is to be unprotected, and why.
+  std::string why(const std::string& object) {
+    const std::string told = run("lastout why " + object + " --kubeconfig $CONFIG").out;
+    const std::string served = run("lastout why " + object + " --server " + answersUrl()).out;
+    EXPECT_EQ(blockersOfPolicies(served), blockersOfPolicies(told));
+    return told;
+  }
+  static std::vector<std::string> blockersOfPolicies(const std::string& told) {
+    std::vector<std::string> lines;
+    std::istringstream text(told);
+    std::string before;
+    for (std::string line; std::getline(text, line); before = line)
+      if (line.find("says deletionpolicies") != std::string::npos) lines.push_back(before);
+    return lines;
+  }
   void waitUntilGone(const std::string& object) const {
     waitUntil("kubectl get " + object + " 2>&1 | grep -q NotFound");
   }
@@ -82,6 +101,8 @@ TEST_F(Held, AProtectedDatabaseFailsToGoUntilItsProtectionIsOff) {
   create(databaseIn("default"));
   EXPECT_EQ(kubectl("get database production-db -o jsonpath='{.metadata.finalizers}'"),
             R"(["dbops.dbprovision.io/database"])");
+  EXPECT_THAT(why("database/production-db -n default"),
+              AllOf(HasSubstr("ALLOW (Held)"), HasSubstr("spec.deletionProtection is true")));
   EXPECT_EQ(kubectl("delete database production-db --wait=false"),
             "database.dbops.dbprovision.io \"production-db\" deleted");
   waitForPhase("database/production-db", "Failed");
@@ -164,6 +185,9 @@ TEST_F(Held, ANamespaceWaitsForWhatIsProtectedInIt) {
   kubectl("delete namespace production --wait=false");
   waitForPhase("-n production database/production-db", "Failed");
   EXPECT_EQ(kubectl("get namespace production -o jsonpath='{.status.phase}'"), "Terminating");
+  EXPECT_THAT(blockersOfPolicies(why("namespace/production")),
+              ElementsAre("- it holds databases.dbops.dbprovision.io/production/production-db: "
+                          "spec.deletionProtection is true"));
   EXPECT_EQ(kubectl("get databases,databasegrants -n production -o jsonpath='{range "
                     ".items[?(@.spec.deletionProtection==true)]}{.kind}/{.metadata.name}{\"\\n\"}{end}'"),
             "Database/production-db");

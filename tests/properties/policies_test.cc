@@ -307,8 +307,11 @@ class Walk {
       if (object.key.type == kube::crdType() && state.presence(*model_.find(object.key)) == Presence::Absent)
         types.remove(kube::definedBy(object.key.name));
     }
-    const protection::Denials expected =
+    protection::Denials expected =
         protection::denialsOf(policies, objectsIn(model_, state, manifests_), types);
+    for (auto& [key, denials] : expected)
+      std::erase_if(denials, [](const protection::Denial& one) { return one.isHeld; });
+    std::erase_if(expected, [](const auto& one) { return one.second.empty(); });
     size_t denials = 0;
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       if (state.presence(slot) == Presence::Absent) continue;

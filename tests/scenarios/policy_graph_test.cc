@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::string_view kManifests = R"(apiVersion: lastout.dev/v1alpha1
 kind: DeletionPolicy
@@ -79,6 +80,76 @@ TEST(PoliciesAmongManifests, TheGraphLeadsFromTheObjectToThePolicy) {
   ASSERT_TRUE(drawn.has_value());
   EXPECT_THAT(*drawn, HasSubstr("existence of deletionpolicies.lastout.dev/keep"));
   EXPECT_THAT(*drawn, HasSubstr("must not be deleted: label example.com/keep is Always"));
+}
+
+constexpr std::string_view kHeldManifests = R"(apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: hold}
+spec:
+  objects: [{resources: [{resource: configmaps}]}]
+  when:
+  - {label: example.com/keep}
+  - children: [{resource: secrets, label: example.com/of}]
+  enforcement: Hold
+  hold: {finalizer: example.com/hold}
+  namespaces: Ignore
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: labelled, namespace: shop, labels: {example.com/keep: ""}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: parent, namespace: shop}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: child, namespace: shop, labels: {example.com/of: parent}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: free, namespace: shop}
+)";
+
+TEST(PoliciesAmongManifests, WhatAPolicyHoldsMayBeDeletedAndStays) {
+  const auto labelled = admission::whyOf(clusterOf(kHeldManifests), "configmaps/shop/labelled");
+  ASSERT_TRUE(labelled.has_value());
+  EXPECT_TRUE(labelled->allowed);
+  EXPECT_TRUE(labelled->isBlocked());
+  EXPECT_EQ(labelled->reason, "Held");
+  EXPECT_EQ(labelled->message,
+            "DeletionPolicy hold holds configmaps/shop/labelled by finalizer example.com/hold: label "
+            "example.com/keep is set");
+  ASSERT_EQ(labelled->blockers.size(), 1u);
+  EXPECT_EQ(labelled->blockers[0].message, "label example.com/keep is set");
+  EXPECT_EQ(labelled->blockers[0].field, "deletionpolicies.lastout.dev/hold");
+
+  const auto parent = admission::whyOf(clusterOf(kHeldManifests), "configmaps/shop/parent");
+  ASSERT_EQ(parent->blockers.size(), 1u);
+  EXPECT_THAT(parent->blockers[0].message, HasSubstr("Secret/child"));
+  EXPECT_FALSE(admission::whyOf(clusterOf(kHeldManifests), "configmaps/shop/free")->isBlocked());
+}
+
+TEST(PoliciesAmongManifests, WhyOfANamespaceListsWhatIsHeldInIt) {
+  const auto why = admission::whyOf(clusterOf(kHeldManifests), "ns/shop");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_TRUE(why->allowed);
+  std::vector<std::string> told;
+  for (const admission::WhyBlocker& blocker : why->blockers) told.push_back(blocker.message);
+  EXPECT_THAT(told, UnorderedElementsAre(
+                        "it holds configmaps/shop/labelled: label example.com/keep is set",
+                        "it holds configmaps/shop/parent: 1 secrets that refer to it (Secret/child)"));
+}
+
+TEST(PoliciesAmongManifests, TheTextNamesEachStepToTheRootOnce) {
+  const auto why = admission::whyOf(clusterOf(kManifests), "configmaps/shop/settings");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_THAT(toText(*why), HasSubstr("    configmaps/shop/settings\n"
+                                      "      goes after deletionpolicies.lastout.dev/keep\n"));
 }
 
 TEST(PoliciesAmongManifests, OnePolicyThatCannotBeReadIsAnError) {
