@@ -51,19 +51,9 @@ std::string reasonOf(const Case* one) {
   return text;
 }
 
-// API servers do not show a message with a line break in it.
-std::string onOneLine(std::string_view text) {
-  std::string line;
-  for (const char character : text) {
-    const bool isBreak = character == '\n';
-    if (isBreak && (line.empty() || line.back() == ' ')) continue;
-    line += isBreak ? ' ' : character;
-  }
-  return line;
-}
-
 std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* one) {
   using Kind = MessagePiece::Kind;
+  // API servers do not show a message with a line break in it.
   const auto pieces = parseMessage(onOneLine(templateOf(policy, block)));
   std::string text;
   for (const MessagePiece& piece : *pieces) {

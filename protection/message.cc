@@ -138,4 +138,14 @@ std::string messageOf(const DeletionPolicy& policy, const Request& request, cons
   return filledIn(text, request, denial.reason, listers);
 }
 
+std::string onOneLine(std::string_view text) {
+  std::string line;
+  for (const char character : text) {
+    const bool isBreak = character == '\n';
+    if (isBreak && (line.empty() || line.back() == ' ')) continue;
+    line += isBreak ? ' ' : character;
+  }
+  return line;
+}
+
 }  // namespace lastout::protection

@@ -53,4 +53,7 @@ std::string filledIn(std::string_view message, const Request& request, const std
 std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial,
                       const Listers& listers);
 
+// The text with a space instead of each line break, or of several.
+std::string onOneLine(std::string_view text);
+
 }  // namespace lastout::protection

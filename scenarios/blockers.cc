@@ -5,6 +5,7 @@
 #include "admission/explain.h"
 #include "cluster/facts.h"
 #include "cluster/policies.h"
+#include "protection/message.h"
 #include "scenarios/live_graph.h"
 
 namespace lastout::scenarios {
@@ -102,7 +103,7 @@ std::string Blockers::sentence() const {
   std::string text;
   for (size_t i = 0; i < causes.size(); ++i) {
     if (i > 0) text += i + 1 == causes.size() ? " and " : ", ";
-    text += causes[i];
+    text += protection::onOneLine(causes[i]);
   }
   return text;
 }

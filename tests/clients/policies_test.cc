@@ -55,6 +55,16 @@ TEST_F(KarmadaPolicy, WhatWasProtectedMayBeDeletedAfterwards) {
   EXPECT_EQ(kubectl("delete configmap settings"), "configmap \"settings\" deleted");
 }
 
+TEST_F(KarmadaPolicy, TheLabelMayBeRemovedInAnEditor) {
+  kubectl("create configmap settings");
+  protect("configmap settings");
+  kubectl("delete configmap settings", 1);
+  const testing::Ran ran =
+      run("KUBE_EDITOR='sed -i /deletion-protected/d' timeout 60 kubectl edit configmap settings");
+  EXPECT_EQ(ran.exitCode, 0) << ran.out;
+  EXPECT_EQ(kubectl("delete configmap settings"), "configmap \"settings\" deleted");
+}
+
 TEST_F(KarmadaPolicy, NoOtherValueProtects) {
   kubectl("create configmap settings");
   kubectl(std::string("label configmap settings") + kLabel + "=always");
@@ -124,6 +134,51 @@ TEST_F(KarmadaPolicy, APolicyThatCannotBeIsRefused) {
   EXPECT_THAT(kubectl("create -f $FOLDER/wrong.yaml", 1),
               HasSubstr("spec.objects match everything, and nothing says when they are protected"));
   EXPECT_THAT(kubectl("get delpol -o name"), Not(HasSubstr("/all")));
+}
+
+// The alternative to the label, with the document's object.
+class KarmadaObjects : public Policies {
+ public:
+  void SetUp() override {
+    Cluster::SetUp();
+    start({"--profile", "karmada-objects"});
+    waitUntil("kubectl apply -f scenarios/crds/karmada.yaml");
+    kubectl("create namespace sample");
+    for (const char* name : {"deployment-1", "deployment-2", "deployment-3"})
+      kubectl("create deployment " + std::string(name) + " --image=example.com/sample:1 -n sample");
+    kubectl("create service clusterip service-1 --tcp=80 -n sample");
+    write("sample.yaml",
+          "apiVersion: policy.karmada.io/v1alpha1\n"
+          "kind: ResourceDeletionProtection\n"
+          "metadata: {name: sample}\n"
+          "spec:\n"
+          "  protectedResources:\n"
+          "  - resourceSelector:\n"
+          "    - apiVersion: apps/v1\n"
+          "      kind: Deployment\n"
+          "      namespace: sample\n"
+          "    resourceNames: [deployment-1, deployment-2]\n"
+          "  - resourceSelector:\n"
+          "    - apiVersion: v1\n"
+          "      kind: Service\n"
+          "      name: service-1\n"
+          "      namespace: sample\n"
+          "    resourceNames: [service-1]\n");
+    waitUntil("kubectl apply -f $FOLDER/sample.yaml");
+  }
+};
+
+TEST_F(KarmadaObjects, WhatIsListedIsNotDeletedWhileTheListIsThere) {
+  const std::string listed = "deployment/deployment-1 deployment/deployment-2 service/service-1 -n sample";
+  for (const std::string object : {"deployment deployment-1", "deployment deployment-2", "service service-1"})
+    EXPECT_THAT(kubectl("delete " + object + " -n sample", 1),
+                AllOf(HasSubstr("(Forbidden)"),
+                      HasSubstr("is protected, and must not be deleted: resourcedeletionprotections/sample "
+                                "lists it. Take it off that list, then delete it.")));
+  kubectl("delete deployment deployment-3 -n sample");
+  EXPECT_THAT(kubectl("delete namespace sample", 1), HasSubstr("namespaces/sample holds "));
+  kubectl("delete resourcedeletionprotection sample");
+  kubectl("delete " + listed);
 }
 
 class OrkestraPolicy : public Policies {

@@ -202,6 +202,14 @@ TEST_F(PolicyCommand, ImportsAKatalog) {
               ::testing::ElementsAre("fulls.a.example.com", "exempts.a.example.com", "opens.a.example.com"));
 }
 
+// scenarios/policy-orkestra-katalog.yaml is about these.
+TEST_F(PolicyCommand, TheShippedPoliciesAreThoseOfTheShippedKatalog) {
+  const Ran ran = testing::lastout({"policy", "import", "scenarios/katalogs/orkestra.yaml"});
+  EXPECT_EQ(ran.exitCode, 0);
+  std::ifstream shipped("scenarios/katalogs/orkestra-policies.yaml");
+  EXPECT_EQ(ran.out, std::string(std::istreambuf_iterator<char>(shipped), {}));
+}
+
 TEST_F(PolicyCommand, AKatalogThatIsOffGivesNoPolicies) {
   const Ran ran = testing::lastout(
       {{"policy", "import", "-"}, "security: {deletionProtection: {enabled: false, strictMode: true}}\n"});

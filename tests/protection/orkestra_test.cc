@@ -10,6 +10,7 @@
 
 #include "kube/parse.h"
 #include "kube/yaml_text.h"
+#include "protection/cel.h"
 #include "tests/protection/policies.h"
 #include "tests/protection/requests.h"
 
@@ -190,11 +191,13 @@ TEST(Orkestra, StrictModeIsAPolicyThatTheGlobalSwitchGives) {
 }
 
 TEST(Orkestra, FailurePolicyIsHonoured) {
-  for (const DeletionPolicy& policy :
-       policies(settingsOf(katalog("{failurePolicy: Ignore, strictMode: true}", "{}"))))
-    EXPECT_FALSE(policy.failsClosed) << policy.meta.name;
-  for (const DeletionPolicy& policy : policies(settingsOf(katalog("{failurePolicy: Fail}", "{}"))))
-    EXPECT_TRUE(policy.failsClosed) << policy.meta.name;
+  for (const char* word : {"Ignore", "Fail"}) {
+    const std::string settings = std::string("{failurePolicy: ") + word + ", strictMode: true}";
+    for (const DeletionPolicy& policy : policies(settingsOf(katalog(settings, "{}")))) {
+      EXPECT_EQ(policy.failsClosed, word == std::string("Fail")) << policy.meta.name;
+      EXPECT_EQ(admissionPoliciesOf(policy).at(0)["spec"]["failurePolicy"], word) << policy.meta.name;
+    }
+  }
 }
 
 TEST(Orkestra, WhatIsMissingIsSaid) {

@@ -95,8 +95,8 @@ std::vector<std::string> mistakes(const std::string& yaml) {
   return lines;
 }
 
-std::unique_ptr<const Ready> ready(const std::string& yaml) {
-  auto parsed = parse(yaml, "s.yaml");
+std::unique_ptr<const Ready> ready(const std::string& yaml, const std::string& file) {
+  auto parsed = parse(yaml, file);
   auto compiled = parsed ? compile(*parsed) : tl::unexpected(parsed.error());
   if (compiled) return std::make_unique<const Ready>(Ready{std::move(*parsed), std::move(*compiled)});
   std::cerr << "the scenario in this test is wrong:\n" << testing::lines(compiled.error());

@@ -46,6 +46,17 @@ TEST(PoliciesInScenarios, ADenialNamesThePolicyAndTheReason) {
                "deletion policy keep"));
 }
 
+TEST(PoliciesInScenarios, AMessageOfSeveralLinesIsToldOnOne) {
+  const std::string lines = std::string(kLabelPolicy) + "  message: |-\n    It stays.\n\n    Ask first.\n";
+  const ScenarioReport report =
+      play(scenario("  steps:\n    - {delete: configmaps/shop/settings}", cluster(lines)));
+  EXPECT_THAT(
+      told(report),
+      Contains("0.000 s  admin asks to delete configmaps/shop/settings: denied, It stays. Ask first."));
+  ASSERT_EQ(report.leftovers.size(), 1u);
+  EXPECT_THAT(report.leftovers[0].reasons, ElementsAre("its deletion is denied: It stays. Ask first."));
+}
+
 TEST(PoliciesInScenarios, ALabelThatIsTakenAwayLetsTheNextRequestPass) {
   EXPECT_THAT(failures(play(scenario(R"(
   steps:

@@ -81,7 +81,7 @@ TEST_P(Shipped, FailsWithoutLastoutUnlessItIsAControl) {
   const auto loaded = load();
   ASSERT_NE(loaded, nullptr);
   if (!loaded->scenario.guard) return;
-  const auto unguarded = ready(changed(GetParam(), "\nspec:\n", "\nspec:\n  guard: false\n"));
+  const auto unguarded = ready(changed(GetParam(), "\nspec:\n", "\nspec:\n  guard: false\n"), GetParam());
   ASSERT_FALSE(unguarded->scenario.guard);
   EXPECT_THAT(failures(replay(*unguarded, {})), Not(IsEmpty()));
 }
@@ -144,7 +144,31 @@ TEST(Shipped, AreAllThere) {
                                    "dependency-of-custom-provider",
                                    "intent-ordered",
                                    "intent-best-effort",
-                                   "intent-orphan"}));
+                                   "intent-orphan",
+                                   "policy-ancestor",
+                                   "policy-children",
+                                   "policy-hold",
+                                   "policy-hold-protected",
+                                   "policy-karmada-application",
+                                   "policy-karmada-namespace",
+                                   "policy-karmada-namespace-ignored",
+                                   "policy-karmada-objects",
+                                   "policy-karmada-objects-come-and-go",
+                                   "policy-karmada-test-plan",
+                                   "policy-karmada-values",
+                                   "policy-label",
+                                   "policy-namespace",
+                                   "policy-orkestra-delete-now-disabled",
+                                   "policy-orkestra-delete-now-strict",
+                                   "policy-orkestra-exemption",
+                                   "policy-orkestra-exemption-repaired",
+                                   "policy-orkestra-gateway-only",
+                                   "policy-orkestra-katalog",
+                                   "policy-orkestra-own-objects",
+                                   "policy-orkestra-strict-update",
+                                   "policy-orkestra-two-phases",
+                                   "policy-strict",
+                                   "policy-with-criticalservice"}));
 }
 
 // What they are about is an instance that comes late: where it is refused, as it is without server-side apply
