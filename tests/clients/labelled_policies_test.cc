@@ -112,6 +112,16 @@ TEST_P(InBothPlaces, TheLabelIsRemovedInTwoPhases) {
 INSTANTIATE_TEST_SUITE_P(Policies, InBothPlaces, ::testing::Values("apiserver", "webhook"),
                          [](const auto& info) { return std::string(info.param); });
 
+// The katalog's warning, honoured as it stands.
+TEST_F(Labelled, AnUnprotectedCrdTakesItsLabelledInstancesAlong) {
+  begin("{enabled: true, strictMode: true}", "{protectCRD: false}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kubectl("delete app my-app", 1);
+  kubectl("delete crd apps.security.orkestra.io --timeout=30s");
+  EXPECT_THAT(kubectl("get app my-app", 1), HasSubstr("the server doesn't have a resource type"));
+}
+
 // "I want to delete a protected resource right now", under strict mode.
 TEST_F(Labelled, WithStrictModeOffForItsCrdAnInstanceCanBeDeleted) {
   begin("{enabled: true, strictMode: true}", "{}");

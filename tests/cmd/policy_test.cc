@@ -202,7 +202,7 @@ TEST_F(PolicyCommand, ImportsAKatalog) {
               ::testing::ElementsAre("fulls.a.example.com", "exempts.a.example.com", "opens.a.example.com"));
 }
 
-// scenarios/policy-orkestra-katalog.yaml is about these.
+// Scenarios are about these.
 TEST_F(PolicyCommand, TheShippedPoliciesAreThoseOfTheShippedKatalog) {
   const Ran ran = testing::lastout({"policy", "import", "scenarios/katalogs/orkestra.yaml"});
   EXPECT_EQ(ran.exitCode, 0);

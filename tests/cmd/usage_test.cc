@@ -107,7 +107,8 @@ constexpr const char* kElsewhere =
     "cd \"$(mktemp -d)\" && trap 'rm -r \"$PWD\"' EXIT && ln -s \"$OLDPWD\"/* . && "
 #ifdef LASTOUT_SANITIZED
     // Some twenty times as slow, it gets only scenarios with few states.
-    "rm scenarios && mkdir scenarios && ln -s \"$OLDPWD\"/scenarios/[!dh]*.yaml scenarios && "
+    "rm scenarios && mkdir scenarios && ln -s \"$OLDPWD\"/scenarios/[!dh]*.yaml \"$OLDPWD\"/scenarios/crds "
+    "\"$OLDPWD\"/scenarios/katalogs scenarios && "
 #endif
     ;
 

@@ -26,7 +26,7 @@ std::vector<std::string> shippedFiles();
 
 // What is wrong with it, one line each: "s.yaml:5:3: message". Empty: nothing.
 std::vector<std::string> mistakes(const std::string& yaml);
-// A scenario without mistakes, as if it were in that file: spec.files are beside it.
+// A scenario without mistakes; the files that it names stand beside `file`.
 std::unique_ptr<const Ready> ready(const std::string& yaml, const std::string& file = "s.yaml");
 
 ScenarioReport play(const std::string& yaml, const ReplayOptions& options = {});
