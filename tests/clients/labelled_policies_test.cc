@@ -119,7 +119,9 @@ TEST_F(Labelled, AnUnprotectedCrdTakesItsLabelledInstancesAlong) {
   waitForLabel("my-app", kProtection, "true");
   kubectl("delete app my-app", 1);
   kubectl("delete crd apps.security.orkestra.io --timeout=30s");
-  EXPECT_THAT(kubectl("get app my-app", 1), HasSubstr("the server doesn't have a resource type"));
+  waitUntil("kubectl apply -f scenarios/crds/orkestra.yaml");
+  waitUntil("kubectl get apps");
+  EXPECT_EQ(kubectl("get apps -o name"), "");
 }
 
 // "I want to delete a protected resource right now", under strict mode.
