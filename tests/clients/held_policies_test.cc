@@ -44,15 +44,24 @@ metadata: {name: readonly-role}
 spec: {instanceRef: {name: postgres-primary}, roleName: readonly}
 )";
 
-std::string databaseIn(const std::string& namespaceName) {
-  return R"(
+// Protected, unless it says otherwise.
+std::string databaseIn(const std::string& namespaceName, const std::string& name = "production-db",
+                       const std::string& isProtected = "true") {
+  return R"(---
 apiVersion: dbops.dbprovision.io/v1alpha1
 kind: Database
-metadata: {name: production-db, namespace: )" +
-         namespaceName + R"(}
-spec: {instanceRef: {name: elsewhere}, name: production, deletionProtection: true}
-)";
+metadata: {name: )" +
+         name + ", namespace: " + namespaceName +
+         "}\nspec: {instanceRef: {name: elsewhere}, name: production, deletionProtection: " + isProtected +
+         "}\n";
 }
+
+constexpr const char* kUser = R"(---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseUser
+metadata: {name: production-user, annotations: {dbops.dbprovision.io/deletion-protection: "true"}}
+spec: {instanceRef: {name: elsewhere}, username: production_user}
+)";
 
 class Held : public Serving {
  public:
@@ -90,6 +99,13 @@ class Held : public Serving {
     for (std::string line; std::getline(text, line); before = line)
       if (line.find("says deletionpolicies") != std::string::npos) lines.push_back(before);
     return lines;
+  }
+  // Ends lastout; then the database that it has held is deleted, and its protection taken off.
+  void deleteWithoutLastout() {
+    create(databaseIn("default"));
+    kill();
+    kubectl("delete database production-db --wait=false");
+    kubectl(R"(patch database production-db --type=merge -p '{"spec":{"deletionProtection":false}}')");
   }
   void waitUntilGone(const std::string& object) const {
     waitUntil("kubectl get " + object + " 2>&1 | grep -q NotFound");
@@ -191,17 +207,75 @@ TEST_F(Held, ANamespaceWaitsForWhatIsProtectedInIt) {
   EXPECT_EQ(kubectl("get databases,databasegrants -n production -o jsonpath='{range "
                     ".items[?(@.spec.deletionProtection==true)]}{.kind}/{.metadata.name}{\"\\n\"}{end}'"),
             "Database/production-db");
+  EXPECT_THAT(
+      run("lastout why namespace/production --kubeconfig $CONFIG").out,
+      HasSubstr("databases.dbops.dbprovision.io/production/production-db (being deleted, keeps finalizer "
+                "dbops.dbprovision.io/database)"));
   kubectl("annotate database production-db -n production dbops.dbprovision.io/force-delete=\"true\"");
   waitUntilGone("namespace production");
+}
+
+TEST_F(Held, ProtectionIsTakenOffInEachWayOfTheDocument) {
+  begin();
+  create(databaseIn("default") + databaseIn("default", "patched-db") + databaseIn("default", "forced-db") +
+         kUser);
+
+  write("database.yaml", databaseIn("default", "production-db", "false"));
+  kubectl("apply -f $FOLDER/database.yaml");
+  kubectl("delete database production-db");
+
+  kubectl("annotate databaseuser production-user dbops.dbprovision.io/deletion-protection-");
+  kubectl("delete databaseuser production-user");
+
+  kubectl("annotate database forced-db dbops.dbprovision.io/force-delete=\"true\"");
+  waitUntilGone("database forced-db");
+
+  kubectl(
+      R"(patch database patched-db --type=merge -p '{"spec":{"deletionProtection":false}}' && \
+      kubectl delete database patched-db)");
+  EXPECT_EQ(kubectl("get databases,databaseusers -o name"), "");
+}
+
+// Without lastout: these ask the API server.
+TEST_F(Held, TheQueriesOfTheDocumentFindWhatIsProtected) {
+  start();
+  kubectl("apply -f scenarios/crds/dbops.yaml");
+  kubectl("create namespace production");
+  write("objects.yaml", databaseIn("production") + databaseIn("production", "scratch", "false") + R"(---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseRole
+metadata: {name: readers, annotations: {dbops.dbprovision.io/deletion-protection: "true"}}
+---
+apiVersion: dbops.dbprovision.io/v1alpha1
+kind: DatabaseRole
+metadata: {name: writers, annotations: {dbops.dbprovision.io/deletion-protection: "false"}}
+)" + kUser);
+  waitUntil("kubectl apply -n production -f $FOLDER/objects.yaml");
+  EXPECT_EQ(kubectl("get databases -n production -o jsonpath='{range "
+                    ".items[?(@.spec.deletionProtection==true)]}{.metadata.name}{\"\\n\"}{end}'"),
+            "production-db");
+  const std::string select =
+      R"(.items[] | select(.metadata.annotations["dbops.dbprovision.io/deletion-protection"]=="true") | )";
+  EXPECT_EQ(kubectl("get databaseusers -n production -o json | jq -r '" + select + ".metadata.name'"),
+            "production-user");
+  EXPECT_EQ(kubectl("get databaseroles -n production -o json | jq -r '" + select + ".metadata.name'"),
+            "readers");
+  EXPECT_EQ(kubectl("get databaseusers,databaseroles -n production -o json | jq -r '" + select +
+                    R"jq("\(.kind)/\(.metadata.name)"')jq"),
+            "DatabaseUser/production-user\nDatabaseRole/readers");
+}
+
+TEST_F(Held, WhatIsHeldGoesOnceLastoutIsBack) {
+  begin();
+  deleteWithoutLastout();
+  serve({"--hold-policies"});
+  waitUntilGone("database production-db");
 }
 
 // Nothing goes meanwhile, but by the way out that the document calls dangerous.
 TEST_F(Held, WithoutLastoutWhatIsHeldStays) {
   begin();
-  create(databaseIn("default"));
-  kill();
-  kubectl("delete database production-db --wait=false");
-  kubectl(R"(patch database production-db --type=merge -p '{"spec":{"deletionProtection":false}}')");
+  deleteWithoutLastout();
   EXPECT_THAT(kubectl("get database production-db -o jsonpath='{.metadata.deletionTimestamp}'"),
               StartsWith("20"));
   kubectl(R"(patch database production-db -p '{"metadata":{"finalizers":null}}' --type=merge)");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -193,6 +194,21 @@ TEST(Architecture, HasEveryFolderOfSources) {
     EXPECT_NE(page.find("`" + folder + "/`"), std::string::npos)
         << "docs/architecture.md does not name `" << folder << "/`";
   }
+}
+
+// A reader who looks for a rule finds its scenario there.
+TEST(Scenarios, OfAProfileAreNamedBesideItsRules) {
+  const std::string pages = read("docs/protection.md") + read("docs/holding.md");
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator("scenarios")) {
+    const std::string name = entry.path().stem().string();
+    const auto isOf = [&](const char* system) { return name.starts_with("policy-" + std::string(system)); };
+    if (std::ranges::none_of(std::array{"appcat", "dbops", "karmada", "kruise", "orkestra", "usage"}, isOf))
+      continue;
+    ++count;
+    EXPECT_THAT(pages, ::testing::HasSubstr("scenarios/" + name + ".yaml"));
+  }
+  EXPECT_GT(count, 35U);
 }
 
 std::string nameOf(const ::testing::TestParamInfo<std::string>& page) {

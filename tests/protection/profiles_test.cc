@@ -321,7 +321,10 @@ TEST(KruiseProfile, CascadingProtectsANamespaceInUse) {
   const Asked labelled(objectOf("v1", "Namespace", kruiseLabel("Cascading")));
   EXPECT_FALSE(isDenied("kruise", labelled, facts));
   facts.activities[Activity::Pods] = {2, "web-1", std::nullopt};
-  EXPECT_THAT(verdict("kruise", labelled, facts)->message, HasSubstr("2 active Pods"));
+  EXPECT_THAT(
+      verdict("kruise", labelled, facts)->message,
+      AllOf(HasSubstr("label policy.kruise.io/delete-protection is Cascading"), HasSubstr("2 active Pods")));
+  EXPECT_EQ(verdict("kruise", labelled, facts)->code, 403);
   EXPECT_FALSE(isDenied("kruise", Asked(objectOf("v1", "Namespace", "")), facts));
   facts.activities = {{Activity::BoundClaims, {1, "data", std::nullopt}}};
   EXPECT_THAT(verdict("kruise", labelled, facts)->message, HasSubstr("PersistentVolumeClaims"));
