@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 namespace lastout::apiserver {
 
@@ -48,12 +49,14 @@ std::shared_ptr<const Webhooks::List> Webhooks::snapshot() const {
   return published_;
 }
 
+Webhooks::List::List(std::vector<Webhook> webhooks) : all(std::move(webhooks)) {
+  for (size_t i = 0; i < all.size(); ++i) index.add(all[i].matches, i);
+}
+
 void Webhooks::publish() {
-  auto list = std::make_shared<List>();
-  for (const auto& [key, webhooks] : configurations_)
-    std::ranges::copy(webhooks, std::back_inserter(list->all));
-  for (size_t i = 0; i < list->all.size(); ++i) list->index.add(list->all[i].matches, i);
-  published_ = std::move(list);
+  std::vector<Webhook> all;
+  for (const auto& [key, webhooks] : configurations_) std::ranges::copy(webhooks, std::back_inserter(all));
+  published_ = std::make_shared<const List>(std::move(all));
 }
 
 ApiResult<std::vector<const Webhook*>> matching(const Webhooks::List& webhooks, bool mutating,

@@ -57,6 +57,7 @@ ApiResult<bool> isToBeAsked(const Webhook& webhook, const ReviewRequest& request
 class Webhooks {
  public:
   struct List {
+    explicit List(std::vector<Webhook> webhooks = {});
     // In the order in which the API server calls them: by configuration, then as written; mutating ones
     // first.
     std::vector<Webhook> all;

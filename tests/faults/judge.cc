@@ -64,14 +64,14 @@ bool isDeletion(const Json& request) {
 }
 
 // The webhooks of a configuration that deny when nobody answers.
-apiserver::Webhooks::List denyingWebhooks(const Json& configuration) {
-  apiserver::Webhooks::List webhooks = apiserver::checkConfiguration(configuration).value();
+std::vector<apiserver::Webhook> denyingWebhooks(const Json& configuration) {
+  std::vector<apiserver::Webhook> webhooks = apiserver::checkConfiguration(configuration).value();
   std::erase_if(webhooks, [](const apiserver::Webhook& webhook) { return webhook.failureIsIgnored; });
   return webhooks;
 }
 
 // The API server calls one of them before it deletes what was there before the write.
-bool isAskedAbout(const apiserver::Webhooks::List& webhooks, const Write& write) {
+bool isAskedAbout(const std::vector<apiserver::Webhook>& webhooks, const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   apiserver::ReviewRequest request;
   request.operation = "DELETE";
@@ -161,7 +161,7 @@ void Judge::noteService(const Write& write) {
 
 void Judge::noteConfiguration(const Write& write) {
   asksBy_.emplace_back(Clock::now(), write.kind == Write::Kind::Deleted
-                                         ? apiserver::Webhooks::List()
+                                         ? std::vector<apiserver::Webhook>()
                                          : denyingWebhooks(write.record->object()));
 }
 

@@ -95,7 +95,7 @@ class Judge {
   std::list<Review> reviews_;
   std::set<std::pair<kube::ObjectKey, std::string>> allowed_;  // and the uid of what may go
   // The webhooks by which the API server was to ask, from when.
-  std::vector<std::pair<Clock::time_point, apiserver::Webhooks::List>> asksBy_;
+  std::vector<std::pair<Clock::time_point, std::vector<apiserver::Webhook>>> asksBy_;
   std::vector<Interval> reported_;
   std::vector<Unreviewed> unreviewed_;
   Counts counts_;

@@ -344,7 +344,7 @@ TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
     request.oldObject = &old;
     request.type = object.type;
     request.namespaceName = object.namespaceName;
-    return apiserver::matching(*webhooks, false, request).value().size();
+    return apiserver::matching(apiserver::Webhooks::List(*webhooks), false, request).value().size();
   };
   for (const kube::ObjectKey& object : configuration.objects.deleted) {
     if (object.namespaceName.empty()) continue;
