@@ -18,6 +18,8 @@
 namespace lastout::protection {
 namespace {
 
+constexpr size_t kLongestName = 63;  // of a policy, in characters: it is the value of a label
+
 using kube::Fields;
 
 // Reads one manifest; errors gather in errors_.
@@ -60,6 +62,10 @@ tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
                                     std::string(kPolicyKind) + ", not " + kube::inQuotes(object_.apiVersion) +
                                     " and " + kube::inQuotes(object_.kind));
   policy_.meta = object_.meta;
+  if (policy_.meta.name.size() > kLongestName)
+    document.fail("metadata", "metadata.name has " + std::to_string(policy_.meta.name.size()) +
+                                  " characters; at most " + std::to_string(kLongestName) +
+                                  " may be, as objects that are made of the policy carry it as a label");
   if (std::optional<Fields> spec = document.requiredFields("spec")) readSpec(std::move(*spec));
   document.finish();
   if (!errors_.empty()) return tl::unexpected(std::move(errors_));
@@ -334,26 +340,44 @@ std::string Reader::labelKey(Fields& fields, std::string_view key) {
   return label;
 }
 
+// Someone names what is selected, or has labelled it: the selection is not whatever lacks a label.
+bool isNarrow(const Selection& selection) {
+  using Operator = kube::SelectorRequirement::Operator;
+  const auto isPositive = [](const kube::SelectorRequirement& one) {
+    return one.op == Operator::In || one.op == Operator::Exists;
+  };
+  return !selection.namespaces.empty() || !selection.names.empty() ||
+         std::any_of(selection.labels.requirements.begin(), selection.labels.requirements.end(), isPositive);
+}
+
+// Something has to be there for the case to hold: not whatever lacks a field or spec.replicas.
+bool isNarrow(const Case& one) {
+  return one.key || one.ancestor || !one.children.empty() || (one.field && !one.field->whenAbsent) ||
+         (one.activity && *one.activity != Activity::Replicas);
+}
+
 // What nobody could lift any more: a policy about all objects at all times, or about those by which a policy
 // is taken back.
 void Reader::refuseWhatTraps(Fields& spec) {
-  if (!policy_.when.empty()) return;
+  const auto isNarrowCase = [](const Case& one) { return isNarrow(one); };
+  if (!policy_.when.empty() && std::all_of(policy_.when.begin(), policy_.when.end(), isNarrowCase)) return;
   for (const Selection& selection : policy_.objects) {
-    const bool isNarrow =
-        !selection.namespaces.empty() || !selection.names.empty() || !selection.labels.requirements.empty();
+    if (isNarrow(selection)) continue;
     for (const ResourcePattern& pattern : selection.resources) {
-      if (!isNarrow && (pattern.resource == "*" || pattern.group == "*")) {
-        spec.fail("objects", spec.pathOf("objects") +
-                                 " match everything, and nothing says when they are protected: nobody could "
-                                 "clean up the cluster; give " +
-                                 spec.pathOf("when") + ", a labelSelector, namespaces or names");
+      if (pattern.resource == "*" || pattern.group == "*") {
+        spec.fail("objects",
+                  spec.pathOf("objects") +
+                      " match everything, and nothing that has to be there says when they are "
+                      "protected: nobody could clean up the cluster; give " +
+                      spec.pathOf("when") +
+                      " with a label or a field that is not Protected when absent, a labelSelector "
+                      "with a label that has to be there, namespaces or names");
         return;
       }
       for (const std::string_view way :
            {"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
             "validatingadmissionpolicybindings"}) {
         if (pattern.group != "admissionregistration.k8s.io" || pattern.resource != way) continue;
-        if (isNarrow) continue;
         spec.fail("objects", spec.pathOf("objects") + " are all " + std::string(way) +
                                  ": lastout could not be uninstalled; give names or a labelSelector");
         return;

@@ -132,7 +132,8 @@ TEST_F(KarmadaPolicy, APolicyThatCannotBeIsRefused) {
         "metadata: {name: all}\n"
         "spec: {objects: [{resources: [{group: '*', resource: '*'}]}]}\n");
   EXPECT_THAT(kubectl("create -f $FOLDER/wrong.yaml", 1),
-              HasSubstr("spec.objects match everything, and nothing says when they are protected"));
+              HasSubstr("spec.objects match everything, and nothing that has to be there says when they are "
+                        "protected"));
   EXPECT_THAT(kubectl("get delpol -o name"), Not(HasSubstr("/all")));
 }
 

@@ -249,10 +249,23 @@ INSTANTIATE_TEST_SUITE_P(
     ParsePolicy, Mistakes,
     ::testing::Values(
         Mistake{"NoObjects", "  when: [{label: a/b}]\n", "spec.objects is missing"},
-        Mistake{"Everything", "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n",
-                "spec.objects match everything, and nothing says when they are protected"},
+        Mistake{
+            "Everything", "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n",
+            "spec.objects match everything, and nothing that has to be there says when they are protected"},
         Mistake{"EveryTypeOfAGroup", "  objects: [{resources: [{group: apps, resource: \"*\"}]}]\n",
                 "spec.objects match everything"},
+        Mistake{"EverythingThatLacksAField",
+                "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n"
+                "  when: [{label: a/b}, {field: {path: spec.a, whenAbsent: Protected}}]\n",
+                "spec.objects match everything, and nothing that has to be there says when"},
+        Mistake{"EverythingThatLacksReplicas",
+                "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n  when: [{active: Replicas}]\n",
+                "spec.objects match everything"},
+        Mistake{
+            "EverythingThatLacksALabel",
+            "  objects: [{resources: [{group: \"*\", resource: \"*\"}], labelSelector: {matchExpressions: "
+            "[{key: a/b, operator: DoesNotExist}]}}]\n",
+            "spec.objects match everything"},
         Mistake{"WebhookConfigurations",
                 "  objects: [{resources: [{group: admissionregistration.k8s.io, resource: "
                 "validatingwebhookconfigurations}]}]\n",
@@ -340,6 +353,20 @@ TEST(ParsePolicy, BoundsItsLists) {
   for (int i = 1; i < 257; ++i) names += ", a" + std::to_string(i);
   EXPECT_THAT(problemsOf("  objects: [{resources: [{resource: pods}], names: [" + names + "]}]\n"),
               HasSubstr("spec.objects[0].names has 257 entries; 256 are the most"));
+}
+
+TEST(ParsePolicy, ItsNameFitsIntoALabel) {
+  const auto named = [](size_t length) {
+    return parsePolicies("apiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: " +
+                             std::string(length, 'a') +
+                             "}\nspec:\n  objects: [{resources: [{resource: pods}]}]\n",
+                         "p.yaml");
+  };
+  EXPECT_TRUE(named(63));
+  const auto longer = named(64);
+  ASSERT_FALSE(longer);
+  EXPECT_THAT(testing::lines(longer.error()),
+              HasSubstr("metadata.name has 64 characters; at most 63 may be"));
 }
 
 TEST(ParsePolicy, TellsThePlace) {
