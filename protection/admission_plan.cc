@@ -31,10 +31,9 @@ nlohmann::json declared(const Json& object) {
   return spec;
 }
 
-std::string madeOf(const Json& object) {
-  const auto* label = object.contains("metadata") ? &object["metadata"] : nullptr;
-  if (label == nullptr || !label->contains("labels")) return "";
-  return (*label)["labels"].value(std::string(kMadeOfLabel), std::string());
+std::string labelled(const Json& object) {
+  const auto labels = Json::json_pointer("/metadata/labels");
+  return object.value(labels / std::string(kMadeOfLabel), std::string());
 }
 
 }  // namespace
@@ -56,19 +55,19 @@ std::vector<AdmissionPolicyAction> planAdmissionPolicies(
     const Json identity{{"uid", one.uid}, {"resourceVersion", one.resourceVersion}};
     if (want == wanted.end()) {
       deletions.push_back(
-          {Kind::Delete, one.isBinding, one.name, madeOf(one.object), {{"metadata", identity}}});
+          {Kind::Delete, one.isBinding, one.name, policyOfMade(one.name), {{"metadata", identity}}});
       continue;
     }
-    if (declared(want->second) != declared(one.object) ||
+    if (declared(want->second) != declared(one.object) || labelled(want->second) != labelled(one.object) ||
         annotatedFinalizer(want->second) != annotatedFinalizer(one.object)) {
       Json object = want->second;
       object["metadata"].update(identity);
-      writes.push_back({Kind::Replace, one.isBinding, one.name, madeOf(want->second), std::move(object)});
+      writes.push_back({Kind::Replace, one.isBinding, one.name, policyOfMade(one.name), std::move(object)});
     }
     wanted.erase(want);
   }
   for (auto& [key, object] : wanted) {
-    std::string policy = madeOf(object);
+    std::string policy = policyOfMade(key.second);
     writes.push_back({Kind::Create, key.first, key.second, std::move(policy), std::move(object)});
   }
   const auto byKind = [](const AdmissionPolicyAction& a, const AdmissionPolicyAction& b) {

@@ -10,7 +10,7 @@
 
 namespace lastout::protection {
 
-// A ValidatingAdmissionPolicy or a binding that stands and says that it was made of a DeletionPolicy.
+// A ValidatingAdmissionPolicy or a binding that stands and was made of a DeletionPolicy, as its name says.
 struct StandingAdmissionPolicy {
   bool isBinding = false;
   std::string name;

@@ -231,6 +231,12 @@ std::string forceGuardName(const DeletionPolicy& policy) {
   return std::string(kForceGuardPrefix) + policy.meta.name;
 }
 
+std::string policyOfMade(std::string_view name) {
+  for (const std::string_view prefix : {kAdmissionPolicyPrefix, kForceGuardPrefix})
+    if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
+  return {};
+}
+
 std::string celOfAnotherOperator(const Hold& hold) {
   return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
                     isOneOf("f", hold.finalizersOfOthers) + ")",

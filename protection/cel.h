@@ -21,6 +21,9 @@ inline constexpr std::string_view kAdmissionPolicyPrefix = "lastout-policy-";
 inline constexpr std::string_view kForceGuardPrefix = "lastout-force-";
 std::string admissionPolicyName(const DeletionPolicy& policy);
 std::string forceGuardName(const DeletionPolicy& policy);
+// Returns the name of the policy that an object of this name is made of: names with these prefixes are
+// lastout's, whatever their labels say. Empty: it is somebody else's.
+std::string policyOfMade(std::string_view name);
 
 // Returns ValidatingAdmissionPolicies, each followed by its ValidatingAdmissionPolicyBinding of the same
 // name: one denies what judge() does with Part::Local, the other is that of force_guard.h. Empty: the policy

@@ -65,6 +65,7 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   PolicyKeeperOptions keeping;
   keeping.mode = options_.policies;
   keeping.mayWrite = [this] { return lease_.holds(); };
+  keeping.areNone = [this] { return parts_.policies.areNone(); };
   keeping.webhookAsks = [this](const std::string& /*policy*/) { return isAskedAboutAll(); };
   keeping.labelProblem = [this](const protection::DeletionPolicy& policy) { return labelProblemOf(policy); };
   keeping.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };

@@ -54,10 +54,10 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
   const std::string_view path = type == Policies            ? kDeletionPolicies
                                 : type == AdmissionPolicies ? kAdmissionPolicies
                                                             : kAdmissionBindings;
-  const std::string selectors =
-      type == Policies ? "" : "labelSelector=" + client::percentEncoded(protection::kMadeOfLabel);
   client::Audience audience;
+  // What lost its label is lastout's all the same.
   audience.upsert = [this, type](client::StreamedObject object) {
+    if (type != Policies && protection::policyOfMade(object.meta.name).empty()) return;
     {
       const kube::MutexLock lock(mutex_);
       const std::string name = object.meta.name;
@@ -82,7 +82,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
     rounds_.reconsider();
   };
   return std::make_unique<client::Watcher>(
-      access.newServer(), client::WatchedType{std::string(path), selectors, client::Content::Whole},
+      access.newServer(), client::WatchedType{std::string(path), "", client::Content::Whole},
       forOneMore(options_.watcher, options_.random), std::move(audience));
 }
 
@@ -104,8 +104,13 @@ void PolicyKeeper::withdraw() {
 
 // Before all three types are known nothing is written: what seems to be missing may be there.
 bool PolicyKeeper::knowsAll() {
+  const bool areNone = options_.areNone();
   const kube::MutexLock lock(mutex_);
-  if (types_[Policies].state != State::Synced) return false;
+  Type& policies = types_[Policies];
+  if (policies.state == State::NotServed && areNone)
+    policies.objects.clear();
+  else if (policies.state != State::Synced)
+    return false;
   for (const Followed type : {AdmissionPolicies, Bindings}) {
     const State state = types_[type].state;
     if (state != State::Synced && state != State::NotServed) return false;
@@ -159,13 +164,17 @@ void PolicyKeeper::pass() {
   rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgainAfter);
 }
 
-// Of a policy that is not understood (any more), what was made of it before stays: it goes on protecting.
+// Of a policy that is not understood (any more), what was made of it before stays: it goes on protecting. So
+// it does of one that moves to the webhook, until API servers ask that.
 void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
   std::vector<protection::DeletionPolicy> understood;
   std::set<std::string> unclear;
+  std::set<std::string> waiting;
   for (const Kept& one : kept) {
     if (!one.policy)
       unclear.insert(one.meta.name);
+    else if (options_.mode == protection::PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
+      waiting.insert(one.meta.name);
     else if (options_.mode == protection::PolicyMode::ApiServer &&
              !(isWithdrawing_ && one.policy->cleansUpOnShutdown))
       understood.push_back(*one.policy);
@@ -175,6 +184,7 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
   for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing())) {
     if (!goesOn()) return;
     if (unclear.contains(action.policy)) continue;
+    if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
     changing_.insert(action.policy);
     storedSince_.erase(action.policy);
     // A binding without its policy, or the other way round, is of no use.

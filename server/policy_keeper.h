@@ -31,6 +31,8 @@ struct PolicyKeeperOptions {
   std::function<bool()> mayWrite;  // this process holds the Lease
   // API servers ask lastout about what the policy needs the webhook for.
   std::function<bool(const std::string& policy)> webhookAsks = [](const std::string&) { return false; };
+  // There is no CRD of DeletionPolicies (any more), so there are none.
+  std::function<bool()> areNone = [] { return false; };
   // Why the labels that the policy keeps are not written; empty: they are; nullopt: it keeps none.
   std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> labelProblem =
       [](const protection::DeletionPolicy&) { return std::nullopt; };

@@ -23,12 +23,12 @@ Answered<void> readMade(const Requests& requests, const kube::GroupResource& typ
   std::set<std::string> seen;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
-      if (!seen.insert(object.meta.name).second) continue;
+      if (protection::policyOfMade(object.meta.name).empty() || !seen.insert(object.meta.name).second)
+        continue;
       made.push_back({object.meta.name, protection::addOfAdmissionPolicy(object.content, finalizers)});
     }
   };
-  return requests.list(pathOf(type), client::Content::Whole, kPoliciesPage, take,
-                       std::string(protection::kMadeOfLabel));
+  return requests.list(pathOf(type), client::Content::Whole, kPoliciesPage, take);
 }
 
 bool removeMade(const Requests& requests, const kube::GroupResource& type, const std::string& name,

@@ -247,6 +247,11 @@ bool PolicyView::isReadingListers() const {
       });
 }
 
+bool PolicyView::areNone() const {
+  const kube::ReaderLock lock(mutex_);
+  return areNone_;
+}
+
 std::shared_ptr<const PolicySet> PolicyView::policies() const {
   const kube::ReaderLock lock(mutex_);
   return policies_;

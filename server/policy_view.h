@@ -76,6 +76,7 @@ class PolicyView {
   // There is a policy, or it is not known whether there is. Waits for nobody.
   bool mayHaveAny() const { return mayHaveAny_; }
   std::shared_ptr<const PolicySet> policies() const;
+  bool areNone() const;  // as noPolicies() said last
   // Fails where lastout does not know a cluster by that name, with what to do.
   tl::expected<const PolicyCluster*, std::string> clusterNamed(const std::string& name) const;
   // Reads more at once; `read` must not keep anything of it.

@@ -52,6 +52,8 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     PolicyKeeperOptions options;
     options.mode = mode;
     options.mayWrite = [this] { return leads_.load(); };
+    options.webhookAsks = [this](const std::string& /*policy*/) { return asks_.load(); };
+    options.areNone = [this] { return areNone_.load(); };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(seconds_.load())); };
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level, const std::string&) {};
@@ -60,6 +62,14 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   }
   void lead(bool leads) {
     leads_ = leads;
+    keeper_->reconsider();
+  }
+  void ask(bool asks) {
+    asks_ = asks;
+    keeper_->reconsider();
+  }
+  void tellThatThereAreNone() {
+    areNone_ = true;
     keeper_->reconsider();
   }
   void end() { keeper_->withdraw(); }
@@ -87,6 +97,8 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   Json call(const lastout::testing::WireRequest& request) { return Json::parse(ask(request).body); }
 
   std::atomic<bool> leads_{true};
+  std::atomic<bool> asks_{false};
+  std::atomic<bool> areNone_{false};
   std::atomic<int64_t> seconds_{1'000'000};
   std::unique_ptr<PolicyKeeper> keeper_;
 };
@@ -174,15 +186,52 @@ TEST_F(PolicyKeeperTest, AnOrderlyEndTakesAwayWhatIsToEndWithIt) {
   waitUntil([&] { return isThere(kMadeBinding); });
 }
 
-TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerWhereAllRunsInTheWebhook) {
+// Until API servers ask the webhook, they go on to deny by themselves: nothing is unprotected in between.
+TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerOnceItAsksTheWebhookAboutAll) {
   create(kKeptPolicies, policyFor("example.com/a"));
   keep();
   waitUntil([&] { return isThere(kMadeBinding); });
   keep(protection::PolicyMode::Webhook);
-  waitUntil([&] { return !isThere(kMadePolicy); });
   waitForCondition("Enforced", "False Spreading");
   pass(protection::kInForceAfter);
   waitForCondition("Enforced", "False NotAsked");
+  EXPECT_NE(deny(), "");
+  ask(true);
+  waitUntil([&] { return !isThere(kMadePolicy); });
+  EXPECT_EQ(deny(), "");
+  pass(protection::kInForceAfter);
+  waitForCondition("Enforced", "True Enforced");
+}
+
+TEST_F(PolicyKeeperTest, WhatLostItsLabelIsLastoutsAllTheSame) {
+  const Json unlabelled{{"metadata", {{"labels", {{"lastout.dev/deletion-policy", nullptr}}}}}};
+  const auto isLabelled = [this](const std::string& path) {
+    return get(path)["metadata"]["labels"].contains("lastout.dev/deletion-policy");
+  };
+  create(kKeptPolicies, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  patch(kMadePolicy, unlabelled);
+  waitUntil([&] { return isLabelled(kMadePolicy); });
+  lead(false);
+  patch(kMadePolicy, unlabelled);
+  patch(kMadeBinding, unlabelled);
+  remove(kKeptPolicies + "/p");
+  lead(true);
+  waitUntil([&] { return !isThere(kMadePolicy) && !isThere(kMadeBinding); });
+}
+
+// It went while no lastout ran.
+TEST_F(PolicyKeeperTest, WithoutTheirCrdThereAreNoPolicies) {
+  create(kKeptPolicies, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  lead(false);
+  remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/deletionpolicies.lastout.dev");
+  lead(true);
+  tellThatThereAreNone();
+  waitUntil([&] { return !isThere(kMadePolicy) && !isThere(kMadeBinding); });
+  EXPECT_EQ(deny(), "");
 }
 
 TEST_F(PolicyKeeperTest, ANewLeaderTakesWhatIsEnforcedForEnforced) {
