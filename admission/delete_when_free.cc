@@ -1,6 +1,7 @@
 #include "admission/delete_when_free.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
@@ -19,13 +20,17 @@ std::string annotationName() { return "its annotation " + std::string(kDeleteWhe
 
 }  // namespace
 
-void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
+std::optional<AnnotatedObject> annotatedBy(const kube::ObjectMeta& meta) {
   const auto found = meta.annotations.find(kDeleteWhenFree);
-  if (found == meta.annotations.end() || meta.deletionTimestamp) {
+  if (found == meta.annotations.end() || meta.deletionTimestamp) return std::nullopt;
+  return AnnotatedObject{meta.uid, found->second.substr(0, kLongestDeleteWhenFree + 1)};
+}
+
+void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
+  if (auto annotated = annotatedBy(meta))
+    objects[key] = std::move(*annotated);
+  else
     objects.erase(key);
-    return;
-  }
-  objects[key] = {meta.uid, found->second.substr(0, kLongestDeleteWhenFree + 1)};
 }
 
 tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object,
@@ -58,6 +63,11 @@ std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid,
   if (!key.namespaceName.empty()) command += " -n " + key.namespaceName;
   return command + " --overwrite '" + std::string(kDeleteWhenFree) + "=" + std::string(uid) + " " +
          kube::timestampText(until) + "'";
+}
+
+std::string annotateAdvice(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds now) {
+  const std::string command = annotateCommand(key, uid, now + kDeleteWhenFreeFor);
+  return command.empty() ? "" : "; to have lastout delete it once it may go: " + command;
 }
 
 std::string wordsOf(const AnnotatedObject& object, std::optional<std::chrono::sys_seconds> now) {

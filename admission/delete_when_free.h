@@ -30,6 +30,8 @@ struct AnnotatedObject {
 };
 using AnnotatedObjects = std::map<kube::ObjectKey, AnnotatedObject>;
 
+// nullopt: the object does not carry it, or is being deleted.
+std::optional<AnnotatedObject> annotatedBy(const kube::ObjectMeta& meta);
 // The object is there, and looks so.
 void note(AnnotatedObjects& objects, const kube::ObjectKey& key, const kube::ObjectMeta& meta);
 
@@ -43,6 +45,10 @@ inline constexpr std::string_view kTimeHasPassed = "its time has passed";  // as
 // By which a person asks for it: "kubectl annotate ...". Empty where a name holds what a shell would not
 // leave as it is.
 std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds until);
+
+// What a denial says beside its reason: "; to have lastout delete it once it may go: kubectl annotate ...".
+// Empty: as annotateCommand().
+std::string annotateAdvice(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds now);
 
 // For whoever asks about the object at `now`: until when it is asked for, or why the annotation means
 // nothing.

@@ -269,6 +269,7 @@ int runServe(const ServeOptions& options) {
   serving.lease = std::move(*lease);
   serving.holdsPolicies = options.holdPolicies;
   serving.labelsPolicies = options.labelPolicies;
+  serving.replayedTypes = replayedTypesOf(options).value();
   serving.externalStep = protection::parseMode(options.externalStep).value();
   serving.policyClusters = std::move(*policyClusters);
   serving.requesters = requestersOf(options);
@@ -403,6 +404,12 @@ void addServe(CLI::App& app, int& exitCode) {
   command->add_flag("--label-policies", options->labelPolicies,
                     "Write the labels that deletion policies keep on their objects, and repair them; without "
                     "it people label the objects");
+  command
+      ->add_option("--replay-deletions", options->replayDeletions,
+                   "TYPE, as in deployments.apps: carry out the deletions of such objects that annotations "
+                   "ask for (lastout.dev/delete-when-free), once nothing lists them for a deletion policy; "
+                   "several with commas between them. The same for both roles")
+      ->delimiter(',');
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
     const auto taken = takeSettings(*command, environmentOf(environ));

@@ -110,6 +110,21 @@ kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptio
   return clusters;
 }
 
+kube::Result<std::set<kube::GroupResource>> replayedTypesOf(const ServeOptions& options) {
+  std::set<kube::GroupResource> types;
+  for (const std::string& text : options.replayDeletions) {
+    kube::GroupResource type = kube::definedBy(text);
+    if (!kube::isDnsLabel(type.resource) || (!type.group.empty() && !kube::isDnsSubdomain(type.group)) ||
+        toString(type) != text)
+      return tl::unexpected(kube::Error{"--replay-deletions: " + kube::inQuotes(text) +
+                                            " is no type, such as configmaps or deployments.apps",
+                                        {},
+                                        {}});
+    types.insert(std::move(type));
+  }
+  return types;
+}
+
 kube::Errors problemsOf(const ServeOptions& options) {
   kube::Errors problems;
   const auto refuse = [&problems](std::string message) { problems.push_back({std::move(message), {}, {}}); };
@@ -118,6 +133,7 @@ kube::Errors problemsOf(const ServeOptions& options) {
   if (!options.ownNamespace.empty() && !kube::isDnsLabel(options.ownNamespace))
     refuse("--own-namespace: " + kube::inQuotes(options.ownNamespace) + " is no name of a namespace");
   if (const auto clusters = policyClustersOf(options); !clusters) problems.push_back(clusters.error());
+  if (const auto types = replayedTypesOf(options); !types) problems.push_back(types.error());
   if (!options.url.empty() && !options.service.empty()) refuse("--url and --service: choose one");
   if (!options.url.empty()) {
     const auto url = client::parseServerAddress(options.url);

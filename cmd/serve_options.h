@@ -8,6 +8,7 @@
 
 #include "client/connection.h"
 #include "cmd/listening.h"
+#include "kube/object_key.h"
 #include "kube/result.h"
 #include "server/certificate_secret.h"
 #include "server/deferred_deletion_store.h"
@@ -49,6 +50,7 @@ struct ServeOptions {
   std::vector<std::string> policyClusters;  // NAME=KUBECONFIG
   bool holdPolicies = false;
   bool labelPolicies = false;
+  std::vector<std::string> replayDeletions;  // types, "deployments.apps"
   std::string externalStep = "Succeed";
   std::string shutdownDelay = "0s";
 };
@@ -80,6 +82,9 @@ struct PolicyClusterOption {
 };
 // Fails with what is wrong with one, or that two have one name.
 kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptions& options);
+
+// The types of --replay-deletions. Fails with what is wrong with one.
+kube::Result<std::set<kube::GroupResource>> replayedTypesOf(const ServeOptions& options);
 
 // Whose denied deletions are deferred: persons count where --client-ca proves that an API server asks.
 server::Requesters requestersOf(const ServeOptions& options);

@@ -214,6 +214,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
     Denial made{policy.meta.name,      *block, whichCase,   why.isUncertain,
                 std::move(why.reason), {},     policy.code, false};
     made.message = messageOf(policy, request, made, listers);
+    made.isReplayed = *block == Block::Delete && listers.replays;
     return made;
   };
   if (policy.when.empty()) {

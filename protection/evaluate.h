@@ -60,6 +60,7 @@ struct Listers {
   std::string namespaceName;           // empty: it is cluster-scoped
   std::string because;                 // the sentence of ListedBy::because; empty: none
   std::optional<std::string> unknown;  // set: nobody can say whether there are any, and why
+  bool replays = false;                // ListedBy::replay is true in one of them
 };
 inline constexpr uint32_t kMostCountedListers = 1'000;
 
@@ -84,7 +85,8 @@ struct Denial {
   std::string reason;        // "label a/b is Always", "2 DatabaseGrants refer to it"
   std::string message;       // the whole sentence
   int code = 403;
-  bool isHeld = false;  // the DELETE is accepted, and the policy's finalizer keeps the object
+  bool isHeld = false;      // the DELETE is accepted, and the policy's finalizer keeps the object
+  bool isReplayed = false;  // of a Delete: Listers::replays
 };
 
 // Returns the field of a denial's cause: "deletionpolicies.lastout.dev/NAME"; "" without a policy.

@@ -433,8 +433,10 @@ Listers FactIndex::listers(const ListedBy& listedBy, const Request& request) con
   listers.first = inWords({listedBy.type, first.name->namespaceName, first.name->name});
   listers.name = first.name->name;
   listers.namespaceName = first.name->namespaceName;
-  const auto which = std::find(asked.begin(), asked.end(), listedBy) - asked.begin();
-  listers.because = first.kept.because[static_cast<size_t>(which)];
+  const auto which = static_cast<size_t>(std::find(asked.begin(), asked.end(), listedBy) - asked.begin());
+  listers.because = first.kept.because[which];
+  listers.replays = std::any_of(found.all().begin(), found.all().end(),
+                                [&](const FactEntry* entry) { return entry->kept.replays[which]; });
   return listers;
 }
 

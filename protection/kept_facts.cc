@@ -128,6 +128,11 @@ kube::Labels labelsAt(const std::optional<FieldPath>& path, const kube::Value& i
   return labels;
 }
 
+bool isTrueAt(const std::optional<FieldPath>& path, const kube::Value& in) {
+  const kube::Value* found = path ? path->in(in) : nullptr;
+  return found != nullptr && found->asBool() != nullptr && *found->asBool();
+}
+
 // Keeps what one object lists.
 class Listing {
  public:
@@ -170,9 +175,8 @@ class Listing {
 
   void keepSelecting(const kube::Value& selector, const ListedPlace& place) {
     kube::Labels labels = labelsAt(by_.matchLabels, selector);
-    const kube::Value* same = by_.matchController ? by_.matchController->in(selector) : nullptr;
     std::string controller;
-    if (same != nullptr && same->asBool() && *same->asBool()) {
+    if (isTrueAt(by_.matchController, selector)) {
       controller = controllerOf(object_.meta);
       if (controller.empty()) return;  // no object has the same
     }
@@ -242,6 +246,7 @@ KeptFacts keptOf(const Questions& questions, const kube::Object& object) {
   for (const ListedBy& by : questions.listers) {
     Listing(by, object, kept).keep();
     kept.because.push_back(becauseOf(by, object));
+    kept.replays.push_back(isTrueAt(by.replay, object.content));
   }
   for (const FieldTest& test : questions.fields) kept.fields.push_back(test.holds(object.content));
   if (questions.definitions) kept.labels = object.meta.labels;

@@ -50,6 +50,7 @@ struct KeptFacts {
   std::vector<ListedKind> kinds;     // that it lists objects of, each once
   std::vector<bool> fields;          // of Questions::fields, which hold
   std::vector<std::string> because;  // for each of Questions::listers, its sentence
+  std::vector<bool> replays;         // likewise: ListedBy::replay is true there
   kube::Labels labels;               // of Questions::namespaceLabels, those that it has; of a CRD all
   bool listsTooMuch = false;         // more than kMostListed: what it lists is not among the groups
 };

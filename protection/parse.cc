@@ -89,6 +89,9 @@ void Reader::readSpec(Fields spec) {
   }
   if (spec.has("blocks") && policy_.blocks.empty())
     spec.fail("blocks", spec.pathOf("blocks") + " is empty: leave it out for Delete");
+  if (policy_.listedBy && policy_.listedBy->replay && !policy_.blocksAny(Block::Delete))
+    spec.fail("blocks", spec.pathOf("blocks") + " must list Delete: " + spec.pathOf("listedBy") +
+                            ".replay is about deletions that are denied");
   readEnforcement(spec);
   policy_.overrides = readKeyTests(spec, "overrides");
   policy_.exemptions = readKeyTests(spec, "exemptions");
@@ -329,6 +332,7 @@ ListedBy Reader::listedBy(Fields fields) {
   if (in == "OwnUnlessNamed") made.in = ListedIn::OwnUnlessNamed;
   if (in == "OwnNamespace") made.in = ListedIn::OwnNamespace;
   made.because = readFieldSentences(fields, "because");
+  made.replay = readPath(fields, "replay");
   fields.finish();
   return made;
 }

@@ -73,6 +73,14 @@ void addLabels(const DeletionPolicy& policy, std::vector<Placement>& placements)
         {"labels of its objects", Place::Controller, "it writes objects (--label-policies)"});
 }
 
+void addReplays(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (policy.listedBy && policy.listedBy->replay)
+    placements.push_back({"deletion by annotation once nothing lists the object, where " +
+                              kube::toString(policy.listedBy->type) + " have " +
+                              toString(*policy.listedBy->replay) + ": true",
+                          Place::Controller, "it deletes objects (--replay-deletions)"});
+}
+
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   if (!policy.blocksAny(Block::Delete)) return;
   constexpr const char* kWhy = "what is in it has to be known";
@@ -119,6 +127,7 @@ std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mod
     for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
   }
   addLabels(policy, placements);
+  addReplays(policy, placements);
   addImplied(policy, placements);
   addOutOfReach(policy, placements);
   return placements;

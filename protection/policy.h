@@ -149,7 +149,7 @@ struct ListedBy {
   kube::GroupResource type;
   FieldPath entries;     // a list, or one map; no keys: the object itself
   FieldPath selectors;   // in an entry: a list, or one map; no keys: the entry itself
-  FieldPath apiVersion;  // in a selector, as all but `because`
+  FieldPath apiVersion;  // in a selector, as all but `because` and `replay`
   FieldPath kind;
   std::optional<FieldPath> namespaceName;  // absent or empty there: as `in` says
   std::optional<FieldPath> name;
@@ -161,6 +161,9 @@ struct ListedBy {
   ListedIn in = ListedIn::AnyNamespace;
   // Why it protects: the first sentence with fields of the lister of which none is missing or empty.
   std::vector<FieldSentence> because;
+  // True in the lister: a denial says how a user asks for the deletion once nothing lists the object any more
+  // (replay_plan.h). nullopt: no denial does.
+  std::optional<FieldPath> replay;
   friend bool operator==(const ListedBy&, const ListedBy&) = default;
 };
 

@@ -12,7 +12,13 @@ using Kind = DeferredDeletionEvent::Kind;
 
 constexpr const char* kAnnotationGone = "the annotation was taken away";
 
-// Why the annotation does not count; empty: it does.
+bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, const std::string& uid) {
+  const auto object = view.graph().find(key);
+  return object && view.graph().hasUid(*object, uid) && !view.graph().isTerminating(*object);
+}
+
+}  // namespace
+
 std::string doubtOf(const admission::AnnotatedObject& annotated, const AnnotationsNow& annotations) {
   if (const auto until = admission::askedUntil(annotated, annotations.now); !until) return until.error();
   if (annotations.count.value_or(false)) return {};
@@ -20,13 +26,6 @@ std::string doubtOf(const admission::AnnotatedObject& annotated, const Annotatio
          std::string(deleteWhenFreeTerms().name) +
          " as lastout ships it, as far as is known, and so anybody may have set it";
 }
-
-bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, const std::string& uid) {
-  const auto object = view.graph().find(key);
-  return object && view.graph().hasUid(*object, uid) && !view.graph().isTerminating(*object);
-}
-
-}  // namespace
 
 // What became of an annotation that was `before`; nullopt: nothing new, or nothing that needs telling.
 std::optional<DeferredDeletionEvent::Kind> AnnotationNews::newsOf(const Told* before, const Told& now) {

@@ -13,6 +13,9 @@
 
 namespace lastout::server {
 
+// Why the annotation does not count; empty: it does. What nobody knows yet does not.
+std::string doubtOf(const admission::AnnotatedObject& annotated, const AnnotationsNow& annotations);
+
 // Of one thread.
 class AnnotationNews {
  public:

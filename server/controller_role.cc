@@ -30,7 +30,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
       policyKeeper_(makePolicyKeeper()),
       heldPolicies_(makeHeldPolicies()),
-      labelledPolicies_(makeLabelledPolicies()) {}
+      labelledPolicies_(makeLabelledPolicies()),
+      replayedDeletions_(makeReplayedDeletions()) {}
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
 LeaseHolderOptions ControllerRole::leaseOptions() {
@@ -52,6 +53,13 @@ std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicies() {
 std::unique_ptr<LabelledPolicyRole> ControllerRole::makeLabelledPolicies() {
   if (!options_.labelsPolicies || options_.reviews.auditOnly) return nullptr;
   return std::make_unique<LabelledPolicyRole>(parts_, [this] { return lease_.holds(); });
+}
+
+// As of deferred deletions.
+std::unique_ptr<ReplayedDeletionRole> ControllerRole::makeReplayedDeletions() {
+  if (options_.replayedTypes.empty() || options_.reviews.auditOnly) return nullptr;
+  return std::make_unique<ReplayedDeletionRole>(parts_,
+                                                [this] { return lease_.holds() && isAskedAboutAll(); });
 }
 
 std::optional<std::string> ControllerRole::labelProblemOf(const protection::DeletionPolicy& policy) const {
@@ -79,6 +87,7 @@ void ControllerRole::taken() {
   if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->wake();
   if (labelledPolicies_) labelledPolicies_->wake();
+  if (replayedDeletions_) replayedDeletions_->reconsider();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
   carrier_.reconsider(true);
@@ -210,6 +219,7 @@ void ControllerRole::start() {
   if (policyKeeper_) policyKeeper_->start();
   if (heldPolicies_) heldPolicies_->start();
   if (labelledPolicies_) labelledPolicies_->start();
+  if (replayedDeletions_) replayedDeletions_->start();
   lease_.start();
 }
 
@@ -219,6 +229,7 @@ void ControllerRole::end() {
   holder_.end();
   if (heldPolicies_) heldPolicies_->end();
   if (labelledPolicies_) labelledPolicies_->end();
+  if (replayedDeletions_) replayedDeletions_->end();
 }
 
 // While the strict mode of a policy counts, which the labels are taken away by.
@@ -233,6 +244,7 @@ void ControllerRole::stop() {
   if (policyKeeper_) policyKeeper_->stop();
   if (heldPolicies_) heldPolicies_->stop();
   if (labelledPolicies_) labelledPolicies_->stop();
+  if (replayedDeletions_) replayedDeletions_->stop();
   status_.stop();
   lease_.stop();
   if (probe_) probe_->stop();
@@ -263,6 +275,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->reconsider();
   if (labelledPolicies_) labelledPolicies_->wake();
+  if (replayedDeletions_) replayedDeletions_->reconsider();
   lease_.reconsider();
 }
 

@@ -18,6 +18,7 @@
 #include "server/lease_holder.h"
 #include "server/policy_keeper.h"
 #include "server/provider_holder.h"
+#include "server/replayed_deletion_role.h"
 #include "server/review_paths.h"
 #include "server/shared_parts.h"
 #include "server/status_writer.h"
@@ -71,6 +72,7 @@ class ControllerRole {
   std::unique_ptr<WebhookProbe> makeProbe();
   std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
   std::unique_ptr<LabelledPolicyRole> makeLabelledPolicies();
+  std::unique_ptr<ReplayedDeletionRole> makeReplayedDeletions();
   std::unique_ptr<PolicyKeeper> makePolicyKeeper();
   std::optional<std::string> labelProblemOf(const protection::DeletionPolicy& policy) const;
   void taken();
@@ -94,9 +96,10 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
-  const std::unique_ptr<PolicyKeeper> policyKeeper_;            // null: it only watches
-  const std::unique_ptr<HeldPolicyRole> heldPolicies_;          // null: it holds nothing for policies
-  const std::unique_ptr<LabelledPolicyRole> labelledPolicies_;  // null: it writes no labels
+  const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
+  const std::unique_ptr<HeldPolicyRole> heldPolicies_;             // null: it holds nothing for policies
+  const std::unique_ptr<LabelledPolicyRole> labelledPolicies_;     // null: it writes no labels
+  const std::unique_ptr<ReplayedDeletionRole> replayedDeletions_;  // null: there are no replayedTypes
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);
   // From when on the newest is to be asked at; nullopt: it is already.

@@ -184,11 +184,9 @@ std::string DeferredDeletionStore::adviceFor(const admission::Review& review, Ta
                guardOfAnnotated(view, review.object) != nullptr;
     });
   }
-  const std::string command =
-      isSeen ? admission::annotateCommand(review.object, review.deletion.uid,
-                                          options_.clock() + admission::kDeleteWhenFreeFor)
-             : "";
-  if (!command.empty()) return "; to have lastout delete it once it may go: " + command;
+  std::string advice =
+      isSeen ? admission::annotateAdvice(review.object, review.deletion.uid, options_.clock()) : "";
+  if (!advice.empty()) return advice;
   return takers == Takers::Some ? std::string(kNotProven) : std::string();
 }
 

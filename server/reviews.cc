@@ -47,6 +47,13 @@ std::string inWords(const std::vector<admission::NeededRight>& rights) {
   return text;
 }
 
+// One sentence with the advice at its end.
+void addAdvice(std::string& message, const std::string& advice) {
+  if (advice.empty()) return;
+  if (message.ends_with('.')) message.pop_back();
+  message += advice;
+}
+
 std::vector<std::string> warningsOf(const admission::Judged& judged) {
   if (!judged.decision.held) return {};
   return {judged.explanation.message};
@@ -117,6 +124,8 @@ admission::ReviewAnswer Reviews::answerOf(const admission::Review& review, Judge
   }
   if (protections.size() > told)
     message += "; and " + std::to_string(protections.size() - told) + " more DeletionPolicies";
+  if (isAlone && std::ranges::any_of(protections, &protection::Denial::isReplayed))
+    addAdvice(message, options_.replayed(review));
   answer.refusal = {code, message, std::move(judgement.explanation.causes),
                     code == kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
   return answer;

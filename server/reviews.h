@@ -37,6 +37,10 @@ struct ReviewsOptions {
   // what it returns after the denial's sentence.
   std::function<std::string(const admission::Review& review, TimePoint deadline)> denied =
       [](const admission::Review&, TimePoint) { return std::string(); };
+  // The same of a DELETE that policies alone deny, and that may be asked for until then (Denial::isReplayed).
+  std::function<std::string(const admission::Review& review)> replayed = [](const admission::Review&) {
+    return std::string();
+  };
 };
 
 // One verdict, for the log and the metrics.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ struct ServerOptions {
   std::vector<NamedCluster> policyClusters;
   // The controller role writes the labels that policies keep.
   bool labelsPolicies = false;
+  // Of these types the controller role carries out the deletions that annotations ask for, once no object
+  // lists them for a policy; denials of the webhook role name the annotation.
+  std::set<kube::GroupResource> replayedTypes;
   Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
   std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
   std::string version;                    // of the program, for the metrics

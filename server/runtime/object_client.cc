@@ -75,8 +75,9 @@ Answered<std::optional<kube::Object>> ObjectClient::setFinalizers(
 }
 
 Answered<bool> ObjectClient::remove(const kube::ResourceType& type, const kube::ObjectKey& key,
-                                    const std::string& uid) const {
-  return requests_.write(client::deletion(client::objectPath(type, key.namespaceName, key.name), uid, ""));
+                                    const std::string& uid, const std::string& resourceVersion) const {
+  return requests_.write(
+      client::deletion(client::objectPath(type, key.namespaceName, key.name), uid, resourceVersion));
 }
 
 }  // namespace lastout::server

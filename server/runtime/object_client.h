@@ -37,9 +37,9 @@ class ObjectClient {
                                                       const kube::ObjectMeta& read,
                                                       const std::vector<std::string>& finalizers) const;
   // Deletes the object with that uid, in the type's own manner. Returns false where it is gone. Fails with a
-  // conflict when another one has its name.
-  Answered<bool> remove(const kube::ResourceType& type, const kube::ObjectKey& key,
-                        const std::string& uid) const;
+  // conflict when another one has its name, or its version is not that one; empty: any is.
+  Answered<bool> remove(const kube::ResourceType& type, const kube::ObjectKey& key, const std::string& uid,
+                        const std::string& resourceVersion = {}) const;
 
  private:
   Answered<std::optional<kube::Object>> change(const kube::ResourceType& type,

@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Usages : public Serving {
  public:
@@ -19,8 +20,9 @@ class Usages : public Serving {
     start();
     kubectl("apply -f scenarios/crds/usage.yaml");
     kubectl("apply -f protection/profiles/usage.yaml");
-    serve();
+    serveUsages();
   }
+  virtual void serveUsages() { serve(); }
   void create(const std::string& yaml) const {
     write("objects.yaml", "apiVersion: protection.crossplane.io/v1beta1\n" + yaml);
     kubectl("apply -f $FOLDER/objects.yaml");
@@ -75,6 +77,92 @@ TEST_F(Usages, ANamespacedUsageOfAClusterScopedObjectSaysThatItDoesNot) {
   waitUntilDenied("clusterrole view-db");
   EXPECT_THAT(kubectl("delete clusterrole view-db", 1),
               HasSubstr("including the *v1beta1.ClusterUsage \"role\" with reason: \"r\"."));
+}
+
+// Deletions of ConfigMaps are repeated.
+class Replays : public Usages {
+ public:
+  void serveUsages() override {
+    kubectl("apply -f deploy/validating-admission-policies.yaml");
+    kubectl("delete validatingadmissionpolicybinding lastout-configuration");  // this lastout is no Pod
+    serve({"--replay-deletions", "configmaps"});
+  }
+  // A Usage of the ConfigMap db, with the field as it is given.
+  void use(const std::string& field) const {
+    create("kind: Usage\nmetadata: {name: one}\nspec: {" + field +
+           "reason: r, of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}}\n");
+    waitUntilDenied("configmap db");
+  }
+  // The command of the denial.
+  std::string named() const {
+    const std::string marker = "; to have lastout delete it once it may go: ";
+    waitUntil("kubectl delete configmap db --dry-run=server 2>&1 | grep '" + marker + "'");
+    const std::string denial = kubectl("delete configmap db", 1);
+    const size_t at = denial.find(marker);
+    EXPECT_NE(at, std::string::npos) << denial;
+    return at == std::string::npos ? "false" : denial.substr(at + marker.size());
+  }
+  // Asks for the deletion of a ConfigMap as if a denial had named the command.
+  void ask(const std::string& name, const std::string& uid, const std::string& until) const {
+    EXPECT_EQ(run("kubectl annotate configmap " + name + " \"lastout.dev/delete-when-free=" + uid +
+                  " $(date -u -d '" + until + "' +%Y-%m-%dT%H:%M:%SZ)\"")
+                  .exitCode,
+              0);
+  }
+  std::string uidOf(const std::string& name) const {
+    return "$(kubectl get configmap " + name + " -o jsonpath={.metadata.uid})";
+  }
+  void waitUntilTold(const std::string& reason, const std::string& name) const {
+    waitUntil("kubectl get events --field-selector reason=" + reason + ",involvedObject.name=" + name +
+              " -o name | grep event");
+  }
+};
+
+TEST_F(Replays, TheDeletionThatTheDenialsCommandAsksForIsCarriedOut) {
+  kubectl("create configmap db");
+  use("replayDeletion: true, ");
+  const std::string command = named();
+  EXPECT_THAT(command, StartsWith("kubectl annotate configmaps/db -n default --overwrite "
+                                  "'lastout.dev/delete-when-free="));
+  const testing::Ran ran = run(command);
+  EXPECT_EQ(ran.exitCode, 0) << ran.out;
+  waitUntilTold("DeletionDeferred", "db");
+  kubectl("get configmap db");
+  kubectl("delete usage one");
+  waitUntilTold("DeletionCarriedOut", "db");
+  kubectl("get configmap db", 1);
+}
+
+// Those that are told of last have been looked at after the others.
+TEST_F(Replays, WithoutReplayDeletionNoCommandIsNamed) {
+  for (const char* name : {"db", "wrong", "late", "marker"}) kubectl("create configmap " + std::string(name));
+  for (const char* field : {"replayDeletion: false, ", ""}) {
+    use(field);
+    EXPECT_THAT(kubectl("delete configmap db", 1),
+                AllOf(HasSubstr("in-use by 1 usage"), Not(HasSubstr("annotate"))));
+    kubectl("delete usage one");
+    waitUntil("kubectl delete configmap db --dry-run=server");
+  }
+  ask("wrong", "nobody", "1 hour");
+  ask("late", uidOf("late"), "1 hour ago");
+  ask("marker", uidOf("marker"), "1 hour");
+  waitUntilTold("AnnotationIgnored", "wrong");
+  waitUntilTold("AnnotationIgnored", "late");
+  waitUntilTold("DeletionCarriedOut", "marker");
+  kubectl("get configmap db wrong late");
+}
+
+TEST_F(Replays, WhatAnotherPolicyProtectsStaysUntilThatLetsItGo) {
+  kubectl("apply -f protection/profiles/karmada.yaml");
+  kubectl("wait --for=condition=Enforced deletionpolicy/karmada --timeout=50s");
+  kubectl("create configmap db");
+  kubectl("label configmap db resourcetemplate.karmada.io/deletion-protected=Always");
+  ask("db", uidOf("db"), "1 hour");
+  waitUntilTold("DeletionHeldUp", "db");
+  kubectl("get configmap db");
+  kubectl("label configmap db resourcetemplate.karmada.io/deletion-protected-");
+  waitUntilTold("DeletionCarriedOut", "db");
+  kubectl("get configmap db", 1);
 }
 
 // Composites on one cluster, and what belongs to them on another.

@@ -43,6 +43,11 @@ std::string withoutConditions(std::string text, const Json& values) {
   return text;
 }
 
+// As Helm has it.
+bool isTrue(const Json& value) {
+  return value.is_string() ? !value.get<std::string>().empty() : value == true;
+}
+
 // The text without what `{{ if .Values.path }}` leaves out, up to the next `{{ end }}`, and with the files of
 // the chart that are asked for. Blocks are not nested.
 std::string withoutBlocks(const std::string& folder, const std::string& text, const Json& values) {
@@ -54,8 +59,8 @@ std::string withoutBlocks(const std::string& folder, const std::string& text, co
     result.append(rest, (*block)[0].first);
     rest = (*block)[0].second;
     const std::string name = (*block)[1];
-    EXPECT_TRUE(values.contains(name) && values[name].is_boolean()) << "values.yaml has no " << name;
-    if (!values.value(name, false)) continue;
+    EXPECT_TRUE(values.contains(name)) << "values.yaml has no " << name;
+    if (!isTrue(values.value(name, Json()))) continue;
     std::string inside = (*block)[2];
     for (std::smatch file; std::regex_search(inside, file, kFile);)
       inside = file.prefix().str() + textOf(folder + "/" + file[1].str()) + file.suffix().str();

@@ -26,8 +26,9 @@ using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
-constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies", "holds-providers",
-                                       "keeps-works", "labels-policies"};
+constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies",
+                                       "holds-providers",          "keeps-works",
+                                       "labels-policies",          "replays-deletions"};
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
@@ -121,6 +122,13 @@ TEST(Chart, HasTheComponentsAsValues) {
   values = defaultValues();
   values["labelsPolicies"] = true;
   expectEqual(overlay("labels-policies", ""), byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["replaysDeletions"] = "configmaps,buckets.example.com";
+  const std::string argument = R"([{\"op\": \"add\", \"path\": \"/spec/template/spec/containers/0/args/-\", )"
+                               R"(\"value\": \"--replay-deletions=configmaps,buckets.example.com\"}])";
+  expectEqual(
+      overlay("replays-deletions", R"({"target": {"kind": "Deployment"}, "patch": ")" + argument + "\"}"),
+      byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
   values["keepsWorks"] = false;
   values["carriesOutDependencies"] = false;
@@ -268,29 +276,30 @@ TEST(Deploy, GivesTheWebhookStatusEventsAndQuestions) {
 // Whatever the controller may write stands here; the patches of workloads come by a component alone.
 TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
   WritesByNamespace writes = writesOfAccount("lastout-controller");
-  EXPECT_THAT(writes[""],
-              UnorderedElementsAre(
-                  "patch criticalservices/status.lastout.dev", "create tokenreviews.authentication.k8s.io",
-                  "create subjectaccessreviews.authorization.k8s.io",
-                  "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
-                  "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
-                  "create validatingwebhookconfigurations.admissionregistration.k8s.io",
-                  "create validatingadmissionpolicies.admissionregistration.k8s.io",
-                  "update validatingadmissionpolicies.admissionregistration.k8s.io",
-                  "delete validatingadmissionpolicies.admissionregistration.k8s.io",
-                  "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
-                  "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
-                  "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
-                  "patch deletionpolicies/status.lastout.dev", "create events", "create events",
-                  "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
-                  "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
-                  "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
-                  "delete cronjobs.batch", "delete jobs.batch", "delete namespaces",
-                  "delete replicationcontrollers", "delete criticalservices.lastout.dev", "delete configmaps",
-                  "delete persistentvolumeclaims", "delete secrets", "delete serviceaccounts",
-                  "delete services", "delete clusterrolebindings.rbac.authorization.k8s.io",
-                  "delete clusterroles.rbac.authorization.k8s.io",
-                  "delete rolebindings.rbac.authorization.k8s.io", "delete roles.rbac.authorization.k8s.io"));
+  EXPECT_THAT(
+      writes[""],
+      UnorderedElementsAre(
+          "patch criticalservices/status.lastout.dev", "create tokenreviews.authentication.k8s.io",
+          "create subjectaccessreviews.authorization.k8s.io",
+          "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+          "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+          "create validatingwebhookconfigurations.admissionregistration.k8s.io",
+          "create validatingadmissionpolicies.admissionregistration.k8s.io",
+          "update validatingadmissionpolicies.admissionregistration.k8s.io",
+          "delete validatingadmissionpolicies.admissionregistration.k8s.io",
+          "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
+          "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
+          "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
+          "patch deletionpolicies/status.lastout.dev", "create events", "create events", "create events",
+          "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
+          "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
+          "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
+          "delete cronjobs.batch", "delete jobs.batch", "delete namespaces", "delete replicationcontrollers",
+          "delete criticalservices.lastout.dev", "delete configmaps", "delete persistentvolumeclaims",
+          "delete secrets", "delete serviceaccounts", "delete services",
+          "delete clusterrolebindings.rbac.authorization.k8s.io",
+          "delete clusterroles.rbac.authorization.k8s.io", "delete rolebindings.rbac.authorization.k8s.io",
+          "delete roles.rbac.authorization.k8s.io"));
   EXPECT_THAT(writes["lastout"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout",
                                                       "create leases.coordination.k8s.io",
                                                       "patch secrets/lastout-tls", "create secrets"));
@@ -300,17 +309,26 @@ TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
   EXPECT_EQ(writes.size(), 3U);
 }
 
-// What policies label is for users to give, in ClusterRoles of their own.
-TEST(Deploy, LabelsNothingUntilItIsAskedTo) {
+// A component that is not part of deploy/, and gives no right on other objects: users give these in
+// ClusterRoles of their own.
+void expectNothingUntilAsked(const std::string& component, const std::string& option) {
   for (const auto& [name, object] : kustomized("deploy")) {
-    EXPECT_THAT(name, Not(HasSubstr("labels-policies")));
-    EXPECT_THAT(object.dump(), Not(HasSubstr("--label-policies"))) << name;
+    EXPECT_THAT(name, Not(HasSubstr(component)));
+    EXPECT_THAT(object.dump(), Not(HasSubstr(option))) << name;
   }
-  const auto rights = byName(documentsIn(textOf("deploy/components/labels-policies/rbac.yaml")));
+  const auto rights = byName(documentsIn(textOf("deploy/components/" + component + "/rbac.yaml")));
   std::vector<std::string> writes;
-  for (const Json& rule : rulesOf(rights.at("ClusterRole//lastout-labels-policies"), rights))
+  for (const Json& rule : rulesOf(rights.at("ClusterRole//lastout-" + component), rights))
     std::ranges::copy(writesOf(rule), std::back_inserter(writes));
   EXPECT_THAT(writes, UnorderedElementsAre("create events"));
+}
+
+TEST(Deploy, LabelsNothingUntilItIsAskedTo) {
+  expectNothingUntilAsked("labels-policies", "--label-policies");
+}
+
+TEST(Deploy, ReplaysNoDeletionUntilItIsAskedTo) {
+  expectNothingUntilAsked("replays-deletions", "--replay-deletions=");
 }
 
 TEST(Deploy, HoldsNothingUntilItIsAskedTo) {
@@ -355,8 +373,8 @@ TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
           "lastout-finds-dependencies: lastout-webhook, lastout-controller",
           "lastout-carries-out: lastout-controller", "lastout-keeps-works: lastout-controller",
           "lastout-holds-policies: lastout-controller", "lastout-holds-providers: lastout-controller",
-          "lastout-labels-policies: lastout-controller", "lastout-webhook in lastout: lastout-webhook",
-          "lastout-controller in lastout: lastout-controller",
+          "lastout-labels-policies: lastout-controller", "lastout-replays-deletions: lastout-controller",
+          "lastout-webhook in lastout: lastout-webhook", "lastout-controller in lastout: lastout-controller",
           "lastout-webhook in default: lastout-webhook, lastout-controller",
           "lastout-controller in default: lastout-controller"));
   for (const std::string role : {"webhook", "controller"}) {

@@ -92,6 +92,7 @@ constexpr const char* kListed = R"(  listedBy:
     matchLabels: h
     matchNamespace: i
     matchController: j
+    replay: k
     in: OwnNamespace
     because: ["by {k.l}"]
 )";

@@ -105,6 +105,7 @@ TEST(ParsePolicy, ReadsWhatObjectsList) {
     matchController: selector.sameController
     in: OwnUnlessNamed
     because: ['used by {spec.by.kind} {spec.by.name}!', no field]
+    replay: .spec.again
   message: 'in use by {count}, as {listerNamespace}/{listerName} says{because}'
 )");
   const ListedBy& listed = *policy.listedBy;
@@ -117,6 +118,7 @@ TEST(ParsePolicy, ReadsWhatObjectsList) {
   EXPECT_EQ(toString(*listed.because[0][1].field), "spec.by.kind");
   EXPECT_EQ(listed.because[0][4].text, "!");
   EXPECT_EQ(listed.because[1][0].text, "no field");
+  EXPECT_EQ(toString(*listed.replay), "spec.again");
 }
 
 constexpr const char* kPods = "  objects: [{resources: [{resource: pods}]}]\n";
@@ -290,6 +292,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"PathOfBecause",
                 "  listedBy: {resource: pods, apiVersion: a, kind: b, because: ['by {spec..by}']}\n",
                 "spec.listedBy.because must be keys with dots between them"},
+        Mistake{"ReplayOfWhatIsNotDenied",
+                "  listedBy: {resource: pods, apiVersion: a, kind: b, replay: c}\n  blocks: [Unprotect]\n",
+                "spec.blocks must list Delete: spec.listedBy.replay is about deletions"},
         Mistake{"ListedIn", "  listedBy: {resource: pods, apiVersion: a, kind: b, in: Here}\n",
                 "spec.listedBy.in"},
         Mistake{"UnknownField", "  objects: [{resources: [{resource: pods}]}]\n  wen: []\n",

@@ -51,6 +51,14 @@ TEST(Placement, WhatHoldsProtectedObjectsRunsInTheWebhook) {
   EXPECT_THAT(places, Contains("webhook: DELETE of a CustomResourceDefinition with a protected instance"));
 }
 
+TEST(Placement, TheControllerRepeatsDeletions) {
+  const std::string listed = "  listedBy: {group: a.b, resource: cs, apiVersion: a, kind: b";
+  const std::string repeats =
+      "controller: deletion by annotation once nothing lists the object, where cs.a.b have spec.again: true";
+  EXPECT_THAT(placesOf(listed + ", replay: spec.again}\n"), Contains(repeats));
+  EXPECT_THAT(placesOf(listed + "}\n"), Not(Contains(repeats)));
+}
+
 TEST(Placement, SaysWhatIsOutOfReach) {
   const std::string all =
       "  objects: [{resources: [{group: \"*\", resource: \"*\"}]}]\n  when: [{label: a/b}]\n";

@@ -402,6 +402,7 @@ TEST(UsageProfile, BothTypesOfUsageCount) {
     EXPECT_EQ(toString(*policy.listedBy->name), "resourceRef.name");
     EXPECT_EQ(toString(*policy.listedBy->matchLabels), "resourceSelector.matchLabels");
     EXPECT_EQ(toString(*policy.listedBy->matchController), "resourceSelector.matchControllerRef");
+    EXPECT_EQ(toString(*policy.listedBy->replay), "spec.replayDeletion");
     EXPECT_EQ(policy.webhookName, "nousages.protection.crossplane.io");
   }
 }
