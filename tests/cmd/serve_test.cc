@@ -43,6 +43,13 @@ TEST(ServePolicyClusterTest, ANameAndAKubeconfigAreNeeded) {
   expectServeRefuses({"--policy-cluster", "a=b", "--policy-cluster", "a=c"}, "two clusters are named a");
 }
 
+TEST(ServeReplayDeletionsTest, TypesAreNeeded) {
+  for (const std::string type :
+       {"ConfigMap", "configmaps.", ".apps", "apps/v1", "buckets.s3_example.com", "*"})
+    expectServeRefuses({"--replay-deletions", "pods," + type},
+                       "--replay-deletions: \"" + type + "\" is no type, such as configmaps or ");
+}
+
 // What there is to complain about is the kubeconfig alone.
 TEST(ServeRolesTest, BothRolesAreTheDefault) {
   for (const std::vector<std::string>& arguments :
