@@ -60,11 +60,7 @@ ControllerOptions ReplayedDeletionRole::controllerOptions() {
   ControllerOptions options;
   options.subject = "deletions by annotation";
   options.all = [this] { return deletions_.all(); };
-  options.settle = [this](const kube::ObjectKey& key) {
-    Settled settled = deletions_.settle(key);
-    if (worker_.isStopping()) settled.problem.clear();  // what was cut off is no problem
-    return settled;
-  };
+  options.settle = [this](const kube::ObjectKey& key) { return deletions_.settle(key); };
   options.backoff = kReplayBackoff;
   options.random = parts_.options.random();
   options.log = parts_.options.log;

@@ -124,7 +124,9 @@ Settled ReplayedDeletions::carryOut(const kube::ResourceType& type, const kube::
   return {};
 }
 
+// What is cut off when it may act no longer is no problem.
 Settled ReplayedDeletions::heldUp(const kube::Object& object, const std::string& problem) {
+  if (!options_.mayAct()) return {};
   {
     const kube::MutexLock lock(mutex_);
     if (const auto known = annotated_.find(object.key); known != annotated_.end())
