@@ -64,7 +64,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     leads_ = leads;
     keeper_->reconsider();
   }
-  void ask(bool asks) {
+  void askTheWebhook(bool asks) {
     asks_ = asks;
     keeper_->reconsider();
   }
@@ -196,7 +196,7 @@ TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerOnceItAsksTheWebhookAboutAll
   pass(protection::kInForceAfter);
   waitForCondition("Enforced", "False NotAsked");
   EXPECT_NE(deny(), "");
-  ask(true);
+  askTheWebhook(true);
   waitUntil([&] { return !isThere(kMadePolicy); });
   EXPECT_EQ(deny(), "");
   pass(protection::kInForceAfter);
