@@ -327,7 +327,7 @@ ListedKinds FactIndex::listedKinds(const ListedBy& listedBy) const {
   std::set<ListedKind> kinds;
   facts.forEach(
       [&](const FactEntry& entry) { kinds.insert(entry.kept.kinds.begin(), entry.kept.kinds.end()); });
-  return {{kinds.begin(), kinds.end()}, facts.whyNot().empty() && facts.listsTooMuch() == nullptr};
+  return {{kinds.begin(), kinds.end()}, facts.whyNot().empty()};
 }
 
 std::vector<std::string> FactIndex::listedInVain(const kube::Object& lister) const {
@@ -407,9 +407,10 @@ Listers FactIndex::listers(const ListedBy& listedBy, const Request& request) con
   const TypeFacts* const facts = known(listedBy.type, asks, listers.unknown);
   if (facts == nullptr) return listers;
   const kube::ObjectKey& object = request.object;
-  if (const FactEntry* tooMuch = facts->listsTooMuch()) {
+  if (const FactEntry* tooMuch = facts->listsTooMuch(object.namespaceName)) {
     listers.unknown = inWords({listedBy.type, tooMuch->name->namespaceName, tooMuch->name->name}) +
-                      " lists more than " + std::to_string(kMostListed) + " objects";
+                      " lists more than " + std::to_string(kMostListed) + " objects, or " +
+                      std::to_string(kMostKinds) + " kinds of objects";
     return listers;
   }
   ListersFound found(*facts, *request.meta);

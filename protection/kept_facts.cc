@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "kube/quoting.h"
@@ -11,8 +12,6 @@
 
 namespace lastout::protection {
 namespace {
-
-constexpr size_t kMostKinds = 1'000;  // that one object lists, each in as many namespaces as it names
 
 // What kind of group a name is of; its first byte.
 enum class GroupKind : char {
@@ -133,23 +132,43 @@ bool isTrueAt(const std::optional<FieldPath>& path, const kube::Value& in) {
   return found != nullptr && found->asBool() != nullptr && *found->asBool();
 }
 
+// What one object lists too much of.
+struct TooMuch {
+  bool objects = false;
+  bool kinds = false;
+  bool any() const { return objects || kinds; }
+};
+
 // Keeps what one object lists.
 class Listing {
  public:
-  Listing(const ListedBy& by, const kube::Object& object, KeptFacts& kept)
-      : by_(by), object_(object), kept_(kept) {}
+  Listing(const ListedBy& by, const kube::Object& object, KeptFacts& kept, TooMuch& tooMuch)
+      : by_(by), object_(object), kept_(kept), tooMuch_(tooMuch) {}
 
   void keep() {
     for (const kube::Value* entry : itemsAt(by_.entries, object_.content))
       for (const kube::Value* selector : itemsAt(by_.selectors, *entry)) keep(*entry, *selector);
   }
 
+  // Adds the namespaces that it is about; empty: any, and none.
+  void addSpaces(std::set<std::string>& spaces) const {
+    for (const kube::Value* entry : itemsAt(by_.entries, object_.content))
+      for (const kube::Value* selector : itemsAt(by_.selectors, *entry))
+        if (auto space = spaceIn(*selector, !namesIn(*entry, *selector).empty()))
+          spaces.insert(std::move(*space));
+  }
+
  private:
-  void keep(const kube::Value& entry, const kube::Value& selector) {
+  std::vector<std::string> namesIn(const kube::Value& entry, const kube::Value& selector) const {
     std::vector<std::string> names;
     addTexts(by_.name, selector, names);
     addTexts(by_.names, selector, names);
     if (&entry != &selector) addTexts(by_.names, entry, names);
+    return names;
+  }
+
+  void keep(const kube::Value& entry, const kube::Value& selector) {
+    const std::vector<std::string> names = namesIn(entry, selector);
     const std::string_view version = by_.apiVersion.textIn(selector);
     const std::string group = kube::groupOf(version);
     const std::optional<std::string> space = spaceIn(selector, !names.empty());
@@ -190,19 +209,33 @@ class Listing {
 
   void keepKind(ListedKind kind) {
     if (std::find(kept_.kinds.begin(), kept_.kinds.end(), kind) != kept_.kinds.end()) return;
-    if (kept_.kinds.size() >= kMostKinds) kept_.listsTooMuch = true;
-    if (!kept_.listsTooMuch) kept_.kinds.push_back(std::move(kind));
+    tooMuch_.kinds = tooMuch_.kinds || kept_.kinds.size() >= kMostKinds;
+    if (!tooMuch_.kinds) kept_.kinds.push_back(std::move(kind));
   }
 
   void add(std::string group) {
-    if (kept_.groups.size() >= kMostListed) kept_.listsTooMuch = true;
-    if (!kept_.listsTooMuch) kept_.groups.push_back(std::move(group));
+    tooMuch_.objects = tooMuch_.objects || kept_.groups.size() >= kMostListed;
+    if (!tooMuch_.objects) kept_.groups.push_back(std::move(group));
   }
 
   const ListedBy& by_;
   const kube::Object& object_;
   KeptFacts& kept_;
+  TooMuch& tooMuch_;
 };
+
+void keepListed(const std::vector<ListedBy>& listers, const kube::Object& object, KeptFacts& kept) {
+  TooMuch tooMuch;
+  for (const ListedBy& by : listers) Listing(by, object, kept, tooMuch).keep();
+  if (!tooMuch.any()) return;
+  std::set<std::string> spaces;
+  for (const ListedBy& by : listers) Listing(by, object, kept, tooMuch).addSpaces(spaces);
+  kept.listsTooMuchIn.assign(spaces.begin(), spaces.end());
+  if (!tooMuch.kinds) return;
+  kept.kinds.clear();
+  if (spaces.size() > kMostKinds) spaces = {""};
+  for (const std::string& space : spaces) kept.kinds.push_back({std::nullopt, "", space});
+}
 
 constexpr size_t kMostBecauseBytes = 1'024;
 
@@ -243,8 +276,8 @@ bool Questions::needContent() const {
 KeptFacts keptOf(const Questions& questions, const kube::Object& object) {
   KeptFacts kept;
   for (const ChildrenTest& test : questions.children) keepChild(test, object, kept);
+  keepListed(questions.listers, object, kept);
   for (const ListedBy& by : questions.listers) {
-    Listing(by, object, kept).keep();
     kept.because.push_back(becauseOf(by, object));
     kept.replays.push_back(isTrueAt(by.replay, object.content));
   }

@@ -38,8 +38,8 @@ struct LabelledSelector {
 
 // What a selector of a listing object is about.
 struct ListedKind {
-  std::optional<std::string> apiGroup;  // nullopt: any
-  std::string kind;
+  std::optional<std::string> apiGroup;                  // nullopt: any
+  std::string kind;                                     // empty: any
   std::string namespaceName;                            // empty: any, and none
   auto operator<=>(const ListedKind&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
@@ -47,16 +47,19 @@ struct ListedKind {
 struct KeptFacts {
   std::vector<std::string> groups;  // sorted, each once
   std::vector<LabelledSelector> selectors;
-  std::vector<ListedKind> kinds;     // that it lists objects of, each once
+  std::vector<ListedKind> kinds;     // that it lists objects of, each once; more than kMostKinds: any
   std::vector<bool> fields;          // of Questions::fields, which hold
   std::vector<std::string> because;  // for each of Questions::listers, its sentence
   std::vector<bool> replays;         // likewise: ListedBy::replay is true there
   kube::Labels labels;               // of Questions::namespaceLabels, those that it has; of a CRD all
-  bool listsTooMuch = false;         // more than kMostListed: what it lists is not among the groups
+  // Of an object that lists more than kMostListed or kMostKinds, so that what it lists is not all among the
+  // groups: the namespaces that it is about, sorted, each once; an empty one is any, and none.
+  std::vector<std::string> listsTooMuchIn;
 };
 
-// How many objects one object may list.
+// How many objects one object may list, and of how many kinds, each in as many namespaces as it names.
 inline constexpr size_t kMostListed = 10'000;
+inline constexpr size_t kMostKinds = 1'000;
 
 KeptFacts keptOf(const Questions& questions, const kube::Object& object);
 

@@ -24,7 +24,7 @@ void TypeFacts::upsert(const kube::Object& object) {
     joined->second.insert(&entry);
     stored.groups.push_back(&*joined);
   }
-  if (entry.kept.listsTooMuch) listTooMuch_.insert(&entry);
+  for (const std::string& space : entry.kept.listsTooMuchIn) listTooMuch_[space].insert(&entry);
 }
 
 bool TypeFacts::remove(const kube::ObjectKey& key, std::string_view uid) {
@@ -36,7 +36,11 @@ bool TypeFacts::remove(const kube::ObjectKey& key, std::string_view uid) {
 }
 
 void TypeFacts::leaveGroups(Stored& stored) {
-  listTooMuch_.erase(&stored.entry);
+  for (const std::string& space : stored.entry.kept.listsTooMuchIn) {
+    const auto found = listTooMuch_.find(space);
+    found->second.erase(&stored.entry);
+    if (found->second.empty()) listTooMuch_.erase(found);
+  }
   for (Groups::value_type* group : std::exchange(stored.groups, {})) {
     group->second.erase(&stored.entry);
     if (group->second.empty()) groups_.erase(groups_.find(group->first));
@@ -53,8 +57,11 @@ const TypeFacts::Group* TypeFacts::group(const std::string& name) const {
   return found == groups_.end() ? nullptr : &found->second;
 }
 
-const FactEntry* TypeFacts::listsTooMuch() const {
-  return listTooMuch_.empty() ? nullptr : *listTooMuch_.begin();
+const FactEntry* TypeFacts::listsTooMuch(const std::string& namespaceName) const {
+  for (const std::string& space : {namespaceName, std::string()})
+    if (const auto found = listTooMuch_.find(space); found != listTooMuch_.end())
+      return *found->second.begin();
+  return nullptr;
 }
 
 }  // namespace lastout::protection

@@ -63,8 +63,9 @@ class TypeFacts {
   const FactEntry* find(const std::string& namespaceName, const std::string& name) const;  // nullptr: none
   // The objects in the group, by namespace and name; nullptr: none is.
   const Group* group(const std::string& name) const;
-  // The first object that lists too much (KeptFacts); nullptr: none does.
-  const FactEntry* listsTooMuch() const;
+  // The first object that lists too much (KeptFacts), and may list something in that namespace ("": what is
+  // in none); nullptr: none does.
+  const FactEntry* listsTooMuch(const std::string& namespaceName) const;
   template <class Visit>
   void forEach(const Visit& visit) const {
     for (const auto& [name, stored] : entries_) visit(stored.entry);
@@ -93,7 +94,7 @@ class TypeFacts {
   std::string kind_;
   Entries entries_;
   Groups groups_;
-  Group listTooMuch_;
+  std::unordered_map<std::string, Group> listTooMuch_;  // by KeptFacts::listsTooMuchIn
 };
 
 }  // namespace lastout::protection

@@ -168,7 +168,8 @@ class Search {
           isHeld && served.canList && std::ranges::any_of(listed.kinds, [&](const auto& kind) {
             const bool isHere =
                 !isNamespace() || kind.namespaceName.empty() || kind.namespaceName == request_.object.name;
-            return isHere && kind.kind == type.kind && (!kind.apiGroup || *kind.apiGroup == type.type.group);
+            return isHere && (kind.kind.empty() || kind.kind == type.kind) &&
+                   (!kind.apiGroup || *kind.apiGroup == type.type.group);
           });
       if (isListed) add(policy, type, "");
     });

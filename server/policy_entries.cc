@@ -177,17 +177,23 @@ void addCase(Entries& entries, const DeletionPolicy& policy, const Selection& se
   entries.add(policy, rulesOf(policy, selection, scope).all(), std::move(where));
 }
 
+// So many that the configuration stays small enough to be stored, whatever is listed.
+constexpr size_t kMostListedSpaces = 64;
+
 // The kinds that are listed, as far as is known, each in the namespaces where objects of it are.
 void addListed(Entries& entries, const DeletionPolicy& policy, const kube::ResourceMap& types,
                const protection::FactIndex& facts) {
   std::map<kube::GroupResource, std::optional<std::set<std::string>>> listed;  // nullopt: in any namespace
+  const auto add = [&](const kube::GroupResource& type, bool namespaced, const std::string& space) {
+    auto& spaces = listed.try_emplace(type, std::set<std::string>()).first->second;
+    if (spaces) spaces->insert(space);
+    if (space.empty() || !namespaced || (spaces && spaces->size() > kMostListedSpaces)) spaces.reset();
+  };
   for (const protection::ListedKind& kind : facts.listedKinds(*policy.listedBy).kinds) {
-    for (const kube::ResourceType& type : types.types()) {
-      if (type.kind != kind.kind || (kind.apiGroup && *kind.apiGroup != type.type.group)) continue;
-      auto& spaces = listed.try_emplace(type.type, std::set<std::string>()).first->second;
-      if (kind.namespaceName.empty() || !type.namespaced) spaces.reset();
-      if (spaces) spaces->insert(kind.namespaceName);
-    }
+    if (kind.kind.empty()) add({"*", "*"}, true, kind.namespaceName);
+    for (const kube::ResourceType& type : types.types())
+      if (type.kind == kind.kind && (!kind.apiGroup || *kind.apiGroup == type.type.group))
+        add(type.type, type.namespaced, kind.namespaceName);
   }
   for (const auto& [type, spaces] : listed) {
     Rules rules(policy);

@@ -235,16 +235,79 @@ TEST_F(Listed, ItIsSaidThatANamespacedListerDoesNotProtectWhatIsClusterScoped) {
   EXPECT_THAT(inVain(kSample), ::testing::IsEmpty()) << "cluster-scoped itself";
 }
 
+std::string manyNames() {
+  std::string names = "[";
+  for (int i = 0; i <= 10'000; ++i) names += "s" + std::to_string(i) + ",";
+  return names + "]";
+}
+
 TEST_F(Listed, AnObjectThatListsTooMuchMakesItUnknown) {
   follow(kProtections);
-  std::string text =
+  told.tell(
       "apiVersion: example.com/v1\nkind: ResourceDeletionProtection\nmetadata: {name: huge, uid: u}\nspec:\n"
-      "  protectedResources: [{resourceSelector: [{apiVersion: v1, kind: Secret}], resourceNames: [";
-  for (int i = 0; i <= 10'000; ++i) text += "s" + std::to_string(i) + ",";
-  told.tell(text + "]}]\n");
+      "  protectedResources: [{resourceSelector: [{apiVersion: v1, kind: Secret}], resourceNames: " +
+      manyNames() + "}]\n");
   lister("v1", "Service", "any", ", namespace: shop");
   ASSERT_TRUE(unknown);
   EXPECT_THAT(*unknown, HasSubstr("resourcedeletionprotections/huge lists more than 10000"));
+}
+
+constexpr const char* kKeepers = R"(  listedBy:
+    group: example.com
+    resource: usages
+    selectors: spec
+    apiVersion: apiVersion
+    kind: kind
+    namespace: namespace
+    names: names
+    in: )";
+
+std::string keeper(const std::string& spec) {
+  return "apiVersion: example.com/v1\nkind: Usage\nmetadata: {name: huge, namespace: infra, uid: u}\nspec: " +
+         spec + "\n";
+}
+
+// Whoever may write in one namespace does not block what is in others.
+TEST_F(Listed, AConfinedObjectThatListsTooMuchMakesUnknownOnlyWhereItMayProtect) {
+  const auto isUnknownIn = [&](const std::string& space) {
+    lister("v1", "Secret", "s1", space.empty() ? "" : ", namespace: " + space);
+    return unknown.has_value();
+  };
+  const std::string tooMuch = keeper("[{apiVersion: v1, kind: Secret, names: " + manyNames() +
+                                     "}, {apiVersion: v1, kind: Secret, namespace: blog, names: [a]}]");
+  follow((kKeepers + std::string("OwnNamespace\n")).c_str());
+  told.tell(tooMuch);
+  EXPECT_TRUE(isUnknownIn("infra"));
+  EXPECT_FALSE(isUnknownIn("blog"));
+  EXPECT_FALSE(isUnknownIn("shop"));
+  EXPECT_FALSE(isUnknownIn("")) << "what is cluster-scoped";
+  EXPECT_TRUE(told.index.listedKinds(*policy.listedBy).isAll);
+
+  follow((kKeepers + std::string("OwnUnlessNamed\n")).c_str());
+  told.tell(tooMuch);
+  EXPECT_TRUE(isUnknownIn("infra"));
+  EXPECT_TRUE(isUnknownIn("blog")) << "it names that";
+  EXPECT_FALSE(isUnknownIn("shop"));
+
+  told.remove({{"example.com", "usages"}, "infra", "huge"}, "u");
+  EXPECT_FALSE(isUnknownIn("infra"));
+
+  follow((kKeepers + std::string("AnyNamespace\n")).c_str());
+  told.tell(tooMuch);
+  EXPECT_TRUE(isUnknownIn("shop"));
+  EXPECT_TRUE(isUnknownIn(""));
+}
+
+TEST_F(Listed, AnObjectThatListsTooManyKindsIsAskedAboutAllOfItsNamespace) {
+  follow((kKeepers + std::string("OwnNamespace\n")).c_str());
+  std::string kinds = "[";
+  for (int i = 0; i <= 1'000; ++i) kinds += "{apiVersion: v1, kind: K" + std::to_string(i) + "}, ";
+  told.tell(keeper(kinds + "{apiVersion: v1, kind: Secret}]"));
+  const ListedKinds listed = told.index.listedKinds(*policy.listedBy);
+  EXPECT_TRUE(listed.isAll);
+  EXPECT_THAT(listed.kinds, ::testing::ElementsAre(ListedKind{std::nullopt, "", "infra"}));
+  lister("v1", "Secret", "s", ", namespace: infra");
+  EXPECT_TRUE(unknown);
 }
 
 }  // namespace

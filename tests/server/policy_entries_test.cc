@@ -128,6 +128,37 @@ spec:
             expression("kubernetes.io/metadata.name", "In", {"blog", "shop"}));
 }
 
+TEST_F(PolicyEntries, WhatListsTooManyKindsOrNamespacesIsAskedAboutMore) {
+  const auto policy = policyOf(
+      std::string(
+          R"(  listedBy: {group: example.com, resource: lists, selectors: spec, apiVersion: apiVersion, kind: kind, namespace: namespace}
+)") + kIgnoring);
+  told.index.setPolicies({policy});
+  told.knowAll();
+  const auto listing = [&](const std::string& spec) {
+    told.tell("apiVersion: example.com/v1\nkind: Listing\nmetadata: {name: a, uid: u-a}\nspec: " + spec +
+              "\n");
+    return entriesFor({policy}, PolicyMode::ApiServer);
+  };
+  std::string kinds = "[";
+  for (int i = 0; i <= 1'000; ++i)
+    kinds += "{apiVersion: v1, kind: K" + std::to_string(i) + ", namespace: shop}, ";
+  auto entries = listing(kinds + "]");
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].rules[0]["apiGroups"], json({"*"}));
+  EXPECT_EQ(entries[0].rules[0]["resources"], json({"*"}));
+  EXPECT_EQ(entries[0].namespaceSelector["matchExpressions"][0],
+            expression("kubernetes.io/metadata.name", "In", {"shop"}));
+
+  std::string spaces = "[";
+  for (int i = 0; i <= 64; ++i)
+    spaces += "{apiVersion: v1, kind: Secret, namespace: n" + std::to_string(i) + "}, ";
+  entries = listing(spaces + "]");
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].namespaceSelector["matchExpressions"], json::array({outside}))
+      << "the configuration must stay small enough to be stored";
+}
+
 TEST_F(PolicyEntries, NamespacesAndDefinitionsThatMayHoldAProtectedObject) {
   const auto resourcesOf = [&](const std::string& spec) {
     std::vector<std::string> resources;
