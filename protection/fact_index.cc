@@ -346,6 +346,21 @@ std::vector<std::string> FactIndex::listedInVain(const kube::Object& lister) con
   return kinds;
 }
 
+std::vector<std::string> FactIndex::listedIn(const kube::Object& lister,
+                                             const std::vector<std::string>& namespaces) const {
+  std::vector<std::string> spaces;
+  const auto facts = types_.find(lister.key.type);
+  const FactEntry* const entry =
+      facts == types_.end() ? nullptr : facts->second->find(lister.key.namespaceName, lister.key.name);
+  if (entry == nullptr) return spaces;
+  std::copy_if(namespaces.begin(), namespaces.end(), std::back_inserter(spaces), [&](const auto& space) {
+    const auto& kinds = entry->kept.kinds;
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const ListedKind& kind) { return kind.namespaceName == space; });
+  });
+  return spaces;
+}
+
 bool FactIndex::isNew(const kube::GroupResource& type) const {
   const auto found = types_.find(type);
   return found == types_.end() || found->second->isNew();

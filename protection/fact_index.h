@@ -112,6 +112,9 @@ class FactIndex : public Facts {
   // The kinds that a namespaced object lists in vain: it protects in its namespace, and they are
   // cluster-scoped.
   std::vector<std::string> listedInVain(const kube::Object& lister) const;
+  // Those of the namespaces in which the object, which was told last, lists something.
+  std::vector<std::string> listedIn(const kube::Object& lister,
+                                    const std::vector<std::string>& namespaces) const;
   // It was never said of the type how well it is known.
   bool isNew(const kube::GroupResource& type) const;
   // The ancestor that the labels of the request's object, or of its namespace, name; it is on the cluster of

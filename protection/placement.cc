@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kube/resource_map.h"
+
 namespace lastout::protection {
 namespace {
 
@@ -17,6 +19,19 @@ bool mayMatch(const DeletionPolicy& policy, const kube::GroupResource& type) {
 
 bool mayMatchAnyGroup(const DeletionPolicy& policy) {
   return mayMatch(policy, {"a-group-that-no-built-in-type-has", "a-type-that-is-not-built-in"});
+}
+
+// Namespaces, or objects in them.
+bool mayMatchInNamespaces(const DeletionPolicy& policy) {
+  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
+  const auto isCluster = [&](const ResourcePattern& pattern) {
+    const kube::ResourceType* type = types.find({pattern.group, pattern.resource});
+    return type != nullptr && !type->namespaced && type->type != kube::GroupResource{"", "namespaces"};
+  };
+  return policy.listedBy ||
+         !std::all_of(policy.objects.begin(), policy.objects.end(), [&](const Selection& selection) {
+           return std::all_of(selection.resources.begin(), selection.resources.end(), isCluster);
+         });
 }
 
 std::string operationOf(Block block) {
@@ -102,9 +117,17 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
   if (policy.blocksAny(Block::Delete) && mayMatch(policy, {"", "pods"}))
     placements.push_back({"eviction of a Pod", Place::OutOfReach,
                           "API servers delete an evicted Pod without asking about its DELETE"});
-  const bool hasWebhookPart = std::any_of(placements.begin(), placements.end(), [](const Placement& one) {
-    return one.place == Place::Webhook && !one.part.starts_with("DELETE of a");
+  const auto isInWebhook = [](const Placement& one) { return one.place == Place::Webhook; };
+  const bool hasWebhookPart = std::any_of(placements.begin(), placements.end(), [&](const Placement& one) {
+    return isInWebhook(one) && !one.part.starts_with("DELETE of a");
   });
+  if (std::any_of(placements.begin(), placements.end(), isInWebhook) && mayMatchInNamespaces(policy))
+    placements.push_back(
+        {"namespace kube-system, that of lastout, and what is in them, as far as the webhook "
+         "decides",
+         Place::OutOfReach,
+         "API servers do not ask there, so that an outage of lastout blocks neither the "
+         "control plane nor its own repair"});
   if (hasWebhookPart && mayMatch(policy, {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}))
     placements.push_back({"webhook configurations, as far as the webhook decides", Place::OutOfReach,
                           "API servers ask no webhook about them"});

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "criticalservice/validation.h"
 #include "protection/cel.h"
 
 namespace lastout::server {
@@ -76,10 +75,7 @@ class Rules {
 // All webhooks of all policies; those that ask the same are one.
 class Entries {
  public:
-  explicit Entries(const std::string& ownNamespace) {
-    excluded_.emplace_back(criticalservice::kExcludedNamespace);
-    if (!ownNamespace.empty()) excluded_.push_back(ownNamespace);
-  }
+  explicit Entries(const std::string& ownNamespace) : excluded_(unaskedNamespaces(ownNamespace)) {}
 
   struct Where {
     json objectSelector = json::array();     // requirements
@@ -99,7 +95,7 @@ class Entries {
   std::vector<WebhookEntry> take() { return std::move(all_); }
 
  private:
-  std::vector<std::string> excluded_;
+  const std::vector<std::string> excluded_;
   std::vector<WebhookEntry> all_;
 };
 

@@ -15,8 +15,8 @@ namespace lastout::server {
 
 // Of each policy with a part in the webhook, sorted by policy. Their names are the policy's webhookName, or
 // empty; those that ask the same under the same name are one. `types`: which of the named types are
-// namespaced; `facts`: what listing objects list now. Nothing in kube-system, nor in lastout's own namespace,
-// is asked about.
+// namespaced; `facts`: what listing objects list now. Nothing in unaskedNamespaces() is asked
+// about (placement.h says so).
 std::vector<WebhookEntry> policyEntries(const std::vector<protection::DeletionPolicy>& policies,
                                         protection::PolicyMode mode, const kube::ResourceMap& types,
                                         const protection::FactIndex& facts, const std::string& ownNamespace);

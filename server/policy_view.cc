@@ -106,42 +106,53 @@ void PolicyView::usePolicies() {
 // --- and of the types that policies ask for
 
 void PolicyView::upsert(const kube::Object& object, uint64_t generation, const std::string& cluster) {
+  InVain inVain;
   {
     const kube::WriterLock lock(mutex_);
     facts_.upsert(object, generation, cluster);
+    if (cluster.empty()) inVain = whyInVain(object);
   }
-  if (cluster.empty() && !object.key.namespaceName.empty()) tellInVain(object);
+  tellInVain(object, inVain);
 }
 
-void PolicyView::tellInVain(const kube::Object& lister) {
-  std::string why;
-  std::shared_ptr<const PolicySet> policies;
-  {
-    const kube::WriterLock lock(mutex_);
-    why = whyInVain(lister);
-    policies = policies_;
-  }
-  if (why.empty()) return;
+void PolicyView::tellInVain(const kube::Object& lister, const InVain& why) {
+  if (why.clusterScoped.empty() && why.unasked.empty()) return;
   const std::string object = toString(lister.key);
-  options_.log(Level::Warning, object + " " + why);
+  for (const std::string& one : {why.clusterScoped, why.unasked})
+    if (!one.empty()) options_.log(Level::Warning, object + " " + one);
   if (!options_.inVain) return;
-  for (const protection::DeletionPolicy& policy : policies->all())
-    if (policy.listedBy && policy.listedBy->type == lister.key.type &&
-        policy.listedBy->in != protection::ListedIn::AnyNamespace)
-      options_.inVain(policy.meta, object, why);
+  const std::shared_ptr<const PolicySet> current = policies();
+  for (const protection::DeletionPolicy& policy : current->all()) {
+    if (!policy.listedBy || policy.listedBy->type != lister.key.type) continue;
+    const bool isConfined = policy.listedBy->in != protection::ListedIn::AnyNamespace;
+    std::string all = isConfined ? why.clusterScoped : "";
+    if (!why.unasked.empty()) all += (all.empty() ? "" : ", and ") + why.unasked;
+    if (!all.empty()) options_.inVain(policy.meta, object, all);
+  }
 }
 
-// Empty: it lists nothing in vain, or that was told.
-std::string PolicyView::whyInVain(const kube::Object& lister) {
+PolicyView::InVain PolicyView::whyInVain(const kube::Object& lister) {
   const std::vector<std::string> kinds = facts_.listedInVain(lister);
-  if (kinds.empty()) return "";
-  std::string names;
-  for (const std::string& kind : kinds) names += (names.empty() ? "" : ", ") + kube::printable(kind);
+  const std::vector<std::string> spaces = facts_.listedIn(lister, options_.unasked);
+  if (kinds.empty() && spaces.empty()) return {};
+  const auto joined = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + kube::printable(name);
+    return text;
+  };
+  const std::string told = joined(kinds) + " in " + joined(spaces);
   if (toldInVain_.size() >= kMostToldInVain) toldInVain_.clear();
-  if (std::exchange(toldInVain_[lister.meta.uid], names) == names) return "";
-  return "does not protect what it lists of " + names +
-         ", which is cluster-scoped: whoever may write in one namespace would hold up objects of all; a "
-         "cluster-scoped object that lists it does";
+  if (std::exchange(toldInVain_[lister.meta.uid], told) == told) return {};
+  InVain why;
+  if (!kinds.empty())
+    why.clusterScoped =
+        "does not protect what it lists of " + joined(kinds) +
+        ", which is cluster-scoped: whoever may write in one namespace would hold up objects of all; a "
+        "cluster-scoped object that lists it does";
+  if (!spaces.empty())
+    why.unasked = "does not protect what it lists in namespace " + joined(spaces) +
+                  ": API servers do not ask lastout there, so that its outage blocks nothing";
+  return why;
 }
 
 void PolicyView::remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation,

@@ -34,6 +34,8 @@ struct PolicyViewOptions {
       inVain = {};
   // Where ancestors may be besides. It must outlive the view.
   const PolicyClusters* clusters = nullptr;  // nullptr: nowhere
+  // As of unaskedNamespaces(): what is listed there is not protected.
+  std::vector<std::string> unasked = {};
 };
 
 // Safe for any number of threads.
@@ -95,8 +97,13 @@ class PolicyView {
   void changed() LASTOUT_REQUIRES(mutex_);
   void usePolicies() LASTOUT_REQUIRES(mutex_);
   void settle() LASTOUT_REQUIRES(mutex_);
-  void tellInVain(const kube::Object& lister) LASTOUT_EXCLUDES(mutex_);
-  std::string whyInVain(const kube::Object& lister) LASTOUT_REQUIRES(mutex_);
+  // What an object lists in vain, in words; each is empty: nothing is, or that was told.
+  struct InVain {
+    std::string clusterScoped;  // by a confined lister
+    std::string unasked;        // by any
+  };
+  void tellInVain(const kube::Object& lister, const InVain& why) LASTOUT_EXCLUDES(mutex_);
+  InVain whyInVain(const kube::Object& lister) LASTOUT_REQUIRES(mutex_);
   std::string whyNot(const protection::ClusterType& type, const client::Knowledge& knowledge) const
       LASTOUT_REQUIRES_SHARED(mutex_);
 

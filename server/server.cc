@@ -7,6 +7,7 @@
 #include "kube/quoting.h"
 #include "manifestwork/manifest_work.h"
 #include "server/protections_once.h"
+#include "server/webhook_entries.h"
 #include "tls/certificates.h"
 
 namespace lastout::server {
@@ -59,7 +60,8 @@ PolicyClustersOptions clusterOptions(const ServerOptions& options) {
 
 PolicyViewOptions policyOptions(const ServerOptions& options, const PolicyClusters& clusters,
                                 decltype(PolicyViewOptions::inVain) inVain) {
-  return {options.view.allowedAge, options.log, std::move(inVain), &clusters};
+  return {options.view.allowedAge, options.log, std::move(inVain), &clusters,
+          unaskedNamespaces(options.view.ownNamespace)};
 }
 
 PolicyWatchesOptions policyWatchesOptions(const ServerOptions& options, std::function<void()> told) {

@@ -55,9 +55,7 @@ EntryJson selector(const char* how, const EntryJson& namespaces) {
 }
 
 EntryJson outsideOf(const std::string& ownNamespace) {
-  EntryJson excluded = EntryJson::array({std::string(criticalservice::kExcludedNamespace)});
-  if (!ownNamespace.empty()) excluded.push_back(ownNamespace);
-  return selector("NotIn", excluded);
+  return selector("NotIn", unaskedNamespaces(ownNamespace));
 }
 
 // What is in no namespace matches every selector by namespace, also the one that no namespace does, as each
@@ -141,6 +139,12 @@ void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, con
 }
 
 }  // namespace
+
+std::vector<std::string> unaskedNamespaces(const std::string& ownNamespace) {
+  std::vector<std::string> spaces{std::string(criticalservice::kExcludedNamespace)};
+  if (!ownNamespace.empty()) spaces.push_back(ownNamespace);
+  return spaces;
+}
 
 std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace) {
   std::vector<WebhookEntry> entries{entryOfServices(true)};

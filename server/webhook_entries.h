@@ -15,6 +15,11 @@ namespace lastout::server {
 // An expression may be of 100,000 characters; what is longer is divided among webhooks.
 inline constexpr size_t kMostConditionBytes = 90'000;
 
+// The namespaces of which nothing is asked, neither about them nor about what is in them, so that an outage
+// of lastout blocks neither the control plane nor its own repair. `ownNamespace`: empty: lastout runs outside
+// the cluster.
+std::vector<std::string> unaskedNamespaces(const std::string& ownNamespace);
+
 // By the names of the objects; exact.
 std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace);
 // What is in namespaces by these and its types, the rest by name.

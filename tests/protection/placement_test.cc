@@ -33,15 +33,19 @@ TEST(Placement, WhatARequestTellsRunsInTheApiServer) {
                           "API server: UPDATE that takes the protection away, when label a/b"));
 }
 
+constexpr const char* kNotAsked =
+    "out of reach: namespace kube-system, that of lastout, and what is in them, as far as the webhook "
+    "decides";
+
 TEST(Placement, WhatNeedsOtherObjectsRunsInTheWebhook) {
   EXPECT_THAT(
       placesOf("  objects: [{resources: [{resource: namespaces}]}]\n  when: [{label: a/b, active: Pods}]\n"
                "  namespaces: Ignore\n"),
-      ElementsAre("webhook: DELETE, when label a/b, and active Pods"));
+      ElementsAre("webhook: DELETE, when label a/b, and active Pods", kNotAsked));
   EXPECT_THAT(placesOf(std::string(kDeployments) + "  code: 409\n  namespaces: Ignore\n"),
-              ElementsAre("webhook: DELETE, at all times"));
+              ElementsAre("webhook: DELETE, at all times", kNotAsked));
   EXPECT_THAT(placesOf(std::string(kDeployments) + "  namespaces: Ignore\n", PolicyMode::Webhook),
-              ElementsAre("webhook: DELETE, at all times"));
+              ElementsAre("webhook: DELETE, at all times", kNotAsked));
 }
 
 TEST(Placement, WhatHoldsProtectedObjectsRunsInTheWebhook) {
@@ -69,6 +73,20 @@ TEST(Placement, SaysWhatIsOutOfReach) {
   EXPECT_THAT(placesOf(all, PolicyMode::Webhook),
               Contains("out of reach: webhook configurations, as far as the webhook decides"));
   EXPECT_THAT(placesOf(kDeployments), Not(Contains("out of reach: eviction of a Pod")));
+}
+
+// The API server asks the webhook about nothing there, whatever the policy says.
+TEST(Placement, SaysWhereTheWebhookIsNotAsked) {
+  const std::string labelled = "  objects: [{resources: [{resource: configmaps}]}]\n  when: [{label: a/b}]\n";
+  EXPECT_THAT(placesOf(labelled, PolicyMode::Webhook), Contains(kNotAsked));
+  EXPECT_THAT(placesOf(labelled + "  namespaces: Ignore\n"), Not(Contains(kNotAsked)))
+      << "API servers evaluate it there, too";
+  EXPECT_THAT(placesOf("  listedBy: {group: a.b, resource: uses, apiVersion: apiVersion, kind: kind}\n"),
+              Contains(kNotAsked));
+  EXPECT_THAT(placesOf("  objects: [{resources: [{resource: nodes}]}]\n  when: [{label: a/b}]\n",
+                       PolicyMode::Webhook),
+              Not(Contains(kNotAsked)))
+      << "what is cluster-scoped is asked about";
 }
 
 TEST(Placement, SaysOnWhichClusterAnAncestorIs) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/protection/policies.h"
 #include "tests/server/policies_fixture.h"
 
 namespace lastout::server {
@@ -14,6 +15,7 @@ using lastout::testing::kProvider;
 using lastout::testing::PoliciesTest;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kSpaces = "/api/v1/namespaces";
 constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
@@ -305,6 +307,41 @@ TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
   EXPECT_EQ(denied["status"]["code"], 409);
   remove("/apis/example.com/v1/usages/u");
   deletionOf(path, key, true);
+}
+
+// What lists something where nobody asks is told of, once, as it does not protect.
+TEST_F(PolicyReviewsTest, WhatIsListedInANamespaceThatIsNotAskedAboutIsTold) {
+  std::vector<std::string> told;
+  PolicyViewOptions options;
+  options.unasked = {"kube-system", "lastout"};
+  options.inVain = [&](const kube::ObjectMeta& policy, const std::string& lister, const std::string& why) {
+    told.push_back(policy.name + ": " + lister + " " + why);
+  };
+  PolicyView watched(view, std::move(options));
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  types.add({{"example.com", "usages"}, "Usage", "v1", "usage", {}, false, false});
+  watched.upsertPolicy(lastout::testing::object(
+      protection::policyText(
+          "  listedBy: {group: example.com, resource: usages, selectors: spec, apiVersion: "
+          "apiVersion, kind: kind, namespace: namespace}\n"),
+      types));
+  client::Knowledge synced;
+  synced.state = client::Knowledge::State::Synced;
+  watched.knowPolicies(synced, std::chrono::steady_clock::now());
+  const auto lists = [&](const std::string& spaces) {
+    const kube::Object lister = lastout::testing::object(
+        "apiVersion: example.com/v1\nkind: Usage\nmetadata: {name: u, uid: u}\nspec: [" + spaces + "]\n",
+        types);
+    watched.upsert(lister, watched.wanted().front().generation);
+    return std::exchange(told, {});
+  };
+  const std::string shopOnly = "{apiVersion: v1, kind: Secret, namespace: shop}";
+  EXPECT_THAT(lists(shopOnly), ::testing::IsEmpty());
+  const std::string both = shopOnly + ", {apiVersion: v1, kind: Secret, namespace: kube-system}";
+  EXPECT_THAT(lists(both),
+              ::testing::ElementsAre(AllOf(HasSubstr("p: usages.example.com/u does not protect"),
+                                           HasSubstr("in namespace kube-system"), Not(HasSubstr("shop")))));
+  EXPECT_THAT(lists(both), ::testing::IsEmpty());
 }
 
 TEST_F(PolicyReviewsTest, ANamespaceStaysWhileAProtectedObjectIsInIt) {
