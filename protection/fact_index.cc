@@ -115,10 +115,13 @@ void FactIndex::ask(const Case& one, AllQuestions& all) const {
   const std::string& cluster = one.ancestor->cluster;
   for (const ClusterType& type : ancestorTypes_)
     if (type.cluster == cluster) addOnce(all[type].fields, one.ancestor->field);
+  size_t types = 0;
   for (const KindName& name : ancestorKinds_) {
     if (name.cluster != cluster) continue;
-    if (const auto served = findKind_(cluster, name.group, name.kind); served && !served->namespaced)
-      addOnce(all[{cluster, served->type}].fields, one.ancestor->field);
+    const auto served = findKind_(cluster, name.group, name.kind);
+    if (!served || served->namespaced) continue;
+    addOnce(all[{cluster, served->type}].fields, one.ancestor->field);
+    if (++types >= kMostAncestorTypes) break;
   }
   if (!one.ancestor->orOfNamespace) return;
   for (const std::string* key : {&one.ancestor->nameLabel, &one.ancestor->kindLabel,
@@ -196,7 +199,7 @@ bool FactIndex::noteAncestors(const kube::Labels& labels) {
       if (!one.ancestor || !one.ancestor->orOfNamespace) continue;
       const std::string* group = labelIn(labels, one.ancestor->groupLabel);
       const std::string* kind = labelIn(labels, one.ancestor->kindLabel);
-      if (group == nullptr || kind == nullptr || ancestorKinds_.size() >= kMostAncestorTypes) continue;
+      if (group == nullptr || kind == nullptr || ancestorKinds_.size() >= kMostAncestorKinds) continue;
       isNew = ancestorKinds_.insert({one.ancestor->cluster, *group, *kind}).second || isNew;
     }
   }

@@ -160,6 +160,9 @@ class FactIndex : public Facts {
 // Returns what finds the kinds of one cluster alone, among the types that there are when it is asked.
 FactIndex::FindKind kindsAmong(std::function<const kube::ResourceMap&()> types);
 
-inline constexpr size_t kMostAncestorTypes = 64;
+inline constexpr size_t kMostAncestorTypes = 64;  // that are followed
+// That labels of Namespaces name. Whoever may label Namespaces could name many that no cluster serves: these
+// do not count among the types.
+inline constexpr size_t kMostAncestorKinds = 1'024;
 
 }  // namespace lastout::protection

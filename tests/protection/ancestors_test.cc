@@ -213,6 +213,19 @@ TEST_F(AncestorsElsewhere, WhatCannotBeReadThereProtects) {
   EXPECT_EQ(on(claim(kOwnerLabels)).detail, "cluster control-plane cannot be read: refused");
 }
 
+TEST_F(Ancestors, KindsThatNobodyServesDoNotKeepOthersFromBeingFollowed) {
+  const auto nameIn = [&](const std::string& namespaceName, const std::string& kind) {
+    told.tell("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + namespaceName + ", uid: u-" +
+              namespaceName + ", labels: {appcat.vshn.io/ownerkind: " + kind +
+              ", appcat.vshn.io/ownergroup: example.com}}\n");
+  };
+  for (size_t i = 0; i < kMostAncestorTypes; ++i)
+    nameIn("n" + std::to_string(i), "Bogus" + std::to_string(i));
+  testing::objects(definitionText("example.com", "gizmos", "Gizmo", false), told.types);
+  nameIn("real", "Gizmo");
+  EXPECT_TRUE(told.generationOf({"example.com", "gizmos"}));
+}
+
 TEST_F(Ancestors, ATypeThatNoNamespaceNamesIsFollowedWhenItIsAskedFor) {
   const std::string gizmo = definitionText("example.com", "gizmos", "Gizmo", false);
   testing::objects(gizmo, told.types);
