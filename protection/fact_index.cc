@@ -54,6 +54,17 @@ Count countIn(const TypeFacts& facts, std::initializer_list<std::string> groups)
   return count;
 }
 
+Count countChildren(const TypeFacts& facts, const ChildrenTest& test, const Request& request) {
+  const kube::ObjectKey& object = request.object;
+  if (test.by == ChildrenTest::By::OwnerReference) {
+    if (request.meta->uid.empty()) return {0, {}, "the object has no uid"};
+    return countIn(facts, {dependentsGroup(request.meta->uid)});
+  }
+  if (object.namespaceName.empty())
+    return countIn(facts, {childrenGroup(test, {}, object.name), clusterChildrenGroup(test, object.name)});
+  return countIn(facts, {childrenGroup(test, object.namespaceName, object.name)});
+}
+
 bool isRemote(const DeletionPolicy& policy) {
   return policy.listedBy ||
          std::any_of(policy.when.begin(), policy.when.end(), [](const Case& one) { return !one.isLocal(); });
@@ -71,6 +82,25 @@ AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, c
   using Kind = AncestorState::Kind;
   if (found == nullptr || found->meta.deletionTimestamp) return {Kind::Gone, inWords(test, key)};
   return {test.field.holds(found->content) ? Kind::Protects : Kind::Frees, inWords(test, key)};
+}
+
+Count childrenAmong(const std::vector<kube::Object>& read, const ChildrenTest& test, const Request& request) {
+  Questions questions;
+  questions.children.push_back(test);
+  TypeFacts facts(std::move(questions), 0);
+  for (const kube::Object& object : read) facts.upsert(object);
+  return countChildren(facts, test, request);
+}
+
+Count activeAmong(const std::vector<kube::Object>& read, Activity activity, const Request& request) {
+  Questions questions;
+  questions.activePods = activity == Activity::Pods;
+  questions.boundClaims = activity == Activity::BoundClaims;
+  questions.instances = activity == Activity::Instances;
+  TypeFacts facts(std::move(questions), 0);
+  for (const kube::Object& object : read) facts.upsert(object);
+  return countIn(facts,
+                 {activity == Activity::Instances ? instancesGroup() : activityGroup(request.object.name)});
 }
 
 FactIndex::FactIndex(FindKind findKind) : findKind_(std::move(findKind)) {}
@@ -240,15 +270,7 @@ Count FactIndex::children(const ChildrenTest& test, const Request& request) cons
   Count count;
   const auto asks = [&](const Questions& questions) { return has(questions.children, test); };
   const TypeFacts* const facts = known(test.type, asks, count.unknown);
-  if (facts == nullptr) return count;
-  const kube::ObjectKey& object = request.object;
-  if (test.by == ChildrenTest::By::OwnerReference) {
-    if (request.meta->uid.empty()) return {0, {}, "the object has no uid"};
-    return countIn(*facts, {dependentsGroup(request.meta->uid)});
-  }
-  if (object.namespaceName.empty())
-    return countIn(*facts, {childrenGroup(test, {}, object.name), clusterChildrenGroup(test, object.name)});
-  return countIn(*facts, {childrenGroup(test, object.namespaceName, object.name)});
+  return facts == nullptr ? count : countChildren(*facts, test, request);
 }
 
 Count FactIndex::active(Activity activity, const Request& request) const {
@@ -290,11 +312,14 @@ NamedAncestor FactIndex::namedBy(const AncestorTest& test, const kube::Labels& l
   return {kube::ObjectKey{served->type, "", *labelIn(labels, test.nameLabel)}, {}};
 }
 
-NamedAncestor FactIndex::nameAncestor(const AncestorTest& test, const Request& request) const {
+NamedAncestor FactIndex::nameAncestor(const AncestorTest& test, const Request& request,
+                                      const kube::Labels* namespaceLabels) const {
   using Kind = AncestorState::Kind;
   if (namesAny(test, request.meta->labels)) return namedBy(test, request.meta->labels);
   const std::string& spaceName = request.object.namespaceName;
   if (!test.orOfNamespace || spaceName.empty() || request.object.type == kSpaces) return {};
+  if (namespaceLabels != nullptr)
+    return namesAny(test, *namespaceLabels) ? namedBy(test, *namespaceLabels) : NamedAncestor();
   std::optional<std::string> unknown;
   const auto asks = [&](const Questions& questions) {
     return has(questions.namespaceLabels, test.nameLabel);
@@ -302,20 +327,23 @@ NamedAncestor FactIndex::nameAncestor(const AncestorTest& test, const Request& r
   const TypeFacts* const spaces = known(kSpaces, asks, unknown);
   if (spaces == nullptr) return {std::nullopt, {Kind::Unknown, *unknown}};
   const FactEntry* const space = spaces->find("", spaceName);
-  if (space == nullptr || !namesAny(test, space->kept.labels)) return {};
-  return namedBy(test, space->kept.labels);
+  if (space == nullptr) return {std::nullopt, {}, true};
+  return namesAny(test, space->kept.labels) ? namedBy(test, space->kept.labels) : NamedAncestor();
 }
 
 AncestorState FactIndex::ancestor(const AncestorTest& test, const Request& request) const {
+  NamedAncestor named = nameAncestor(test, request);
+  return named.key ? ancestorAt(test, *named.key) : std::move(named.state);
+}
+
+AncestorState FactIndex::ancestorAt(const AncestorTest& test, const kube::ObjectKey& ancestor) const {
   using Kind = AncestorState::Kind;
-  const NamedAncestor named = nameAncestor(test, request);
-  if (!named.key) return named.state;
   std::optional<std::string> unknown;
   const auto asks = [&](const Questions& questions) { return has(questions.fields, test.field); };
-  const TypeFacts* const facts = known({test.cluster, named.key->type}, asks, unknown);
+  const TypeFacts* const facts = known({test.cluster, ancestor.type}, asks, unknown);
   if (facts == nullptr) return {Kind::Unknown, *unknown};
-  const FactEntry* const found = facts->find("", named.key->name);
-  const std::string words = inWords(test, *named.key);
+  const FactEntry* const found = facts->find("", ancestor.name);
+  const std::string words = inWords(test, ancestor);
   if (found == nullptr || found->terminating) return {Kind::Gone, words};
   const std::vector<FieldTest>& fields = facts->questions().fields;
   const auto field = std::find(fields.begin(), fields.end(), test.field);

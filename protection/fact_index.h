@@ -57,6 +57,8 @@ struct ServedKind {
 struct NamedAncestor {
   std::optional<kube::ObjectKey> key;
   AncestorState state;  // without a key: Incomplete, Unknown or NotManaged
+  // NotManaged, but the labels of the namespace would count, and no watch has told of that yet.
+  bool isNamespaceUnseen = false;
 };
 
 struct ListedKinds {
@@ -69,6 +71,10 @@ std::string inWords(const AncestorTest& test, const kube::ObjectKey& ancestor);
 
 // How an ancestor stands that was read; nullptr: it is not there.
 AncestorState standingOf(const AncestorTest& test, const kube::ObjectKey& key, const kube::Object* found);
+
+// Count as FactIndex does, among objects that were read instead.
+Count childrenAmong(const std::vector<kube::Object>& read, const ChildrenTest& test, const Request& request);
+Count activeAmong(const std::vector<kube::Object>& read, Activity activity, const Request& request);
 
 // Not for several threads at once; any number may read while nobody writes.
 class FactIndex : public Facts {
@@ -118,8 +124,12 @@ class FactIndex : public Facts {
   // It was never said of the type how well it is known.
   bool isNew(const kube::GroupResource& type) const;
   // The ancestor that the labels of the request's object, or of its namespace, name; it is on the cluster of
-  // the test.
-  NamedAncestor nameAncestor(const AncestorTest& test, const Request& request) const;
+  // the test. `namespaceLabels`: those of the namespace, where they are known better than the watches told;
+  // nullptr: they are not.
+  NamedAncestor nameAncestor(const AncestorTest& test, const Request& request,
+                             const kube::Labels* namespaceLabels = nullptr) const;
+  // How that ancestor stands, as the watches told.
+  AncestorState ancestorAt(const AncestorTest& test, const kube::ObjectKey& ancestor) const;
 
  private:
   // The labels' group and kind, and the cluster that is to serve it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -12,7 +13,10 @@
 #include <utility>
 
 #include "kube/quoting.h"
+#include "kube/text_at.h"
 #include "protection/implied.h"
+#include "server/confirmed_facts.h"
+#include "server/lack_of_right.h"
 
 namespace lastout::server {
 namespace {
@@ -27,9 +31,11 @@ constexpr size_t kReaders = 8;  // reads under way at once, of one review
 // Objects that are read together, and the policies that may protect one of them.
 struct Listed {
   kube::ResourceType type;
-  std::string labelSelector;
+  std::string labelSelector;           // of all of them
+  std::vector<std::string> narrowers;  // each of those that may be protected has one; none: all may be
   bool operator<(const Listed& other) const {
-    return std::tie(type.type, labelSelector) < std::tie(other.type.type, other.labelSelector);
+    return std::tie(type.type, labelSelector, narrowers) <
+           std::tie(other.type.type, other.labelSelector, other.narrowers);
   }
 };
 using ListedFor = std::map<Listed, std::vector<const DeletionPolicy*>>;
@@ -50,21 +56,42 @@ std::string inWords(const kube::LabelSelector& selector) {
   return text;
 }
 
-// What every object has that a policy protects: of each case the same label, or nothing.
-void addLabelOfCases(const DeletionPolicy& policy, kube::LabelSelector& selector) {
-  using protection::KeyTest;
-  if (policy.when.empty()) return;
-  kube::SelectorRequirement wanted{{}, kube::SelectorRequirement::Operator::In, {}};
-  bool any = false;
-  for (const Case& one : policy.when) {
-    if (!one.key || one.key->place != KeyTest::Place::Label) return;
-    if (!wanted.key.empty() && wanted.key != one.key->key) return;
-    wanted.key = one.key->key;
-    any = any || one.key->values.empty();
-    wanted.values.insert(wanted.values.end(), one.key->values.begin(), one.key->values.end());
+using Requirements = std::vector<kube::SelectorRequirement>;
+constexpr size_t kMostNarrowers = 16;
+
+// What each object has one of that the case may protect: a list for each; an empty one: it may be any object.
+// `byOwnLabels`: only labels of its own can name an ancestor that protects it.
+std::vector<Requirements> labelsOf(const Case& one,
+                                   const std::function<bool(const protection::AncestorTest&)>& byOwnLabels) {
+  using Operator = kube::SelectorRequirement::Operator;
+  Requirements key;
+  if (one.key && one.key->place == protection::KeyTest::Place::Label)
+    key.push_back({one.key->key, one.key->values.empty() ? Operator::Exists : Operator::In, one.key->values});
+  if (!one.ancestor || !byOwnLabels(*one.ancestor)) return {std::move(key)};
+  std::vector<Requirements> all;
+  const protection::AncestorTest& test = *one.ancestor;
+  for (const std::string* label : {&test.nameLabel, &test.kindLabel, &test.versionLabel, &test.groupLabel}) {
+    all.push_back(key);
+    all.back().push_back({*label, Operator::Exists, {}});
   }
-  if (any) wanted = {wanted.key, kube::SelectorRequirement::Operator::Exists, {}};
-  selector.requirements.push_back(std::move(wanted));
+  return all;
+}
+
+// The same of all cases of a policy, in words; none: it may be any object.
+std::vector<std::string> narrowersOf(
+    const DeletionPolicy& policy, const kube::LabelSelector& selector,
+    const std::function<bool(const protection::AncestorTest&)>& byOwnLabels) {
+  std::set<std::string> all;
+  for (const Case& one : policy.when) {
+    for (const Requirements& labels : labelsOf(one, byOwnLabels)) {
+      if (labels.empty()) return {};
+      kube::LabelSelector narrower = selector;
+      narrower.requirements.insert(narrower.requirements.end(), labels.begin(), labels.end());
+      all.insert(inWords(narrower));
+    }
+  }
+  if (all.size() > kMostNarrowers) return {};
+  return {all.begin(), all.end()};
 }
 
 bool needsContent(const std::vector<const DeletionPolicy*>& policies) {
@@ -75,8 +102,44 @@ bool needsContent(const std::vector<const DeletionPolicy*>& policies) {
   });
 }
 
-std::string remedy(const kube::GroupResource& holder) {
-  return std::string(holder == kHolderNamespaces ? "namespaces" : "crds") + ": Ignore in the policy";
+// Why it cannot be found out whether a policy protects something, and what somebody may do about it.
+struct Unread {
+  std::string why;
+  std::string remedy;  // beside to say `Ignore` in the policy
+};
+
+constexpr const char* kGiveRights =
+    "let lastout's accounts get, list and watch it, by a ClusterRole with the label "
+    "lastout.dev/aggregate-to-reads: \"true\"";
+constexpr const char* kWaitAMoment = "try again in a moment";
+
+Unread unreadable(const std::string& what, const std::string& why) {
+  return {what + " cannot be read (" + kube::printable(why) + ")",
+          isLackOfRight(why, {"list"}) ? kGiveRights : kWaitAMoment};
+}
+
+bool hasCondition(const kube::Value& object, const char* type, const char* status) {
+  const kube::Value* conditions = object.at({"status", "conditions"});
+  const kube::Value::List* list = conditions == nullptr ? nullptr : conditions->asList();
+  return list != nullptr && std::ranges::any_of(*list, [&](const kube::Value& one) {
+           return kube::textAt(one, {"type"}) == type && kube::textAt(one, {"status"}) == status;
+         });
+}
+
+// The API server never served what the CRD defines: another one has its names. Once it did, "Established"
+// stays true.
+bool wasNeverServed(const kube::Value& definition) {
+  return hasCondition(definition, "NamesAccepted", "False") &&
+         !hasCondition(definition, "Established", "True");
+}
+
+bool servesAVersion(const kube::Value& definition) {
+  const kube::Value* versions = definition.at({"spec", "versions"});
+  const kube::Value::List* list = versions == nullptr ? nullptr : versions->asList();
+  return list != nullptr && std::ranges::any_of(*list, [](const kube::Value& version) {
+           const kube::Value* served = version.at({"served"});
+           return served != nullptr && served->asBool() != nullptr && *served->asBool();
+         });
 }
 
 // What is sought in a Namespace, or among the instances of a CRD.
@@ -88,9 +151,17 @@ enum class Sought : uint8_t {
 // One review: what is to be read, and what was found.
 class Search {
  public:
-  Search(const LiveView& live, const PolicyView& view, const PolicyReads& reads,
-         const protection::Request& request, TimePoint deadline, Sought sought)
-      : live_(live), view_(view), reads_(reads), request_(request), deadline_(deadline), kind_(sought) {}
+  Search(const LiveView& live, PolicyView& view, const PolicyReads& reads, const protection::Request& request,
+         TimePoint deadline, Sought sought)
+      : live_(live),
+        view_(view),
+        reads_(reads),
+        request_(request),
+        deadline_(deadline),
+        kind_(sought),
+        facts_(live, view, reads, {deadline, kMostImpliedReads}) {
+    if (isNamespace()) facts_.knowNamespace(request.object.name, request.meta->labels);
+  }
 
   void seek(const DeletionPolicy& policy) {
     if (isHeldSought() ? !policy.hold : !protection::implies(policy, request_.object.type)) return;
@@ -99,9 +170,11 @@ class Search {
       const auto& spaces = selection.namespaces;
       if (isNamespace() && !spaces.empty() && std::ranges::find(spaces, request_.object.name) == spaces.end())
         continue;
-      kube::LabelSelector labels = selection.labels;
-      addLabelOfCases(policy, labels);
-      for (const kube::ResourceType& type : typesOf(policy, selection)) add(policy, type, inWords(labels));
+      const std::vector<kube::ResourceType> types = typesOf(policy, selection);
+      if (types.empty()) continue;
+      const auto narrowers =
+          narrowersOf(policy, selection.labels, [this](const auto& test) { return isByOwnLabels(test); });
+      for (const kube::ResourceType& type : types) add(policy, {type, inWords(selection.labels), narrowers});
     }
   }
 
@@ -127,6 +200,18 @@ class Search {
   bool isHeldSought() const { return kind_ == Sought::Held; }
   bool isNamespace() const { return request_.object.type == kHolderNamespaces; }
 
+  // Of an object in the Namespace without labels that name an ancestor: no ancestor protects it, as it does
+  // not protect the Namespace, either. What holds an object is not asked of ancestors.
+  bool isByOwnLabels(const protection::AncestorTest& test) {
+    if (isHeldSought()) return false;
+    if (!test.orOfNamespace) return true;
+    if (!isNamespace()) return false;
+    using Kind = protection::AncestorState::Kind;
+    Kind kind = Kind::Unknown;
+    facts_.judge([&](const protection::Facts& facts) { kind = facts.ancestor(test, request_).kind; });
+    return kind == Kind::Frees || kind == Kind::Gone || kind == Kind::NotManaged;
+  }
+
   // The types that the Namespace may hold, or the one that the CRD defines.
   std::vector<kube::ResourceType> typesOf(const DeletionPolicy& policy,
                                           const protection::Selection& selection) {
@@ -139,7 +224,9 @@ class Search {
       const kube::GroupResource defined = kube::definedBy(request_.object.name);
       if (!selects(defined)) return {};
       if (const auto served = live_.find(defined)) return {*served};
-      tellUnread(policy, toString(defined), "the API server does not serve it now");
+      if (wasNeverServed(*request_.content)) return {};
+      const std::string why = toString(defined) + " cannot be read (the API server does not serve it now)";
+      tellUnread(policy, {why, servesAVersion(*request_.content) ? kWaitAMoment : "serve a version of it"});
       return {};
     }
     live_.forEachServed([&](const client::ServedType& served) {
@@ -150,7 +237,7 @@ class Search {
         return type.type == kube::GroupResource{pattern.group, pattern.resource};
       });
       if (const auto gap = isServed ? std::nullopt : live_.gapIn(pattern.group))
-        tellUnread(policy, "what the API server serves", *gap);
+        tellUnread(policy, unreadable("what the API server serves", *gap));
     }
     return types;
   }
@@ -159,7 +246,8 @@ class Search {
     protection::ListedKinds listed;
     view_.inspect([&](const protection::FactIndex& facts) { listed = facts.listedKinds(*policy.listedBy); });
     if (!listed.isAll)
-      return tellUnread(policy, toString(policy.listedBy->type), "what they list is not known");
+      return tellUnread(policy, {"what " + toString(policy.listedBy->type) + " list is not known",
+                                 "see that lastout can read them"});
     live_.forEachServed([&](const client::ServedType& served) {
       const kube::ResourceType& type = served.type;
       const bool isHeld =
@@ -171,27 +259,48 @@ class Search {
             return isHere && (kind.kind.empty() || kind.kind == type.kind) &&
                    (!kind.apiGroup || *kind.apiGroup == type.type.group);
           });
-      if (isListed) add(policy, type, "");
+      if (isListed) add(policy, {type, "", {}});
     });
   }
 
-  void add(const DeletionPolicy& policy, const kube::ResourceType& type, std::string labelSelector) {
-    auto& policies = listed_[{type, std::move(labelSelector)}];
+  void add(const DeletionPolicy& policy, Listed listed) {
+    auto& policies = listed_[std::move(listed)];
     if (std::ranges::find(policies, &policy) == policies.end()) policies.push_back(&policy);
   }
 
+  // Of most types a Namespace holds few objects: a page of them, and only where there are more, a list for
+  // each label that may protect.
   void read(const ListedFor::value_type& one) {
     const auto& [listed, policies] = one;
-    PolicyReads::Listing listing{isNamespace() ? request_.object.name : "", listed.labelSelector,
-                                 needsContent(policies), kMostImpliedObjects};
     std::vector<const DeletionPolicy*> left = policies;
-    const auto done = reads_.list(listed.type, listing, deadline_, [&](kube::Object object) {
+    if (listed.narrowers.size() == 1) return readAll(listed, listed.narrowers.front(), left);
+    if (listed.narrowers.empty()) return readAll(listed, listed.labelSelector, left);
+    const auto isAll = list(listed, listed.labelSelector, kPageOfObjects, left);
+    if (isAll && *isAll) return;
+    for (const std::string& narrower : listed.narrowers) readAll(listed, narrower, left);
+  }
+
+  kube::Result<bool> list(const Listed& listed, const std::string& labelSelector, size_t most,
+                          std::vector<const DeletionPolicy*>& left) {
+    const PolicyReads::Listing listing{isNamespace() ? request_.object.name : "", labelSelector,
+                                       needsContent(left), most};
+    return reads_.list(listed.type, listing, deadline_, [&](kube::Object object) {
       std::erase_if(left, [&](const DeletionPolicy* policy) { return isEnough(*policy, object); });
       return !left.empty();
     });
-    if (done) return;
-    for (const DeletionPolicy* policy : left)
-      tellUnread(*policy, toString(listed.type.type), done.error().message);
+  }
+
+  void readAll(const Listed& listed, const std::string& labelSelector,
+               std::vector<const DeletionPolicy*>& left) {
+    if (left.empty()) return;
+    const auto isAll = list(listed, labelSelector, kMostImpliedObjects, left);
+    if (isAll && *isAll) return;
+    const std::string type = toString(listed.type.type);
+    const std::string most = std::to_string(kMostImpliedObjects);
+    const Unread unread = isAll ? Unread{"there are more than " + most + " " + type + " that it may protect",
+                                         "delete some of these first"}
+                                : unreadable(type, isAll.error().message);
+    for (const DeletionPolicy* policy : left) tellUnread(*policy, unread);
   }
 
   // As if the user who deletes the holder deleted the object. True: the policy needs no further object.
@@ -200,24 +309,22 @@ class Search {
     request.user = request_.user;
     request.groups = request_.groups;
     std::optional<Denial> denial;
-    view_.inspect([&](const protection::FactIndex& facts) {
+    facts_.judge([&](const protection::Facts& facts) {
       denial = isHeldSought() ? protection::holdOf(policy, request, facts)
                               : protection::judge(policy, request, facts);
     });
     return denial && tell(protection::impliedBy(policy, request_.object, object.key, *denial));
   }
 
-  void tellUnread(const DeletionPolicy& policy, const std::string& what, const std::string& why) {
-    const std::string said = kube::printable(why);
+  void tellUnread(const DeletionPolicy& policy, const Unread& why) {
     Denial unread;
     unread.policy = policy.meta.name;
     unread.isUncertain = true;
     unread.isHeld = isHeldSought();
-    unread.reason = what + " cannot be read: " + said;
+    unread.reason = why.why;
     unread.message = "whether " + toString(request_.object) + " holds an object that DeletionPolicy " +
-                     policy.meta.name + " protects cannot be found out, as " + what + " cannot be read (" +
-                     said + "): let lastout's accounts get, list and watch it, by a ClusterRole with the " +
-                     "label lastout.dev/aggregate-to-reads: \"true\", or set " + remedy(request_.object.type);
+                     policy.meta.name + " protects cannot be found out, as " + why.why + ": " + why.remedy +
+                     ", or set " + (isNamespace() ? "namespaces" : "crds") + ": Ignore in the policy";
     tell(std::move(unread));
   }
 
@@ -228,16 +335,19 @@ class Search {
     std::vector<Denial>& found = found_[denial.policy];
     if (!found.empty() && denial.isUncertain) return found.size() >= most;
     if (!found.empty() && found.front().isUncertain) found.clear();
-    if (found.size() < most) found.push_back(std::move(denial));
+    const bool isTold =  // of an object with several labels that may protect
+        std::ranges::any_of(found, [&](const Denial& one) { return one.message == denial.message; });
+    if (!isTold && found.size() < most) found.push_back(std::move(denial));
     return found.size() >= most;
   }
 
   const LiveView& live_;
-  const PolicyView& view_;
+  PolicyView& view_;
   const PolicyReads& reads_;
   const protection::Request& request_;
   const TimePoint deadline_;
   const Sought kind_;
+  ConfirmedFacts facts_;
   ListedFor listed_;
   kube::Mutex mutex_;
   std::map<std::string, std::vector<Denial>> found_ LASTOUT_GUARDED_BY(mutex_);  // by policy

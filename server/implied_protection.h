@@ -11,8 +11,9 @@
 
 namespace lastout::server {
 
-// Objects of one type that one review goes through.
+// Objects of one type that one review goes through, and other objects that it reads for their sake.
 inline constexpr size_t kMostImpliedObjects = 5'000;
+inline constexpr size_t kMostImpliedReads = 256;
 
 // Objects of the type hold others: it is that of Namespaces, or of CRDs.
 bool mayHoldProtected(const kube::GroupResource& type);
@@ -20,11 +21,12 @@ bool mayHoldProtected(const kube::GroupResource& type);
 // Keeps references to all of its arguments.
 class ImpliedProtection {
  public:
-  ImpliedProtection(const LiveView& live, const PolicyView& view, const PolicyReads& reads)
+  ImpliedProtection(const LiveView& live, PolicyView& view, const PolicyReads& reads)
       : live_(live), view_(view), reads_(reads) {}
 
   // For each policy that protects an object in the Namespace, or an instance of the CRD, that is to be
-  // deleted, one denial, which names one such object; or which type could not be read until `deadline`.
+  // deleted, one denial, which names one such object; or which type could not be read until `deadline`. An
+  // ancestor that would let one of them go is read once more.
   std::vector<protection::Denial> judge(const PolicySet& policies, const protection::Request& request,
                                         TimePoint deadline) const;
   // The same of what policies hold in it once their DELETE was accepted, which does not keep it from being
@@ -34,7 +36,7 @@ class ImpliedProtection {
 
  private:
   const LiveView& live_;
-  const PolicyView& view_;
+  PolicyView& view_;
   const PolicyReads& reads_;
 };
 

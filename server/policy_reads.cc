@@ -12,7 +12,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr size_t kPageOfObjects = 250;
 constexpr size_t kLargestPageBytes = size_t{32} << 20;
 
 tl::unexpected<kube::Error> unreadable(std::string why) {
@@ -48,7 +47,7 @@ kube::Result<std::optional<kube::Object>> PolicyReads::get(const kube::ResourceT
   return client::toObject(std::move(*object), type);
 }
 
-kube::Result<void> PolicyReads::list(const kube::ResourceType& type, const Listing& listing,
+kube::Result<bool> PolicyReads::list(const kube::ResourceType& type, const Listing& listing,
                                      TimePoint deadline,
                                      const std::function<bool(kube::Object object)>& take) const {
   const std::string first =
@@ -73,12 +72,11 @@ kube::Result<void> PolicyReads::list(const kube::ResourceType& type, const Listi
     if (const auto pushed = stream.push(whole->body); !pushed) return tl::unexpected(pushed.error());
     auto end = stream.finish();
     if (!end) return tl::unexpected(std::move(end.error()));
-    if (!goesOn) return {};
+    if (!goesOn) return true;
     token = std::move(end->continueToken);
-    if (!token.empty() && seen >= listing.most)
-      return unreadable("there are more than " + std::to_string(listing.most));
+    if (!token.empty() && seen >= listing.most) return false;
   } while (!token.empty());
-  return {};
+  return true;
 }
 
 }  // namespace lastout::server

@@ -16,6 +16,8 @@
 
 namespace lastout::server {
 
+inline constexpr size_t kPageOfObjects = 250;
+
 // Safe for any number of threads.
 class PolicyReads {
  public:
@@ -33,11 +35,12 @@ class PolicyReads {
     std::string namespaceName;  // empty: of all
     std::string labelSelector;  // as of kubectl; empty: all
     bool withContent = false;   // false: metadata alone
-    size_t most = 0;            // objects to go through
+    size_t most = 0;            // objects to go through; the page in which these end is told whole
   };
-  // Tells the objects one by one, until `take` returns false. Fails with why they could not all be read:
-  // there are more than that, it took longer than `deadline`, or what the API server answered.
-  kube::Result<void> list(const kube::ResourceType& type, const Listing& listing, TimePoint deadline,
+  // Tells the objects one by one, until `take` returns false, by pages. False: there are more than `most`.
+  // Fails with why they could not all be read: it took longer than `deadline`, or what the API server
+  // answered.
+  kube::Result<bool> list(const kube::ResourceType& type, const Listing& listing, TimePoint deadline,
                           const std::function<bool(kube::Object object)>& take) const;
 
   // Ends what is under way; from now on everything fails.

@@ -1,72 +1,20 @@
 #include "server/policy_reviews.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "kube/parse.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
+#include "server/confirmed_facts.h"
 #include "server/implied_protection.h"
 
 namespace lastout::server {
 namespace {
 
-using protection::AncestorState;
 using protection::Denial;
 
-constexpr size_t kMostAncestorReads = 8;  // in one review
-
-// What is not confirmed yet is kept for a read; what was read counts.
-class ConfirmedFacts : public protection::Facts {
- public:
-  // An ancestor, and the cluster that it is on.
-  struct Key {
-    std::string cluster;
-    kube::ObjectKey object;
-    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
-  };
-  using Read = std::map<Key, kube::Result<std::optional<kube::Object>>>;
-
-  ConfirmedFacts(const protection::FactIndex& index, const Read& read) : index_(index), read_(read) {}
-
-  // An ancestor that does not protect, as far as is known, is read once more.
-  AncestorState ancestor(const protection::AncestorTest& test,
-                         const protection::Request& request) const override {
-    const protection::NamedAncestor named = index_.nameAncestor(test, request);
-    if (!named.key) return named.state;
-    const Key key{test.cluster, *named.key};
-    if (const auto found = read_.find(key); found != read_.end()) {
-      if (!found->second)
-        return {AncestorState::Kind::Unknown,
-                inWords(test, *named.key) + ": " + kube::printable(found->second.error().message)};
-      const std::optional<kube::Object>& object = *found->second;
-      return standingOf(test, *named.key, object ? &*object : nullptr);
-    }
-    AncestorState state = index_.ancestor(test, request);
-    if (state.kind != AncestorState::Kind::Protects) toRead_.insert(key);
-    return state;
-  }
-  protection::Count children(const protection::ChildrenTest& test,
-                             const protection::Request& request) const override {
-    return index_.children(test, request);
-  }
-  protection::Count active(protection::Activity activity, const protection::Request& request) const override {
-    return index_.active(activity, request);
-  }
-  protection::Listers listers(const protection::ListedBy& listedBy,
-                              const protection::Request& request) const override {
-    return index_.listers(listedBy, request);
-  }
-
-  const std::set<Key>& toRead() const { return toRead_; }
-
- private:
-  const protection::FactIndex& index_;
-  const Read& read_;
-  mutable std::set<Key> toRead_;
-};
+constexpr size_t kMostReads = 8;  // of other objects, for one object
 
 // A label or an annotation that was there is gone or another one.
 bool takesAway(const kube::ObjectMeta& before, const kube::ObjectMeta& after) {
@@ -189,47 +137,18 @@ std::vector<Denial> PolicyReviews::holds(const admission::Review& review, TimePo
   return held;
 }
 
-kube::Result<std::optional<kube::Object>> PolicyReviews::readAncestor(const std::string& cluster,
-                                                                      const kube::ObjectKey& key,
-                                                                      TimePoint deadline) const {
-  const auto fail = [](std::string why) { return tl::unexpected(kube::Error{std::move(why), {}, {}}); };
-  if (cluster.empty()) {
-    const auto type = live_.find(key.type);
-    return type ? reads_.get(*type, key.name, deadline) : fail("the API server does not serve it now");
-  }
-  const auto other = view_.clusterNamed(cluster);
-  return other ? (*other)->get(key.type, key.name, deadline) : fail(other.error());
-}
-
-// By what the watches told; then, where an ancestor does not protect by that, once more by what is read of
-// it.
+// By what the watches told; then, where that lets it pass, once more by what is read.
 std::vector<Denial> PolicyReviews::judgeAll(const Policies& policies, const protection::Request& request,
                                             TimePoint deadline) const {
-  ConfirmedFacts::Read read;
   std::vector<Denial> denials;
-  std::set<ConfirmedFacts::Key> toRead;
-  const auto judgeOnce = [&] {
+  ConfirmedFacts confirmed(live_, view_, reads_, {deadline, kMostReads, true});
+  confirmed.judge([&](const protection::Facts& facts) {
     denials.clear();
-    view_.inspect([&](const protection::FactIndex& index) {
-      const ConfirmedFacts facts(index, read);
-      for (const protection::DeletionPolicy* policy : policies)
-        if (auto denial = protection::judge(*policy, request, facts, webhookPartOf(*policy, mode_)))
-          denials.push_back(std::move(*denial));
-      toRead = facts.toRead();
-    });
-  };
-  judgeOnce();
-  if (toRead.empty()) return denials;
-  size_t reads = 0;
-  for (const ConfirmedFacts::Key& key : toRead) {
-    if (++reads > kMostAncestorReads) break;
-    view_.wantAncestors({key.cluster, key.object.type});
-    read.emplace(key, readAncestor(key.cluster, key.object, deadline));
-  }
-  judgeOnce();
-  if (toRead.empty() || !denials.empty()) return denials;
-  return {protectionUnknown(request.object,
-                            "it has more than " + std::to_string(kMostAncestorReads) + " ancestors")};
+    for (const protection::DeletionPolicy* policy : policies)
+      if (auto denial = protection::judge(*policy, request, facts, webhookPartOf(*policy, mode_)))
+        denials.push_back(std::move(*denial));
+  });
+  return denials;
 }
 
 }  // namespace lastout::server

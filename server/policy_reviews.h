@@ -31,8 +31,8 @@ class PolicyReviews {
     return view_.mayHaveAny() ? admission::Kept::Objects : admission::Kept::Deletion;
   }
   // Each policy that blocks it, by name; empty: none does. Without a policy's name: whether one does cannot
-  // be found out. Waits for the API server where an ancestor would let it pass, or a Namespace or a CRD may
-  // hold protected objects, until `deadline`.
+  // be found out. Waits for the API server where other objects would let it pass (ConfirmedFacts), or a
+  // Namespace or a CRD may hold protected objects, until `deadline`.
   std::vector<protection::Denial> judge(const admission::Review& review, TimePoint deadline) const;
   // What keeps the object by its finalizer once its DELETE was accepted, as far as is known; of a Namespace
   // or a CRD also what it holds, which is read until `deadline`.
@@ -45,9 +45,6 @@ class PolicyReviews {
   using Policies = std::vector<const protection::DeletionPolicy*>;
 
   std::optional<Asked> understand(const admission::Review& review, std::string& problem) const;
-  kube::Result<std::optional<kube::Object>> readAncestor(const std::string& cluster,
-                                                         const kube::ObjectKey& key,
-                                                         TimePoint deadline) const;
   std::vector<protection::Denial> judgeAll(const Policies& policies, const protection::Request& request,
                                            TimePoint deadline) const;
 

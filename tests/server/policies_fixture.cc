@@ -15,6 +15,35 @@ constexpr const char* kPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 
 }  // namespace
 
+Json definition(const std::string& group, const std::string& plural, const std::string& kind,
+                const std::string& scope, const Json& labels) {
+  return {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", plural + "." + group}, {"labels", labels}}},
+          {"spec",
+           {{"group", group},
+            {"scope", scope},
+            {"names", {{"kind", kind}, {"plural", plural}}},
+            {"versions",
+             Json::array({{{"name", "v1"},
+                           {"served", true},
+                           {"storage", true},
+                           {"schema",
+                            {{"openAPIV3Schema",
+                              {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}})}}}};
+}
+
+Json ownerLabels() {
+  return {{"appcat.vshn.io/ownercomposite", "pg"},
+          {"appcat.vshn.io/ownerkind", "XVSHNPostgreSQL"},
+          {"appcat.vshn.io/ownergroup", "vshn.appcat.vshn.io"},
+          {"appcat.vshn.io/ownerapiversion", "v1"}};
+}
+
+Json objectOf(const char* apiVersion, const char* kind, const std::string& name, const Json& labels) {
+  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}, {"labels", labels}}}};
+}
+
 PoliciesTest::PoliciesTest(protection::PolicyMode mode, const server::PolicyClusters* clusters)
     : policies(view, {.clusters = clusters}), policyReviews(access, view, policies, mode) {
   server::ReviewsOptions options;

@@ -12,6 +12,17 @@
 
 namespace lastout::testing {
 
+inline constexpr const char* kSpaces = "/api/v1/namespaces";
+inline constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+inline constexpr const char* kComposites = "/apis/vshn.appcat.vshn.io/v1/xvshnpostgresqls";
+
+// A CustomResourceDefinition whose only version is v1.
+Json definition(const std::string& group, const std::string& plural, const std::string& kind,
+                const std::string& scope = "Cluster", const Json& labels = Json::object());
+// The labels of what belongs to the composite `pg`.
+Json ownerLabels();
+Json objectOf(const char* apiVersion, const char* kind, const std::string& name, const Json& labels);
+
 class PoliciesTest : public ServerTest {
  public:
   explicit PoliciesTest(protection::PolicyMode mode = protection::PolicyMode::ApiServer,

@@ -10,17 +10,20 @@
 namespace lastout::server {
 namespace {
 
+using lastout::testing::definition;
 using lastout::testing::Json;
+using lastout::testing::kComposites;
+using lastout::testing::kDefinitionsPath;
 using lastout::testing::kProvider;
+using lastout::testing::kSpaces;
+using lastout::testing::objectOf;
+using lastout::testing::ownerLabels;
 using lastout::testing::PoliciesTest;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kSpaces = "/api/v1/namespaces";
 constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
-constexpr const char* kComposites = "/apis/vshn.appcat.vshn.io/v1/xvshnpostgresqls";
-constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 constexpr const char* kAppcat = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
   when:
@@ -34,35 +37,6 @@ constexpr const char* kAppcat = R"(  objects: [{resources: [{group: "*", resourc
   namespaces: Ignore
   crds: Ignore
 )";
-
-Json definition(const std::string& group, const std::string& plural, const std::string& kind,
-                const std::string& scope = "Cluster", const Json& labels = Json::object()) {
-  return {{"apiVersion", "apiextensions.k8s.io/v1"},
-          {"kind", "CustomResourceDefinition"},
-          {"metadata", {{"name", plural + "." + group}, {"labels", labels}}},
-          {"spec",
-           {{"group", group},
-            {"scope", scope},
-            {"names", {{"kind", kind}, {"plural", plural}}},
-            {"versions",
-             Json::array({{{"name", "v1"},
-                           {"served", true},
-                           {"storage", true},
-                           {"schema",
-                            {{"openAPIV3Schema",
-                              {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}})}}}};
-}
-
-Json ownerLabels() {
-  return {{"appcat.vshn.io/ownercomposite", "pg"},
-          {"appcat.vshn.io/ownerkind", "XVSHNPostgreSQL"},
-          {"appcat.vshn.io/ownergroup", "vshn.appcat.vshn.io"},
-          {"appcat.vshn.io/ownerapiversion", "v1"}};
-}
-
-Json objectOf(const char* apiVersion, const char* kind, const std::string& name, const Json& labels) {
-  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}, {"labels", labels}}}};
-}
 
 class AppcatReviews : public PoliciesTest {
  public:
@@ -137,6 +111,21 @@ TEST_F(AppcatReviews, AnUnknownKindProtectsUnlessItIsOverridden) {
   ofClaim(false, "no kind XNothing");
   patch(path, {{"metadata", {{"labels", {{"appcat.vshn.io/webhook-allowdeletion", "true"}}}}}});
   ofClaim(true);
+}
+
+// Before what is in it counts as unlabelled.
+TEST_F(AppcatReviews, ANamespaceThatNoWatchHasToldOfIsRead) {
+  ofClaim(false, belongs);
+  policyWatches->stop();
+  create(kSpaces, objectOf("v1", "Namespace", "late", ownerLabels()));
+  create(kSpaces, objectOf("v1", "Namespace", "free", Json::object()));
+  const auto deletionIn = [&](const std::string& name, bool allowed, const std::string& said) {
+    const std::string claims = std::string(kSpaces) + "/" + name + "/persistentvolumeclaims";
+    create(claims, objectOf("v1", "PersistentVolumeClaim", "data", Json::object()));
+    deletionOf(claims + "/data", {{"", "persistentvolumeclaims"}, name, "data"}, allowed, said);
+  };
+  deletionIn("late", false, belongs);
+  deletionIn("free", true, "");
 }
 
 TEST_F(AppcatReviews, APolicyThatIsGoneSaysNothing) {
@@ -285,6 +274,44 @@ TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
   deletionOf(std::string(kSpaces) + "/shop", shop, true);
   deletionOf(std::string(kDefinitionsPath) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}),
              true);
+}
+
+TEST_F(PolicyReviewsTest, WhatRefersToAnObjectCountsBeforeAWatchTellsOfIt) {
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  for (const char* name : {"by-label", "by-owner", "free"})
+    create(maps, objectOf("v1", "ConfigMap", name, Json::object()));
+  create(kSpaces, objectOf("v1", "Namespace", "shop", {{"example.com/active", "Pods"}}));
+  followAll();
+  apply(R"(  objects: [{resources: [{resource: configmaps}]}]
+  when: [{children: [{resource: secrets, label: example.com/of}, {resource: services, ownerReference: true}]}]
+)",
+        "referred");
+  apply(
+      "  objects: [{resources: [{resource: namespaces}]}]\n"
+      "  when: [{label: example.com/active, active: Pods}]\n",
+      "active");
+  const auto deletionOfMap = [&](const std::string& name, bool allowed, const std::string& said = "") {
+    deletionOf(maps + "/" + name, {{"", "configmaps"}, "default", name}, allowed, said);
+  };
+  for (const char* name : {"by-label", "by-owner", "free"}) deletionOfMap(name, true);
+  deletionOf(std::string(kSpaces) + "/shop", shop, true);
+  policyWatches->stop();
+  create("/api/v1/namespaces/default/secrets",
+         objectOf("v1", "Secret", "child", {{"example.com/of", "by-label"}}));
+  Json owned = objectOf("v1", "Service", "child", Json::object());
+  owned["spec"]["ports"] = Json::array({{{"port", 80}}});
+  owned["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "v1"},
+                                                       {"kind", "ConfigMap"},
+                                                       {"name", "by-owner"},
+                                                       {"uid", get(maps + "/by-owner")["metadata"]["uid"]}}});
+  create("/api/v1/namespaces/default/services", owned);
+  Json pod = objectOf("v1", "Pod", "web", Json::object());
+  pod["spec"]["containers"] = Json::array({{{"name", "c"}, {"image", "i"}}});
+  create("/api/v1/namespaces/shop/pods", pod);
+  deletionOfMap("by-label", false, "1 secrets that refer to it (Secret/child)");
+  deletionOfMap("by-owner", false, "1 services that refer to it (Service/child)");
+  deletionOfMap("free", true);
+  deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pods in it (Pod/web)");
 }
 
 TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
