@@ -124,9 +124,25 @@ const std::string* labelsOf(const AncestorTest& test, size_t index) {
   return labels[index];
 }
 
+// Where the objects of a selection are.
+struct Scope {
+  const char* ofRules = "*";
+  std::vector<std::string> namespaces = {};  // empty: any
+};
+
+// An empty name among the namespaces stands for what is cluster-scoped.
+std::vector<Scope> scopesOf(const Selection& selection) {
+  if (selection.namespaces.empty()) return {{}};
+  std::vector<Scope> scopes;
+  std::vector<std::string> named = selection.namespaces;
+  if (std::erase(named, "") > 0) scopes.push_back({"Cluster"});
+  if (!named.empty()) scopes.push_back({"Namespaced", std::move(named)});
+  return scopes;
+}
+
 // One webhook for each of the four labels, of which one is enough; each object is asked about by one of them.
 void addByAncestor(Entries& entries, const DeletionPolicy& policy, const Selection& selection,
-                   const AncestorTest& test, const Entries::Where& where) {
+                   const AncestorTest& test, const Entries::Where& where, const std::string& scope) {
   constexpr size_t kLabels = 4;
   const auto only = [&](json requirements, size_t which) {
     for (size_t i = 0; i < which; ++i)
@@ -137,9 +153,9 @@ void addByAncestor(Entries& entries, const DeletionPolicy& policy, const Selecti
   for (size_t which = 0; which < kLabels; ++which) {
     Entries::Where own = where;
     own.objectSelector = only(std::move(own.objectSelector), which);
-    entries.add(policy, rulesOf(policy, selection).all(), std::move(own));
+    entries.add(policy, rulesOf(policy, selection, scope.c_str()).all(), std::move(own));
   }
-  if (!test.orOfNamespace) return;
+  if (!test.orOfNamespace || scope == "Cluster") return;
   for (size_t which = 0; which < kLabels; ++which) {
     Entries::Where inNamespace = where;
     for (size_t i = 0; i < kLabels; ++i)
@@ -162,15 +178,17 @@ std::string conditionFor(const DeletionPolicy& policy, const Selection& selectio
 // nullptr: the policy protects at all times.
 void addCase(Entries& entries, const DeletionPolicy& policy, const Selection& selection, const Case* one) {
   if (policy.hold && policy.hold->finalizersOfOthers.empty()) return;
-  Entries::Where where{json::array(), namespacesIn(selection.namespaces), conditionFor(policy, selection)};
-  addLabels(where.objectSelector, selection.labels);
-  if (one != nullptr && one->key && one->key->place == KeyTest::Place::Label)
-    where.objectSelector.push_back(
-        requirement(one->key->key, one->key->values.empty() ? "Exists" : "In", one->key->values));
-  if (one != nullptr && one->ancestor)
-    return addByAncestor(entries, policy, selection, *one->ancestor, where);
-  const char* const scope = selection.namespaces.empty() ? "*" : "Namespaced";
-  entries.add(policy, rulesOf(policy, selection, scope).all(), std::move(where));
+  for (const Scope& scope : scopesOf(selection)) {
+    Entries::Where where{json::array(), namespacesIn(scope.namespaces), conditionFor(policy, selection)};
+    addLabels(where.objectSelector, selection.labels);
+    if (one != nullptr && one->key && one->key->place == KeyTest::Place::Label)
+      where.objectSelector.push_back(
+          requirement(one->key->key, one->key->values.empty() ? "Exists" : "In", one->key->values));
+    if (one != nullptr && one->ancestor)
+      addByAncestor(entries, policy, selection, *one->ancestor, where, scope.ofRules);
+    else
+      entries.add(policy, rulesOf(policy, selection, scope.ofRules).all(), std::move(where));
+  }
 }
 
 // So many that the configuration stays small enough to be stored, whatever is listed.
