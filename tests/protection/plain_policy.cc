@@ -277,11 +277,13 @@ PlainPolicy drawPolicy(Dice& dice) {
   if (dice.oneIn(4)) policy.exemptUsers.push_back(dice.pick(kUsers));
   if (dice.oneIn(4)) policy.exemptGroups.push_back(dice.pick(kGroups));
   policy.skipTerminating = dice.oneIn(4);
-  if (dice.oneIn(5)) {
-    // What is protected at all times must be narrow.
-    policy.when.clear();
+  if (dice.oneIn(5)) policy.when.clear();
+  // What is protected at all times must be narrow, as must what is protected because it lacks something.
+  const bool needsPresence = std::all_of(policy.when.begin(), policy.when.end(), [](const PlainCase& one) {
+    return one.key || (one.field && !one.field->whenAbsent);
+  });
+  if (policy.when.empty() || !needsPresence)
     for (PlainSelection& selection : policy.objects) selection.names = {dice.pick(kNames)};
-  }
   return policy;
 }
 
