@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -40,7 +39,7 @@ void addOnce(std::vector<Item>& items, const Item& item) {
   if (!has(items, item)) items.push_back(item);
 }
 
-Count countIn(const TypeFacts& facts, std::initializer_list<std::string> groups) {
+Count countIn(const TypeFacts& facts, const std::vector<std::string>& groups) {
   Count count;
   const ObjectName* first = nullptr;
   for (const std::string& name : groups) {
@@ -55,14 +54,9 @@ Count countIn(const TypeFacts& facts, std::initializer_list<std::string> groups)
 }
 
 Count countChildren(const TypeFacts& facts, const ChildrenTest& test, const Request& request) {
-  const kube::ObjectKey& object = request.object;
-  if (test.by == ChildrenTest::By::OwnerReference) {
-    if (request.meta->uid.empty()) return {0, {}, "the object has no uid"};
-    return countIn(facts, {dependentsGroup(request.meta->uid)});
-  }
-  if (object.namespaceName.empty())
-    return countIn(facts, {childrenGroup(test, {}, object.name), clusterChildrenGroup(test, object.name)});
-  return countIn(facts, {childrenGroup(test, object.namespaceName, object.name)});
+  if (test.by == ChildrenTest::By::OwnerReference && request.meta->uid.empty())
+    return {0, {}, "the object has no uid"};
+  return countIn(facts, childrenGroups(test, request.object, request.meta->uid));
 }
 
 bool isRemote(const DeletionPolicy& policy) {

@@ -77,24 +77,8 @@ std::string beginListed(GroupKind kind, const ListedBy& listedBy, const ListedPl
 }
 
 void keepChild(const ChildrenTest& test, const kube::Object& object, KeptFacts& kept) {
-  const std::string& own = object.key.namespaceName;
-  if (test.by == ChildrenTest::By::OwnerReference) {
-    for (const kube::OwnerReference& owner : object.meta.ownerReferences)
-      if (!owner.uid.empty()) kept.groups.push_back(dependentsGroup(owner.uid));
-    return;
-  }
-  std::string_view name;
-  std::string_view otherNamespace;
-  if (test.by == ChildrenTest::By::Label) {
-    const auto label = object.meta.labels.find(test.label);
-    if (label != object.meta.labels.end()) name = label->second;
-  } else {
-    name = test.name.textIn(object.content);
-    if (test.namespaceName) otherNamespace = test.namespaceName->textIn(object.content);
-  }
-  if (name.empty()) return;
-  kept.groups.push_back(childrenGroup(test, otherNamespace.empty() ? own : otherNamespace, name));
-  if (otherNamespace.empty() && !own.empty()) kept.groups.push_back(clusterChildrenGroup(test, name));
+  for (const ParentReference& parent : parentsOf(test, object))
+    for (std::string& group : groupsOf(test, parent)) kept.groups.push_back(std::move(group));
 }
 
 // The items of a list, or the one that stands in its place; nothing where there is neither.
@@ -293,6 +277,45 @@ KeptFacts keptOf(const Questions& questions, const kube::Object& object) {
   std::sort(kept.groups.begin(), kept.groups.end());
   kept.groups.erase(std::unique(kept.groups.begin(), kept.groups.end()), kept.groups.end());
   return kept;
+}
+
+std::vector<ParentReference> parentsOf(const ChildrenTest& test, const kube::Object& child) {
+  std::vector<ParentReference> parents;
+  if (test.by == ChildrenTest::By::OwnerReference) {
+    for (const kube::OwnerReference& owner : child.meta.ownerReferences)
+      if (!owner.uid.empty()) parents.push_back({owner.uid, {}, {}, false});
+    return parents;
+  }
+  const std::string& own = child.key.namespaceName;
+  std::string_view name;
+  std::string_view other;
+  if (test.by == ChildrenTest::By::Label) {
+    const auto label = child.meta.labels.find(test.label);
+    if (label != child.meta.labels.end()) name = label->second;
+  } else {
+    name = test.name.textIn(child.content);
+    if (test.namespaceName) other = test.namespaceName->textIn(child.content);
+  }
+  if (!name.empty())
+    parents.push_back(
+        {{}, std::string(other.empty() ? own : other), std::string(name), other.empty() && !own.empty()});
+  return parents;
+}
+
+std::vector<std::string> groupsOf(const ChildrenTest& test, const ParentReference& parent) {
+  if (!parent.uid.empty()) return {dependentsGroup(parent.uid)};
+  std::vector<std::string> groups{childrenGroup(test, parent.namespaceName, parent.name)};
+  if (parent.orClusterScoped) groups.push_back(clusterChildrenGroup(test, parent.name));
+  return groups;
+}
+
+std::vector<std::string> childrenGroups(const ChildrenTest& test, const kube::ObjectKey& parent,
+                                        std::string_view uid) {
+  if (test.by == ChildrenTest::By::OwnerReference)
+    return uid.empty() ? std::vector<std::string>() : std::vector{dependentsGroup(uid)};
+  std::vector<std::string> groups{childrenGroup(test, parent.namespaceName, parent.name)};
+  if (parent.namespaceName.empty()) groups.push_back(clusterChildrenGroup(test, parent.name));
+  return groups;
 }
 
 std::string childrenGroup(const ChildrenTest& test, std::string_view parentNamespace,

@@ -63,6 +63,22 @@ inline constexpr size_t kMostKinds = 1'000;
 
 KeptFacts keptOf(const Questions& questions, const kube::Object& object);
 
+// The object on which a child depends, as the child says.
+struct ParentReference {
+  std::string uid;            // of ChildrenTest::By::OwnerReference; else empty, and the next three count
+  std::string namespaceName;  // empty: it is cluster-scoped
+  std::string name;
+  bool orClusterScoped = false;  // the child names no namespace: a cluster-scoped object is referred to, too
+};
+
+// Returns the objects to which the child refers by the test.
+std::vector<ParentReference> parentsOf(const ChildrenTest& test, const kube::Object& child);
+// Returns the groups in which the reference puts the child.
+std::vector<std::string> groupsOf(const ChildrenTest& test, const ParentReference& parent);
+// Returns the groups in which the object's children are.
+std::vector<std::string> childrenGroups(const ChildrenTest& test, const kube::ObjectKey& parent,
+                                        std::string_view uid);
+
 // The names of groups. Those of one type's objects do not collide, whatever their parts hold.
 std::string childrenGroup(const ChildrenTest& test, std::string_view parentNamespace,
                           std::string_view parentName);

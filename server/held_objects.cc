@@ -11,38 +11,9 @@ namespace {
 using protection::ChildrenTest;
 using protection::DeletionPolicy;
 using protection::HeldChild;
+using protection::ParentReference;
 
 constexpr size_t kLongestObstacle = 200;  // bytes of what a child's status says
-
-// The parents that the child names, as they are indexed. A parent that is in no namespace is found by its
-// name alone, behind a slash.
-std::vector<std::string> referencesOf(const ChildrenTest& test, const kube::Object& child) {
-  std::vector<std::string> references;
-  if (test.by == ChildrenTest::By::OwnerReference) {
-    for (const kube::OwnerReference& owner : child.meta.ownerReferences) references.push_back(owner.uid);
-    return references;
-  }
-  std::string name;
-  std::string namespaceName = child.key.namespaceName;
-  if (test.by == ChildrenTest::By::Label) {
-    const auto label = child.meta.labels.find(test.label);
-    if (label != child.meta.labels.end()) name = label->second;
-  } else {
-    name = test.name.textIn(child.content);
-    const std::string_view given =
-        test.namespaceName ? test.namespaceName->textIn(child.content) : std::string_view();
-    if (!given.empty()) namespaceName = given;
-  }
-  if (name.empty()) return references;
-  references.push_back(namespaceName + "/" + name);
-  if (!namespaceName.empty()) references.push_back("/" + name);
-  return references;
-}
-
-std::string referenceTo(const ChildrenTest& test, const kube::Object& parent) {
-  if (test.by == ChildrenTest::By::OwnerReference) return parent.meta.uid;
-  return parent.key.namespaceName + "/" + parent.key.name;
-}
 
 // What nobody looks at here, and is half of many an object.
 void dropManagedFields(kube::Value& content) {
@@ -53,6 +24,14 @@ void dropManagedFields(kube::Value& content) {
     if (member.key == "metadata" && metadata != nullptr)
       std::erase_if(*metadata, [](const kube::Member& one) { return one.key == "managedFields"; });
   }
+}
+
+// True if the object is a child of these groups.
+bool isIn(const std::vector<std::string>& groups, const ChildrenTest& test, const kube::Object& object) {
+  for (const ParentReference& parent : parentsOf(test, object))
+    for (const std::string& group : groupsOf(test, parent))
+      if (std::ranges::find(groups, group) != groups.end()) return true;
+  return false;
 }
 
 bool isBefore(const HeldChild& one, const HeldChild& other) { return one.key < other.key; }
@@ -163,36 +142,40 @@ HeldObjects::Changed HeldObjects::forget(const kube::GroupResource& type) {
 void HeldObjects::index(const kube::Object& child, bool isThere, Changed& changed) {
   for (Relation& relation : relations_) {
     if (relation.test.type != child.key.type) continue;
-    for (const std::string& reference : referencesOf(relation.test, child)) {
-      std::set<kube::ObjectKey>& children = relation.children[reference];
-      if (isThere)
-        children.insert(child.key);
-      else
-        children.erase(child.key);
-      if (children.empty()) relation.children.erase(reference);
-      noteParents(relation.test, reference, changed);
+    for (const ParentReference& parent : parentsOf(relation.test, child)) {
+      for (const std::string& group : groupsOf(relation.test, parent)) {
+        std::set<kube::ObjectKey>& children = relation.children[group];
+        if (isThere)
+          children.insert(child.key);
+        else
+          children.erase(child.key);
+        if (children.empty()) relation.children.erase(group);
+      }
+      noteParents(relation.test, parent, changed);
     }
   }
 }
 
 // Those that policies ask about by this test.
-void HeldObjects::noteParents(const ChildrenTest& test, const std::string& reference,
+void HeldObjects::noteParents(const ChildrenTest& test, const ParentReference& parent,
                               Changed& changed) const {
-  if (test.by == ChildrenTest::By::OwnerReference) {
-    const auto owner = byUid_.find(reference);
+  if (!parent.uid.empty()) {
+    const auto owner = byUid_.find(parent.uid);
     if (owner != byUid_.end()) changed.push_back(owner->second);
     return;
   }
-  const size_t slash = reference.find('/');
   const auto asks = [&](const protection::Case& one) {
     return std::ranges::find(one.children, test) != one.children.end();
   };
   for (const auto& policy : policies_) {
     if (std::ranges::none_of(policy->when, asks)) continue;
-    for (const protection::Selection& selection : policy->objects)
-      for (const protection::ResourcePattern& pattern : selection.resources)
-        changed.push_back(
-            {{pattern.group, pattern.resource}, reference.substr(0, slash), reference.substr(slash + 1)});
+    for (const protection::Selection& selection : policy->objects) {
+      for (const protection::ResourcePattern& pattern : selection.resources) {
+        const kube::GroupResource type{pattern.group, pattern.resource};
+        changed.push_back({type, parent.namespaceName, parent.name});
+        if (parent.orClusterScoped) changed.push_back({type, "", parent.name});
+      }
+    }
   }
 }
 
@@ -266,23 +249,28 @@ void HeldObjects::findChildren(HeldObject& held, const std::vector<kube::Object>
       const auto type = types_.find(test.type);
       const std::string whyNot = type == types_.end() ? TypeState().whyNot : type->second.whyNot;
       if (!whyNot.empty()) held.childrenUnknown = toString(test.type) + ": " + whyNot;
-      const std::string reference = referenceTo(test, held.object);
       std::vector<HeldChild> children;
-      const auto relation = std::ranges::find(relations_, test, &Relation::test);
-      if (relation != relations_.end() && relation->children.contains(reference))
-        for (const kube::ObjectKey& key : relation->children.find(reference)->second)
-          if (seen.insert(key).second) children.push_back(childOf(*type->second.objects.at(key)));
-      for (const kube::Object& object : listed) {
-        if (object.key.type != test.type || seen.contains(object.key)) continue;
-        const std::vector<std::string> references = referencesOf(test, object);
-        if (std::ranges::find(references, reference) == references.end()) continue;
-        seen.insert(object.key);
-        children.push_back(childOf(object));
-      }
+      const auto groups = childrenGroups(test, held.object.key, held.object.meta.uid);
+      for (const kube::ObjectKey& key : inGroups(test, groups))
+        if (seen.insert(key).second) children.push_back(childOf(*type->second.objects.at(key)));
+      for (const kube::Object& object : listed)
+        if (object.key.type == test.type && isIn(groups, test, object) && seen.insert(object.key).second)
+          children.push_back(childOf(object));
       std::ranges::sort(children, isBefore);
       held.children.insert(held.children.end(), children.begin(), children.end());
     }
   }
+}
+
+std::set<kube::ObjectKey> HeldObjects::inGroups(const ChildrenTest& test,
+                                                const std::vector<std::string>& groups) const {
+  std::set<kube::ObjectKey> keys;
+  const auto relation = std::ranges::find(relations_, test, &Relation::test);
+  if (relation == relations_.end()) return keys;
+  for (const std::string& group : groups)
+    if (const auto found = relation->children.find(group); found != relation->children.end())
+      keys.insert(found->second.begin(), found->second.end());
+  return keys;
 }
 
 }  // namespace lastout::server

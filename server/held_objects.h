@@ -14,6 +14,7 @@
 #include "kube/locks.h"
 #include "kube/object.h"
 #include "protection/hold_plan.h"
+#include "protection/kept_facts.h"
 #include "protection/policy.h"
 
 namespace lastout::server {
@@ -64,7 +65,7 @@ class HeldObjects {
     Objects objects;
     std::string whyNot = "its objects are not known yet";
   };
-  // By the parent that a child names: "namespace/name", or its uid.
+  // By the groups of a parent's children (protection/kept_facts.h).
   using Index = std::map<std::string, std::set<kube::ObjectKey>, std::less<>>;
   struct Relation {
     protection::ChildrenTest test;
@@ -74,14 +75,17 @@ class HeldObjects {
   void put(kube::Object object, Changed& changed) LASTOUT_REQUIRES(mutex_);
   void take(const kube::ObjectKey& key, Changed& changed) LASTOUT_REQUIRES(mutex_);
   void index(const kube::Object& child, bool isThere, Changed& changed) LASTOUT_REQUIRES(mutex_);
-  void noteParents(const protection::ChildrenTest& test, const std::string& reference, Changed& changed) const
-      LASTOUT_REQUIRES_SHARED(mutex_);
+  void noteParents(const protection::ChildrenTest& test, const protection::ParentReference& parent,
+                   Changed& changed) const LASTOUT_REQUIRES_SHARED(mutex_);
   std::shared_ptr<const protection::DeletionPolicy> policyOf(const kube::Object& object) const
       LASTOUT_REQUIRES_SHARED(mutex_);
   std::shared_ptr<const protection::DeletionPolicy> formerPolicyOf(const kube::Object& object) const
       LASTOUT_REQUIRES_SHARED(mutex_);
   void noteFormer(const Policies& before) LASTOUT_REQUIRES(mutex_);
   void findChildren(HeldObject& held, const std::vector<kube::Object>& listed) const
+      LASTOUT_REQUIRES_SHARED(mutex_);
+  std::set<kube::ObjectKey> inGroups(const protection::ChildrenTest& test,
+                                     const std::vector<std::string>& groups) const
       LASTOUT_REQUIRES_SHARED(mutex_);
   protection::HeldChild childOf(const kube::Object& object) const LASTOUT_REQUIRES_SHARED(mutex_);
   Changed allLocked() const LASTOUT_REQUIRES_SHARED(mutex_);
