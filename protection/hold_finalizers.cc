@@ -1,5 +1,7 @@
 #include "protection/hold_finalizers.h"
 
+#include <algorithm>
+
 #include "kube/names.h"
 #include "kube/text_at.h"
 
@@ -23,7 +25,34 @@ std::string textOf(const kube::Value& value) {
   return text == nullptr ? "" : *text;
 }
 
+bool has(const HoldFinalizers& finalizers, const kube::GroupResource& type, const std::string& finalizer) {
+  const auto found = finalizers.find(type);
+  return found != finalizers.end() && found->second.contains(finalizer);
+}
+
 }  // namespace
+
+void addOfPolicy(const DeletionPolicy& policy, HoldFinalizers& finalizers) {
+  if (!policy.hold) return;
+  for (const Selection& selection : policy.objects)
+    for (const ResourcePattern& pattern : selection.resources)
+      addType(pattern.group, pattern.resource, policy.hold->finalizer, finalizers);
+}
+
+std::vector<std::string> releasableFinalizers(const KnownFinalizers& known, const DeletionPolicy* counts,
+                                              const kube::GroupResource& type, const kube::ObjectMeta& meta) {
+  const Hold* const hold = counts == nullptr ? nullptr : &*counts->hold;
+  const auto isKept = [&](const std::string& finalizer) {
+    return hold != nullptr &&
+           (finalizer == hold->finalizer ||
+            std::ranges::find(hold->finalizersOfOthers, finalizer) != hold->finalizersOfOthers.end());
+  };
+  std::vector<std::string> releasable;
+  for (const std::string& finalizer : meta.finalizers)
+    if (has(known.all, type, finalizer) && !has(known.unclear, type, finalizer) && !isKept(finalizer))
+      releasable.push_back(finalizer);
+  return releasable;
+}
 
 void addOfDeletionPolicy(const kube::Value& policy, HoldFinalizers& finalizers) {
   const std::string& finalizer = kube::textAt(policy, {"spec", "hold", "finalizer"});

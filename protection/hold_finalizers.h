@@ -6,9 +6,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "kube/object_key.h"
+#include "kube/object.h"
 #include "kube/value.h"
+#include "protection/policy.h"
 
 namespace lastout::protection {
 
@@ -16,6 +18,22 @@ namespace lastout::protection {
 inline constexpr std::string_view kHoldFinalizerAnnotation = "lastout.dev/hold-finalizer";
 
 using HoldFinalizers = std::map<kube::GroupResource, std::set<std::string>>;
+
+// Adds the types and the finalizer of a policy; nothing if it does not hold.
+void addOfPolicy(const DeletionPolicy& policy, HoldFinalizers& finalizers);
+
+// What policies say of finalizers, as a whole.
+struct KnownFinalizers {
+  // Of the policies that are there, and of those that were. On objects of these types they are lastout's.
+  HoldFinalizers all;
+  // Of policies that are there and cannot be understood: nobody can say which objects these hold.
+  HoldFinalizers unclear;
+};
+
+// Returns the finalizers that hold the object for no policy any more, in its order. `counts`: the policy that
+// counts for it; nullptr: none does. A finalizer that this one calls another operator's is left alone.
+std::vector<std::string> releasableFinalizers(const KnownFinalizers& known, const DeletionPolicy* counts,
+                                              const kube::GroupResource& type, const kube::ObjectMeta& meta);
 
 // Adds the types and the finalizer that a DeletionPolicy names. It need not be one that parsePolicy()
 // accepts.

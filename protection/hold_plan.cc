@@ -56,6 +56,7 @@ class Planner {
   void planExternal();
   std::optional<Confirmation> endOfCascade() const;
   void letGo();
+  void endHold();
   void show(const std::string& phase, const std::string& reason, const std::string& message,
             std::optional<Confirmation> confirmation = std::nullopt);
   void tell(bool isWarning, const std::string& reason, const std::string& message);
@@ -73,19 +74,27 @@ class Planner {
 };
 
 HoldPlan Planner::plan() {
-  const bool carries = kube::hasFinalizer(meta_, hold_.finalizer);
+  const bool carriesOwn = kube::hasFinalizer(meta_, hold_.finalizer);
+  // A terminating object takes no finalizer: one that holds it for no other policy holds it for this one.
+  const bool carries = carriesOwn || !facts_.releasable.empty();
   isForced_ = hold_.force && hold_.force->key.holds(meta_);
   if (isOfAnotherOperator(hold_, meta_)) {
     if (carries) planOfAnother();
     return std::move(plan_);
   }
-  if (!carries) {
-    plan_.addFinalizer = !meta_.deletionTimestamp;  // a terminating object takes none
+  if (!carriesOwn && !meta_.deletionTimestamp) {
+    plan_.addFinalizer = true;
+    plan_.release = facts_.releasable;
     return std::move(plan_);
   }
+  if (!carries) return std::move(plan_);
   // A paused object has its finalizer all the same: it must not go unseen.
   const auto isPaused = [&](const KeyTest& test) { return test.holds(meta_); };
   if (std::ranges::any_of(hold_.pauses, isPaused)) return std::move(plan_);
+  if (carriesOwn && !facts_.releasable.empty()) {
+    plan_.release = facts_.releasable;
+    return std::move(plan_);
+  }
   if (meta_.deletionTimestamp)
     planDeletion();
   else if (isForced_ && hold_.force->starts == Force::Starts::Always)
@@ -100,7 +109,7 @@ HoldPlan Planner::plan() {
 void Planner::planOfAnother() {
   const bool isBlocked = facts_.protectedBy || !facts_.children.empty() || facts_.childrenUnknown;
   if (!meta_.deletionTimestamp || isForced_ || !isBlocked)
-    plan_.removeFinalizer = true;
+    endHold();
   else
     plan_.lookAgain = hold_.lookAgain;
 }
@@ -214,7 +223,7 @@ void Planner::letGo() {
     const std::string message = confirmation->message;
     show(hold_.status.deleting, hold_.words.isCascading, message, std::move(confirmation));
   }
-  plan_.removeFinalizer = true;
+  endHold();
   plan_.isForced = isForced_ && (facts_.protectedBy ||
                                  (hold_.external && facts_.external.state != ExternalStanding::State::Done));
   if (plan_.isForced) {
@@ -224,6 +233,11 @@ void Planner::letGo() {
              ? "Deleted by force though protected: " + *facts_.protectedBy
              : "Deleted by force though external deletion did not succeed: " + facts_.external.problem);
   }
+}
+
+void Planner::endHold() {
+  plan_.removeFinalizer = true;
+  plan_.release = facts_.releasable;
 }
 
 void Planner::show(const std::string& phase, const std::string& reason, const std::string& message,
@@ -252,6 +266,12 @@ std::string toString(const HeldChild& child) { return child.kind + "/" + child.k
 
 HoldPlan planHold(const DeletionPolicy& policy, const HoldFacts& facts) {
   return Planner(policy, facts).plan();
+}
+
+HoldPlan planRelease(const HoldFacts& facts) {
+  HoldPlan plan;
+  plan.release = facts.releasable;
+  return plan;
 }
 
 }  // namespace lastout::protection

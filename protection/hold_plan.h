@@ -44,6 +44,8 @@ struct HoldFacts {
   std::vector<HeldChild> children;
   std::optional<std::string> childrenUnknown;  // set: why nobody can say which there are
   ExternalStanding external;
+  // Those on the object that hold it for no policy any more (hold_finalizers.h).
+  std::vector<std::string> releasable;
   int64_t now = 0;  // seconds since the epoch
 };
 
@@ -57,18 +59,22 @@ struct HoldEvent {
 // those after it are left for the next plan.
 struct HoldPlan {
   bool addFinalizer = false;
-  nlohmann::json statusPatch;  // a JSON merge patch of the object, for its status; null: none
+  std::vector<std::string> release;  // finalizers that go at once, beside addFinalizer or removeFinalizer
+  nlohmann::json statusPatch;        // a JSON merge patch of the object, for its status; null: none
   std::vector<HoldEvent> events;
   bool deleteItself = false;
   std::vector<HeldChild> deleteChildren;
   std::optional<std::string> askExternal;  // the deletion policy's word, for the port
-  bool removeFinalizer = false;
-  bool isForced = false;  // with removeFinalizer: only force lets it go
+  bool removeFinalizer = false;            // the policy's
+  bool isForced = false;                   // with removeFinalizer: only force lets it go
   // Look again after this, though nothing is told to have changed.
   std::optional<std::chrono::seconds> lookAgain;
 };
 
 // `policy.hold` must be there.
 HoldPlan planHold(const DeletionPolicy& policy, const HoldFacts& facts);
+
+// The plan for an object for which no policy counts: nothing holds it any more.
+HoldPlan planRelease(const HoldFacts& facts);
 
 }  // namespace lastout::protection

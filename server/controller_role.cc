@@ -258,6 +258,7 @@ void ControllerRole::told() {
 }
 
 void ControllerRole::toldOfPolicies() {
+  if (heldPolicies_) heldPolicies_->wake();
   if (labelledPolicies_) labelledPolicies_->wake();
 }
 
@@ -273,7 +274,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   works_.reconsider();
   holder_.reconsider();
   if (policyKeeper_) policyKeeper_->reconsider();
-  if (heldPolicies_) heldPolicies_->reconsider();
+  if (heldPolicies_) heldPolicies_->wake();
   if (labelledPolicies_) labelledPolicies_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();
   lease_.reconsider();

@@ -44,15 +44,16 @@ std::string obstacleOf(const DeletionPolicy& policy, const kube::Object& child) 
   return kube::atMost(std::string(status.message.textIn(child.content)), kLongestObstacle);
 }
 
-HeldObjects::Changed HeldObjects::setPolicies(const std::vector<DeletionPolicy>& policies) {
+HeldObjects::Changed HeldObjects::setPolicies(const std::vector<DeletionPolicy>& policies,
+                                              protection::HoldFinalizers unclear) {
   const kube::WriterLock lock(mutex_);
   Changed changed = allLocked();
-  const Policies before = std::move(policies_);
   policies_.clear();
+  finalizers_.unclear = std::move(unclear);
   for (const DeletionPolicy& policy : policies)
     if (policy.hold) policies_.push_back(std::make_shared<const DeletionPolicy>(policy));
   std::ranges::sort(policies_, {}, [](const auto& policy) { return policy->meta.name; });
-  noteFormer(before);
+  for (const auto& policy : policies_) addOfPolicy(*policy, finalizers_.all);
   relations_.clear();
   for (const auto& policy : policies_)
     for (const protection::Case& one : policy->when)
@@ -67,22 +68,10 @@ HeldObjects::Changed HeldObjects::setPolicies(const std::vector<DeletionPolicy>&
   return changed;
 }
 
-void HeldObjects::noteFormer(const Policies& before) {
-  const auto finalizerOf = [](const auto& policy) { return policy->hold->finalizer; };
-  former_.insert(former_.end(), before.begin(), before.end());
-  std::set<std::string> seen;
-  for (const auto& policy : policies_) seen.insert(finalizerOf(policy));
-  std::erase_if(former_, [&](const auto& policy) { return !seen.insert(finalizerOf(policy)).second; });
-}
-
 std::set<kube::GroupResource> HeldObjects::wanted() const {
   const kube::ReaderLock lock(mutex_);
   std::set<kube::GroupResource> types;
-  for (const Policies* policies : {&policies_, &former_})
-    for (const auto& policy : *policies)
-      for (const protection::Selection& selection : policy->objects)
-        for (const protection::ResourcePattern& pattern : selection.resources)
-          types.insert({pattern.group, pattern.resource});
+  for (const auto& [type, finalizers] : finalizers_.all) types.insert(type);
   for (const Relation& relation : relations_) types.insert(relation.test.type);
   return types;
 }
@@ -99,7 +88,7 @@ void HeldObjects::put(kube::Object object, Changed& changed) {
   take(object.key, changed);
   index(object, true, changed);
   byUid_[object.meta.uid] = object.key;
-  if (policyOf(object) || formerPolicyOf(object)) changed.push_back(object.key);
+  if (isHeld(object)) changed.push_back(object.key);
   const kube::ObjectKey key = object.key;
   types_[key.type].objects[key] = std::make_shared<const kube::Object>(std::move(object));
 }
@@ -185,19 +174,16 @@ std::shared_ptr<const DeletionPolicy> HeldObjects::policyOf(const kube::Object& 
   return nullptr;
 }
 
-std::shared_ptr<const DeletionPolicy> HeldObjects::formerPolicyOf(const kube::Object& object) const {
-  for (const auto& policy : former_)
-    if (protection::concerns(*policy, object.key, object.meta.labels) &&
-        kube::hasFinalizer(object.meta, policy->hold->finalizer))
-      return policy;
-  return nullptr;
+bool HeldObjects::isHeld(const kube::Object& object) const {
+  const auto policy = policyOf(object);
+  return policy || !releasableFinalizers(finalizers_, nullptr, object.key.type, object.meta).empty();
 }
 
 HeldObjects::Changed HeldObjects::allLocked() const {
   Changed keys;
   for (const auto& [type, state] : types_)
     for (const auto& [key, object] : state.objects)
-      if (policyOf(*object) || formerPolicyOf(*object)) keys.push_back(key);
+      if (isHeld(*object)) keys.push_back(key);
   return keys;
 }
 
@@ -224,13 +210,10 @@ std::optional<HeldObject> HeldObjects::find(kube::Object read,
   const kube::ReaderLock lock(mutex_);
   HeldObject held;
   held.policy = policyOf(read);
-  if (!held.policy) {
-    held.policy = formerPolicyOf(read);
-    held.isReleased = true;
-  }
-  if (!held.policy) return std::nullopt;
+  held.releasable = releasableFinalizers(finalizers_, held.policy.get(), read.key.type, read.meta);
+  if (!held.policy && held.releasable.empty()) return std::nullopt;
   held.object = std::move(read);
-  findChildren(held, listed);
+  if (held.policy) findChildren(held, listed);
   return held;
 }
 

@@ -13,6 +13,7 @@
 
 #include "kube/locks.h"
 #include "kube/object.h"
+#include "protection/hold_finalizers.h"
 #include "protection/hold_plan.h"
 #include "protection/kept_facts.h"
 #include "protection/policy.h"
@@ -21,11 +22,11 @@ namespace lastout::server {
 
 // A held object with all that its plan rests on but the external step.
 struct HeldObject {
-  std::shared_ptr<const protection::DeletionPolicy> policy;
+  std::shared_ptr<const protection::DeletionPolicy> policy;  // nullptr: none counts for it any more
   kube::Object object;
   std::vector<protection::HeldChild> children;
   std::optional<std::string> childrenUnknown;  // set: why nobody can say which there are
-  bool isReleased = false;  // the policy is no more, and the object still has its finalizer
+  std::vector<std::string> releasable;         // finalizers that hold it for no policy any more
 };
 
 // Why a child stays, in the words of its own status; empty: that says nothing of it.
@@ -38,8 +39,10 @@ class HeldObjects {
   using Policies = std::vector<std::shared_ptr<const protection::DeletionPolicy>>;
 
   // Those that hold, of these; in the order of their names. Of two that select an object the first counts.
-  // What those before them hold, and these do not, is released.
-  Changed setPolicies(const std::vector<protection::DeletionPolicy>& policies);
+  // What these and those before them have set on it beside is released. `unclear`: of policies that are
+  // there and cannot be understood.
+  Changed setPolicies(const std::vector<protection::DeletionPolicy>& policies,
+                      protection::HoldFinalizers unclear = {});
   // The types that have to be known as a whole, each object with its content: those that are held, and those
   // of children.
   std::set<kube::GroupResource> wanted() const;
@@ -52,8 +55,8 @@ class HeldObjects {
   // There are none of the type any more.
   Changed forget(const kube::GroupResource& type);
 
-  std::vector<kube::ObjectKey> all() const;  // objects that a policy selects
-  // nullopt: it is not there, or no policy selects it.
+  std::vector<kube::ObjectKey> all() const;  // objects that a policy selects, or has selected
+  // nullopt: it is not there, or nothing is to be done about it.
   std::optional<HeldObject> find(const kube::ObjectKey& key) const;
   // The same with the object as it was just read, and with children that were just listed beside those that
   // watches have told of.
@@ -79,9 +82,7 @@ class HeldObjects {
                    Changed& changed) const LASTOUT_REQUIRES_SHARED(mutex_);
   std::shared_ptr<const protection::DeletionPolicy> policyOf(const kube::Object& object) const
       LASTOUT_REQUIRES_SHARED(mutex_);
-  std::shared_ptr<const protection::DeletionPolicy> formerPolicyOf(const kube::Object& object) const
-      LASTOUT_REQUIRES_SHARED(mutex_);
-  void noteFormer(const Policies& before) LASTOUT_REQUIRES(mutex_);
+  bool isHeld(const kube::Object& object) const LASTOUT_REQUIRES_SHARED(mutex_);
   void findChildren(HeldObject& held, const std::vector<kube::Object>& listed) const
       LASTOUT_REQUIRES_SHARED(mutex_);
   std::set<kube::ObjectKey> inGroups(const protection::ChildrenTest& test,
@@ -92,7 +93,7 @@ class HeldObjects {
 
   mutable kube::SharedMutex mutex_;
   Policies policies_ LASTOUT_GUARDED_BY(mutex_);
-  Policies former_ LASTOUT_GUARDED_BY(mutex_);  // one for each finalizer that no policy has any more
+  protection::KnownFinalizers finalizers_ LASTOUT_GUARDED_BY(mutex_);
   std::map<kube::GroupResource, TypeState> types_ LASTOUT_GUARDED_BY(mutex_);
   std::vector<Relation> relations_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, kube::ObjectKey, std::less<>> byUid_ LASTOUT_GUARDED_BY(mutex_);

@@ -75,11 +75,6 @@ HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const k
 
 HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
   const kube::Object& object = held.object;
-  if (held.isReleased) {
-    HoldPlan plan;
-    plan.removeFinalizer = true;
-    return plan;
-  }
   protection::Request request;
   request.object = object.key;
   request.kind = object.kind;
@@ -90,6 +85,8 @@ HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
   facts.kind = object.kind;
   facts.meta = &object.meta;
   facts.content = &object.content;
+  facts.releasable = held.releasable;
+  if (!held.policy) return planRelease(facts);
   facts.protectedBy = protection::protectionOf(*held.policy, request);
   facts.children = held.children;
   facts.childrenUnknown = held.childrenUnknown;
@@ -108,7 +105,7 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
   if (!object) return tl::unexpected(object.error());
   if (!*object) return std::nullopt;
   std::optional<HeldObject> held = objects_.find(kube::Object(**object));
-  if (!held || !withChildren) return held;
+  if (!held || !held->policy || !withChildren) return held;
   std::vector<kube::Object> listed;
   for (const kube::GroupResource& childType : childTypes(*held->policy)) {
     const auto served = options_.findType(childType);
@@ -123,7 +120,8 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
 Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
                                       const HoldPlan& plan) {
   if (!options_.mayAct()) return {};
-  if (plan.addFinalizer) return setFinalizer(held, type, true);
+  if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer))
+    return setFinalizers(held, type, plan);
   if (!plan.statusPatch.is_null()) {
     auto patched = patchStatus(held, type, plan);
     if (!patched) return patched;
@@ -137,7 +135,7 @@ Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType
   if (!children) return children;
   if (plan.askExternal && options_.mayAct()) askExternal(held, *plan.askExternal);
   if (!plan.removeFinalizer || !options_.mayAct()) return {};
-  auto removed = setFinalizer(held, type, false);
+  auto removed = setFinalizers(held, type, plan);
   if (!removed) return removed;
   externals_.erase(held.object.meta.uid);
   options_.count(plan.isForced ? HeldOutcome::Forced : HeldOutcome::LetGo);
@@ -156,15 +154,20 @@ Answered<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceT
   return {};
 }
 
-Answered<void> HeldPolicies::setFinalizer(HeldObject& held, const kube::ResourceType& type,
-                                          bool isThere) const {
+Answered<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::ResourceType& type,
+                                           const HoldPlan& plan) const {
   std::vector<std::string> finalizers = held.object.meta.finalizers;
-  if (isThere)
-    finalizers.push_back(held.policy->hold->finalizer);
-  else
-    std::erase(finalizers, held.policy->hold->finalizer);
+  std::string released;
+  for (const std::string& one : plan.release) {
+    std::erase(finalizers, one);
+    released += (released.empty() ? "" : " and ") + one;
+  }
+  if (plan.addFinalizer) finalizers.push_back(held.policy->hold->finalizer);
+  if (plan.removeFinalizer) std::erase(finalizers, held.policy->hold->finalizer);
   const auto patched = client_.setFinalizers(type, held.object.meta, finalizers);
   if (!patched) return tl::unexpected(patched.error());
+  if (!plan.removeFinalizer && !released.empty())
+    options_.log(Level::Info, toString(held.object.key) + " is not held by " + released + " any more");
   return {};
 }
 

@@ -63,7 +63,8 @@ class HeldPolicies {
   Answered<void> carryOut(HeldObject& held, const kube::ResourceType& type, const protection::HoldPlan& plan);
   Answered<void> patchStatus(HeldObject& held, const kube::ResourceType& type,
                              const protection::HoldPlan& plan) const;
-  Answered<void> setFinalizer(HeldObject& held, const kube::ResourceType& type, bool isThere) const;
+  Answered<void> setFinalizers(const HeldObject& held, const kube::ResourceType& type,
+                               const protection::HoldPlan& plan) const;
   Answered<void> deleteChildren(const protection::HoldPlan& plan) const;
   void askExternal(const HeldObject& held, const std::string& word);
   void report(const HeldObject& held, const protection::HoldPlan& plan);

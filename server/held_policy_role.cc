@@ -41,8 +41,14 @@ HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> l
 WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
   WorkerOptions worker;
   worker.mayAct = std::move(leads);
-  worker.pass = [this] { return controller_.pass(steady_clock::now(), [this] { return worker_.goesOn(); }); };
-  worker.looksOn = [this] { controller_.forget(); };
+  worker.pass = [this]() -> std::optional<TimePoint> {
+    if (!look()) return std::nullopt;  // wake() comes each second
+    return controller_.pass(steady_clock::now(), [this] { return worker_.goesOn(); });
+  };
+  worker.looksOn = [this] {
+    look();
+    controller_.forget();
+  };
   return worker;
 }
 
@@ -94,11 +100,23 @@ void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
   worker_.wake();
 }
 
-void HeldPolicyRole::reconsider() {
-  std::set<kube::GroupResource> wanted = objects_.wanted();
-  wanted.insert(protection::deletionPolicyType());
-  watches_.follow(wanted);
-  worker_.wake();
+// Many policies may have changed at once: they are looked at together. Returns false while nothing may be
+// done.
+bool HeldPolicyRole::look() {
+  const bool isKnown = usePolicies();
+  watches_.follow(objects_.wanted());
+  return isKnown;
+}
+
+// Before all policies are known, one that is not known yet may hold what another one lets go. Returns false
+// then.
+bool HeldPolicyRole::usePolicies() {
+  if (!parts_.policies.isKnown()) return false;
+  std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
+  if (policies == used_) return true;
+  controller_.wake(objects_.setPolicies(policies->all(), parts_.policies.unclearFinalizers()));
+  used_ = std::move(policies);
+  return true;
 }
 
 TypeWatchesOptions HeldPolicyRole::watchesOptions() {
@@ -130,46 +148,17 @@ std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
 }
 
 client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
-  const bool isPolicies = type.type == protection::deletionPolicyType();
   client::Audience audience;
-  audience.upsert = [this, type, isPolicies](client::StreamedObject streamed) {
-    kube::Object object = client::toObject(std::move(streamed), type);
-    if (isPolicies)
-      toldOfPolicy(object);
-    else
-      changed(objects_.upsert(std::move(object)));
+  audience.upsert = [this, type](client::StreamedObject streamed) {
+    changed(objects_.upsert(client::toObject(std::move(streamed), type)));
   };
-  audience.remove = [this, type, isPolicies](const client::Removed& removed) {
-    if (isPolicies)
-      policyIsGone(removed.name);
-    else
-      changed(objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid));
+  audience.remove = [this, type](const client::Removed& removed) {
+    changed(objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid));
   };
-  audience.knowledge = [this, type, isPolicies](const client::Knowledge& knowledge) {
-    if (!isPolicies) changed(objects_.know(type.type, whyNotKnown(knowledge)));
+  audience.knowledge = [this, type](const client::Knowledge& knowledge) {
+    changed(objects_.know(type.type, whyNotKnown(knowledge)));
   };
   return audience;
-}
-
-// One that cannot be read leaves the former one in force: what it holds is not let go.
-void HeldPolicyRole::toldOfPolicy(const kube::Object& object) {
-  auto policy = protection::parsePolicy(object);
-  if (!policy)
-    return parts_.options.log(Level::Warning, "deletion policy " + object.key.name +
-                                                  " cannot be read: " + policy.error().front().message);
-  const kube::MutexLock lock(mutex_);
-  known_.insert_or_assign(object.key.name, std::move(*policy));
-  std::vector<protection::DeletionPolicy> all;
-  for (const auto& [name, one] : known_) all.push_back(one);
-  changed(objects_.setPolicies(all));
-}
-
-void HeldPolicyRole::policyIsGone(const std::string& name) {
-  const kube::MutexLock lock(mutex_);
-  known_.erase(name);
-  std::vector<protection::DeletionPolicy> all;
-  for (const auto& [other, one] : known_) all.push_back(one);
-  changed(objects_.setPolicies(all));
 }
 
 }  // namespace lastout::server

@@ -1,14 +1,12 @@
 // HeldPolicyRole: the part of the controller role that holds objects for policies (--hold-policies): it
-// follows the policies, what they hold and what depends on it, and settles that while this lastout leads.
+// follows what policies hold and what depends on it, and settles that while this lastout leads.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "client/watcher.h"
-#include "kube/locks.h"
 #include "protection/external_step.h"
 #include "server/held_objects.h"
 #include "server/held_policies.h"
@@ -32,8 +30,7 @@ class HeldPolicyRole {
   void start() { worker_.start(); }  // once
   void end() { worker_.end(); }      // nothing more is begun; waits for nothing
   void stop();                       // for good
-  // Time has passed, or types may have changed. To be called each second.
-  void reconsider();
+  // Time has passed, or policies or types may have changed. To be called each second, too.
   void wake() { worker_.wake(); }
 
  private:
@@ -44,8 +41,8 @@ class HeldPolicyRole {
   void toldOfUnserved(const kube::GroupResource& type);
   std::string whyUnserved(const kube::GroupResource& type) const;
   client::Audience audienceOf(const kube::ResourceType& type);
-  void toldOfPolicy(const kube::Object& object);
-  void policyIsGone(const std::string& name);
+  bool look();
+  bool usePolicies();
   void changed(const HeldObjects::Changed& objects);
 
   const SharedParts parts_;
@@ -57,8 +54,7 @@ class HeldPolicyRole {
   const ObjectClient client_;
   HeldPolicies policies_;
   Controller controller_;
-  kube::Mutex mutex_;
-  std::map<std::string, protection::DeletionPolicy> known_ LASTOUT_GUARDED_BY(mutex_);  // by name
+  std::shared_ptr<const PolicySet> used_;  // that objects_ goes by; of the worker's thread
   TypeWatches watches_;
 };
 

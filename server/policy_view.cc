@@ -50,9 +50,13 @@ void PolicyView::upsertPolicy(const kube::Object& object) {
   {
     const kube::WriterLock lock(mutex_);
     Understood& known = known_[object.key.name];
-    if (known.uid != object.meta.uid) known = {object.meta.uid, std::nullopt};
+    if (known.uid != object.meta.uid) known = {object.meta.uid, std::nullopt, {}};
     guardsAsBefore = !read && known.policy;
-    if (read) known.policy = std::move(*read);
+    known.unclear.clear();
+    if (read)
+      known.policy = std::move(*read);
+    else if (!known.policy)
+      protection::addOfDeletionPolicy(object.content, known.unclear);
     changed();
   }
   if (!read)
@@ -266,6 +270,15 @@ bool PolicyView::areNone() const {
 std::shared_ptr<const PolicySet> PolicyView::policies() const {
   const kube::ReaderLock lock(mutex_);
   return policies_;
+}
+
+protection::HoldFinalizers PolicyView::unclearFinalizers() const {
+  const kube::ReaderLock lock(mutex_);
+  protection::HoldFinalizers all;
+  for (const auto& [name, known] : known_)
+    for (const auto& [type, finalizers] : known.unclear)
+      all[type].insert(finalizers.begin(), finalizers.end());
+  return all;
 }
 
 tl::expected<const PolicyCluster*, std::string> PolicyView::clusterNamed(const std::string& name) const {

@@ -15,6 +15,7 @@
 #include "client/reflector.h"
 #include "kube/locks.h"
 #include "protection/fact_index.h"
+#include "protection/hold_finalizers.h"
 #include "protection/policy.h"
 #include "protection/policy_set.h"
 #include "server/live_view.h"
@@ -79,6 +80,8 @@ class PolicyView {
   bool mayHaveAny() const { return mayHaveAny_; }
   std::shared_ptr<const PolicySet> policies() const;
   bool areNone() const;  // as noPolicies() said last
+  // The finalizers of policies that never could be understood, and so are not among policies().
+  protection::HoldFinalizers unclearFinalizers() const;
   // Fails where lastout does not know a cluster by that name, with what to do.
   tl::expected<const PolicyCluster*, std::string> clusterNamed(const std::string& name) const;
   // Reads more at once; `read` must not keep anything of it.
@@ -92,6 +95,7 @@ class PolicyView {
   struct Understood {
     std::string uid;
     std::optional<protection::DeletionPolicy> policy;  // nullopt: it never could be understood
+    protection::HoldFinalizers unclear;                // of one that never could be
   };
 
   void changed() LASTOUT_REQUIRES(mutex_);

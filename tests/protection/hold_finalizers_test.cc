@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "kube/parse.h"
 #include "protection/cel.h"
 #include "tests/protection/policies.h"
@@ -80,6 +83,56 @@ TEST(HoldFinalizers, OfAPolicyThatDeniesNothingIsHeld) {
   ASSERT_EQ(made.size(), 2U);
   EXPECT_FALSE(addOfAdmissionPolicy(kube::fromJson(made.front()), finalizers));
   EXPECT_THAT(finalizers, IsEmpty());
+}
+
+// What is taken off an object, by the policies that there are and were. example.com/a and example.com/b are
+// finalizers of theirs on Secrets; of a policy that is not understood nobody knows what it selects.
+struct ReleaseRow {
+  const char* counts;  // the finalizer of the policy that counts for the object; empty: none does
+  std::vector<std::string> carried;
+  std::vector<std::string> unclear;
+  std::vector<std::string> released;
+};
+
+TEST(HoldFinalizers, WhatHoldsForNoPolicyAnyMoreIsReleased) {
+  const std::string a = "example.com/a";
+  const std::string b = "example.com/b";
+  const ReleaseRow rows[] = {
+      {"", {a}, {}, {a}},
+      {"", {a, "others.io/f", b}, {}, {a, b}},
+      {"", {"others.io/f", "orphan"}, {}, {}},
+      {"", {}, {}, {}},
+      {"example.com/a", {a}, {}, {}},
+      {"example.com/a", {b, a}, {}, {b}},
+      {"example.com/a", {b}, {}, {b}},
+      {"", {a, b}, {b}, {a}},
+      {"example.com/a", {a, b}, {b}, {}},
+      {"example.com/of-another-operator", {a, b}, {}, {a}},  // as the policy calls example.com/b
+  };
+  for (const ReleaseRow& row : rows) {
+    DeletionPolicy counts = policyOf(kHoldsTwoTypes);
+    counts.hold->finalizer = row.counts;
+    if (counts.hold->finalizer == "example.com/of-another-operator") counts.hold->finalizersOfOthers = {b};
+    KnownFinalizers known;
+    known.all[kHeldSecrets] = {a, b};
+    known.unclear[kHeldSecrets] = {row.unclear.begin(), row.unclear.end()};
+    kube::ObjectMeta meta;
+    meta.finalizers = row.carried;
+    const DeletionPolicy* const policy = row.counts[0] == 0 ? nullptr : &counts;
+    EXPECT_EQ(releasableFinalizers(known, policy, kHeldSecrets, meta), row.released) << &row - rows;
+    EXPECT_THAT(releasableFinalizers(known, policy, kHeldDatabases, meta), IsEmpty())
+        << "on other types they are not lastout's";
+  }
+}
+
+TEST(HoldFinalizers, APolicyThatDeniesHasNone) {
+  HoldFinalizers finalizers;
+  addOfPolicy(policyOf("  objects: [{resources: [{resource: secrets}]}]\n  when: [{label: a/b}]\n"),
+              finalizers);
+  EXPECT_THAT(finalizers, IsEmpty());
+  addOfPolicy(policyOf(kHoldsTwoTypes), finalizers);
+  EXPECT_THAT(finalizers, ElementsAre(Pair(kHeldSecrets, ElementsAre("example.com/held")),
+                                      Pair(kHeldDatabases, ElementsAre("example.com/held"))));
 }
 
 }  // namespace

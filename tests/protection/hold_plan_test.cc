@@ -426,6 +426,67 @@ TEST(HoldPlan, AnotherOperatorsFinalizerIsLeftToIt) {
   EXPECT_TRUE(planFor(deleted(forced(database))).removeFinalizer);
 }
 
+StoredObject withFinalizers(StoredObject object, const std::vector<std::string>& finalizers) {
+  object.content["metadata"]["finalizers"] = finalizers;
+  return object;
+}
+
+constexpr const char* kOwnFinalizer = "dbops.dbprovision.io/database";
+constexpr const char* kFormer = "example.com/former";
+
+// Which finalizers go, and which one comes, with another one on the object that holds it for no policy any
+// more.
+TEST(HoldPlan, AFormerFinalizerGoesOnceTheOwnOneHolds) {
+  HoldFacts facts;
+  facts.releasable = {kFormer};
+  const StoredObject both = withFinalizers(stored("Database", "db"), {kFormer, kOwnFinalizer});
+  const StoredObject former = withFinalizers(stored("Database", "db"), {kFormer});
+  for (const StoredObject& object : {both, deleted(both)}) {
+    const HoldPlan plan = planFor(object, facts);
+    EXPECT_THAT(plan.release, ElementsAre(kFormer));
+    EXPECT_FALSE(plan.addFinalizer || plan.removeFinalizer || plan.askExternal);
+  }
+  const HoldPlan exchanged = planFor(former, facts);
+  EXPECT_TRUE(exchanged.addFinalizer);
+  EXPECT_THAT(exchanged.release, ElementsAre(kFormer));
+}
+
+// It takes no finalizer any more: without the former one it would go, whatever protects it.
+TEST(HoldPlan, AFormerFinalizerHoldsWhatIsBeingDeletedInPlaceOfTheOwnOne) {
+  HoldFacts facts;
+  facts.releasable = {kFormer};
+  StoredObject database =
+      deleted(withFinalizers(stored("Database", "db", {{"deletionProtection", true}}), {kFormer}));
+  const HoldPlan held = planFor(database, facts);
+  expectHeld(held);
+  EXPECT_THAT(held.release, ::testing::IsEmpty());
+  expectReason(held, "Failed", "DeletionProtected");
+  database.content["spec"]["deletionProtection"] = false;
+  EXPECT_EQ(planFor(database, facts).askExternal, "Delete");
+  facts.external.state = ExternalStanding::State::Done;
+  const HoldPlan ended = planFor(database, facts);
+  EXPECT_TRUE(ended.removeFinalizer);
+  EXPECT_THAT(ended.release, ElementsAre(kFormer));
+}
+
+TEST(HoldPlan, AFormerFinalizerIsNotLeftToAnotherOperator) {
+  HoldFacts facts;
+  facts.releasable = {kFormer};
+  const StoredObject database = withFinalizers(stored("Database", "db", {{"deletionProtection", true}}),
+                                               {kFormer, "dbops.dbprovision.io/database-protection"});
+  EXPECT_THAT(planFor(database, facts).release, ElementsAre(kFormer));
+  expectHeld(planFor(deleted(database), facts));
+  EXPECT_THAT(planFor(deleted(database), facts).release, ::testing::IsEmpty());
+}
+
+TEST(HoldPlan, WithoutAPolicyNothingHolds) {
+  HoldFacts facts;
+  facts.releasable = {kFormer, kOwnFinalizer};
+  const HoldPlan plan = planRelease(facts);
+  EXPECT_THAT(plan.release, ElementsAre(kFormer, kOwnFinalizer));
+  EXPECT_FALSE(plan.askExternal || plan.removeFinalizer);
+}
+
 TEST(HoldPlan, APausedObjectIsLeftAsItIs) {
   StoredObject database = deleted(stored("Database", "db"));
   database.annotate("dbops.dbprovision.io/pause-reconcile", "true");

@@ -1,7 +1,7 @@
 // Held objects as dialogues (dialogues/held-*.txt): watches tell, passes are made, and what is patched, told
 // and let go follows. Beside the steps of a scripted cluster:
 //
-//   policies FILE          the policies of that file
+//   policies FILE          the policies of that file, or without it those below, as YAML
 //   no policies            they are taken back
 //   watch lists KIND       all objects of the kind are known: those below, as YAML
 //   database succeeds|fails|is unreachable
@@ -41,7 +41,7 @@ class HeldDialogue : public testing::ScriptedCluster {
 
  private:
   void addSteps();
-  std::string policies(const std::string& file);
+  std::string policies(const std::string& file, const std::string& below);
   HeldPoliciesOptions options();
   ControllerOptions heldOptions();
 
@@ -76,8 +76,8 @@ ControllerOptions HeldDialogue::heldOptions() {
   return options;
 }
 
-std::string HeldDialogue::policies(const std::string& file) {
-  const auto text = kube::readFile(file);
+std::string HeldDialogue::policies(const std::string& file, const std::string& below) {
+  const auto text = file.empty() ? below : kube::readFile(file);
   if (!text) stop(toString(text.error()));
   auto read = protection::parsePolicies(*text, file);
   if (!read) return testing::lines(read.error());
@@ -93,7 +93,7 @@ std::string HeldDialogue::alsoDone() {
 }
 
 void HeldDialogue::addSteps() {
-  commands_["policies"] = [this](const auto&, auto& rest) { return policies(wordOf(rest)); };
+  commands_["policies"] = [this](const auto& step, auto& rest) { return policies(wordOf(rest), step.text); };
   commands_["no"] = [this](const auto&, auto&) {
     controller_.wake(objects_.setPolicies({}));
     return "";
