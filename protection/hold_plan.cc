@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "kube/quoting.h"
@@ -55,6 +56,8 @@ class Planner {
   void planCascade(std::vector<std::string> frozen, const std::string& hash);
   void planExternal();
   std::optional<Confirmation> endOfCascade() const;
+  std::string badWord(std::string_view word) const;
+  std::string whyForced() const;
   void letGo();
   void endHold();
   void show(const std::string& phase, const std::string& reason, const std::string& message,
@@ -187,9 +190,7 @@ void Planner::planExternal() {
   const std::string word(hold_.external->of(meta_, *facts_.content));
   if (std::ranges::find(hold_.external->allowed, word) == hold_.external->allowed.end()) {
     if (isForced_) return letGo();
-    std::string message =
-        "Deletion blocked: the deletion policy is " + kube::inQuotes(word) + ", not one of ";
-    return planBlocked(kBadWord, message += namedFirst(hold_.external->allowed));
+    return planBlocked(kBadWord, "Deletion blocked: " + badWord(word));
   }
   const int64_t retryAt = external.failedAt + hold_.retryAfter.count();
   if (external.state == State::Failed && isForced_) return letGo();
@@ -205,6 +206,18 @@ void Planner::planExternal() {
     show(hold_.status.deleting, hold_.status.deleting, "External deletion by deletion policy " + word,
          endOfCascade());
   plan_.askExternal = word;
+}
+
+std::string Planner::badWord(std::string_view word) const {
+  return "the deletion policy is " + kube::inQuotes(std::string(word)) + ", not one of " +
+         namedFirst(hold_.external->allowed);
+}
+
+std::string Planner::whyForced() const {
+  if (facts_.protectedBy) return "Deleted by force though protected: " + *facts_.protectedBy;
+  if (facts_.external.state == ExternalStanding::State::Failed)
+    return "Deleted by force though external deletion did not succeed: " + facts_.external.problem;
+  return "Deleted by force without external deletion: " + badWord(hold_.external->of(meta_, *facts_.content));
 }
 
 // A cascade ends with the number of children that remain: none.
@@ -228,10 +241,7 @@ void Planner::letGo() {
                                  (hold_.external && facts_.external.state != ExternalStanding::State::Done));
   if (plan_.isForced) {
     isNews_ = true;
-    tell(true, kForced,
-         facts_.protectedBy
-             ? "Deleted by force though protected: " + *facts_.protectedBy
-             : "Deleted by force though external deletion did not succeed: " + facts_.external.problem);
+    tell(true, kForced, whyForced());
   }
 }
 

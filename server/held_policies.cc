@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "kube/quoting.h"
 #include "protection/evaluate.h"
 #include "server/lack_of_right.h"
 
@@ -16,7 +17,23 @@ using protection::HoldPlan;
 constexpr int kMostPlans = 3;  // of one look: the external step is one, its result another
 // What has changed meanwhile is told by a watch; it is looked at again should that be late.
 constexpr std::chrono::milliseconds kAfterConflict{1'000};
-constexpr size_t kMostExternals = 10'000;  // whose results are remembered
+constexpr size_t kMostExternals = 10'000;                  // objects whose results are remembered
+constexpr const char* kStatusRejected = "StatusRejected";  // the reason of an Event
+constexpr size_t kLongestRefusal = 500;                    // bytes of what the API server says
+
+// The API server will not take it next time, either: the schema of the type does not allow it, or it is too
+// long.
+bool isUnacceptable(const NotDone& refusal) {
+  return refusal.code == 400 || refusal.code == 413 || refusal.code == 422;
+}
+
+// The patch as it is each time that it is planned.
+std::string withoutTimes(nlohmann::json patch) {
+  const auto status = patch.find("status");
+  if (status == patch.end() || !status->contains("conditions")) return patch.dump();
+  for (nlohmann::json& condition : (*status)["conditions"]) condition.erase("lastTransitionTime");
+  return patch.dump();
+}
 
 // A plan that ends something rests on what is true now, not on what a watch has told.
 bool endsSomething(const HoldPlan& plan) {
@@ -122,11 +139,16 @@ Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType
   if (!options_.mayAct()) return {};
   if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer))
     return setFinalizers(held, type, plan);
+  bool isNews = true;
   if (!plan.statusPatch.is_null()) {
     auto patched = patchStatus(held, type, plan);
-    if (!patched) return patched;
+    if (!patched && !isUnacceptable(patched.error())) return patched;
+    if (patched)
+      rejected_.erase(held.object.meta.uid);
+    else
+      isNews = noteRejected(held, plan, patched.error());
   }
-  report(held, plan);
+  if (isNews || plan.removeFinalizer) report(held, plan);
   if (plan.deleteItself) {
     const auto deleted = client_.remove(type, held.object.key, held.object.meta.uid);
     if (!deleted) return tl::unexpected(deleted.error());
@@ -138,6 +160,7 @@ Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType
   auto removed = setFinalizers(held, type, plan);
   if (!removed) return removed;
   externals_.erase(held.object.meta.uid);
+  rejected_.erase(held.object.meta.uid);
   options_.count(plan.isForced ? HeldOutcome::Forced : HeldOutcome::LetGo);
   options_.log(plan.isForced ? Level::Warning : Level::Info,
                toString(held.object.key) + " is let go" + (plan.isForced ? ", by force" : ""));
@@ -152,6 +175,24 @@ Answered<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceT
   if (!patched) return tl::unexpected(patched.error());
   if (*patched) held.object.meta = std::move((*patched)->meta);
   return {};
+}
+
+// Nobody is served by an object that stays since it cannot say why. Returns false if the same status was
+// rejected before.
+bool HeldPolicies::noteRejected(const HeldObject& held, const HoldPlan& plan, const NotDone& refusal) {
+  const kube::Object& object = held.object;
+  if (rejected_.size() >= kMostExternals) rejected_.clear();  // they are told once more
+  std::string status = withoutTimes(plan.statusPatch);
+  std::string& former = rejected_[object.meta.uid];
+  if (former == status) return false;
+  former = std::move(status);
+  const std::string message = "Its status cannot say how its deletion stands, which goes on: " +
+                              kube::atMost(refusal.why, kLongestRefusal) +
+                              "; let spec.hold.status of DeletionPolicy " + held.policy->meta.name +
+                              " have fields and phases that the type's schema allows";
+  options_.tell(object, {true, kStatusRejected, message});
+  options_.log(Level::Warning, toString(object.key) + ": " + message);
+  return true;
 }
 
 Answered<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::ResourceType& type,

@@ -25,7 +25,7 @@ enum class HeldOutcome : uint8_t {
   Pending,    // a user has to confirm that its children go
   Cascading,  // its children are deleted
   LetGo,      // its finalizer was taken off
-  Forced,     // likewise, and nothing but force let it go
+  Forced,     // its finalizer was taken off, which force alone allowed
 };
 std::string_view toString(HeldOutcome outcome);  // "blocked"
 
@@ -66,6 +66,7 @@ class HeldPolicies {
   Answered<void> setFinalizers(const HeldObject& held, const kube::ResourceType& type,
                                const protection::HoldPlan& plan) const;
   Answered<void> deleteChildren(const protection::HoldPlan& plan) const;
+  bool noteRejected(const HeldObject& held, const protection::HoldPlan& plan, const NotDone& refusal);
   void askExternal(const HeldObject& held, const std::string& word);
   void report(const HeldObject& held, const protection::HoldPlan& plan);
 
@@ -74,6 +75,7 @@ class HeldPolicies {
   protection::ExternalStep& external_;
   const HeldPoliciesOptions options_;
   std::map<std::string, protection::ExternalStanding> externals_;  // by the object's uid
+  std::map<std::string, std::string> rejected_;  // by the object's uid: the status that was rejected last
 };
 
 }  // namespace lastout::server

@@ -413,6 +413,16 @@ TEST(HoldPlan, ForceLetsGoAfterAnExternalFailure) {
   EXPECT_THAT(plan.events.at(0).message, HasSubstr("it cannot be reached"));
 }
 
+TEST(HoldPlan, ForceLetsGoAfterAWordThatNobodyKnowsAndSaysSo) {
+  const HoldPlan plan = planFor(deleted(forced(stored("Database", "db", {{"deletionPolicy", "Drop"}}))));
+  EXPECT_TRUE(plan.removeFinalizer);
+  EXPECT_FALSE(plan.askExternal);
+  ASSERT_THAT(plan.events, SizeIs(1));
+  EXPECT_EQ(plan.events[0].message,
+            "Deleted by force without external deletion: the deletion policy is \"Drop\", not one of Delete, "
+            "Retain, Snapshot");
+}
+
 TEST(HoldPlan, AnotherOperatorsFinalizerIsLeftToIt) {
   StoredObject database = stored("Database", "db", {{"deletionProtection", true}});
   database.content["metadata"]["finalizers"] = {"dbops.dbprovision.io/database-protection"};
