@@ -27,13 +27,6 @@ std::string remaining(size_t count, size_t ofAll) {
          " remain";
 }
 
-std::vector<std::string> namesOf(const std::vector<HeldChild>& children) {
-  std::vector<std::string> names;
-  names.reserve(children.size());
-  for (const HeldChild& child : children) names.push_back(toString(child));
-  return names;
-}
-
 std::string namedFirst(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + names[i];
@@ -56,6 +49,10 @@ class Planner {
   void planCascade(std::vector<std::string> frozen, const std::string& hash);
   void planExternal();
   std::optional<Confirmation> endOfCascade() const;
+  std::string nameOf(const HeldChild& child) const {
+    return childName(policy_, facts_.key.namespaceName, child);
+  }
+  std::vector<std::string> childNames() const;
   std::string badWord(std::string_view word) const;
   std::string whyForced() const;
   void letGo();
@@ -75,6 +72,13 @@ class Planner {
   bool isNewReason_ = false;  // as is another reason
   HoldPlan plan_;
 };
+
+std::vector<std::string> Planner::childNames() const {
+  std::vector<std::string> names;
+  names.reserve(facts_.children.size());
+  for (const HeldChild& child : facts_.children) names.push_back(nameOf(child));
+  return names;
+}
 
 HoldPlan Planner::plan() {
   const bool carriesOwn = kube::hasFinalizer(meta_, hold_.finalizer);
@@ -135,9 +139,9 @@ void Planner::planDeletion() {
                        "Deletion blocked: its children cannot be listed: " + *facts_.childrenUnknown);
   if (!facts_.children.empty() && cascades()) return planChildren();
   if (!facts_.children.empty())
-    return planBlocked(hold_.words.hasChildren, "Deletion blocked by " +
-                                                    childResources(facts_.children.size()) + ": " +
-                                                    namedFirst(namesOf(facts_.children)));
+    return planBlocked(
+        hold_.words.hasChildren,
+        "Deletion blocked by " + childResources(facts_.children.size()) + ": " + namedFirst(childNames()));
   planExternal();
 }
 
@@ -150,7 +154,7 @@ void Planner::planBlocked(const std::string& reason, const std::string& message)
 // A confirmation counts for the children of which it has the hash. Once given, it counts for those that are
 // left of them, and no longer when there is another one.
 void Planner::planChildren() {
-  const std::vector<std::string> names = namesOf(facts_.children);
+  const std::vector<std::string> names = childNames();
   const std::string hash = confirmationHash(names);
   const auto annotation = meta_.annotations.find(hold_.confirmAnnotation);
   const std::string given = annotation == meta_.annotations.end() ? "" : annotation->second;
@@ -173,7 +177,7 @@ void Planner::planCascade(std::vector<std::string> frozen, const std::string& ha
   std::string message = remaining(facts_.children.size(), frozen.size());
   for (const HeldChild& child : facts_.children) {
     if (!child.terminates) plan_.deleteChildren.push_back(child);
-    if (!child.obstacle.empty()) message += "; " + toString(child) + " stays: " + child.obstacle;
+    if (!child.obstacle.empty()) message += "; " + nameOf(child) + " stays: " + child.obstacle;
   }
   const auto count = static_cast<int64_t>(facts_.children.size());
   show(hold_.status.deleting, hold_.words.isCascading, message,
@@ -272,7 +276,19 @@ std::string Planner::filled(const std::string& text, const std::string& reason) 
 
 }  // namespace
 
-std::string toString(const HeldChild& child) { return child.kind + "/" + child.key.name; }
+std::string childName(const DeletionPolicy& policy, std::string_view namespaceName, const HeldChild& child) {
+  const kube::GroupResource& type = child.key.type;
+  const auto isLike = [&](const ChildrenTest& test) {
+    return test.type.resource == type.resource && test.type.group != type.group;
+  };
+  std::string name = child.kind;
+  if (std::ranges::any_of(policy.when,
+                          [&](const Case& one) { return std::ranges::any_of(one.children, isLike); }))
+    name += "." + type.group;
+  const std::string& space = child.key.namespaceName;
+  if (!space.empty() && space != namespaceName) name += "/" + space;
+  return name + "/" + child.key.name;
+}
 
 HoldPlan planHold(const DeletionPolicy& policy, const HoldFacts& facts) {
   return Planner(policy, facts).plan();

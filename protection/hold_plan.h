@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/object.h"
@@ -23,7 +24,11 @@ struct HeldChild {
   bool terminates = false;
   std::string obstacle;  // why it does not go; empty: nobody knows
 };
-std::string toString(const HeldChild& child);  // "DatabaseUser/reader"
+// Returns how the status and messages name the child of an object in `namespaceName` that the policy holds:
+// "DatabaseUser/reader"; in another namespace "DatabaseUser/infra/reader". A child with the resource name of
+// a type of another group that the policy asks for has the group behind its kind. So no two children of an
+// object have one name.
+std::string childName(const DeletionPolicy& policy, std::string_view namespaceName, const HeldChild& child);
 
 // How the external step stands.
 struct ExternalStanding {

@@ -16,7 +16,7 @@ namespace lastout::protection {
 struct Confirmation {
   bool required = false;  // false: it was given
   std::string hash;
-  std::vector<std::string> children;  // "Kind/Name"; as they were when it was given
+  std::vector<std::string> children;  // as childName() names them; as they were when it was given
   int64_t remainingCount = 0;         // how many of them are there still
   std::string message;
   friend bool operator==(const Confirmation&, const Confirmation&) = default;

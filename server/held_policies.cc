@@ -222,7 +222,7 @@ Answered<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
     const auto deleted = client_.remove(*type, child.key, child.uid);
     if (!deleted && !isConflict(deleted.error()) && all)
       all = tl::unexpected(
-          NotDone{deleted.error().code, toString(child) + " cannot be deleted: " + deleted.error().why});
+          NotDone{deleted.error().code, toString(child.key) + " cannot be deleted: " + deleted.error().why});
   }
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "kube/parse.h"
 #include "kube/value.h"
@@ -81,17 +82,17 @@ json StoredObject::confirmation() const {
   return content.value(json::json_pointer("/status/deletionConfirmation"), json());
 }
 
-StoredObject stored(std::string_view kind, std::string_view name, json spec) {
+StoredObject stored(std::string_view kind, std::string_view name, json spec, std::string_view namespaceName) {
   const Dbops& one = kindOf(kind);
   StoredObject made;
   made.kind = kind;
-  made.key = {dbopsType(one.resource), "shop", std::string(name)};
+  made.key = {dbopsType(one.resource), std::string(namespaceName), std::string(name)};
   made.content = {{"apiVersion", "dbops.dbprovision.io/v1alpha1"},
                   {"kind", kind},
                   {"metadata",
                    {{"name", name},
-                    {"namespace", "shop"},
-                    {"uid", std::string(kind) + "-" + std::string(name)},
+                    {"namespace", namespaceName},
+                    {"uid", std::string(kind) + "-" + std::string(namespaceName) + "-" + std::string(name)},
                     {"annotations", json::object()},
                     {"finalizers", {"dbops.dbprovision.io/" + std::string(one.finalizer)}}}},
                   {"spec", std::move(spec)},
@@ -100,7 +101,10 @@ StoredObject stored(std::string_view kind, std::string_view name, json spec) {
 }
 
 HoldPlan planFor(const StoredObject& object, HoldFacts facts) {
-  const DeletionPolicy& policy = dbopsPolicy(kindOf(object.kind).policy);
+  return planFor(dbopsPolicy(kindOf(object.kind).policy), object, std::move(facts));
+}
+
+HoldPlan planFor(const DeletionPolicy& policy, const StoredObject& object, HoldFacts facts) {
   const kube::ObjectMeta meta = object.meta();
   const kube::Value content = kube::fromJson(object.content);
   Request request;
@@ -116,10 +120,10 @@ HoldPlan planFor(const StoredObject& object, HoldFacts facts) {
   return planHold(policy, facts);
 }
 
-HeldChild childOf(std::string_view kind, std::string_view name) {
-  return {{dbopsType(kindOf(kind).resource), "shop", std::string(name)},
+HeldChild childOf(std::string_view kind, std::string_view name, std::string_view namespaceName) {
+  return {{dbopsType(kindOf(kind).resource), std::string(namespaceName), std::string(name)},
           std::string(kind),
-          std::string(kind) + "-" + std::string(name),
+          std::string(kind) + "-" + std::string(namespaceName) + "-" + std::string(name),
           false,
           {}};
 }

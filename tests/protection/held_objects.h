@@ -32,13 +32,14 @@ struct StoredObject {
 };
 
 StoredObject stored(std::string_view kind, std::string_view name,
-                    nlohmann::json spec = nlohmann::json::object());
+                    nlohmann::json spec = nlohmann::json::object(), std::string_view namespaceName = "shop");
 
 // The plan for the object with these facts beside its own: `facts` has what others are.
 HoldPlan planFor(const StoredObject& object, HoldFacts facts = {});
+HoldPlan planFor(const DeletionPolicy& policy, const StoredObject& object, HoldFacts facts);
 
 // A child of that kind and name.
-HeldChild childOf(std::string_view kind, std::string_view name);
+HeldChild childOf(std::string_view kind, std::string_view name, std::string_view namespaceName = "shop");
 
 inline constexpr const char* kForceDelete = "dbops.dbprovision.io/force-delete";
 inline constexpr const char* kConfirm = "dbops.dbprovision.io/confirm-force-delete";

@@ -1,4 +1,5 @@
-// Random histories of a DatabaseInstance and its children: what must hold of the plans, whatever happens.
+// Random histories of a DatabaseInstance, its children in two namespaces and its policy, of which the
+// finalizer changes: what must hold of the plans, whatever happens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "protection/hold_finalizers.h"
 #include "protection/hold_status.h"
 #include "tests/protection/held_objects.h"
 #include "tests/support/seed.h"
@@ -21,20 +23,33 @@ using nlohmann::json;
 
 constexpr const char* kDeletionTime = "2026-11-01T10:00:00Z";
 constexpr const char* kChildKinds[] = {"Database", "DatabaseUser", "DatabaseRole"};
+constexpr const char* kSpaces[] = {"shop", "infra"};
+const std::vector<std::string> kHeldBy{"dbops.dbprovision.io/instance", "example.com/b", "example.com/c"};
 constexpr int kHistorySteps = 120;
 constexpr int kHistories = 300;
 
 // An instance, its children, and those that carry plans out, one action at a time and at any time.
 class HeldWorld {
  public:
-  explicit HeldWorld(uint32_t seed) : random_(seed) { instance_ = stored("DatabaseInstance", "pg"); }
+  explicit HeldWorld(uint32_t seed) : random_(seed) {
+    instance_ = stored("DatabaseInstance", "pg");
+    known_.all[instance_->key.type].insert(policy_.hold->finalizer);
+  }
 
   bool isThere() const { return instance_.has_value(); }
   size_t children() const { return children_.size(); }
+  // What stays on the instance though the policy has another finalizer by now, which holds it.
+  std::vector<std::string> formerAtRest() {
+    for (int i = 0; i < 2; ++i) pass(100);
+    const bool isHeld = instance_ && instance_->carries(policy_.hold->finalizer);
+    return isHeld ? facts().releasable : std::vector<std::string>();
+  }
   const std::vector<std::string>& faults() const { return faults_; }
 
   void step() {
-    switch (pick(12)) {
+    switch (pick(14)) {
+      case 7:
+        return renameFinalizer();
       case 0:
         return addChild();
       case 1:
@@ -70,6 +85,13 @@ class HeldWorld {
   }
 
  private:
+  using Child = std::string;  // its whole key
+  static Child identity(const HeldChild& child) { return toString(child.key); }
+
+  void renameFinalizer() {
+    policy_.hold->finalizer = kHeldBy[pick(kHeldBy.size())];
+    known_.all[dbopsType("databaseinstances")].insert(policy_.hold->finalizer);
+  }
   size_t pick(size_t of) { return random_() % of; }
 
   void onInstance(const std::function<void(StoredObject&)>& change) {
@@ -77,8 +99,9 @@ class HeldWorld {
   }
   void addChild() {
     if (children_.size() >= 4) return;
-    StoredObject child = stored(kChildKinds[pick(3)], "c" + std::to_string(pick(5)));
-    children_.try_emplace(child.kind + "/" + child.key.name, child);
+    StoredObject child =
+        stored(kChildKinds[pick(3)], "c" + std::to_string(pick(3)), json::object(), kSpaces[pick(2)]);
+    children_.try_emplace(toString(child.key), child);
   }
   void removeChild() {
     if (!children_.empty()) children_.erase(std::next(children_.begin(), long(pick(children_.size()))));
@@ -94,17 +117,20 @@ class HeldWorld {
   std::string anyHash() {
     if (pick(4) == 0) return "a1b2c3d4";
     std::vector<std::string> names;
-    for (const auto& [name, child] : children_)
-      if (pick(5) != 0) names.push_back(name);
+    for (const HeldChild& child : facts().children)
+      if (pick(5) != 0) names.push_back(nameOf(child));
     return confirmationHash(names);
   }
+  std::string nameOf(const HeldChild& child) const { return childName(policy_, "shop", child); }
 
   HoldFacts facts() const {
     HoldFacts facts;
     for (const auto& [name, child] : children_) {
-      facts.children.push_back(childOf(child.kind, child.key.name));
+      facts.children.push_back(childOf(child.kind, child.key.name, child.key.namespaceName));
       facts.children.back().terminates = child.terminates();
     }
+    if (instance_)
+      facts.releasable = releasableFinalizers(known_, &policy_, instance_->key.type, instance_->meta());
     return facts;
   }
 
@@ -112,7 +138,7 @@ class HeldWorld {
   void pass(size_t actions) {
     if (instance_) {
       const HoldFacts now = facts();
-      const HoldPlan plan = planFor(*instance_, now);
+      const HoldPlan plan = planFor(policy_, *instance_, now);
       check(plan, now);
       apply(plan, actions);
     }
@@ -126,6 +152,10 @@ class HeldWorld {
 
   void apply(const HoldPlan& plan, size_t actions) {
     const auto goesOn = [&] { return actions-- > 0; };
+    if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer)) {
+      if (goesOn()) setFinalizers(plan);
+      return;
+    }
     if (!plan.statusPatch.is_null()) {
       if (!goesOn()) return;
       instance_->content.merge_patch(plan.statusPatch);
@@ -137,10 +167,25 @@ class HeldWorld {
     for (const HeldChild& child : plan.deleteChildren) {
       if (actions == 0) return;
       --actions;
-      const auto found = children_.find(toString(child));
+      const auto found = children_.find(identity(child));
       if (found != children_.end()) found->second.content["metadata"]["deletionTimestamp"] = kDeletionTime;
     }
-    if (plan.removeFinalizer && actions > 0) instance_.reset();
+    if (plan.removeFinalizer && actions > 0) setFinalizers(plan);
+  }
+
+  std::vector<std::string> finalizersAfter(const HoldPlan& plan) const {
+    std::vector<std::string> left = instance_->meta().finalizers;
+    for (const std::string& one : plan.release) std::erase(left, one);
+    if (plan.removeFinalizer) std::erase(left, policy_.hold->finalizer);
+    if (plan.addFinalizer) left.push_back(policy_.hold->finalizer);
+    return left;
+  }
+  // As API servers do: one that terminates takes no more, and is gone without any.
+  void setFinalizers(const HoldPlan& plan) {
+    const std::vector<std::string> left = finalizersAfter(plan);
+    if (plan.addFinalizer && instance_->terminates()) fault("a finalizer for what is being deleted");
+    instance_->content["metadata"]["finalizers"] = left;
+    if (left.empty() && instance_->terminates()) instance_.reset();
   }
 
   void check(const HoldPlan& plan, const HoldFacts& now) {
@@ -148,14 +193,19 @@ class HeldWorld {
     const bool isForced = metadata["annotations"].value(kForceDelete, "") == "true";
     const bool isProtected = instance_->content["spec"].value("deletionProtection", false);
     std::vector<std::string> names;
-    for (const HeldChild& child : now.children) names.push_back(toString(child));
-    std::set<std::string> set(names.begin(), names.end());
-    if (plan.removeFinalizer && !instance_->terminates()) fault("it goes though nobody deleted it");
-    if (plan.removeFinalizer && isProtected && !isForced) fault("it goes though it is protected");
-    if (plan.removeFinalizer && !names.empty()) fault("it goes though children are there");
+    std::set<Child> set;
+    for (const HeldChild& child : now.children) {
+      names.push_back(nameOf(child));
+      set.insert(identity(child));
+    }
+    const bool isLetGo = finalizersAfter(plan).empty();
+    if (isLetGo && !instance_->terminates()) fault("it goes though nobody deleted it");
+    if (isLetGo && isProtected && !isForced) fault("it goes though it is protected");
+    if (isLetGo && !names.empty()) fault("it goes though children are there");
     if (!plan.deleteChildren.empty()) {
       if (!isForced) fault("children go without force");
-      if (!isConfirmed(metadata["annotations"].value(kConfirm, ""), set)) fault("children go unconfirmed");
+      if (!isConfirmed(metadata["annotations"].value(kConfirm, ""), names, set))
+        fault("children go unconfirmed");
     }
     const std::string hash = confirmationHash(names);
     const auto [known, isNew] = hashes_.try_emplace(hash, set);
@@ -163,8 +213,9 @@ class HeldWorld {
   }
 
   // The annotation is the hash of these children, or of more, to which it was once shown or given.
-  bool isConfirmed(const std::string& given, const std::set<std::string>& there) const {
-    if (given == confirmationHash({there.begin(), there.end()})) return true;
+  bool isConfirmed(const std::string& given, const std::vector<std::string>& names,
+                   const std::set<Child>& there) const {
+    if (given == confirmationHash(names)) return true;
     const auto found = hashes_.find(given);
     return found != hashes_.end() && std::ranges::includes(found->second, there);
   }
@@ -172,9 +223,11 @@ class HeldWorld {
   void fault(const std::string& what) { faults_.push_back(what + ": " + instance_->content.dump()); }
 
   std::mt19937 random_;
+  DeletionPolicy policy_ = dbopsPolicy("dbops-instances");
+  KnownFinalizers known_;
   std::optional<StoredObject> instance_;
-  std::map<std::string, StoredObject> children_;
-  std::map<std::string, std::set<std::string>> hashes_;
+  std::map<Child, StoredObject> children_;
+  std::map<std::string, std::set<Child>> hashes_;
   std::vector<std::string> faults_;
 };
 
@@ -186,6 +239,7 @@ TEST(HoldHistories, NeitherLoseWhatIsProtectedNorGetStuck) {
     HeldWorld world(seed + static_cast<uint32_t>(history));
     for (int step = 0; step < kHistorySteps && world.isThere(); ++step) world.step();
     ended += world.isThere() ? 0 : 1;
+    EXPECT_THAT(world.formerAtRest(), ::testing::IsEmpty()) << "history " << history;
     world.settle();
     EXPECT_FALSE(world.isThere()) << "history " << history << ", " << world.children() << " children left";
     ASSERT_THAT(world.faults(), ::testing::IsEmpty()) << "history " << history;

@@ -201,6 +201,32 @@ TEST(HoldPlan, AWrongHashBlocksAndTheRightOneStays) {
   EXPECT_EQ(instance.confirmation()["hash"], "69504e18");
 }
 
+// Each is named as the document does where that says which it is.
+TEST(HoldPlan, NoTwoChildrenHaveOneName) {
+  const DeletionPolicy& policy = dbopsPolicy("dbops-instances");
+  EXPECT_EQ(childName(policy, "shop", childOf("Database", "x")), "Database/x");
+  EXPECT_EQ(childName(policy, "shop", childOf("Database", "x", "infra")), "Database/infra/x");
+  EXPECT_EQ(childName(policy, "", childOf("Database", "x")), "Database/shop/x") << "the parent is in none";
+  EXPECT_EQ(childName(policy, "shop", childOf("Database", "x", "")), "Database/x") << "the child is in none";
+  DeletionPolicy alike = policy;
+  ChildrenTest other = alike.when.back().children.front();
+  other.type = {"others.example.com", "databases"};
+  alike.when.back().children.push_back(other);
+  HeldChild child = childOf("Database", "x");
+  EXPECT_EQ(childName(alike, "shop", child), "Database.dbops.dbprovision.io/x");
+  child.key.type = other.type;
+  EXPECT_EQ(childName(alike, "shop", child), "Database.others.example.com/x");
+  EXPECT_EQ(childName(alike, "shop", childOf("DatabaseRole", "x")), "DatabaseRole/x");
+}
+
+TEST(HoldPlan, AnotherChildOfTheSameKindAndNameAsksAgain) {
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.content.merge_patch(planFor(instance, with({childOf("Database", "x")})).statusPatch);
+  instance.annotate(kConfirm, instance.confirmation()["hash"]);
+  EXPECT_THAT(planFor(instance, with({childOf("Database", "x")})).deleteChildren, SizeIs(1));
+  expectHeld(planFor(instance, with({childOf("Database", "x", "infra")})));
+}
+
 TEST(HoldPlan, AnOutdatedHashBlocks) {
   StoredObject instance = forced(stored("DatabaseInstance", "pg"));
   instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
@@ -233,8 +259,8 @@ TEST(HoldPlan, AConfirmedCascadeDeletesTheParentAndEachChild) {
   EXPECT_TRUE(plan.deleteItself);
   EXPECT_FALSE(plan.removeFinalizer);
   ASSERT_THAT(plan.deleteChildren, SizeIs(2));
-  EXPECT_EQ(toString(plan.deleteChildren[0]), "Database/myapp-database");
-  EXPECT_EQ(toString(plan.deleteChildren[1]), "DatabaseRole/readonly-role");
+  EXPECT_EQ(plan.deleteChildren[0].key.name, "myapp-database");
+  EXPECT_EQ(plan.deleteChildren[1].key.name, "readonly-role");
   expectReason(plan, "Deleting", "CascadeDeleting");
   EXPECT_EQ(plan.statusPatch["status"]["deletionConfirmation"]["required"], false);
 }
