@@ -1,7 +1,6 @@
 #include "server/held_policies.h"
 
 #include <array>
-#include <set>
 #include <utility>
 
 #include "kube/quoting.h"
@@ -40,10 +39,12 @@ bool endsSomething(const HoldPlan& plan) {
   return plan.deleteItself || !plan.deleteChildren.empty() || plan.askExternal || plan.removeFinalizer;
 }
 
-std::set<kube::GroupResource> childTypes(const protection::DeletionPolicy& policy) {
-  std::set<kube::GroupResource> types;
+// The types of children, and whether there may be some in other namespaces than the object's.
+std::map<kube::GroupResource, bool> typesOfChildren(const protection::DeletionPolicy& policy) {
+  std::map<kube::GroupResource, bool> types;
   for (const protection::Case& one : policy.when)
-    for (const protection::ChildrenTest& test : one.children) types.insert(test.type);
+    for (const protection::ChildrenTest& test : one.children)
+      types[test.type] = types[test.type] || test.namespaceName;
   return types;
 }
 
@@ -78,7 +79,7 @@ HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const k
   if (!held) return {};
   HoldPlan plan = planFor(*held);
   if (wasWritten || endsSomething(plan)) {
-    auto read = readAgain(key, type, plan.askExternal || plan.removeFinalizer);
+    auto read = readAgain(key, type, plan.askExternal || plan.removeFinalizer || plan.deleteItself);
     if (!read) return {{withHoldGrant(read.error().why), {}}, false};
     if (!*read) return {};
     held = std::move(*read);
@@ -113,8 +114,8 @@ HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
   return planHold(*held.policy, facts);
 }
 
-// nullopt: it is gone, or is another one. Children are listed where the object lies: to list all namespaces
-// for each object of thousands would cost more than it is worth. Those elsewhere are as watches tell.
+// nullopt: it is gone, or is another one. Children are listed wherever they may lie, once for each step that
+// cannot be taken back: a watch may be late by any time.
 Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
                                                             const kube::ResourceType& type,
                                                             bool withChildren) const {
@@ -124,10 +125,10 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
   std::optional<HeldObject> held = objects_.find(kube::Object(**object));
   if (!held || !held->policy || !withChildren) return held;
   std::vector<kube::Object> listed;
-  for (const kube::GroupResource& childType : childTypes(*held->policy)) {
+  for (const auto& [childType, mayBeElsewhere] : typesOfChildren(*held->policy)) {
     const auto served = options_.findType(childType);
     if (!served) continue;  // HeldObjects knows whether there can be any
-    auto children = client_.list(*served, key.namespaceName, client::Content::Whole);
+    auto children = client_.list(*served, mayBeElsewhere ? "" : key.namespaceName, client::Content::Whole);
     if (!children) return tl::unexpected(children.error());
     std::move(children->begin(), children->end(), std::back_inserter(listed));
   }

@@ -10,11 +10,15 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "kube/parse.h"
 #include "tests/server/scripted_cluster.h"
 #include "tests/support/manifests.h"
+#include "tests/support/seed.h"
 #include "tests/support/stop.h"
 
 namespace lastout::server {
@@ -114,6 +118,185 @@ void HeldDialogue::addSteps() {
     const Json* object = api_.find(pathOf(wordOf(rest)));
     return object == nullptr ? std::string("gone\n") : object->value("status", Json()).dump(2) + "\n";
   };
+}
+
+// Random dialogues: Databases, the DatabaseGrants in two namespaces that refer to them, two policies that
+// come, change and go, and watches that are late. What must hold is told by what the API server has.
+class HeldHistory : public HeldDialogue {
+ public:
+  explicit HeldHistory(uint32_t seed) : random_(seed) {
+    play("watch lists Database", database("d0", "gold") + "---\n" + database("d1", "silver"));
+    play("watch lists DatabaseGrant");
+  }
+
+  const std::string& faults() const { return faults_; }
+
+  void step() {
+    switch (pick(11)) {
+      case 0:
+        return changePolicy();
+      case 1:
+        return onDatabase("label ", pick(2) == 0 ? " tier=gold" : " tier=silver");
+      case 2:
+        return onDatabase("patch ", pick(2) == 0 ? R"( {"spec": {"deletionProtection": true}})"
+                                                 : R"( {"spec": {"deletionProtection": false}})");
+      case 3:
+        return pick(3) == 0 ? onDatabase("DELETE ", "") : void();
+      case 4:
+        return onDatabase("annotate ", pick(2) == 0 ? " example.com/force=true" : " example.com/force");
+      case 5:
+      case 6:
+        return changeGrant(kSpaces[pick(2)], "g" + std::to_string(pick(2)));
+      case 7:
+        return play("unseen");
+      case 8:
+        return play("watch tells");
+      default:
+        return pass();
+    }
+  }
+
+  // All is told, nothing blocks any more: what is being deleted goes, and the rest has the finalizer of the
+  // policy that counts for it alone.
+  void settle() {
+    play("watch tells");
+    rest();
+    for (const std::string& name : there())
+      if (!isTerminating(name)) expectItsFinalizerAlone(name);
+    for (const std::string& name : there()) {
+      play("patch Database/" + name + R"( {"spec": {"deletionProtection": false}})");
+      play("annotate Database/" + name + " example.com/force");
+    }
+    for (const char* space : kSpaces)
+      for (const char* grant : {"g0", "g1"}) removeGrant(space, grant);
+    rest();
+    for (const std::string& name : there()) {
+      if (isTerminating(name)) fault(name + " stays");
+      expectItsFinalizerAlone(name);
+    }
+  }
+
+ private:
+  struct Policy {
+    std::string finalizer;
+    std::string space;  // empty: all
+    std::string tier;   // empty: all
+  };
+  static constexpr const char* kSpaces[] = {"default", "infra"};
+
+  size_t pick(size_t of) { return random_() % of; }
+  void fault(const std::string& what) { faults_ += what + "\n" + played_; }
+  void play(const std::string& command, const std::string& text = {}) {
+    played_ += command + "\n" + text;
+    played_ += answer({command, text, {}, false, 0});
+  }
+  void rest() {
+    for (int i = 0; i < 4; ++i) {
+      play("wait 10");
+      pass();
+    }
+  }
+
+  static std::string database(const std::string& name, const std::string& tier) {
+    return "apiVersion: dbops.dbprovision.io/v1alpha1\nkind: Database\nmetadata: {name: " + name +
+           ", labels: {tier: " + tier + "}}\nspec: {}\n";
+  }
+  const Json* stored(const std::string& name) const { return api_.find(pathOf("Database/" + name)); }
+  bool isTerminating(const std::string& name) const {
+    return (*stored(name))["metadata"].contains("deletionTimestamp");
+  }
+  std::vector<std::string> there() const {
+    std::vector<std::string> names;
+    for (const char* name : {"d0", "d1"})
+      if (stored(name) != nullptr) names.emplace_back(name);
+    return names;
+  }
+  void onDatabase(const std::string& command, const std::string& change) {
+    const std::vector<std::string> names = there();
+    if (!names.empty()) play(command + "Database/" + names[pick(names.size())] + change);
+  }
+  void removeGrant(const std::string& space, const std::string& name) {
+    const std::string grant = "DatabaseGrant/" + space + "/" + name;
+    if (api_.find(pathOf(grant)) != nullptr) play("DELETE " + grant);
+  }
+  void changeGrant(const std::string& space, const std::string& name) {
+    removeGrant(space, name);
+    if (pick(3) == 0) return;
+    play("apply", "apiVersion: dbops.dbprovision.io/v1alpha1\nkind: DatabaseGrant\nmetadata: {name: " + name +
+                      ", namespace: " + space + "}\nspec: {databaseRef: {name: d" + std::to_string(pick(2)) +
+                      ", namespace: default}}\n");
+  }
+  bool hasGrants(const std::string& name) const {
+    for (const char* space : kSpaces)
+      for (const char* grant : {"g0", "g1"})
+        if (const Json* found = api_.find(pathOf(std::string("DatabaseGrant/") + space + "/" + grant)))
+          if ((*found)["spec"]["databaseRef"]["name"] == name) return true;
+    return false;
+  }
+
+  void changePolicy() {
+    const std::string name = pick(2) == 0 ? "a" : "b";
+    if (pick(4) == 0)
+      known_.erase(name);
+    else
+      known_[name] = {"example.com/" + std::to_string(pick(3)), pick(3) == 0 ? kSpaces[pick(2)] : "",
+                      pick(3) == 0 ? "gold" : ""};
+    if (known_.empty()) return play("no policies");
+    std::string text;
+    for (const auto& [called, policy] : known_)
+      text += "---\napiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: " + called +
+              "}\nspec:\n  objects:\n  - resources: [{group: dbops.dbprovision.io, resource: databases}]\n" +
+              (policy.space.empty() ? "" : "    namespaces: [" + policy.space + "]\n") +
+              (policy.tier.empty() ? "" : "    labelSelector: {matchLabels: {tier: " + policy.tier + "}}\n") +
+              "  when:\n  - {field: {path: spec.deletionProtection}}\n  - children: [{group: "
+              "dbops.dbprovision.io, resource: databasegrants, field: spec.databaseRef.name, namespaceField: "
+              "spec.databaseRef.namespace}]\n  enforcement: Hold\n  hold: {finalizer: " +
+              policy.finalizer + ", force: {annotation: example.com/force}}\n";
+    play("policies", text);
+  }
+  // The policy that counts for the Database; nullptr: none does.
+  const Policy* countsFor(const Json& stored) const {
+    for (const auto& [name, policy] : known_)
+      if (policy.space != "infra" &&
+          (policy.tier.empty() || stored["metadata"]["labels"]["tier"] == policy.tier))
+        return &policy;
+    return nullptr;
+  }
+
+  void pass() {
+    std::map<std::string, Json> before;
+    for (const std::string& name : there()) before[name] = *stored(name);
+    play("pass");
+    for (const auto& [name, was] : before) {
+      if (stored(name) != nullptr || countsFor(was) == nullptr) continue;
+      if (hasGrants(name)) fault(name + " went though DatabaseGrants refer to it");
+      if (was["spec"].value("deletionProtection", false) &&
+          !was["metadata"].value("annotations", Json::object()).contains("example.com/force"))
+        fault(name + " went though it is protected");
+    }
+  }
+  void expectItsFinalizerAlone(const std::string& name) {
+    const Policy* const counts = countsFor(*stored(name));
+    const Json wanted = counts == nullptr ? Json::array() : Json{counts->finalizer};
+    if ((*stored(name))["metadata"].value("finalizers", Json::array()) != wanted)
+      fault(name + " has other finalizers than " + wanted.dump() + ": " + stored(name)->dump());
+  }
+
+  std::mt19937 random_;
+  std::map<std::string, Policy> known_;
+  std::string played_;
+  std::string faults_;
+};
+
+TEST(HeldHistories, LoseNothingThatIsHeldAndKeepNothingElse) {
+  const uint32_t seed = testing::seed();
+  SCOPED_TRACE(testing::howToRepeat(seed));
+  for (uint32_t history = 0; history < 150; ++history) {
+    HeldHistory world(seed + history);
+    for (int step = 0; step < 60; ++step) world.step();
+    world.settle();
+    ASSERT_EQ(world.faults(), "") << "history " << history;
+  }
 }
 
 class HeldDialogues : public ::testing::TestWithParam<std::string> {};

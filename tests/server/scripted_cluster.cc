@@ -44,6 +44,9 @@ kube::ResourceType ScriptedCluster::typeOf(const std::string& kind) const {
 std::string ScriptedCluster::pathOf(const std::string& object) const {
   const size_t slash = object.find('/');
   const kube::ResourceType type = typeOf(object.substr(0, slash));
+  const size_t second = object.find('/', slash + 1);
+  if (second != std::string::npos)
+    return client::objectPath(type, object.substr(slash + 1, second - slash - 1), object.substr(second + 1));
   return client::objectPath(type, type.namespaced ? "default" : "", object.substr(slash + 1));
 }
 
@@ -68,11 +71,14 @@ void ScriptedCluster::store(const std::string& text) {
   for (const kube::Object& object : objects(text, types_)) {
     Json content(kube::toJson(object.content));
     if (!object.key.namespaceName.empty()) content["metadata"]["namespace"] = object.key.namespaceName;
-    content["metadata"]["uid"] = object.kind + "-" + object.key.name;
+    const bool isElsewhere = !object.key.namespaceName.empty() && object.key.namespaceName != "default";
+    const std::string uid =
+        object.kind + (isElsewhere ? "-" + object.key.namespaceName : "") + "-" + object.key.name;
+    content["metadata"]["uid"] = uid;
     const std::string path =
         client::objectPath(*types_.find(object.key.type), object.key.namespaceName, object.key.name);
     keys_[path] = object.key;
-    uids_[path] = object.kind + "-" + object.key.name;
+    uids_[path] = uid;
     api_.put(path, content);
   }
   tell();

@@ -56,7 +56,8 @@ class ScriptedCluster {
 
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;
   kube::ResourceType typeOf(const std::string& kind) const;
-  std::string pathOf(const std::string& object) const;  // "Database/shop" lies in the namespace "default"
+  // "Database/shop" lies in the namespace "default", "Database/infra/shop" in another one.
+  std::string pathOf(const std::string& object) const;
   void store(const std::string& text);
   void tell();
   void tellOfAll();  // as a watch that lists again
