@@ -14,9 +14,24 @@ using Json = nlohmann::ordered_json;
 using Kind = AdmissionPolicyAction::Kind;
 using Key = std::pair<bool, std::string>;  // it is a binding, and its name
 
-std::string annotatedFinalizer(const Json& object) {
+std::string annotated(const Json& object, std::string_view annotation) {
   const auto annotations = Json::json_pointer("/metadata/annotations");
-  return object.value(annotations / std::string(kHoldFinalizerAnnotation), std::string());
+  return object.value(annotations / std::string(annotation), std::string());
+}
+
+bool nameSameFinalizers(const Json& one, const Json& other) {
+  return annotated(one, kHoldFinalizerAnnotation) == annotated(other, kHoldFinalizerAnnotation) &&
+         annotated(one, kFormerFinalizersAnnotation) == annotated(other, kFormerFinalizersAnnotation);
+}
+
+// Objects may have what the policy held by before it was changed.
+void keepFormerFinalizers(const Json& standing, Json& wanted) {
+  if (annotated(standing, kHoldFinalizerAnnotation).empty() &&
+      annotated(standing, kFormerFinalizersAnnotation).empty())
+    return;
+  std::string former = formerFinalizers(kube::fromJson(standing), kube::fromJson(wanted));
+  if (!former.empty())
+    wanted["metadata"]["annotations"][std::string(kFormerFinalizersAnnotation)] = std::move(former);
 }
 
 // The spec without what API servers fill in: selectors that select everything.
@@ -58,8 +73,9 @@ std::vector<AdmissionPolicyAction> planAdmissionPolicies(
           {Kind::Delete, one.isBinding, one.name, policyOfMade(one.name), {{"metadata", identity}}});
       continue;
     }
+    keepFormerFinalizers(one.object, want->second);
     if (declared(want->second) != declared(one.object) || labelled(want->second) != labelled(one.object) ||
-        annotatedFinalizer(want->second) != annotatedFinalizer(one.object)) {
+        !nameSameFinalizers(want->second, one.object)) {
       Json object = want->second;
       object["metadata"].update(identity);
       writes.push_back({Kind::Replace, one.isBinding, one.name, policyOfMade(one.name), std::move(object)});

@@ -16,6 +16,14 @@ namespace lastout::protection {
 
 // On the ValidatingAdmissionPolicies of a policy that holds: its finalizer.
 inline constexpr std::string_view kHoldFinalizerAnnotation = "lastout.dev/hold-finalizer";
+// Beside it: by which finalizers the policy held objects of which types before it was changed, as
+// "secrets:example.com/held,databases.example.com:example.com/held".
+inline constexpr std::string_view kFormerFinalizersAnnotation = "lastout.dev/former-hold-finalizers";
+inline constexpr size_t kMostFormerFinalizers = 100;  // that are kept of one policy
+
+// The domains of finalizers that lastout never takes off for a policy: those of Kubernetes, and its own.
+// Returns the one of this finalizer; empty: it is none of them.
+std::string_view reservedDomainOf(std::string_view finalizer);
 
 using HoldFinalizers = std::map<kube::GroupResource, std::set<std::string>>;
 
@@ -39,8 +47,12 @@ std::vector<std::string> releasableFinalizers(const KnownFinalizers& known, cons
 // accepts.
 void addOfDeletionPolicy(const kube::Value& policy, HoldFinalizers& finalizers);
 
-// Adds the types and the finalizer that a ValidatingAdmissionPolicy names. Returns false if it has no such
+// Adds the types and the finalizers that a ValidatingAdmissionPolicy names. Returns false if it has no such
 // annotation.
 bool addOfAdmissionPolicy(const kube::Value& policy, HoldFinalizers& finalizers);
+
+// Returns kFormerFinalizersAnnotation for the ValidatingAdmissionPolicy that is to stand in the place of the
+// other: all that this one names and the new one does not. Empty: there is none.
+std::string formerFinalizers(const kube::Value& standing, const kube::Value& wanted);
 
 }  // namespace lastout::protection

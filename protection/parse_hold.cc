@@ -4,6 +4,7 @@
 
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "protection/hold_finalizers.h"
 #include "protection/read_parts.h"
 
 namespace lastout::protection {
@@ -21,13 +22,10 @@ std::string finalizer(Fields& fields, std::string_view key, const std::string& t
 
 // A policy must not have lastout take away what Kubernetes, or lastout by another rule, holds an object with.
 void refuseForeign(Fields& fields, const std::string& finalizer) {
-  const std::string domain = finalizer.substr(0, finalizer.find('/'));
-  for (const std::string_view reserved : {"kubernetes.io", "k8s.io", "lastout.dev"}) {
-    const std::string below = "." + std::string(reserved);
-    if (domain == reserved || domain.ends_with(below))
-      fields.fail("finalizer", fields.pathOf("finalizer") + " must be of a domain of yours, not of " +
-                                   std::string(reserved) + ": " + kube::inQuotes(finalizer));
-  }
+  const std::string_view reserved = reservedDomainOf(finalizer);
+  if (!reserved.empty())
+    fields.fail("finalizer", fields.pathOf("finalizer") + " must be of a domain of yours, not of " +
+                                 std::string(reserved) + ": " + kube::inQuotes(finalizer));
 }
 
 std::string annotationKey(Fields& fields, std::string_view key) {

@@ -68,6 +68,15 @@ HeldObjects::Changed HeldObjects::setPolicies(const std::vector<DeletionPolicy>&
   return changed;
 }
 
+HeldObjects::Changed HeldObjects::knowFormer(const protection::HoldFinalizers& former) {
+  const kube::WriterLock lock(mutex_);
+  bool isNews = false;
+  for (const auto& [type, finalizers] : former)
+    for (const std::string& finalizer : finalizers)
+      isNews = finalizers_.all[type].insert(finalizer).second || isNews;
+  return isNews ? allLocked() : Changed();
+}
+
 std::set<kube::GroupResource> HeldObjects::wanted() const {
   const kube::ReaderLock lock(mutex_);
   std::set<kube::GroupResource> types;

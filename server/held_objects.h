@@ -43,6 +43,8 @@ class HeldObjects {
   // there and cannot be understood.
   Changed setPolicies(const std::vector<protection::DeletionPolicy>& policies,
                       protection::HoldFinalizers unclear = {});
+  // Finalizers of policies that were there before lastout was told of any.
+  Changed knowFormer(const protection::HoldFinalizers& former);
   // The types that have to be known as a whole, each object with its content: those that are held, and those
   // of children.
   std::set<kube::GroupResource> wanted() const;

@@ -1,13 +1,19 @@
 #include "server/held_policy_role.h"
 
+#include <set>
 #include <utility>
 
 #include "admission/decide.h"
+#include "protection/cel.h"
+#include "protection/hold_finalizers.h"
 
 namespace lastout::server {
 namespace {
 
 using std::chrono::steady_clock;
+
+// They tell by which finalizers policies held objects while another lastout ran.
+const kube::GroupResource kAdmissionPolicyType{"admissionregistration.k8s.io", "validatingadmissionpolicies"};
 
 // Why not all objects of a type are known; empty: they are.
 std::string whyNotKnown(const client::Knowledge& knowledge) {
@@ -104,7 +110,9 @@ void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
 // done.
 bool HeldPolicyRole::look() {
   const bool isKnown = usePolicies();
-  watches_.follow(objects_.wanted());
+  std::set<kube::GroupResource> wanted = objects_.wanted();
+  wanted.insert(kAdmissionPolicyType);
+  watches_.follow(wanted);
   return isKnown;
 }
 
@@ -131,6 +139,7 @@ TypeWatchesOptions HeldPolicyRole::watchesOptions() {
 }
 
 void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
+  if (type == kAdmissionPolicyType) return;
   const std::string why = whyUnserved(type);
   changed(why.empty() ? objects_.forget(type) : objects_.know(type, why));
 }
@@ -148,6 +157,7 @@ std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
 }
 
 client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
+  if (type.type == kAdmissionPolicyType) return audienceOfAdmissionPolicies();
   client::Audience audience;
   audience.upsert = [this, type](client::StreamedObject streamed) {
     changed(objects_.upsert(client::toObject(std::move(streamed), type)));
@@ -158,6 +168,19 @@ client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
   audience.knowledge = [this, type](const client::Knowledge& knowledge) {
     changed(objects_.know(type.type, whyNotKnown(knowledge)));
   };
+  return audience;
+}
+
+client::Audience HeldPolicyRole::audienceOfAdmissionPolicies() {
+  client::Audience audience;
+  audience.upsert = [this](const client::StreamedObject& streamed) {
+    if (protection::policyOfMade(streamed.meta.name).empty()) return;
+    protection::HoldFinalizers former;
+    protection::addOfAdmissionPolicy(streamed.content, former);
+    changed(objects_.knowFormer(former));
+  };
+  audience.remove = [](const client::Removed& /*removed*/) {};
+  audience.knowledge = [](const client::Knowledge& /*knowledge*/) {};
   return audience;
 }
 

@@ -41,6 +41,7 @@ class HeldPolicyRole {
   void toldOfUnserved(const kube::GroupResource& type);
   std::string whyUnserved(const kube::GroupResource& type) const;
   client::Audience audienceOf(const kube::ResourceType& type);
+  client::Audience audienceOfAdmissionPolicies();
   bool look();
   bool usePolicies();
   void changed(const HeldObjects::Changed& objects);

@@ -5,10 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "kube/value.h"
 #include "protection/cel.h"
+#include "protection/hold_finalizers.h"
 #include "tests/protection/policies.h"
 
 namespace lastout::protection {
@@ -72,6 +75,60 @@ TEST(AdmissionPlan, PutsBackTheFinalizerOfAHoldingPolicy) {
   const auto actions = planAdmissionPolicies(policies, standing);
   ASSERT_THAT(wordsOf(actions), ElementsAre("replace policy lastout-force-p of p"));
   EXPECT_EQ(actions[0].object["metadata"]["annotations"]["lastout.dev/hold-finalizer"], "example.com/held");
+}
+
+std::string holdingSecretsAnd(const std::string& resource, const std::string& hold) {
+  return "  objects: [{resources: [{resource: secrets}, {resource: " + resource +
+         "}]}]\n  when: [{label: example.com/protect}]\n" + hold;
+}
+std::string heldBy(const std::string& finalizer) {
+  return "  enforcement: Hold\n  hold: {finalizer: " + finalizer +
+         ", finalizersOfOthers: [example.com/operator], force: {annotation: example.com/force}}\n";
+}
+HoldFinalizers namedIn(const std::vector<StandingAdmissionPolicy>& standing) {
+  HoldFinalizers named;
+  for (const StandingAdmissionPolicy& one : standing) addOfAdmissionPolicy(kube::fromJson(one.object), named);
+  return named;
+}
+// What stands once that is done.
+std::vector<StandingAdmissionPolicy> after(const std::vector<StandingAdmissionPolicy>& standing,
+                                           const std::vector<DeletionPolicy>& policies) {
+  std::vector<StandingAdmissionPolicy> now;
+  const auto actions = planAdmissionPolicies(policies, standing);
+  for (const StandingAdmissionPolicy& one : standing) {
+    const auto isOf = [&](const AdmissionPolicyAction& action) {
+      return action.name == one.name && action.isBinding == one.isBinding;
+    };
+    const auto action = std::ranges::find_if(actions, isOf);
+    if (action == actions.end())
+      now.push_back(one);
+    else if (action->kind != AdmissionPolicyAction::Kind::Delete)
+      now.push_back({one.isBinding, one.name, "uid-1", "8", action->object});
+  }
+  return now;
+}
+
+// Whoever uninstalls lastout finds what objects may have from before the policy was changed.
+TEST(AdmissionPlan, KeepsTheFinalizersThatAPolicyHadOnItsTypes) {
+  const kube::GroupResource secrets{"", "secrets"};
+  const kube::GroupResource maps{"", "configmaps"};
+  const kube::GroupResource pods{"", "pods"};
+  auto standing = standingOf({policyOf(holdingSecretsAnd("configmaps", heldBy("example.com/a")))});
+  const std::vector<DeletionPolicy> renamed{policyOf(holdingSecretsAnd("pods", heldBy("example.com/b")))};
+  standing = after(standing, renamed);
+  const HoldFinalizers both{
+      {secrets, {"example.com/a", "example.com/b"}}, {maps, {"example.com/a"}}, {pods, {"example.com/b"}}};
+  EXPECT_EQ(namedIn(standing), both);
+  EXPECT_THAT(wordsOf(planAdmissionPolicies(renamed, standing)), IsEmpty());
+  standing = after(standing, {policyOf(holdingSecretsAnd("pods", heldBy("example.com/a")))});
+  EXPECT_EQ(namedIn(standing), (HoldFinalizers{{secrets, {"example.com/a", "example.com/b"}},
+                                               {maps, {"example.com/a"}},
+                                               {pods, {"example.com/a", "example.com/b"}}}));
+  standing = after(standing, {policyOf(holdingSecretsAnd("pods", ""))});
+  EXPECT_EQ(namedIn(standing), (HoldFinalizers{{secrets, {"example.com/a", "example.com/b"}},
+                                               {maps, {"example.com/a"}},
+                                               {pods, {"example.com/a", "example.com/b"}}}))
+      << "it denies by now";
 }
 
 TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {

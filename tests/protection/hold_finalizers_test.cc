@@ -76,6 +76,23 @@ TEST(HoldFinalizers, WhatWasMadeOfAPolicyNamesThemToo) {
                                       Pair(kHeldDatabases, ElementsAre("example.com/held"))));
 }
 
+// Whoever may write such an object must not make lastout take off what it never sets.
+TEST(HoldFinalizers, WhatCannotHaveHeldIsNoFormerFinalizer) {
+  HoldFinalizers finalizers;
+  const nlohmann::json made{
+      {"metadata",
+       {{"annotations",
+         {{"lastout.dev/hold-finalizer", "kubernetes.io/pvc-protection"},
+          {"lastout.dev/former-hold-finalizers",
+           "persistentvolumeclaims:kubernetes.io/pvc-protection,,:,secrets,secrets:orphan,*:example.com/a,"
+           "pods/status:example.com/a,deployments.apps:example.com/a,x.*:example.com/a"}}}}},
+      {"spec",
+       {{"matchConstraints", {{"resourceRules", {{{"apiGroups", {""}}, {"resources", {"secrets"}}}}}}}}}};
+  EXPECT_TRUE(addOfAdmissionPolicy(kube::fromJson(made), finalizers));
+  EXPECT_THAT(finalizers,
+              ElementsAre(Pair(kube::GroupResource{"apps", "deployments"}, ElementsAre("example.com/a"))));
+}
+
 TEST(HoldFinalizers, OfAPolicyThatDeniesNothingIsHeld) {
   HoldFinalizers finalizers;
   const auto made = admissionPoliciesOf(

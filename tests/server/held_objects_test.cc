@@ -17,6 +17,7 @@ namespace {
 
 using protection::DeletionPolicy;
 using protection::policyOf;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const std::string kHeldKinds = protection::definitionText("example.com", "servers", "Server", false) +
@@ -126,6 +127,38 @@ TEST(HeldObjects, HaveTheirDependentsAsChildren) {
   const auto children = objects.find(parent.key)->children;
   ASSERT_EQ(children.size(), 1U);
   EXPECT_EQ(children.front().key.name, "of-u");
+}
+
+TEST(HeldObjects, OfAPolicyThatWentWhileNoLastoutRanAreReleased) {
+  protection::ToldIndex told(kHeldKinds);
+  HeldObjects objects;
+  const kube::Object database = heldObject(
+      told, "kind: Database\nmetadata: {name: d, namespace: shop, finalizers: [example.com/held]}");
+  objects.upsert(database);
+  EXPECT_THAT(objects.all(), IsEmpty());
+  EXPECT_THAT(objects.knowFormer({{database.key.type, {"example.com/held"}}}), ElementsAre(database.key));
+  EXPECT_THAT(objects.wanted(), ElementsAre(database.key.type));
+  const auto held = objects.find(database.key);
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->policy, nullptr);
+  EXPECT_THAT(held->releasable, ElementsAre("example.com/held"));
+  EXPECT_THAT(objects.knowFormer({{database.key.type, {"example.com/held"}}}), IsEmpty());
+}
+
+// Nobody can say which objects a policy holds that is not understood.
+TEST(HeldObjects, OfAPolicyThatIsNotUnderstoodAreLeftAlone) {
+  protection::ToldIndex told(kHeldKinds);
+  HeldObjects objects;
+  const kube::Object database = heldObject(
+      told, "kind: Database\nmetadata: {name: d, namespace: shop, finalizers: [example.com/held]}");
+  objects.upsert(database);
+  const DeletionPolicy policy = policyOf(holding("databases", kTenants));
+  EXPECT_THAT(objects.setPolicies({policy}), ElementsAre(database.key));
+  objects.setPolicies({}, {{database.key.type, {"example.com/held"}}});
+  EXPECT_THAT(objects.all(), IsEmpty());
+  EXPECT_FALSE(objects.find(database.key));
+  objects.setPolicies({});
+  EXPECT_THAT(objects.all(), ElementsAre(database.key));
 }
 
 }  // namespace

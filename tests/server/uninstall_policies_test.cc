@@ -184,6 +184,21 @@ TEST_F(UninstallPoliciesTest, FinalizersOfAPolicyThatIsGoneAreFound) {
   expectNothingOfPoliciesHoldsOrDenies();
 }
 
+TEST_F(UninstallPoliciesTest, AFinalizerThatAPolicyHadBeforeItWasChangedIsFound) {
+  install();
+  createMap("held", {{"finalizers", {"example.com/held", "others.io/f"}}});
+  std::string renamed = kHoldsMaps;
+  renamed.replace(renamed.find("example.com/held"), std::string("example.com/held").size(),
+                  "example.com/new");
+  apply("holds", renamed);
+  patch(kMadePolicies + "/lastout-force-holds",
+        {{"metadata",
+          {{"annotations", {{"lastout.dev/former-hold-finalizers", "configmaps:example.com/held"}}}}}});
+  EXPECT_TRUE(run());
+  EXPECT_EQ(finalizersOf(kDefaultMaps + "/held"), Json({"others.io/f"}));
+  EXPECT_THAT(get(kMadePolicies)["items"], IsEmpty());
+}
+
 // Of another type, or another finalizer, nobody has said that it is lastout's.
 TEST_F(UninstallPoliciesTest, WhatNoPolicyNamesIsLeft) {
   installWithPolicies();
