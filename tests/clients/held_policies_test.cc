@@ -282,6 +282,73 @@ TEST_F(Held, WithoutLastoutWhatIsHeldStays) {
   waitUntilGone("database production-db");
 }
 
+TEST_F(Held, WhatAPolicyHoldsNoMoreIsFree) {
+  begin();
+  create(databaseIn("default"));
+  const std::string policy = "deletionpolicy dbops-databases --type=json -p ";
+  const std::string finalizers = "kubectl get database production-db -o jsonpath='{.metadata.finalizers}'";
+  kubectl("patch " + policy +
+          R"('[{"op": "replace", "path": "/spec/hold/finalizer", "value": "example.com/renamed"}]')");
+  waitUntil("test \"$(" + finalizers + ")\" = '[\"example.com/renamed\"]'");
+  waitUntil(
+      "kubectl get validatingadmissionpolicy lastout-force-dbops-databases -o yaml | grep -q "
+      "'former-hold-finalizers: databases.dbops.dbprovision.io:dbops.dbprovision.io/database$'");
+  kubectl("delete database production-db --wait=false");
+  waitForPhase("database/production-db", "Failed");
+  kubectl("patch " + policy +
+          R"('[{"op": "replace", "path": "/spec/hold/finalizer", "value": "example.com/again"}]')");
+  kubectl("patch database production-db --type=merge -p '{\"spec\":{\"deletionProtection\":false}}'");
+  waitUntilGone("database production-db");
+
+  create(databaseIn("default", "other-db"));
+  kubectl("delete database other-db --wait=false");
+  waitForPhase("database/other-db", "Failed");
+  kubectl("patch " + policy +
+          R"('[{"op": "add", "path": "/spec/objects/0/namespaces", "value": ["elsewhere"]}]')");
+  waitUntilGone("database other-db");
+}
+
+TEST_F(Held, AStatusThatTheTypeDoesNotAllowKeepsNothing) {
+  start();
+  write("crd.yaml", R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: caches.example.com}
+spec:
+  group: example.com
+  names: {plural: caches, singular: cache, kind: Cache, listKind: CacheList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, properties: {phase: {type: string, enum: [Ready, Failed]}}}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: caches}
+spec:
+  objects: [{resources: [{group: example.com, resource: caches}]}]
+  when: [{field: {path: spec.keep}}]
+  enforcement: Hold
+  hold: {finalizer: example.com/cache, external: {default: Delete}}
+)");
+  kubectl("apply -f $FOLDER/crd.yaml");
+  serve({"--hold-policies"});
+  write("cache.yaml", "apiVersion: example.com/v1\nkind: Cache\nmetadata: {name: c}\nspec: {keep: false}\n");
+  waitUntil("kubectl apply -f $FOLDER/cache.yaml");
+  waitUntil("kubectl get cache c -o yaml | grep -q example.com/cache");
+  kubectl("delete cache c --wait=false");
+  waitUntilGone("cache c");
+  waitUntil("kubectl get events --field-selector reason=StatusRejected | grep -q cache/c");
+}
+
 TEST_F(Held, ForceLetsGoWhatCannotBeDeletedOutside) {
   begin({"--external-step", "Fail"});
   create(R"(
