@@ -445,8 +445,8 @@ TEST(HoldPlan, ForceLetsGoAfterAWordThatNobodyKnowsAndSaysSo) {
   EXPECT_FALSE(plan.askExternal);
   ASSERT_THAT(plan.events, SizeIs(1));
   EXPECT_EQ(plan.events[0].message,
-            "Deleted by force without external deletion: the deletion policy is \"Drop\", not one of Delete, "
-            "Retain, Snapshot");
+            "Deleted by force without external deletion: the deletion policy is \"Drop\", not one of Retain, "
+            "Delete, Snapshot");
 }
 
 TEST(HoldPlan, AnotherOperatorsFinalizerIsLeftToIt) {
