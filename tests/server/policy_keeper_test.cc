@@ -53,7 +53,6 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     options.mode = mode;
     options.mayWrite = [this] { return leads_.load(); };
     options.webhookAsks = [this](const std::string& /*policy*/) { return asks_.load(); };
-    options.areNone = [this] { return areNone_.load(); };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(seconds_.load())); };
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level, const std::string&) {};
@@ -66,10 +65,6 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   }
   void askTheWebhook(bool asks) {
     asks_ = asks;
-    keeper_->reconsider();
-  }
-  void tellThatThereAreNone() {
-    areNone_ = true;
     keeper_->reconsider();
   }
   void end() { keeper_->withdraw(); }
@@ -98,7 +93,6 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
 
   std::atomic<bool> leads_{true};
   std::atomic<bool> asks_{false};
-  std::atomic<bool> areNone_{false};
   std::atomic<int64_t> seconds_{1'000'000};
   std::unique_ptr<PolicyKeeper> keeper_;
 };
@@ -199,6 +193,7 @@ TEST_F(PolicyKeeperTest, NothingStandsInTheApiServerOnceItAsksTheWebhookAboutAll
   askTheWebhook(true);
   waitUntil([&] { return !isThere(kMadePolicy); });
   EXPECT_EQ(deny(), "");
+  waitForCondition("Enforced", "False Spreading");
   pass(protection::kInForceAfter);
   waitForCondition("Enforced", "True Enforced");
 }
@@ -219,19 +214,6 @@ TEST_F(PolicyKeeperTest, WhatLostItsLabelIsLastoutsAllTheSame) {
   remove(kKeptPolicies + "/p");
   lead(true);
   waitUntil([&] { return !isThere(kMadePolicy) && !isThere(kMadeBinding); });
-}
-
-// It went while no lastout ran.
-TEST_F(PolicyKeeperTest, WithoutTheirCrdThereAreNoPolicies) {
-  create(kKeptPolicies, policyFor("example.com/a"));
-  keep();
-  waitUntil([&] { return isThere(kMadeBinding); });
-  lead(false);
-  remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/deletionpolicies.lastout.dev");
-  lead(true);
-  tellThatThereAreNone();
-  waitUntil([&] { return !isThere(kMadePolicy) && !isThere(kMadeBinding); });
-  EXPECT_EQ(deny(), "");
 }
 
 TEST_F(PolicyKeeperTest, ANewLeaderTakesWhatIsEnforcedForEnforced) {
