@@ -1,5 +1,6 @@
 #include "protection/force_guard.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -14,6 +15,8 @@ namespace {
 using GuardJson = nlohmann::ordered_json;
 
 constexpr const char* kCreates = "request.operation == 'CREATE'";
+// Empty for a cluster-scoped object, whose children can be in any namespace: that checks all of them.
+constexpr const char* kInNamespace = ".namespace(variables.namespace)";
 
 std::string setsForce(const Force& force) {
   return "(" + celOf(force.key, kNew) + ") && (" + kCreates + " || !(" + celOf(force.key, kOld) + "))";
@@ -26,8 +29,9 @@ std::string setsConfirmation(const std::string& annotation) {
          " == oldObject" + value + "))";
 }
 
-std::string mayDelete(const std::string& type, const std::string& name) {
-  return "authorizer" + type + ".namespace(variables.namespace)" + name + ".check('delete').allowed()";
+// `where`: the namespace and the name that are checked. Without a namespace: all of them.
+std::string mayDelete(const std::string& type, const std::string& where) {
+  return "authorizer" + type + where + ".check('delete').allowed()";
 }
 
 GuardJson validation(const std::string& expression, const std::string& message) {
@@ -50,10 +54,16 @@ GuardJson guardRules(const DeletionPolicy& policy) {
   return rules;
 }
 
-std::set<kube::GroupResource> childTypes(const DeletionPolicy& policy) {
-  std::set<kube::GroupResource> types;
+// True if children of the object can be in other namespaces than its own.
+bool reachesFurther(const ChildrenTest& test) {
+  return test.namespaceName.has_value() || test.by == ChildrenTest::By::OwnerReference;
+}
+
+// The types of children, and whether they can be in any namespace.
+std::map<kube::GroupResource, bool> childTypes(const DeletionPolicy& policy) {
+  std::map<kube::GroupResource, bool> types;
   for (const Case& one : policy.when)
-    for (const ChildrenTest& test : one.children) types.insert(test.type);
+    for (const ChildrenTest& test : one.children) types[test.type] |= reachesFurther(test);
   return types;
 }
 
@@ -73,18 +83,18 @@ std::vector<GuardJson> forceGuardOf(const DeletionPolicy& policy) {
   GuardJson validations = GuardJson::array();
   validations.push_back(
       validation(mayDelete(".group(request.resource.group).resource(request.resource.resource)",
-                           ".name(variables.name)"),
+                           std::string(kInNamespace) + ".name(variables.name)"),
                  "whoever sets annotation " + force + (confirms ? " or " + hold.confirmAnnotation : "") +
                      " must be allowed to delete the object"));
   if (confirms) {
     variables.push_back({{"name", "confirms"}, {"expression", setsConfirmation(hold.confirmAnnotation)}});
-    for (const kube::GroupResource& type : childTypes(policy))
+    for (const auto& [type, isAnywhere] : childTypes(policy))
       validations.push_back(validation(
           "!variables.confirms || " +
               mayDelete(".group(" + celLiteral(type.group) + ").resource(" + celLiteral(type.resource) + ")",
-                        ""),
+                        isAnywhere ? "" : kInNamespace),
           "whoever sets annotation " + hold.confirmAnnotation + " must be allowed to delete " +
-              toString(type) + ", which go with the object"));
+              toString(type) + (isAnywhere ? " in all namespaces" : "") + ", which go with the object"));
   }
   GuardJson spec{{"failurePolicy", "Fail"},
                  {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", guardRules(policy)}}},

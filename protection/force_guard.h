@@ -10,8 +10,9 @@
 namespace lastout::protection {
 
 // Returns a ValidatingAdmissionPolicy and its binding: who sets the force annotation, or the confirmation,
-// must be allowed to delete the object; who confirms, all children of its namespace, too. Empty: the policy
-// holds nothing, or does not require it.
+// must be allowed to delete the object; who confirms, all objects of its children's types, too: in the
+// object's namespace or, where children can be in others (ChildrenTest::namespaceName, owner references, a
+// cluster-scoped object), in all namespaces. Empty: the policy holds nothing, or does not require it.
 std::vector<nlohmann::ordered_json> forceGuardOf(const DeletionPolicy& policy);
 
 }  // namespace lastout::protection

@@ -11,21 +11,23 @@
 #include "apiserver/policies.h"
 #include "protection/cel.h"
 #include "tests/protection/held_objects.h"
+#include "tests/protection/policies.h"
 
 namespace lastout::protection {
 namespace {
 
 using ::testing::HasSubstr;
 
-// A user who may delete these types, in an API server with the policies of dbops.
+// A user who may delete these types in the namespace shop, in an API server with the policies of dbops.
 class ForceGuardTest : public ::testing::Test {
  public:
   ForceGuardTest() {
-    for (const DeletionPolicy& policy : dbopsPolicies()) {
-      for (const nlohmann::ordered_json& object : admissionPoliciesOf(policy)) {
-        const auto put = policies.put(apiserver::Json(object));
-        EXPECT_TRUE(put) << object.dump(2) << put.error().message;
-      }
+    for (const DeletionPolicy& policy : dbopsPolicies()) store(policy);
+  }
+  void store(const DeletionPolicy& policy) {
+    for (const nlohmann::ordered_json& object : admissionPoliciesOf(policy)) {
+      const auto put = policies.put(apiserver::Json(object));
+      EXPECT_TRUE(put) << object.dump(2) << put.error().message;
     }
   }
 
@@ -48,8 +50,9 @@ class ForceGuardTest : public ::testing::Test {
     request.user = {"jane", "", {}, {}};
     const auto verdict = apiserver::reviewByPolicies(
         *policies.snapshot(), request, [this](const apiserver::AccessAttributes& access) {
-          return access.verb == "delete" && access.namespaceName == "shop" &&
-                 mayDelete.contains(access.resource);
+          return access.verb == "delete" &&
+                 (mayDeleteAnywhere.contains(access.resource) ||
+                  (access.namespaceName == "shop" && mayDelete.contains(access.resource)));
         });
     return verdict.denial ? verdict.denial->message : "";
   }
@@ -59,6 +62,7 @@ class ForceGuardTest : public ::testing::Test {
 
   apiserver::Policies policies;
   std::set<std::string> mayDelete;
+  std::set<std::string> mayDeleteAnywhere;  // in all namespaces
 };
 
 StoredObject annotated(StoredObject object, const char* annotation, const char* value) {
@@ -88,13 +92,57 @@ TEST_F(ForceGuardTest, WhatSetsNoForceIsFree) {
 TEST_F(ForceGuardTest, ACascadeIsConfirmedByThoseWhoMayDeleteAllOfIt) {
   const StoredObject instance = stored("DatabaseInstance", "pg");
   const StoredObject confirmed = annotated(instance, kConfirm, "69504e18");
-  mayDelete = {"databaseinstances", "databases", "databaseusers"};
+  mayDelete = {"databaseinstances"};
+  mayDeleteAnywhere = {"databases", "databaseusers"};
   EXPECT_THAT(update(instance, confirmed), HasSubstr("must be allowed to delete databaseroles"));
-  mayDelete.insert("databaseroles");
+  mayDeleteAnywhere.insert("databaseroles");
   EXPECT_EQ(update(instance, confirmed), "");
   mayDelete.clear();
+  mayDeleteAnywhere.clear();
   EXPECT_EQ(update(confirmed, annotated(confirmed, "a.b/note", "x")), "");
   EXPECT_NE(update(confirmed, annotated(confirmed, kConfirm, "a1b2c3d4")), "");
+}
+
+// A Database of any namespace can name the instance (spec.instanceRef.namespace).
+TEST_F(ForceGuardTest, ACascadeThatReachesOtherNamespacesIsConfirmedByThoseWhoMayDeleteThere) {
+  const StoredObject instance = stored("DatabaseInstance", "pg");
+  const StoredObject confirmed = annotated(instance, kConfirm, "69504e18");
+  mayDelete = {"databaseinstances", "databases", "databaseusers", "databaseroles"};
+  EXPECT_THAT(
+      update(instance, confirmed),
+      HasSubstr("must be allowed to delete databaseroles.dbops.dbprovision.io in all namespaces, which go"));
+  EXPECT_THAT(review("CREATE", nullptr, &confirmed), HasSubstr("in all namespaces"));
+  mayDeleteAnywhere = {"databases", "databaseusers", "databaseroles"};
+  EXPECT_EQ(update(instance, confirmed), "");
+}
+
+// What refers to it in one way or the other, and where that can be.
+TEST_F(ForceGuardTest, WhereChildrenCanBeIsWhereTheUserMayDeleteThem) {
+  const auto confirmedBy = [&](const char* child, const char* namespaceName) {
+    store(
+        policyOf("  objects: [{resources: [{group: a.b, resource: servers}]}]\n"
+                 "  when: [{children: [{group: a.b, resource: tables, " +
+                 std::string(child) +
+                 "}]}]\n"
+                 "  enforcement: Hold\n"
+                 "  hold: {finalizer: a.b/held, force: {annotation: a.b/force}, "
+                 "confirmAnnotation: a.b/confirm}\n"));
+    StoredObject server{{{"a.b", "servers"}, namespaceName, "s"}, "Server", {{"metadata", {{"name", "s"}}}}};
+    if (*namespaceName != '\0') server.content["metadata"]["namespace"] = namespaceName;
+    return update(server, annotated(server, "a.b/confirm", "x"));
+  };
+  mayDelete = {"servers", "tables"};
+  mayDeleteAnywhere = {"servers"};
+  EXPECT_EQ(confirmedBy("field: spec.server", "shop"), "");
+  EXPECT_EQ(confirmedBy("label: a.b/server", "shop"), "");
+  constexpr const char* kFurther = "must be allowed to delete tables.a.b";
+  EXPECT_THAT(confirmedBy("field: spec.server, namespaceField: spec.space", "shop"), HasSubstr(kFurther));
+  EXPECT_THAT(confirmedBy("ownerReference: true", "shop"), HasSubstr(kFurther));
+  EXPECT_THAT(confirmedBy("field: spec.server", ""), HasSubstr(kFurther)) << "it is in no namespace";
+  mayDeleteAnywhere.insert("tables");
+  for (const char* child : {"field: spec.server, namespaceField: spec.space", "ownerReference: true"})
+    EXPECT_EQ(confirmedBy(child, "shop"), "") << child;
+  EXPECT_EQ(confirmedBy("label: a.b/server", ""), "");
 }
 
 TEST_F(ForceGuardTest, TheDeletionOfWhatAnotherOperatorHoldsIsDenied) {
