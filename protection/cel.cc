@@ -206,7 +206,7 @@ Json conditionsOf(const DeletionPolicy& policy) {
 
 // What denies the requests that the policy blocks. null: nothing of it can run in an API server.
 Json specOfBlocks(const DeletionPolicy& policy) {
-  if (!runsAt(policy, PolicyMode::ApiServer, Place::ApiServer)) return nullptr;
+  if (webhookPartOf(policy, PolicyMode::ApiServer) == Part::All) return nullptr;
   if (policy.hold && policy.hold->finalizersOfOthers.empty()) return nullptr;
   Json validations = validationsOf(policy);
   if (validations.empty()) return nullptr;

@@ -124,5 +124,16 @@ TEST(Placement, NothingIsMadeForTheApiServerWhereAllRunsInTheWebhook) {
   EXPECT_EQ(admissionPoliciesOf(policyOf(kDeployments)).size(), 2U);
 }
 
+// Who may force is told by the API server alone, whatever the code of a denial.
+TEST(Placement, OfAHeldObjectThatIsDeniedByTheWebhookOnlyTheGuardIsMade) {
+  const auto made = admissionPoliciesOf(
+      policyOf(std::string(kDeployments) +
+               "  when: [{field: {path: spec.protected}}]\n  code: 409\n  enforcement: Hold\n"
+               "  hold: {finalizer: a.b/held, finalizersOfOthers: [a.b/operator], "
+               "force: {annotation: a.b/force}}\n"));
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_EQ(made[0]["metadata"]["name"], "lastout-force-p");
+}
+
 }  // namespace
 }  // namespace lastout::protection
