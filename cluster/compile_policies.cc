@@ -114,13 +114,13 @@ class PolicyCompiler {
     const bool isDerived = info.labelSets.size() == 1 && info.labelSets[0].empty();
     if (!isDerived && std::ranges::none_of(info.labelSets, isConcerned)) return;
     Protection protection{number, static_cast<uint32_t>(model_.policies.roots.size()),
-                          othersBits(policy, info)};
+                          othersBits(policy, info), heldBit(policy, subject.slot).value_or(0)};
     std::vector<uint32_t> roots;
     for (uint8_t labels = 0; labels < info.labelSets.size(); ++labels) {
       for (uint32_t way = 0; way < kWays; ++way) {
         subject.labels = labels;
         subject.way = way;
-        roots.push_back(rootOf(policy, protection.othersBits, subject));
+        roots.push_back(rootOf(policy, protection, subject));
       }
     }
     if (std::ranges::all_of(roots, [](uint32_t root) { return root == Choice::kPasses; })) return;
@@ -138,9 +138,24 @@ class PolicyCompiler {
     return bits;
   }
 
-  uint32_t rootOf(const DeletionPolicy& policy, uint16_t others, const PolicySubject& subject) {
+  // The finalizer of a policy that holds the object. 0: it does not hold it. Fails where the object has too
+  // many.
+  kube::Result<uint16_t> heldBit(const DeletionPolicy& policy, Slot slot) {
+    const SlotInfo& info = model_.slots[slot];
+    const auto isConcerned = [&](const kube::Labels& labels) {
+      return protection::concerns(policy, info.key, labels);
+    };
+    if (!policy.hold || std::ranges::none_of(info.labelSets, isConcerned)) return 0;
+    const auto mask = finalizerMask(model_, slot, {policy.hold->finalizer});
+    if (!mask) return tl::unexpected(mask.error());
+    return static_cast<uint16_t>(*mask & ~info.cleanupBit);
+  }
+
+  uint32_t rootOf(const DeletionPolicy& policy, const Protection& protection, const PolicySubject& subject) {
+    const uint16_t others = (subject.way & kOfOthers) != 0 ? protection.othersBits : uint16_t{0};
+    const uint16_t held = (subject.way & kUnheld) == 0 ? protection.bit : uint16_t{0};
     const PolicyView view{subject.labels, (subject.way & kTerminates) != 0, (subject.way & kNoReplicas) == 0,
-                          (subject.way & kOfOthers) != 0 ? others : uint16_t{0}};
+                          static_cast<uint16_t>(others | held)};
     const kube::Object object = facts_.objectOf(model_, subject.slot, view);
     protection::Request request;
     request.object = object.key;
@@ -167,25 +182,21 @@ class PolicyCompiler {
   kube::Result<void> addHolding(uint32_t number, Slot slot) {
     const DeletionPolicy& policy = model_.policies.all[number].policy;
     const SlotInfo& info = model_.slots[slot];
-    const auto isConcerned = [&](const kube::Labels& labels) {
-      return protection::concerns(policy, info.key, labels);
-    };
-    if (std::ranges::none_of(info.labelSets, isConcerned)) return {};
-    auto mask = finalizerMask(model_, slot, {policy.hold->finalizer});
-    if (!mask) return tl::unexpected(std::move(mask.error()));
-    const auto bit = static_cast<uint16_t>(*mask & ~info.cleanupBit);
+    const auto bit = heldBit(policy, slot);
+    if (!bit) return tl::unexpected(bit.error());
+    if (*bit == 0) return {};
     Holding holding{number, static_cast<uint32_t>(model_.policies.roots.size()), othersBits(policy, info),
-                    bit};
+                    *bit};
     for (uint8_t labels = 0; labels < info.labelSets.size(); ++labels)
       for (uint32_t way = 0; way < kWays; ++way)
         model_.policies.roots.push_back(
             heldRoot(policy, holding, {.slot = slot, .way = way, .labels = labels}));
-    model_.slots[slot].policyBits |= bit;
+    model_.slots[slot].policyBits |= *bit;
     model_.policies.ofHold[slot].push_back(holding);
     PolicyView view{0, false, true, info.finalizersAtCreation};
     const kube::Object object = facts_.objectOf(model_, slot, view);
     protection::HoldFacts facts = holdFactsOf(policy, object);
-    if (protection::planHold(policy, facts).addFinalizer) model_.slots[slot].finalizersAtCreation |= bit;
+    if (protection::planHold(policy, facts).addFinalizer) model_.slots[slot].finalizersAtCreation |= *bit;
     noteNotFollowed(policy, object, slot);
     return {};
   }

@@ -206,6 +206,7 @@ struct Protection {
   uint32_t policy = 0;
   uint32_t firstRoot = 0;   // into Policies::roots
   uint16_t othersBits = 0;  // finalizers by which another operator deletes the object itself
+  uint16_t bit = 0;         // the policy's finalizer; 0: it holds nothing
 };
 
 struct ModelPolicy {

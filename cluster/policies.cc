@@ -28,7 +28,8 @@ bool denies(const Policies& policies, const One& protection, const StateRef& sta
             bool orphans) {
   const uint32_t way = (object.terminating() ? kTerminates : 0) | (object.value == 0 ? kNoReplicas : 0) |
                        (orphans ? kOrphans : 0) |
-                       ((object.finalizers & protection.othersBits) != 0 ? kOfOthers : 0);
+                       ((object.finalizers & protection.othersBits) != 0 ? kOfOthers : 0) |
+                       ((object.finalizers & protection.bit) != protection.bit ? kUnheld : 0);
   uint32_t at = policies.roots[protection.firstRoot + object.labels * kWays + way];
   while (at < Choice::kDenied) {
     const Choice& choice = policies.choices[at];

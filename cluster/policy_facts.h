@@ -27,11 +27,12 @@ struct PolicyView {
 PolicyView policyViewOf(const ObjectState& state);
 
 // The ways in which an object can be there, beside its labels: one bit each.
+inline constexpr uint32_t kUnheld = 16;  // without the finalizer of a policy that holds
 inline constexpr uint32_t kTerminates = 8;
 inline constexpr uint32_t kNoReplicas = 4;
 inline constexpr uint32_t kOrphans = 2;
 inline constexpr uint32_t kOfOthers = 1;
-inline constexpr uint32_t kWays = 16;  // of each set of labels
+inline constexpr uint32_t kWays = 32;  // of each set of labels
 
 // What planHold() is told of the object, its children aside. It points to the object.
 protection::HoldFacts holdFactsOf(const protection::DeletionPolicy& policy, const kube::Object& object);

@@ -53,11 +53,14 @@ std::string labelled(const Json& object) {
 
 }  // namespace
 
-std::vector<AdmissionPolicyAction> planAdmissionPolicies(
-    const std::vector<DeletionPolicy>& policies, const std::vector<StandingAdmissionPolicy>& standing) {
+bool standsAsMade(const Json& made, const Json& standing) { return declared(made) == declared(standing); }
+
+std::vector<AdmissionPolicyAction> planAdmissionPolicies(const std::vector<DeletionPolicy>& policies,
+                                                         const std::vector<StandingAdmissionPolicy>& standing,
+                                                         PolicyMode mode) {
   std::map<Key, Json> wanted;
   for (const DeletionPolicy& policy : policies) {
-    for (Json& object : admissionPoliciesOf(policy)) {
+    for (Json& object : admissionPoliciesOf(policy, mode)) {
       const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
       std::string name = object["metadata"]["name"];
       wanted.emplace(Key{isBinding, std::move(name)}, std::move(object));
@@ -74,7 +77,7 @@ std::vector<AdmissionPolicyAction> planAdmissionPolicies(
       continue;
     }
     keepFormerFinalizers(one.object, want->second);
-    if (declared(want->second) != declared(one.object) || labelled(want->second) != labelled(one.object) ||
+    if (!standsAsMade(want->second, one.object) || labelled(want->second) != labelled(one.object) ||
         !nameSameFinalizers(want->second, one.object)) {
       Json object = want->second;
       object["metadata"].update(identity);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "protection/placement.h"
 #include "protection/policy.h"
 
 namespace lastout::protection {
@@ -34,7 +35,11 @@ struct AdmissionPolicyAction {
 // policy stands before its binding, and a binding goes before its policy, so that no request meets a half.
 // What stands as it should is left alone, with whatever the API server fills in. Empty: all stands as it
 // should.
-std::vector<AdmissionPolicyAction> planAdmissionPolicies(
-    const std::vector<DeletionPolicy>& policies, const std::vector<StandingAdmissionPolicy>& standing);
+std::vector<AdmissionPolicyAction> planAdmissionPolicies(const std::vector<DeletionPolicy>& policies,
+                                                         const std::vector<StandingAdmissionPolicy>& standing,
+                                                         PolicyMode mode = PolicyMode::ApiServer);
+
+// True if the object, as it stands, does what it was made to do, whatever the API server fills in.
+bool standsAsMade(const nlohmann::ordered_json& made, const nlohmann::ordered_json& standing);
 
 }  // namespace lastout::protection

@@ -51,6 +51,17 @@ std::string reasonOf(const Case* one) {
   return text;
 }
 
+std::string hasFinalizerOf(const std::vector<std::string>& finalizers) {
+  return "has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
+         isOneOf("f", finalizers) + ")";
+}
+
+std::string celOfNotHeldYet(const Hold& hold) {
+  const std::string words = celLiteral(notHeldYet(hold));
+  if (hold.finalizersOfOthers.empty()) return words;
+  return "(" + hasFinalizerOf(hold.finalizersOfOthers) + " ? '' : " + words + ")";
+}
+
 std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* one) {
   using Kind = MessagePiece::Kind;
   // API servers do not show a message with a line break in it.
@@ -88,6 +99,7 @@ std::string celOfMessage(const DeletionPolicy& policy, Block block, const Case* 
         break;  // a policy with listedBy has no part here
     }
   }
+  if (policy.hold) text += " + " + celOfNotHeldYet(*policy.hold);
   return text;
 }
 
@@ -194,7 +206,7 @@ Json conditionsOf(const DeletionPolicy& policy) {
         "!(request.resource.group == 'lastout.dev' && request.resource.resource == 'deletionpolicies')");
   add("is-selected", celOfSelections(policy, kOld));
   if (policy.skipTerminating) add("is-not-terminating", "!has(oldObject.metadata.deletionTimestamp)");
-  if (policy.hold) add("is-not-held-instead", celOfAnotherOperator(*policy.hold));
+  if (policy.hold) add("is-not-held-instead", celOfNotHeld(*policy.hold));
   std::vector<std::string> exempt;
   if (!policy.exemptUsers.empty()) exempt.push_back(isOneOf("request.userInfo.username", policy.exemptUsers));
   if (!policy.exemptGroups.empty())
@@ -207,7 +219,6 @@ Json conditionsOf(const DeletionPolicy& policy) {
 // What denies the requests that the policy blocks. null: nothing of it can run in an API server.
 Json specOfBlocks(const DeletionPolicy& policy) {
   if (webhookPartOf(policy, PolicyMode::ApiServer) == Part::All) return nullptr;
-  if (policy.hold && policy.hold->finalizersOfOthers.empty()) return nullptr;
   Json validations = validationsOf(policy);
   if (validations.empty()) return nullptr;
   Json match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};
@@ -237,10 +248,12 @@ std::string policyOfMade(std::string_view name) {
   return {};
 }
 
-std::string celOfAnotherOperator(const Hold& hold) {
-  return allOf({"has(oldObject.metadata.finalizers) && oldObject.metadata.finalizers.exists(f, " +
-                    isOneOf("f", hold.finalizersOfOthers) + ")",
-                hold.force ? negated(celOf(hold.force->key, kOld)) : ""});
+std::string celOfNotHeld(const Hold& hold) {
+  std::vector<std::string> any;
+  if (!hold.finalizersOfOthers.empty()) any.push_back(hasFinalizerOf(hold.finalizersOfOthers));
+  any.push_back(
+      allOf({"!has(oldObject.metadata.deletionTimestamp)", negated(hasFinalizerOf({hold.finalizer}))}));
+  return allOf({anyOf(any), hold.force ? negated(celOf(hold.force->key, kOld)) : ""});
 }
 
 std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
@@ -261,9 +274,9 @@ std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& n
            {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}}};
 }
 
-std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy) {
+std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy, PolicyMode mode) {
   std::vector<Json> made;
-  if (Json spec = specOfBlocks(policy); !spec.is_null())
+  if (Json spec = mode == PolicyMode::Webhook ? Json() : specOfBlocks(policy); !spec.is_null())
     made = withBinding(policy, admissionPolicyName(policy), std::move(spec));
   std::vector<Json> guard = forceGuardOf(policy);
   std::move(guard.begin(), guard.end(), std::back_inserter(made));

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protection/placement.h"
 #include "protection/policy.h"
 
 namespace lastout::protection {
@@ -27,18 +28,20 @@ std::string policyOfMade(std::string_view name);
 
 // Returns ValidatingAdmissionPolicies, each followed by its ValidatingAdmissionPolicyBinding of the same
 // name: one denies what judge() does with Part::Local, the other is that of force_guard.h. Empty: the policy
-// has no such part. An expression can fail only where a field on the path of a FieldTest is no map; then the
-// policy's failurePolicy counts.
-std::vector<nlohmann::ordered_json> admissionPoliciesOf(const DeletionPolicy& policy);
+// has no such part. With PolicyMode::Webhook it is the guard of force_guard.h alone: nothing else can tell
+// what a user may do. An expression can fail only where a field on the path of a FieldTest is no map; then
+// the policy's failurePolicy counts.
+std::vector<nlohmann::ordered_json> admissionPoliciesOf(const DeletionPolicy& policy,
+                                                        PolicyMode mode = PolicyMode::ApiServer);
 
 // The two objects of that name, which say in their labels that lastout made them, and of which policy; and,
 // where that holds objects, by which finalizer (kHoldFinalizerAnnotation).
 std::vector<nlohmann::ordered_json> withBinding(const DeletionPolicy& policy, const std::string& name,
                                                 nlohmann::ordered_json spec);
 
-// Whether a DELETE can be denied although the policy holds: another operator deletes the object by itself,
-// and nothing forces its deletion. `hold.finalizersOfOthers` must not be empty.
-std::string celOfAnotherOperator(const Hold& hold);
+// Whether a DELETE can be denied although the policy holds: another operator deletes the object by itself, or
+// the object does not terminate and has no finalizer of the policy; and nothing forces its deletion.
+std::string celOfNotHeld(const Hold& hold);
 
 // The literal of a string in CEL, whatever it holds (UTF-8).
 std::string celLiteral(std::string_view text);

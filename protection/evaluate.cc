@@ -135,12 +135,15 @@ std::optional<Block> blockOf(const DeletionPolicy& policy, const Request& reques
   return std::nullopt;
 }
 
-// A held object's DELETE is accepted. One that another operator deletes by itself cannot be held; what forces
-// the deletion of a held object lets its DELETE pass.
+// The DELETE of an object is accepted that the policy's finalizer keeps, that terminates already, or that
+// somebody forces. An object that another operator deletes by itself cannot be held; one without the
+// finalizer would be gone at once.
 bool isHeldInstead(const DeletionPolicy& policy, const kube::ObjectMeta& meta) {
   if (!policy.hold) return false;
-  return !isOfAnotherOperator(*policy.hold, meta) ||
-         (policy.hold->force && policy.hold->force->key.holds(meta));
+  const Hold& hold = *policy.hold;
+  if (hold.force && hold.force->key.holds(meta)) return true;
+  if (isOfAnotherOperator(hold, meta)) return false;
+  return meta.deletionTimestamp || kube::hasFinalizer(meta, hold.finalizer);
 }
 
 // The objects that refer to a held one.
@@ -215,6 +218,8 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
                 std::move(why.reason), {},     policy.code, false};
     made.message = messageOf(policy, request, made, listers);
     made.isReplayed = *block == Block::Delete && listers.replays;
+    if (policy.hold && !isOfAnotherOperator(*policy.hold, *request.meta))
+      made.message += notHeldYet(*policy.hold);
     return made;
   };
   if (policy.when.empty()) {
@@ -250,7 +255,9 @@ std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Requ
 }
 
 std::optional<Denial> holdOf(const DeletionPolicy& policy, const Request& request, const Facts& facts) {
-  if (!policy.hold || isOfAnotherOperator(*policy.hold, *request.meta)) return std::nullopt;
+  if (!policy.hold || isOfAnotherOperator(*policy.hold, *request.meta) ||
+      !kube::hasFinalizer(*request.meta, policy.hold->finalizer))
+    return std::nullopt;
   if (policy.hold->force && policy.hold->force->key.holds(*request.meta)) return std::nullopt;
   if (!concerns(policy, request.object, request.meta->labels)) return std::nullopt;
   Standing why;

@@ -138,6 +138,11 @@ std::string messageOf(const DeletionPolicy& policy, const Request& request, cons
   return filledIn(text, request, denial.reason, listers);
 }
 
+std::string notHeldYet(const Hold& hold) {
+  return "; it has no finalizer " + hold.finalizer +
+         " yet, so it cannot be held: try again, or run lastout serve with --hold-policies";
+}
+
 std::string onOneLine(std::string_view text) {
   std::string line;
   for (const char character : text) {

@@ -53,6 +53,9 @@ std::string filledIn(std::string_view message, const Request& request, const std
 std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial,
                       const Listers& listers);
 
+// The end of a denial for an object that has no finalizer of the policy: "; it has no finalizer a/b yet, …".
+std::string notHeldYet(const Hold& hold);
+
 // The text with a space instead of each line break, or of several.
 std::string onOneLine(std::string_view text);
 

@@ -66,20 +66,25 @@ Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one
   return {operationOf(block) + when, Place::Webhook, why};
 }
 
-// A DELETE is denied only where another operator would carry it out; the rest is held.
+// A DELETE is denied only where another operator would carry it out, and where nothing can hold the object
+// yet; the rest is held.
 void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placement>& placements) {
   const Hold& hold = *policy.hold;
   for (const Case& one : policy.when) {
     placements.push_back({"held by finalizer " + hold.finalizer + ", when " + toString(one),
                           Place::Controller, "a DELETE is accepted (--hold-policies)"});
-    if (hold.finalizersOfOthers.empty()) continue;
     Placement denied = placementOf(policy, Block::Delete, &one, mode);
-    denied.part += ", of what has a finalizer of another operator";
+    denied.part += ", of what has no finalizer " + hold.finalizer + " yet";
+    if (!hold.finalizersOfOthers.empty()) denied.part += ", or one of another operator";
     placements.push_back(std::move(denied));
   }
   if (hold.force && hold.force->requiresDelete)
-    placements.push_back({"UPDATE that sets " + toString(hold.force->key) + ", without the right to delete",
-                          Place::ApiServer, "the request and its user alone tell"});
+    placements.push_back(
+        {"UPDATE that sets " + toString(hold.force->key) + ", without the right to delete", Place::ApiServer,
+         std::string("the request and its user alone tell") +
+             (mode == PolicyMode::Webhook
+                  ? ", and no webhook is told what a user may do; without it force does not count"
+                  : "")});
 }
 
 void addLabels(const DeletionPolicy& policy, std::vector<Placement>& placements) {

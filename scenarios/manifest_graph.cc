@@ -103,11 +103,23 @@ class GraphBuilder {
     std::vector<protection::DeletionPolicy> policies = manifests_.profiles;
     for (protection::DeletionPolicy& policy : policiesOf(objects, errors_))
       policies.push_back(std::move(policy));
+    for (kube::Object& object : objects) holdAsWritten(policies, object);
     result_.protections = protection::denialsOf(policies, std::move(objects), manifests_.types);
     for (const auto& [key, denials] : result_.protections) {
       const auto object = result_.graph.find(key);
       if (!object || result_.graph.isTerminating(*object)) continue;
       for (const protection::Denial& denial : denials) require(key, denial.policy);
+    }
+  }
+
+  // What was written by hand, and not read from an API server, is held from its creation on.
+  static void holdAsWritten(const std::vector<protection::DeletionPolicy>& policies, kube::Object& object) {
+    if (!object.meta.uid.empty() || object.meta.deletionTimestamp) return;
+    for (const protection::DeletionPolicy& policy : policies) {
+      if (!policy.hold || kube::hasFinalizer(object.meta, policy.hold->finalizer) ||
+          !protection::concerns(policy, object.key, object.meta.labels))
+        continue;
+      object.meta.finalizers.push_back(policy.hold->finalizer);
     }
   }
 

@@ -166,18 +166,17 @@ void addByAncestor(Entries& entries, const DeletionPolicy& policy, const Selecti
   }
 }
 
-// The DELETE of what the policy holds is accepted, also while lastout is down: only what another operator
-// deletes is asked about.
+// The DELETE of what the policy's finalizer holds is accepted, also while lastout is down: what another
+// operator deletes is asked about, and what has no finalizer yet.
 std::string conditionFor(const DeletionPolicy& policy, const Selection& selection) {
   std::string names = namesCondition(selection.names);
   if (!policy.hold) return names;
-  const std::string others = protection::celOfAnotherOperator(*policy.hold);
-  return names.empty() ? others : "(" + names + ") && (" + others + ")";
+  const std::string notHeld = protection::celOfNotHeld(*policy.hold);
+  return names.empty() ? notHeld : "(" + names + ") && (" + notHeld + ")";
 }
 
 // nullptr: the policy protects at all times.
 void addCase(Entries& entries, const DeletionPolicy& policy, const Selection& selection, const Case* one) {
-  if (policy.hold && policy.hold->finalizersOfOthers.empty()) return;
   for (const Scope& scope : scopesOf(selection)) {
     Entries::Where where{json::array(), namespacesIn(scope.namespaces), conditionFor(policy, selection)};
     addLabels(where.objectSelector, selection.labels);

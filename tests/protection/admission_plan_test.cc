@@ -73,7 +73,7 @@ TEST(AdmissionPlan, PutsBackTheFinalizerOfAHoldingPolicy) {
   EXPECT_THAT(wordsOf(planAdmissionPolicies(policies, standing)), IsEmpty());
   standing[0].object["metadata"].erase("annotations");
   const auto actions = planAdmissionPolicies(policies, standing);
-  ASSERT_THAT(wordsOf(actions), ElementsAre("replace policy lastout-force-p of p"));
+  ASSERT_THAT(wordsOf(actions), ElementsAre("replace policy lastout-policy-p of p"));
   EXPECT_EQ(actions[0].object["metadata"]["annotations"]["lastout.dev/hold-finalizer"], "example.com/held");
 }
 
@@ -129,6 +129,22 @@ TEST(AdmissionPlan, KeepsTheFinalizersThatAPolicyHadOnItsTypes) {
                                                {maps, {"example.com/a"}},
                                                {pods, {"example.com/a", "example.com/b"}}}))
       << "it denies by now";
+}
+
+// No webhook is told what a user may do.
+TEST(AdmissionPlan, KeepsTheGuardOfForceWhereAllElseRunsInTheWebhook) {
+  const std::vector<DeletionPolicy> policies{policyOf(kLabelledPolicy, "a"),
+                                             policyOf(R"(  objects: [{resources: [{resource: secrets}]}]
+  when: [{label: example.com/protect}]
+  enforcement: Hold
+  hold: {finalizer: example.com/held, force: {annotation: example.com/force}}
+)",
+                                                      "b")};
+  EXPECT_THAT(wordsOf(planAdmissionPolicies(policies, {}, PolicyMode::Webhook)),
+              ElementsAre("create policy lastout-force-b of b", "create binding lastout-force-b of b"));
+  EXPECT_THAT(wordsOf(planAdmissionPolicies(policies, standingOf(policies), PolicyMode::Webhook)),
+              ElementsAre("delete binding lastout-policy-a of a", "delete binding lastout-policy-b of b",
+                          "delete policy lastout-policy-a of a", "delete policy lastout-policy-b of b"));
 }
 
 TEST(AdmissionPlan, PutsBackWhatSomebodyChanged) {

@@ -15,7 +15,9 @@ namespace {
 
 using apiserver::AccessAttributes;
 using apiserver::Json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kHolding = R"(  objects: [{resources: [{group: example.com, resource: databases}]}]
   when:
@@ -81,12 +83,26 @@ class HeldByCel : public ::testing::Test {
 
 TEST_F(HeldByCel, TheDeleteOfAHeldObjectIsAccepted) {
   EXPECT_EQ(deleted(database(R"({"finalizers": ["example.com/held"]})")), "");
-  EXPECT_EQ(deleted(database("{}")), "");
+}
+
+TEST_F(HeldByCel, TheDeleteOfWhatHasNoFinalizerYetIsDenied) {
+  EXPECT_THAT(
+      deleted(database("{}")),
+      HasSubstr("spec.protected is true, says deletion policy p; it has no finalizer example.com/held "
+                "yet, so it cannot be held: try again, or run lastout serve with --hold-policies"));
+  EXPECT_NE(deleted(database(R"({"finalizers": ["example.com/third"]})")), "");
+  EXPECT_EQ(deleted(database(R"({"annotations": {"example.com/force": "true"}})")), "");
+  EXPECT_EQ(deleted(database(
+                R"({"finalizers": ["example.com/third"], "deletionTimestamp": "2026-01-01T00:00:00Z"})")),
+            "");
+  Json unprotected = database("{}");
+  unprotected["spec"]["protected"] = false;
+  EXPECT_EQ(deleted(unprotected), "");
 }
 
 TEST_F(HeldByCel, WhatAnotherOperatorDeletesIsDeniedUnlessForced) {
   EXPECT_THAT(deleted(database(R"({"finalizers": ["example.com/operator"]})")),
-              HasSubstr("spec.protected is true"));
+              AllOf(HasSubstr("spec.protected is true"), Not(HasSubstr("it cannot be held"))));
   EXPECT_EQ(deleted(database(
                 R"({"finalizers": ["example.com/operator"], "annotations": {"example.com/force": "true"}})")),
             "");

@@ -251,9 +251,44 @@ TEST(Evaluate, TheDeletionOfWhatIsHeldIsAccepted) {
   const Asked held(heldPod("labels: {example.com/protect: a}, finalizers: [example.com/held]"));
   EXPECT_FALSE(judge(policy, held.request, ToldFacts()));
   EXPECT_EQ(protectionOf(policy, held.request), "label example.com/protect is a");
-  const Asked unheld(heldPod("labels: {example.com/protect: a}"));
-  EXPECT_FALSE(judge(policy, unheld.request, ToldFacts()));
   EXPECT_FALSE(protectionOf(policy, Asked(heldPod("labels: {}")).request));
+}
+
+// It would be gone at once: nothing keeps it.
+TEST(Evaluate, TheDeletionOfWhatHasNoFinalizerYetIsDenied) {
+  const DeletionPolicy policy = policyOf(kHolds);
+  const auto denial = [&](const std::string& metadata) {
+    const auto made = judge(policy, Asked(heldPod(metadata)).request, ToldFacts());
+    return made ? made->message : "";
+  };
+  EXPECT_EQ(denial("labels: {example.com/protect: a}"),
+            "pods a in namespace \"shop\" must not be deleted: label example.com/protect is a, says deletion "
+            "policy p; it has no finalizer example.com/held yet, so it cannot be held: try again, or run "
+            "lastout serve with --hold-policies");
+  EXPECT_NE(denial("labels: {example.com/protect: a}, finalizers: [example.com/third]"), "");
+  EXPECT_EQ(denial("labels: {}"), "");
+  EXPECT_EQ(denial("labels: {example.com/protect: a}, annotations: {example.com/force: \"true\"}"), "");
+  EXPECT_EQ(denial("labels: {example.com/protect: a}, finalizers: [example.com/third], "
+                   "deletionTimestamp: \"2026-01-01T00:00:00Z\""),
+            "")
+      << "it takes no finalizer any more";
+  EXPECT_FALSE(holdOf(policy, Asked(heldPod("labels: {example.com/protect: a}")).request, ToldFacts()));
+  const Asked held(heldPod("labels: {example.com/protect: a}, finalizers: [example.com/held]"));
+  EXPECT_TRUE(holdOf(policy, held.request, ToldFacts()));
+}
+
+TEST(Evaluate, TheDeletionOfAParentThatHasNoFinalizerYetIsDenied) {
+  const DeletionPolicy policy = policyOf(
+      "  objects: [{resources: [{resource: pods}]}]\n"
+      "  when: [{children: [{resource: secrets, label: example.com/of}]}]\n"
+      "  enforcement: Hold\n  hold: {finalizer: example.com/held}\n");
+  ToldFacts facts;
+  const Asked unheld(heldPod("labels: {}"));
+  EXPECT_FALSE(judge(policy, unheld.request, facts));
+  facts.counts[{"", "secrets"}] = {1, "Secret/s", std::nullopt};
+  EXPECT_TRUE(judge(policy, unheld.request, facts));
+  EXPECT_FALSE(judge(policy, unheld.request, facts, Part::Local)) << "the API server cannot count";
+  EXPECT_FALSE(judge(policy, Asked(heldPod("finalizers: [example.com/held]")).request, facts));
 }
 
 TEST(Evaluate, WhatAnotherOperatorDeletesIsDeniedInstead) {

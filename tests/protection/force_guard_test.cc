@@ -147,6 +147,7 @@ TEST_F(ForceGuardTest, WhereChildrenCanBeIsWhereTheUserMayDeleteThem) {
 
 TEST_F(ForceGuardTest, TheDeletionOfWhatAnotherOperatorHoldsIsDenied) {
   StoredObject database = stored("Database", "db", {{"deletionProtection", true}});
+  database.content["metadata"]["finalizers"] = {"dbops.dbprovision.io/database"};
   EXPECT_EQ(review("DELETE", &database, nullptr), "");
   database.content["metadata"]["finalizers"] = {"dbops.dbprovision.io/database-protection"};
   EXPECT_THAT(review("DELETE", &database, nullptr), HasSubstr("Deletion blocked by deletion protection"));

@@ -69,7 +69,7 @@ TEST(HoldFinalizers, WhatNeverHeldIsLeftOut) {
 
 TEST(HoldFinalizers, WhatWasMadeOfAPolicyNamesThemToo) {
   const auto made = admissionPoliciesOf(policyOf(kHoldsTwoTypes));
-  ASSERT_EQ(made.size(), 2U);
+  ASSERT_EQ(made.size(), 4U);
   HoldFinalizers finalizers;
   EXPECT_TRUE(addOfAdmissionPolicy(kube::fromJson(made.front()), finalizers));
   EXPECT_THAT(finalizers, ElementsAre(Pair(kHeldSecrets, ElementsAre("example.com/held")),

@@ -116,7 +116,8 @@ TEST(Placement, AHeldObjectIsTheControllers) {
                "  hold: {finalizer: a/held, finalizersOfOthers: [a/operator]}\n"),
       ElementsAre(
           "controller: held by finalizer a/held, when spec.protected: true",
-          "API server: DELETE, when spec.protected: true, of what has a finalizer of another operator"));
+          "API server: DELETE, when spec.protected: true, of what has no finalizer a/held yet, or one of "
+          "another operator"));
 }
 
 TEST(Placement, NothingIsMadeForTheApiServerWhereAllRunsInTheWebhook) {

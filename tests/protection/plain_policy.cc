@@ -13,6 +13,9 @@ const Texts kValues{"Always", "true", "", "x"};
 const Texts kNamespaces{"shop", "o-ne", ""};
 const Texts kNames{"web", "db"};
 const Texts kUsers{"jane", "system:serviceaccount:kube-system:namespace-controller"};
+const std::string kHeldBy = "example.com/held";
+const std::string kOthers = "example.com/operator";
+const Texts kFinalizers{kHeldBy, kOthers, "example.com/it's"};
 const Texts kGroups{"people", "system:masters"};
 const std::map<std::string, Texts> kFields{
     {"protected", {"true", "false"}}, {"mode", {"Keep", "Drop"}}, {"for", {"1", "2"}}, {"a-b", {"true"}}};
@@ -167,6 +170,13 @@ bool selects(const PlainSelection& selection, const PlainObject& object) {
   return (selection.labelOp == "In") == isIn;
 }
 
+// A DELETE, because a finalizer keeps the object, or somebody forces it.
+bool accepts(const PlainHold& hold, const PlainObject& object) {
+  if (hold.force && holds(*hold.force, object)) return true;
+  if (hold.hasOthers && has(object.finalizers, kOthers)) return false;
+  return object.terminates || has(object.finalizers, kHeldBy);
+}
+
 PlainObject drawObject(Dice& dice) {
   const Type& type = kTypes[dice.below(static_cast<uint32_t>(kTypes.size()))];
   const bool isNamespace = std::string(type.resource) == "namespaces";
@@ -178,7 +188,8 @@ PlainObject drawObject(Dice& dice) {
                      {},
                      {},
                      {},
-                     dice.oneIn(4)};
+                     dice.oneIn(4),
+                     some(dice, kFinalizers)};
   for (const std::string& key : kKeys) {
     if (dice.oneIn(2)) object.labels[key] = dice.pick(kValues);
     if (dice.oneIn(2)) object.annotations[key] = dice.pick(kValues);
@@ -205,6 +216,7 @@ std::string PlainObject::yaml() const {
                      "\nmetadata:\n  name: " + name + "\n";
   if (!namespaceName.empty()) text += "  namespace: " + namespaceName + "\n";
   if (terminates) text += "  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n";
+  if (!finalizers.empty()) text += "  finalizers: " + listOf(finalizers) + "\n";
   const auto map = [&text](const char* key, const std::map<std::string, std::string>& values) {
     if (values.empty()) return;
     text += std::string("  ") + key + ":\n";
@@ -229,6 +241,10 @@ std::string PlainPolicy::spec() const {
   if (!exemptUsers.empty() || !exemptGroups.empty())
     text += "  exempt: {users: " + listOf(exemptUsers) + ", groups: " + listOf(exemptGroups) + "}\n";
   if (skipTerminating) text += "  skipTerminating: true\n";
+  if (!hold) return text;
+  text += "  enforcement: Hold\n  hold:\n    finalizer: " + kHeldBy + "\n";
+  if (hold->hasOthers) text += "    finalizersOfOthers: [" + kOthers + "]\n";
+  if (hold->force) text += "    force: {" + yamlOf(*hold->force) + ", requires: Nothing}\n";
   return text;
 }
 
@@ -248,7 +264,7 @@ bool PlainPolicy::denies(const PlainRequest& request) const {
     if (has(exemptGroups, group)) return false;
   if (!request.isUpdate) {
     if (!blocksDelete && !(blocksOrphan && request.orphans)) return false;
-    if (anyKey(overrides, object)) return false;
+    if (anyKey(overrides, object) || (hold && accepts(*hold, object))) return false;
     return when.empty() ||
            std::any_of(when.begin(), when.end(), [&](const PlainCase& one) { return holds(one, object); });
   }
@@ -277,7 +293,21 @@ PlainPolicy drawPolicy(Dice& dice) {
   if (dice.oneIn(4)) policy.exemptUsers.push_back(dice.pick(kUsers));
   if (dice.oneIn(4)) policy.exemptGroups.push_back(dice.pick(kGroups));
   policy.skipTerminating = dice.oneIn(4);
-  if (dice.oneIn(5)) policy.when.clear();
+  const bool holds = dice.oneIn(4);
+  if (holds) {
+    policy.hold = PlainHold{dice.oneIn(2), std::nullopt};
+    if (dice.oneIn(2)) policy.hold->force = drawKey(dice);
+    if (policy.hold->force) policy.hold->force->isLabel = false;
+    policy.blocksDelete = true;
+    policy.blocksOrphan = policy.blocksUnprotect = false;
+    // Each type is named.
+    for (PlainSelection& selection : policy.objects) {
+      const Type& type = kTypes[dice.below(static_cast<uint32_t>(kTypes.size()))];
+      selection.group = type.group;
+      selection.resource = type.resource;
+    }
+  }
+  if (!holds && dice.oneIn(5)) policy.when.clear();
   // What is protected at all times must be narrow, as must what is protected because it lacks something.
   const bool needsPresence = std::all_of(policy.when.begin(), policy.when.end(), [](const PlainCase& one) {
     return one.key || (one.field && !one.field->whenAbsent);

@@ -49,6 +49,7 @@ struct PlainObject {
   std::map<std::string, std::string> annotations;
   std::map<std::string, std::string> spec;  // YAML values
   bool terminates = false;
+  std::vector<std::string> finalizers;
 
   std::string yaml() const;
 };
@@ -60,6 +61,11 @@ struct PlainRequest {
   std::vector<std::string> groups;
   PlainObject before;
   PlainObject after;  // of an update
+};
+
+struct PlainHold {
+  bool hasOthers = false;         // a finalizer of another operator is known
+  std::optional<PlainKey> force;  // an annotation
 };
 
 struct PlainPolicy {
@@ -74,6 +80,7 @@ struct PlainPolicy {
   std::vector<std::string> exemptUsers;
   std::vector<std::string> exemptGroups;
   bool skipTerminating = false;
+  std::optional<PlainHold> hold;
 
   std::string spec() const;  // indented by two spaces
   bool denies(const PlainRequest& request) const;
