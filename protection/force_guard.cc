@@ -1,6 +1,5 @@
 #include "protection/force_guard.h"
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -54,19 +53,6 @@ GuardJson guardRules(const DeletionPolicy& policy) {
   return rules;
 }
 
-// True if children of the object can be in other namespaces than its own.
-bool reachesFurther(const ChildrenTest& test) {
-  return test.namespaceName.has_value() || test.by == ChildrenTest::By::OwnerReference;
-}
-
-// The types of children, and whether they can be in any namespace.
-std::map<kube::GroupResource, bool> childTypes(const DeletionPolicy& policy) {
-  std::map<kube::GroupResource, bool> types;
-  for (const Case& one : policy.when)
-    for (const ChildrenTest& test : one.children) types[test.type] |= reachesFurther(test);
-  return types;
-}
-
 }  // namespace
 
 std::vector<GuardJson> forceGuardOf(const DeletionPolicy& policy) {
@@ -88,7 +74,7 @@ std::vector<GuardJson> forceGuardOf(const DeletionPolicy& policy) {
                      " must be allowed to delete the object"));
   if (confirms) {
     variables.push_back({{"name", "confirms"}, {"expression", setsConfirmation(hold.confirmAnnotation)}});
-    for (const auto& [type, isAnywhere] : childTypes(policy))
+    for (const auto& [type, isAnywhere] : typesOfChildren(policy))
       validations.push_back(validation(
           "!variables.confirms || " +
               mayDelete(".group(" + celLiteral(type.group) + ").resource(" + celLiteral(type.resource) + ")",

@@ -44,7 +44,7 @@ class Planner {
   void planDeletion();
   void planOfAnother();
   void planStart();
-  void planBlocked(const std::string& reason, const std::string& message);
+  void planBlocked(const std::string& reason, const std::string& why);
   void planChildren();
   void planCascade(std::vector<std::string> frozen, const std::string& hash);
   void planExternal();
@@ -61,6 +61,9 @@ class Planner {
             std::optional<Confirmation> confirmation = std::nullopt);
   void tell(bool isWarning, const std::string& reason, const std::string& message);
   std::string filled(const std::string& text, const std::string& reason) const;
+  std::string withIgnored(const std::string& message) const {
+    return plan_.ignoredForce.empty() ? message : message + "; " + plan_.ignoredForce;
+  }
   bool cascades() const { return isForced_ && !hold_.confirmAnnotation.empty(); }
 
   const DeletionPolicy& policy_;
@@ -85,6 +88,11 @@ HoldPlan Planner::plan() {
   // A terminating object takes no finalizer: one that holds it for no other policy holds it for this one.
   const bool carries = carriesOwn || !facts_.releasable.empty();
   isForced_ = hold_.force && hold_.force->key.holds(meta_);
+  if (isForced_ && facts_.forceDoubt) {
+    isForced_ = false;
+    plan_.lookAgain = hold_.lookAgain;
+    plan_.ignoredForce = protection::nameOf(hold_.force->key) + " does not count: " + *facts_.forceDoubt;
+  }
   if (isOfAnotherOperator(hold_, meta_)) {
     if (carries) planOfAnother();
     return std::move(plan_);
@@ -145,7 +153,8 @@ void Planner::planDeletion() {
   planExternal();
 }
 
-void Planner::planBlocked(const std::string& reason, const std::string& message) {
+void Planner::planBlocked(const std::string& reason, const std::string& why) {
+  const std::string message = withIgnored(why);
   show(hold_.status.blocked, reason, message);
   tell(true, hold_.words.event, message);
   plan_.lookAgain = hold_.lookAgain;
@@ -199,7 +208,7 @@ void Planner::planExternal() {
   const int64_t retryAt = external.failedAt + hold_.retryAfter.count();
   if (external.state == State::Failed && isForced_) return letGo();
   if (external.state == State::Failed && facts_.now < retryAt) {
-    const std::string message = "External deletion (" + word + ") failed: " + external.problem;
+    const std::string message = withIgnored("External deletion (" + word + ") failed: " + external.problem);
     show(hold_.status.blocked, kExternalFailed, message);
     tell(true, kExternalFailed, message);
     // A clock that was set back must not make this wait for longer than once.

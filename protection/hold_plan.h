@@ -48,6 +48,8 @@ struct HoldFacts {
   // That are there, terminating ones among them; in the order of the policy's tests, and by name.
   std::vector<HeldChild> children;
   std::optional<std::string> childrenUnknown;  // set: why nobody can say which there are
+  // Why force and confirmation do not count: nobody checks who sets them. nullopt: they count.
+  std::optional<std::string> forceDoubt;
   ExternalStanding external;
   // Those on the object that hold it for no policy any more (hold_finalizers.h).
   std::vector<std::string> releasable;
@@ -72,6 +74,8 @@ struct HoldPlan {
   std::optional<std::string> askExternal;  // the deletion policy's word, for the port
   bool removeFinalizer = false;            // the policy's
   bool isForced = false;                   // with removeFinalizer: only force lets it go
+  // The object is annotated to be forced, and that does not count: why, and what to do; empty: it is not so.
+  std::string ignoredForce;
   // Look again after this, though nothing is told to have changed.
   std::optional<std::chrono::seconds> lookAgain;
 };

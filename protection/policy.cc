@@ -129,6 +129,15 @@ std::string_view toString(Block block) {
   return kNames[static_cast<size_t>(block)];
 }
 
+std::map<kube::GroupResource, bool> typesOfChildren(const DeletionPolicy& policy) {
+  std::map<kube::GroupResource, bool> types;
+  for (const Case& one : policy.when)
+    for (const ChildrenTest& test : one.children)
+      types[test.type] =
+          types[test.type] || test.namespaceName || test.by == ChildrenTest::By::OwnerReference;
+  return types;
+}
+
 bool DeletionPolicy::blocksAny(Block block) const {
   return std::find(blocks.begin(), blocks.end(), block) != blocks.end();
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -294,6 +295,9 @@ struct DeletionPolicy {
   bool blocksAny(Block block) const;
   Enforcement enforcement() const { return hold ? Enforcement::Hold : Enforcement::Deny; }
 };
+
+// The types of children, and whether some may be in other namespaces than a namespaced object's.
+std::map<kube::GroupResource, bool> typesOfChildren(const DeletionPolicy& policy);
 
 // Reads a policy. Fails with a message for each field that is unknown, of the wrong type or not usable; for a
 // policy that protects everything in the cluster at all times; and for one that would take away lastout's own

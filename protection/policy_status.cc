@@ -42,6 +42,13 @@ Condition labelsKept(const std::string& problem) {
   return {"LabelsKept", false, "NotKept", problem};
 }
 
+Condition held(const std::string& problem, const std::string& forceProblem) {
+  if (!problem.empty()) return {"Held", false, "NotHeld", problem};
+  std::string message = "lastout keeps its finalizer on its objects";
+  if (!forceProblem.empty()) message += "; force does not count: " + forceProblem;
+  return {"Held", true, "Held", std::move(message)};
+}
+
 StatusJson conditionsIn(const StatusJson& status) {
   StatusJson conditions = StatusJson::array();
   for (const StatusJson& one :
@@ -87,6 +94,8 @@ StatusJson policyStatus(const PolicyStanding& standing, const StatusJson& before
                                              toJson(enforced(standing, now), standing, before, now)});
   if (standing.labelProblem)
     conditions.push_back(toJson(labelsKept(*standing.labelProblem), standing, before, now));
+  if (standing.holdProblem)
+    conditions.push_back(toJson(held(*standing.holdProblem, standing.forceProblem), standing, before, now));
   return {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
 }
 

@@ -19,6 +19,9 @@ struct PolicyStanding {
   bool webhookAsks = false;     // and API servers ask about that
   // Why the labels that it keeps are not written; empty: they are; nullopt: it keeps none.
   std::optional<std::string> labelProblem;
+  // Why the objects that it holds get no finalizer; empty: they get it; nullopt: it holds none.
+  std::optional<std::string> holdProblem;
+  std::string forceProblem;  // why force does not count for what it holds; empty: it does, or there is none
   std::string writeProblem;  // why it cannot be stored; empty: nothing is known
 };
 
@@ -27,8 +30,8 @@ inline constexpr std::chrono::seconds kInForceAfter{3};
 
 // Returns status.conditions and status.observedGeneration as they are to be: Accepted, and Enforced with the
 // reasons Enforced, NotAccepted, NotStored, Spreading and NotAsked; of a policy that keeps labels LabelsKept,
-// too, with the reasons Kept and NotKept. `before` is the status that stands; the
-// transition times of conditions that stay as they are come from it.
+// too, with the reasons Kept and NotKept; of one that holds Held, with the reasons Held and NotHeld. `before`
+// is the status that stands; the transition times of conditions that stay as they are come from it.
 nlohmann::json policyStatus(const PolicyStanding& standing, const nlohmann::json& before,
                             std::chrono::sys_seconds now);
 

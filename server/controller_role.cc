@@ -68,6 +68,13 @@ std::optional<std::string> ControllerRole::labelProblemOf(const protection::Dele
   return "lastout serve runs without --label-policies: its users label the objects";
 }
 
+std::optional<std::string> ControllerRole::holdProblemOf(const protection::DeletionPolicy& policy) const {
+  if (!policy.hold) return std::nullopt;
+  if (heldPolicies_) return heldPolicies_->problemOf(policy);
+  return "lastout serve runs without --hold-policies (holdsPolicies of the chart): it sets no finalizer, and "
+         "the DELETE of a protected object that has none is denied";
+}
+
 std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   if (options_.reviews.auditOnly) return nullptr;
   PolicyKeeperOptions keeping;
@@ -76,6 +83,7 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   keeping.areNone = [this] { return parts_.policies.areNone(); };
   keeping.webhookAsks = [this](const std::string& /*policy*/) { return isAskedAboutAll(); };
   keeping.labelProblem = [this](const protection::DeletionPolicy& policy) { return labelProblemOf(policy); };
+  keeping.holdProblem = [this](const protection::DeletionPolicy& policy) { return holdProblemOf(policy); };
   keeping.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
   keeping.watcher = options_.watcher;
   keeping.random = options_.random;

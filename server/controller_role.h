@@ -75,6 +75,7 @@ class ControllerRole {
   std::unique_ptr<ReplayedDeletionRole> makeReplayedDeletions();
   std::unique_ptr<PolicyKeeper> makePolicyKeeper();
   std::optional<std::string> labelProblemOf(const protection::DeletionPolicy& policy) const;
+  std::optional<std::string> holdProblemOf(const protection::DeletionPolicy& policy) const;
   void taken();
   void declareWebhook();
   std::vector<WebhookEntry> policyEntriesNow(const PolicySet& policies) const;

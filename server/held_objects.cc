@@ -196,6 +196,12 @@ HeldObjects::Changed HeldObjects::allLocked() const {
   return keys;
 }
 
+std::string HeldObjects::whyNotKnown(const kube::GroupResource& type) const {
+  const kube::ReaderLock lock(mutex_);
+  const auto found = types_.find(type);
+  return found == types_.end() ? TypeState().whyNot : found->second.whyNot;
+}
+
 std::vector<kube::ObjectKey> HeldObjects::all() const {
   const kube::ReaderLock lock(mutex_);
   return allLocked();

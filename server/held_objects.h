@@ -57,6 +57,8 @@ class HeldObjects {
   // There are none of the type any more.
   Changed forget(const kube::GroupResource& type);
 
+  // Why not all objects of the type are known; empty: they are.
+  std::string whyNotKnown(const kube::GroupResource& type) const;
   std::vector<kube::ObjectKey> all() const;  // objects that a policy selects, or has selected
   // nullopt: it is not there, or nothing is to be done about it.
   std::optional<HeldObject> find(const kube::ObjectKey& key) const;

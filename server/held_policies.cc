@@ -16,9 +16,10 @@ using protection::HoldPlan;
 constexpr int kMostPlans = 3;  // of one look: the external step is one, its result another
 // What has changed meanwhile is told by a watch; it is looked at again should that be late.
 constexpr std::chrono::milliseconds kAfterConflict{1'000};
-constexpr size_t kMostExternals = 10'000;                  // objects whose results are remembered
-constexpr const char* kStatusRejected = "StatusRejected";  // the reason of an Event
-constexpr size_t kLongestRefusal = 500;                    // bytes of what the API server says
+constexpr size_t kMostExternals = 10'000;              // objects whose results are remembered
+constexpr const char* kForceIgnored = "ForceIgnored";  // reasons of Events
+constexpr const char* kStatusRejected = "StatusRejected";
+constexpr size_t kLongestRefusal = 500;  // bytes of what the API server says
 
 // The API server will not take it next time, either: the schema of the type does not allow it, or it is too
 // long.
@@ -37,15 +38,6 @@ std::string withoutTimes(nlohmann::json patch) {
 // A plan that ends something rests on what is true now, not on what a watch has told.
 bool endsSomething(const HoldPlan& plan) {
   return plan.deleteItself || !plan.deleteChildren.empty() || plan.askExternal || plan.removeFinalizer;
-}
-
-// The types of children, and whether there may be some in other namespaces than the object's.
-std::map<kube::GroupResource, bool> typesOfChildren(const protection::DeletionPolicy& policy) {
-  std::map<kube::GroupResource, bool> types;
-  for (const protection::Case& one : policy.when)
-    for (const protection::ChildrenTest& test : one.children)
-      types[test.type] = types[test.type] || test.namespaceName;
-  return types;
 }
 
 std::string withHoldGrant(std::string problem) {
@@ -108,6 +100,10 @@ HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
   facts.protectedBy = protection::protectionOf(*held.policy, request);
   facts.children = held.children;
   facts.childrenUnknown = held.childrenUnknown;
+  const auto& force = held.policy->hold->force;
+  if (force && force->key.holds(object.meta))
+    if (std::string doubt = guards_.problemOf(*held.policy); !doubt.empty())
+      facts.forceDoubt = std::move(doubt);
   const auto external = externals_.find(object.meta.uid);
   if (external != externals_.end()) facts.external = external->second;
   facts.now = options_.clock();
@@ -125,7 +121,7 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
   std::optional<HeldObject> held = objects_.find(kube::Object(**object));
   if (!held || !held->policy || !withChildren) return held;
   std::vector<kube::Object> listed;
-  for (const auto& [childType, mayBeElsewhere] : typesOfChildren(*held->policy)) {
+  for (const auto& [childType, mayBeElsewhere] : protection::typesOfChildren(*held->policy)) {
     const auto served = options_.findType(childType);
     if (!served) continue;  // HeldObjects knows whether there can be any
     auto children = client_.list(*served, mayBeElsewhere ? "" : key.namespaceName, client::Content::Whole);
@@ -138,8 +134,15 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
 Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
                                       const HoldPlan& plan) {
   if (!options_.mayAct()) return {};
-  if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer))
-    return setFinalizers(held, type, plan);
+  if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer)) {
+    auto set = setFinalizers(held, type, plan);
+    const kube::MutexLock lock(mutex_);
+    if (set)
+      problems_.erase(type.type);
+    else if (!isConflict(set.error()))
+      problems_[type.type] = withHoldGrant(set.error().why);
+    return set;
+  }
   bool isNews = true;
   if (!plan.statusPatch.is_null()) {
     auto patched = patchStatus(held, type, plan);
@@ -238,7 +241,27 @@ void HeldPolicies::askExternal(const HeldObject& held, const std::string& word) 
   if (problem) options_.log(Level::Warning, toString(object.key) + ": external deletion failed: " + *problem);
 }
 
+std::string HeldPolicies::problemOf(const kube::GroupResource& type) const {
+  const kube::MutexLock lock(mutex_);
+  const auto found = problems_.find(type);
+  return found == problems_.end() ? "" : found->second;
+}
+
+void HeldPolicies::reportIgnored(const kube::Object& object, const std::string& why) {
+  if (why.empty()) {
+    ignored_.erase(object.meta.uid);
+    return;
+  }
+  if (ignored_.size() >= kMostExternals) ignored_.clear();  // they are told once more
+  std::string& told = ignored_[object.meta.uid];
+  if (told == why) return;
+  told = why;
+  options_.tell(object, {true, kForceIgnored, why});
+  options_.log(Level::Warning, toString(object.key) + ": " + why);
+}
+
 void HeldPolicies::report(const HeldObject& held, const HoldPlan& plan) {
+  reportIgnored(held.object, plan.ignoredForce);
   const protection::HoldWords& words = held.policy->hold->words;
   for (const protection::HoldEvent& event : plan.events) {
     options_.tell(held.object, event);

@@ -13,6 +13,7 @@
 
 #include "protection/external_step.h"
 #include "protection/hold_plan.h"
+#include "server/force_guards.h"
 #include "server/held_objects.h"
 #include "server/runtime/controller.h"
 #include "server/runtime/object_client.h"
@@ -38,7 +39,7 @@ struct HeldPoliciesOptions {
   Log log;
 };
 
-// One thread at a time.
+// One thread at a time, but for problemOf().
 class HeldPolicies {
  public:
   // All must outlive it.
@@ -47,6 +48,8 @@ class HeldPolicies {
       : objects_(objects), client_(client), external_(external), options_(std::move(options)) {}
 
   Settled settle(const kube::ObjectKey& key);
+  // Why an object of the type could not be given its finalizer last; empty: none is known. By any thread.
+  std::string problemOf(const kube::GroupResource& type) const;
 
  private:
   // One plan for an object that was just read where the plan ends something.
@@ -69,13 +72,18 @@ class HeldPolicies {
   bool noteRejected(const HeldObject& held, const protection::HoldPlan& plan, const NotDone& refusal);
   void askExternal(const HeldObject& held, const std::string& word);
   void report(const HeldObject& held, const protection::HoldPlan& plan);
+  void reportIgnored(const kube::Object& object, const std::string& why);
 
   HeldObjects& objects_;
   const ObjectClient& client_;
   protection::ExternalStep& external_;
   const HeldPoliciesOptions options_;
+  const ForceGuards guards_{client_};
   std::map<std::string, protection::ExternalStanding> externals_;  // by the object's uid
   std::map<std::string, std::string> rejected_;  // by the object's uid: the status that was rejected last
+  std::map<std::string, std::string> ignored_;   // why force does not count, as it was told; by uid
+  mutable kube::Mutex mutex_;
+  std::map<kube::GroupResource, std::string> problems_ LASTOUT_GUARDED_BY(mutex_);
 };
 
 }  // namespace lastout::server

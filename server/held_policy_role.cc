@@ -100,6 +100,18 @@ void HeldPolicyRole::stop() {
   watches_.stop();
 }
 
+std::string HeldPolicyRole::problemOf(const protection::DeletionPolicy& policy) const {
+  for (const protection::Selection& selection : policy.objects) {
+    for (const protection::ResourcePattern& pattern : selection.resources) {
+      const kube::GroupResource type{pattern.group, pattern.resource};
+      std::string why = objects_.whyNotKnown(type);
+      if (why.empty()) why = policies_.problemOf(type);
+      if (!why.empty()) return toString(type) + ": " + why;
+    }
+  }
+  return "";
+}
+
 void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
   if (objects.empty()) return;
   controller_.wake(objects);

@@ -33,6 +33,9 @@ class HeldPolicyRole {
   // Time has passed, or policies or types may have changed. To be called each second, too.
   void wake() { worker_.wake(); }
 
+  // Why the policy's objects get no finalizer; empty: they get it, as far as is known.
+  std::string problemOf(const protection::DeletionPolicy& policy) const;
+
  private:
   HeldPoliciesOptions policiesOptions() const;
   ControllerOptions controllerOptions();

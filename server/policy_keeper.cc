@@ -5,6 +5,7 @@
 #include "client/fetch.h"
 #include "client/writes.h"
 #include "protection/cel.h"
+#include "protection/force_guard.h"
 #include "protection/placement.h"
 #include "server/object_watch.h"
 
@@ -113,9 +114,24 @@ bool PolicyKeeper::knowsAll() {
     return false;
   for (const Followed type : {AdmissionPolicies, Bindings}) {
     const State state = types_[type].state;
-    if (state != State::Synced && state != State::NotServed) return false;
+    const bool mayDoWithout = options_.mode == protection::PolicyMode::Webhook && state == State::Forbidden;
+    if (state != State::Synced && state != State::NotServed && !mayDoWithout) return false;
   }
   return true;
+}
+
+// Why no ValidatingAdmissionPolicies can be kept; empty: they can, as far as is known.
+std::string PolicyKeeper::whyNoneServed() {
+  const kube::MutexLock lock(mutex_);
+  for (const Followed type : {AdmissionPolicies, Bindings}) {
+    if (types_[type].state == State::NotServed)
+      return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them), which check who "
+             "sets its annotation; requires: Nothing in the policy does without that";
+    if (types_[type].state == State::Forbidden)
+      return "lastout may not list ValidatingAdmissionPolicies and their bindings, which check who sets its "
+             "annotation: give its controller the rule for them that deploy/rbac.yaml has";
+  }
+  return "";
 }
 
 std::vector<PolicyKeeper::Kept> PolicyKeeper::policies() {
@@ -173,15 +189,16 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
   for (const Kept& one : kept) {
     if (!one.policy)
       unclear.insert(one.meta.name);
-    else if (options_.mode == protection::PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
-      waiting.insert(one.meta.name);
-    else if (options_.mode == protection::PolicyMode::ApiServer &&
-             !(isWithdrawing_ && one.policy->cleansUpOnShutdown))
+    else if (!(isWithdrawing_ && one.policy->cleansUpOnShutdown))
       understood.push_back(*one.policy);
+    if (options_.mode == protection::PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
+      waiting.insert(one.meta.name);
   }
+  // Without guards force does not count (force_guards.h), and all else runs in the webhook.
+  if (options_.mode == protection::PolicyMode::Webhook && !whyNoneServed().empty()) understood.clear();
   writeProblems_.clear();
   changing_.clear();
-  for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing())) {
+  for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing(), options_.mode)) {
     if (!goesOn()) return;
     if (unclear.contains(action.policy)) continue;
     if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
@@ -230,6 +247,8 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
   if (const auto problem = writeProblems_.find(name); problem != writeProblems_.end())
     standing.writeProblem = problem->second;
   if (kept.policy) standing.labelProblem = options_.labelProblem(*kept.policy);
+  if (kept.policy) standing.holdProblem = options_.holdProblem(*kept.policy);
+  if (kept.policy && !forceGuardOf(*kept.policy).empty()) standing.forceProblem = whyNoneServed();
   if (kept.policy) standing.hasWebhookPart = runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
   standing.webhookAsks = options_.webhookAsks(name);
   return standing;

@@ -26,7 +26,8 @@
 namespace lastout::server {
 
 struct PolicyKeeperOptions {
-  // Webhook: nothing of any policy is to run in API servers, and what stands there goes.
+  // Webhook: of no policy anything but the guard of its force annotation is to run in API servers, and what
+  // else stands there goes.
   protection::PolicyMode mode = protection::PolicyMode::ApiServer;
   std::function<bool()> mayWrite;  // this process holds the Lease
   // API servers ask lastout about what the policy needs the webhook for.
@@ -35,6 +36,9 @@ struct PolicyKeeperOptions {
   std::function<bool()> areNone = [] { return false; };
   // Why the labels that the policy keeps are not written; empty: they are; nullopt: it keeps none.
   std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> labelProblem =
+      [](const protection::DeletionPolicy&) { return std::nullopt; };
+  // Why the objects that the policy holds get no finalizer; empty: they get it; nullopt: it holds none.
+  std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> holdProblem =
       [](const protection::DeletionPolicy&) { return std::nullopt; };
   std::function<std::chrono::sys_seconds()> clock;
   client::WatcherOptions watcher;
@@ -82,6 +86,7 @@ class PolicyKeeper {
   void pass();
   bool goesOn() const { return (isWithdrawing_ || !rounds_.isStopping()) && options_.mayWrite(); }
   bool knowsAll();
+  std::string whyNoneServed();
   std::vector<Kept> policies();
   std::vector<protection::StandingAdmissionPolicy> standing();
   void carryOut(const std::vector<Kept>& kept);

@@ -65,8 +65,8 @@ spec: {instanceRef: {name: elsewhere}, username: production_user}
 
 class Held : public Serving {
  public:
-  void begin(const std::vector<std::string>& options = {}) {
-    start();
+  void begin(const std::vector<std::string>& options = {}, const std::vector<std::string>& ofCluster = {}) {
+    start(ofCluster);
     kubectl("apply -f scenarios/crds/dbops.yaml");
     kubectl("apply -f protection/profiles/dbops.yaml");
     std::vector<std::string> all = {"--hold-policies"};
@@ -347,6 +347,47 @@ spec:
   kubectl("delete cache c --wait=false");
   waitUntilGone("cache c");
   waitUntil("kubectl get events --field-selector reason=StatusRejected | grep -q cache/c");
+}
+
+// As the chart runs it by default: nothing sets a finalizer.
+TEST_F(Held, WhatHasNoFinalizerYetIsNotDeleted) {
+  start();
+  kubectl("apply -f scenarios/crds/dbops.yaml");
+  kubectl("apply -f protection/profiles/dbops.yaml");
+  serve();
+  kubectl("wait --for=condition=Enforced deletionpolicies --all --timeout=50s");
+  kubectl("wait --for=condition=Held=false deletionpolicies --all --timeout=50s");
+  EXPECT_THAT(
+      kubectl("get delpol dbops-databases -o jsonpath='{.status.conditions[?(@.type==\"Held\")].message}'"),
+      HasSubstr("without --hold-policies"));
+  write("objects.yaml", databaseIn("default") + databaseIn("default", "free", "false"));
+  kubectl("apply -f $FOLDER/objects.yaml");
+  const auto isRefused =
+      AllOf(HasSubstr("spec.deletionProtection is true"),
+            HasSubstr("it has no finalizer dbops.dbprovision.io/database yet, so it cannot "
+                      "be held: try again, or run lastout serve with --hold-policies"));
+  EXPECT_THAT(kubectl("delete database production-db --wait=false", 1), isRefused);
+  kubectl("delete database free");
+  kill();
+  EXPECT_THAT(kubectl("delete database production-db --wait=false", 1), isRefused);
+}
+
+// mallory may change databases, and not delete them.
+TEST_F(Held, WhoeverMayNotDeleteCannotForceThat) {
+  write("users.yaml", R"(users:
+- username: mallory
+  token: token-of-mallory
+  rights:
+  - {verbs: [get, list, watch, patch, update], groups: ["*"], resources: ["*"]}
+)");
+  begin({"--policies", "webhook"}, {"--tokens", (folder_ / "users.yaml").string()});
+  create(databaseIn("default"));
+  waitUntil("kubectl get validatingadmissionpolicybinding lastout-force-dbops-databases");
+  kubectl("config set-credentials mallory --token=token-of-mallory");
+  EXPECT_THAT(
+      kubectl("--user=mallory annotate database production-db dbops.dbprovision.io/force-delete=true", 1),
+      HasSubstr("must be allowed to delete the object"));
+  kubectl("get database production-db");
 }
 
 TEST_F(Held, ForceLetsGoWhatCannotBeDeletedOutside) {

@@ -78,7 +78,7 @@ TEST_F(PolicyCommand, ShowsWhereEachPartRuns) {
   EXPECT_THAT(ran.out,
               AllOf(StartsWith("policy kruise-always\n"), HasSubstr("policy kruise-cascading-namespaces\n"),
                     HasSubstr("namespaces, services, ingresses.networking.k8s.io"),
-                    HasSubstr("    API server  DELETE, when label policy.kruise.io/delete-protection: Always "
+                    HasSubstr("    API server    DELETE, when label policy.kruise.io/delete-protection: Always "
                               "(the request alone tells)\n"),
                     HasSubstr("webhook"), HasSubstr("it needs other objects")));
   const Ran inWebhook = testing::lastout({"policy", "show", "karmada", "--policies", "webhook"});

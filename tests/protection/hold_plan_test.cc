@@ -449,6 +449,53 @@ TEST(HoldPlan, ForceLetsGoAfterAWordThatNobodyKnowsAndSaysSo) {
             "Delete, Snapshot");
 }
 
+constexpr const char* kIgnored =
+    "annotation dbops.dbprovision.io/force-delete does not count: nobody checks who sets it";
+
+HoldFacts unguarded() {
+  HoldFacts facts;
+  facts.forceDoubt = "nobody checks who sets it";
+  return facts;
+}
+
+TEST(HoldPlan, ForceThatNobodyChecksBeginsNothing) {
+  const HoldPlan plan =
+      planFor(forced(stored("Database", "db", {{"deletionProtection", true}})), unguarded());
+  EXPECT_FALSE(plan.deleteItself);
+  EXPECT_TRUE(plan.statusPatch.is_null()) << "it is not being deleted";
+  EXPECT_EQ(plan.ignoredForce, kIgnored);
+  EXPECT_EQ(plan.lookAgain, std::chrono::seconds(10));
+  EXPECT_EQ(planFor(stored("Database", "db"), unguarded()).ignoredForce, "") << "nobody forces it";
+}
+
+TEST(HoldPlan, ForceThatNobodyChecksLetsNothingGo) {
+  const HoldPlan plan =
+      planFor(deleted(forced(stored("Database", "db", {{"deletionProtection", true}}))), unguarded());
+  expectHeld(plan);
+  EXPECT_EQ(plan.events.at(0).message, std::string("Deletion blocked by deletion protection; ") + kIgnored);
+  EXPECT_EQ(plan.statusPatch["status"]["message"], plan.events.at(0).message);
+  HoldFacts failed = unguarded();
+  failed.external = {ExternalStanding::State::Failed, "it cannot be reached", 1'000};
+  failed.now = 1'000;
+  expectHeld(planFor(deleted(forced(stored("Database", "db"))), failed));
+  EXPECT_TRUE(planFor(deleted(forced(stored("Database", "db"))), unguarded()).askExternal)
+      << "nothing protects it";
+}
+
+// The confirmation of a cascade is as good as the force that asks for it.
+TEST(HoldPlan, AConfirmationThatNobodyChecksDeletesNoChild) {
+  StoredObject database = forced(stored("Database", "db"));
+  database.annotate(kConfirm, "887aa8bb");  // printf DatabaseGrant/reader | sha256sum
+  HoldFacts facts;
+  facts.children = {childOf("DatabaseGrant", "reader")};
+  EXPECT_EQ(planFor(database, facts).deleteChildren.size(), 1U);
+  facts.forceDoubt = "nobody checks who sets it";
+  const HoldPlan plan = planFor(deleted(database), facts);
+  EXPECT_THAT(plan.deleteChildren, ::testing::IsEmpty());
+  expectHeld(plan);
+  EXPECT_THAT(plan.events.at(0).message, HasSubstr("1 child resource: DatabaseGrant/reader; annotation "));
+}
+
 TEST(HoldPlan, AnotherOperatorsFinalizerIsLeftToIt) {
   StoredObject database = stored("Database", "db", {{"deletionProtection", true}});
   database.content["metadata"]["finalizers"] = {"dbops.dbprovision.io/database-protection"};

@@ -61,6 +61,24 @@ TEST(PolicyStatus, OfAPolicyThatKeepsLabelsItSaysWhetherTheyAreWritten) {
   EXPECT_EQ(notKept["message"], "cannot patch resource");
 }
 
+TEST(PolicyStatus, OfAPolicyThatHoldsItSaysWhetherItsObjectsGetTheirFinalizer) {
+  PolicyStanding standing = inForce();
+  standing.holdProblem = "";
+  const nlohmann::json held = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(held["type"], "Held");
+  EXPECT_EQ(held["status"], "True");
+  standing.forceProblem = "nobody checks who sets it";
+  const nlohmann::json unguarded = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(unguarded["status"], "True");
+  EXPECT_EQ(unguarded["message"],
+            "lastout keeps its finalizer on its objects; force does not count: nobody checks who sets it");
+  standing.holdProblem = "lastout serve runs without --hold-policies";
+  const nlohmann::json notHeld = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(notHeld["status"], "False");
+  EXPECT_EQ(notHeld["reason"], "NotHeld");
+  EXPECT_EQ(notHeld["message"], "lastout serve runs without --hold-policies");
+}
+
 TEST(PolicyStatus, AProblemIsToldAsItIs) {
   PolicyStanding standing = inForce();
   standing.problem = "spec.objects is missing";

@@ -3,6 +3,8 @@
 //
 //   policies FILE          the policies of that file, or without it those below, as YAML
 //   no policies            they are taken back
+//   guard POLICY is made|is gone|is unbound|is changed    who checks that a user may force (force_guard.h);
+//                          with `policies` all are made
 //   watch lists KIND       all objects of the kind are known: those below, as YAML
 //   database succeeds|fails|is unreachable
 //   show OBJECT            its status
@@ -11,11 +13,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kube/parse.h"
+#include "protection/force_guard.h"
 #include "tests/server/scripted_cluster.h"
 #include "tests/support/manifests.h"
 #include "tests/support/seed.h"
@@ -46,10 +50,12 @@ class HeldDialogue : public testing::ScriptedCluster {
  private:
   void addSteps();
   std::string policies(const std::string& file, const std::string& below);
+  void guard(const protection::DeletionPolicy& policy, const std::string& how);
   HeldPoliciesOptions options();
   ControllerOptions heldOptions();
 
   HeldObjects objects_;
+  std::vector<protection::DeletionPolicy> guarded_;
   protection::SimulatedDatabase database_;
   size_t databaseTold_ = 0;
   HeldPolicies policies_{objects_, client_, database_, options()};
@@ -86,7 +92,24 @@ std::string HeldDialogue::policies(const std::string& file, const std::string& b
   auto read = protection::parsePolicies(*text, file);
   if (!read) return testing::lines(read.error());
   controller_.wake(objects_.setPolicies(*read));
+  guarded_ = *read;
+  for (const protection::DeletionPolicy& policy : guarded_) guard(policy, "is made");
   return "";
+}
+
+void HeldDialogue::guard(const protection::DeletionPolicy& policy, const std::string& how) {
+  for (const nlohmann::ordered_json& made : protection::forceGuardOf(policy)) {
+    const bool isBinding = made["kind"] == "ValidatingAdmissionPolicyBinding";
+    Json object(made);
+    if (how == "is changed" && !isBinding) object["spec"]["failurePolicy"] = "Ignore";
+    const std::string path = std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
+                             (isBinding ? "ybindings/" : "ies/") +
+                             made["metadata"]["name"].get<std::string>();
+    if (how == "is gone" || (how == "is unbound" && isBinding))
+      api_.erase(path);
+    else
+      api_.put(path, object);
+  }
 }
 
 std::string HeldDialogue::alsoDone() {
@@ -107,6 +130,13 @@ void HeldDialogue::addSteps() {
     store(step.text);
     controller_.wake(objects_.know(typeOf(wordOf(rest)).type, ""));
     return std::string();
+  };
+  commands_["guard"] = [this](const auto&, auto& rest) {
+    const std::string name = wordOf(rest);
+    const std::string how = restOf(rest);
+    for (const protection::DeletionPolicy& policy : guarded_)
+      if (policy.meta.name == name) guard(policy, how);
+    return "";
   };
   commands_["database"] = [this](const auto&, auto& rest) {
     using Mode = protection::SimulatedDatabase::Mode;

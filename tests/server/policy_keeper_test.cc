@@ -54,6 +54,9 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     options.mayWrite = [this] { return leads_.load(); };
     options.webhookAsks = [this](const std::string& /*policy*/) { return asks_.load(); };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(seconds_.load())); };
+    options.holdProblem = [](const protection::DeletionPolicy& policy) {
+      return policy.hold ? std::optional<std::string>("it runs without") : std::nullopt;
+    };
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level, const std::string&) {};
     keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
@@ -214,6 +217,23 @@ TEST_F(PolicyKeeperTest, WhatLostItsLabelIsLastoutsAllTheSame) {
   remove(kKeptPolicies + "/p");
   lead(true);
   waitUntil([&] { return !isThere(kMadePolicy) && !isThere(kMadeBinding); });
+}
+
+// Nothing but an API server knows what a user may do.
+TEST_F(PolicyKeeperTest, TheGuardOfForceStandsInTheApiServerAlsoWhereAllElseRunsInTheWebhook) {
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["objects"] = Json::parse(R"([{"resources": [{"resource": "configmaps"}]}])");
+  policy["spec"]["enforcement"] = "Hold";
+  policy["spec"]["hold"] =
+      Json::parse(R"({"finalizer": "example.com/held", "force": {"annotation": "example.com/force"}})");
+  create(kKeptPolicies, policy);
+  const std::string guardBinding = kAdmissionPath + "ybindings/lastout-force-p";
+  keep(protection::PolicyMode::Webhook);
+  waitUntil([&] { return isThere(guardBinding); });
+  EXPECT_FALSE(isThere(kMadePolicy));
+  remove(guardBinding);
+  waitUntil([&] { return isThere(guardBinding); });
+  waitForCondition("Held", "False NotHeld");
 }
 
 TEST_F(PolicyKeeperTest, ANewLeaderTakesWhatIsEnforcedForEnforced) {

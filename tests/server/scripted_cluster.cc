@@ -50,10 +50,11 @@ std::string ScriptedCluster::pathOf(const std::string& object) const {
   return client::objectPath(type, type.namespaced ? "default" : "", object.substr(slash + 1));
 }
 
-// What was written is told by a watch, as the API server does.
+// What was written is told by a watch, as the API server does. Nothing watches what no step has applied.
 void ScriptedCluster::tell() {
   if (isUnseen_) return;
   for (const auto& [path, object] : api_.takeChanged()) {
+    if (!keys_.contains(path)) continue;
     if (object.is_null())
       toldOfGone(keys_.at(path), uids_.at(path));
     else
