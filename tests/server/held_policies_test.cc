@@ -321,7 +321,7 @@ class HeldHistory : public HeldDialogue {
 TEST(HeldHistories, LoseNothingThatIsHeldAndKeepNothingElse) {
   const uint32_t seed = testing::seed();
   SCOPED_TRACE(testing::howToRepeat(seed));
-  for (uint32_t history = 0; history < 150; ++history) {
+  for (uint32_t history = 0; history < 60; ++history) {
     HeldHistory world(seed + history);
     for (int step = 0; step < 60; ++step) world.step();
     world.settle();
