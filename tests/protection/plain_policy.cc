@@ -15,7 +15,7 @@ const Texts kNames{"web", "db"};
 const Texts kUsers{"jane", "system:serviceaccount:kube-system:namespace-controller"};
 const std::string kHeldBy = "example.com/held";
 const std::string kOthers = "example.com/operator";
-const Texts kFinalizers{kHeldBy, kOthers, "example.com/it's"};
+const Texts kFinalizers{kHeldBy, kOthers, "example.com/its"};
 const Texts kGroups{"people", "system:masters"};
 const std::map<std::string, Texts> kFields{
     {"protected", {"true", "false"}}, {"mode", {"Keep", "Drop"}}, {"for", {"1", "2"}}, {"a-b", {"true"}}};

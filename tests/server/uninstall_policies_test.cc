@@ -96,10 +96,12 @@ TEST_F(UninstallPoliciesTest, TakesBackWhatPoliciesMade) {
   EXPECT_THAT(
       server.writes,
       ElementsAre(std::string("DELETE ") + kOwnDeployment, "DELETE " + kMadeBindings + "/lastout-force-holds",
-                  "DELETE " + kMadeBindings + "/lastout-policy-denies", std::string("DELETE ") + kOwnWebhook,
+                  "DELETE " + kMadeBindings + "/lastout-policy-denies",
+                  "DELETE " + kMadeBindings + "/lastout-policy-holds", std::string("DELETE ") + kOwnWebhook,
                   "PATCH " + kDefaultMaps + "/held", std::string("PATCH ") + kWork,
                   "DELETE " + kMadePolicies + "/lastout-force-holds",
-                  "DELETE " + kMadePolicies + "/lastout-policy-denies", std::string("DELETE ") + kOwnSecret,
+                  "DELETE " + kMadePolicies + "/lastout-policy-denies",
+                  "DELETE " + kMadePolicies + "/lastout-policy-holds", std::string("DELETE ") + kOwnSecret,
                   std::string("DELETE ") + kOwnLease));
   expectNothingHoldsOrDenies();
   expectNothingOfPoliciesHoldsOrDenies();
@@ -305,6 +307,8 @@ TEST_F(UninstallPoliciesTest, SaysWhichRightOnPoliciesIsMissing) {
               ElementsAre(HasSubstr(std::string(kBindingName) + "lastout-force-holds: cannot be "
                                                                 "deleted, a right is missing"),
                           HasSubstr(std::string(kBindingName) + "lastout-policy-denies: cannot be "
+                                                                "deleted, a right is missing"),
+                          HasSubstr(std::string(kBindingName) + "lastout-policy-holds: cannot be "
                                                                 "deleted, a right is missing")));
   EXPECT_FALSE(isThere(kOwnWebhook) || isThere(kOwnSecret));
   allow();
