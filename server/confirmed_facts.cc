@@ -108,8 +108,8 @@ class ConfirmedFacts::Asking : public protection::Facts {
   // As far as is known: it counts for as long as it is to be read.
   AncestorState unconfirmed(AncestorState state) const {
     if (all_.isAnyReadLeft()) return state;
-    return {AncestorState::Kind::Unknown, "more than " + std::to_string(all_.limits_.mostReads) +
-                                              " other objects would have to be read"};
+    return {AncestorState::Kind::Unknown,
+            "more than " + std::to_string(all_.limits_.mostReads) + " other objects would have to be read"};
   }
   template <class Among>
   Count confirmedCount(Count count, const Wanted& wanted, const Among& among) const {

@@ -51,13 +51,13 @@ class ConfirmedFacts {
   struct Wanted {
     std::string cluster;  // of an object; empty: the one that is reviewed
     kube::ObjectKey key;
-    std::string labelSelector;  // of several
-    bool withContent = true;    // of several
+    std::string labelSelector;                        // of several
+    bool withContent = true;                          // of several
     auto operator<=>(const Wanted&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   };
   struct Found {
     std::vector<kube::Object> objects;  // of several those of one page
-    std::string problem;  // why they could not be read; empty: they were
+    std::string problem;                // why they could not be read; empty: they were
   };
   class Asking;
 

@@ -29,7 +29,7 @@ using testing::DialogueStep;
 using testing::wordOf;
 
 constexpr std::chrono::sys_seconds kReplaysBegin{std::chrono::sys_days{std::chrono::year{2026} / 11 / 26} +
-                                              std::chrono::hours(12)};
+                                                 std::chrono::hours(12)};
 
 class ReplayDialogue : public testing::ScriptedCluster {
  public:
