@@ -14,6 +14,7 @@
 #include "kube/quoting.h"
 #include "protection/policy.h"
 #include "protection/read_parts.h"
+#include "protection/traps.h"
 
 namespace lastout::protection {
 namespace {
@@ -46,7 +47,6 @@ class Reader {
   ChildrenTest children(Fields& fields);
   ListedBy listedBy(Fields fields);
   std::string labelKey(Fields& fields, std::string_view key);
-  void refuseWhatTraps(Fields& spec);
   void refuseLabelsOfAnyType(Fields& spec);
 
   const kube::Object& object_;
@@ -102,7 +102,10 @@ void Reader::readSpec(Fields spec) {
   if (spec.oneOf("namespaces", {"Imply", "Ignore"}) == "Ignore") policy_.namespaces = Implication::Ignore;
   if (spec.oneOf("crds", {"Imply", "Ignore"}) == "Ignore") policy_.crds = Implication::Ignore;
   readAnswer(spec);
-  if (errors_.empty()) refuseWhatTraps(spec);
+  if (errors_.empty()) {
+    if (const std::string trap = trapIn(policy_); !trap.empty())
+      spec.fail("objects", spec.pathOf("objects") + " " + trap);
+  }
   if (policy_.labels) refuseLabelsOfAnyType(spec);
   spec.finish();
 }
@@ -342,52 +345,6 @@ std::string Reader::labelKey(Fields& fields, std::string_view key) {
   if (!label.empty() && !kube::isQualifiedName(label))
     fields.fail(key, fields.pathOf(key) + " is no key of a label: " + kube::inQuotes(label));
   return label;
-}
-
-// Someone names what is selected, or has labelled it: the selection is not whatever lacks a label.
-bool isNarrow(const Selection& selection) {
-  using Operator = kube::SelectorRequirement::Operator;
-  const auto isPositive = [](const kube::SelectorRequirement& one) {
-    return one.op == Operator::In || one.op == Operator::Exists;
-  };
-  return !selection.namespaces.empty() || !selection.names.empty() ||
-         std::any_of(selection.labels.requirements.begin(), selection.labels.requirements.end(), isPositive);
-}
-
-// Something has to be there for the case to hold: not whatever lacks a field or spec.replicas.
-bool isNarrow(const Case& one) {
-  return one.key || one.ancestor || !one.children.empty() || (one.field && !one.field->whenAbsent) ||
-         (one.activity && *one.activity != Activity::Replicas);
-}
-
-// What nobody could lift any more: a policy about all objects at all times, or about those by which a policy
-// is taken back.
-void Reader::refuseWhatTraps(Fields& spec) {
-  const auto isNarrowCase = [](const Case& one) { return isNarrow(one); };
-  if (!policy_.when.empty() && std::all_of(policy_.when.begin(), policy_.when.end(), isNarrowCase)) return;
-  for (const Selection& selection : policy_.objects) {
-    if (isNarrow(selection)) continue;
-    for (const ResourcePattern& pattern : selection.resources) {
-      if (pattern.resource == "*" || pattern.group == "*") {
-        spec.fail("objects",
-                  spec.pathOf("objects") +
-                      " match everything, and nothing that has to be there says when they are "
-                      "protected: nobody could clean up the cluster; give " +
-                      spec.pathOf("when") +
-                      " with a label or a field that is not Protected when absent, a labelSelector "
-                      "with a label that has to be there, namespaces or names");
-        return;
-      }
-      for (const std::string_view way :
-           {"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
-            "validatingadmissionpolicybindings"}) {
-        if (pattern.group != "admissionregistration.k8s.io" || pattern.resource != way) continue;
-        spec.fail("objects", spec.pathOf("objects") + " are all " + std::string(way) +
-                                 ": lastout could not be uninstalled; give names or a labelSelector");
-        return;
-      }
-    }
-  }
 }
 
 // To label objects of any type would be to write all that there is in the cluster.

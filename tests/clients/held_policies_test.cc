@@ -79,7 +79,7 @@ class Held : public Serving {
     kubectl("apply -f $FOLDER/objects.yaml");
     waitUntil(
         "sh -c 'kubectl get -f $FOLDER/objects.yaml -o yaml > $FOLDER/seen.yaml && "
-        "test $(grep -c \"^ *- dbops.dbprovision.io/\" $FOLDER/seen.yaml) -eq "
+        "test $(grep -c \"^ *finalizers:\" $FOLDER/seen.yaml) -eq "
         "$(grep -c \"^ *uid:\" $FOLDER/seen.yaml)'");
   }
   void waitForPhase(const std::string& object, const std::string& phase) const {

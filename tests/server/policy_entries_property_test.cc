@@ -33,6 +33,8 @@ bool isUnasked(const std::string& space) { return std::ranges::find(kUnasked, sp
 
 // --- what is drawn
 
+constexpr const char* kChildrenAlone = "  - {children: [{resource: pods, ownerReference: true}]}\n";
+
 std::string drawRemoteCase(Dice& dice) {
   std::string text = "  - {";
   if (dice.oneIn(3)) text += "label: it, ";
@@ -57,12 +59,12 @@ constexpr const char* kListedBy = R"(  listedBy:
 // The text of a policy, some of whose cases need other objects.
 std::string drawSpec(Dice& dice) {
   lastout::testing::PlainPolicy plain = lastout::testing::drawPolicy(dice);
-  const bool isListed = dice.oneIn(3);
+  const bool isListed = !plain.hold && dice.oneIn(3);
   if (isListed) plain.objects.clear();
   std::string spec = plain.spec();
   const std::string cases = "  when:\n";
   if (const size_t at = spec.find(cases); at != std::string::npos && !dice.oneIn(3))
-    spec.insert(at + cases.size(), drawRemoteCase(dice));
+    spec.insert(at + cases.size(), plain.hold ? kChildrenAlone : drawRemoteCase(dice));
   if (isListed) spec += kListedBy + dice.pick(Names{"AnyNamespace", "OwnNamespace", "OwnUnlessNamed"}) + "\n";
   if (dice.oneIn(4)) spec += "  code: 409\n";
   if (dice.oneIn(4)) spec += "  namespaces: Ignore\n  crds: Ignore\n";

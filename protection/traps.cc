@@ -1,0 +1,54 @@
+#include "protection/traps.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace lastout::protection {
+namespace {
+
+// Someone names what is selected, or has labelled it: the selection is not whatever lacks a label.
+bool isNarrow(const Selection& selection) {
+  using Operator = kube::SelectorRequirement::Operator;
+  const auto isPositive = [](const kube::SelectorRequirement& one) {
+    return one.op == Operator::In || one.op == Operator::Exists;
+  };
+  return !selection.namespaces.empty() || !selection.names.empty() ||
+         std::any_of(selection.labels.requirements.begin(), selection.labels.requirements.end(), isPositive);
+}
+
+// Something has to be there for the case to hold: not whatever lacks a field or spec.replicas.
+bool needsSomething(const Case& one) {
+  return one.key || one.ancestor || !one.children.empty() || (one.field && !one.field->whenAbsent) ||
+         (one.activity && *one.activity != Activity::Replicas);
+}
+
+// Objects by which API servers deny deletions, and that have to go for that to end.
+bool isWayOutOfAdmission(const ResourcePattern& pattern) {
+  constexpr std::string_view kWays[] = {"validatingwebhookconfigurations", "mutatingwebhookconfigurations",
+                                        "validatingadmissionpolicies", "validatingadmissionpolicybindings"};
+  return pattern.group == "admissionregistration.k8s.io" &&
+         std::ranges::find(kWays, pattern.resource) != std::ranges::end(kWays);
+}
+
+}  // namespace
+
+std::string trapIn(const DeletionPolicy& policy) {
+  if (!policy.when.empty() && std::ranges::all_of(policy.when, needsSomething)) return {};
+  for (const Selection& selection : policy.objects) {
+    if (isNarrow(selection)) continue;
+    for (const ResourcePattern& pattern : selection.resources) {
+      if (pattern.resource == "*" || pattern.group == "*")
+        return "match everything, and nothing that has to be there says when they are protected: nobody "
+               "could "
+               "clean up the cluster; give spec.when with a label, or a field that is not Protected when "
+               "absent, "
+               "a labelSelector with a label that has to be there, namespaces or names";
+      if (isWayOutOfAdmission(pattern))
+        return "are all " + pattern.resource +
+               ": lastout could not be uninstalled; give names or a labelSelector";
+    }
+  }
+  return {};
+}
+
+}  // namespace lastout::protection
