@@ -12,6 +12,7 @@
 #include "graph/names.h"
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
+#include "protection/message.h"
 
 namespace lastout::admission {
 namespace {
@@ -102,7 +103,7 @@ void Why::join(const std::vector<protection::Denial>& denials) {
       }
       allowed = allowed && isHeld;
       guarded = true;
-      message += (message.empty() ? "" : "; ") + kube::printable(one.message);
+      message += (message.empty() ? "" : "; ") + kube::printable(protection::onOneLine(one.message));
       blockers.push_back({why, kube::printable(one.reason), protection::fieldOf(one)});
     }
   }

@@ -66,8 +66,8 @@ std::vector<size_t> MatchIndex::candidates(const ReviewRequest& request) const {
           take(labelled->second);
     }
   }
-  std::ranges::sort(found);  // several of the types may be of one
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  std::sort(found.begin(), found.end());  // several of the types may be of one
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

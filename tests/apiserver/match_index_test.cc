@@ -127,8 +127,8 @@ class RandomMatches {
 TEST(MatchIndex, FindsAllThatMatch) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     RandomMatches random(seed);
-    std::vector<MatchResources> all;
-    for (int i = 0; i < 20; ++i) all.push_back(random.next());
+    std::vector<MatchResources> all(20);
+    for (MatchResources& one : all) one = random.next();
     const MatchIndex index = indexOf(all);
     for (int i = 0; i < 10; ++i) {
       const Json before = random.object();
