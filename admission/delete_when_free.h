@@ -46,8 +46,8 @@ inline constexpr std::string_view kTimeHasPassed = "its time has passed";  // as
 // leave as it is.
 std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds until);
 
-// What a denial says beside its reason: "; to have lastout delete it once it may go: kubectl annotate ...".
-// Empty: as annotateCommand().
+// Returns the end of a denial with that command: "; to have lastout delete it once it may go: kubectl ...".
+// Empty where annotateCommand() is.
 std::string annotateAdvice(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds now);
 
 // For whoever asks about the object at `now`: until when it is asked for, or why the annotation means

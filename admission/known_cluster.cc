@@ -9,6 +9,7 @@
 #include "graph/find_object.h"
 #include "kube/quoting.h"
 #include "kube/reference.h"
+#include "protection/message.h"
 
 namespace lastout::admission {
 namespace {
@@ -28,7 +29,7 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
   bool isDenied = false;
   for (const protection::Denial& one : protectionsOf(cluster, key)) {
     if (cluster.graph.isTerminating(object) && !one.isHeld) continue;
-    text += (text.empty() ? "" : "; ") + kube::printable(one.message);
+    text += (text.empty() ? "" : "; ") + kube::printable(protection::onOneLine(one.message));
     isDenied = isDenied || !one.isHeld;
   }
   if (!decision.guarded && decision.allowed && text.empty()) return std::nullopt;
@@ -85,24 +86,27 @@ Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& qu
   return graph::dumpMermaid(cluster.graph, options);
 }
 
-Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
+Answered<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference) {
   auto found = graph::findObject(cluster.graph, reference, cluster.types);
   if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
-  if (found->missing.empty()) {
-    Why answer =
-        why(cluster.graph, cluster.guards, *found->key, cluster.reader, protectionsOf(cluster, *found->key));
-    const auto annotated = cluster.annotated.find(*found->key);
-    if (answer.guarded && annotated != cluster.annotated.end())
-      answer.deferredDeletion += (answer.deferredDeletion.empty() ? "" : "; ") +
-                                 kube::printable(wordsOf(annotated->second, cluster.now));
-    return answer;
-  }
+  if (found->missing.empty()) return *found->key;
   const auto pattern = kube::parsePattern(reference, cluster.types);
   if (!pattern || isFollowed(cluster.graph, pattern->key.type))
     return tl::unexpected(Unanswered{true, std::move(found->missing)});
-  const auto key = kube::parseReference(reference, cluster.types);
+  auto key = kube::parseReference(reference, cluster.types);
   if (!key) return tl::unexpected(Unanswered{false, key.error().message});
-  return why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key));
+  return std::move(*key);
+}
+
+Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
+  const auto key = keyOf(cluster, reference);
+  if (!key) return tl::unexpected(key.error());
+  Why answer = why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key));
+  const auto annotated = cluster.annotated.find(*key);
+  if (answer.guarded && annotated != cluster.annotated.end())
+    answer.deferredDeletion += (answer.deferredDeletion.empty() ? "" : "; ") +
+                               kube::printable(wordsOf(annotated->second, cluster.now));
+  return answer;
 }
 
 }  // namespace lastout::admission

@@ -56,8 +56,10 @@ using Answered = tl::expected<T, Unanswered>;
 // With the verdict on each guarded object. Fails on a focus that is no reference, and on one of nothing.
 Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question);
 
-// About the object that the reference names: one that is there, one that something names, or (where lastout
+// Returns the object that the reference names: one that is there, one that something names, or (where lastout
 // does not follow its type) any.
+Answered<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference);
+// About the object that keyOf() returns; fails as it does.
 Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference);
 
 }  // namespace lastout::admission

@@ -28,7 +28,7 @@ std::string policyOfMade(std::string_view name);
 
 // Returns ValidatingAdmissionPolicies, each followed by its ValidatingAdmissionPolicyBinding of the same
 // name: one denies what judge() does with Part::Local, the other is that of force_guard.h. Empty: the policy
-// has no such part. With PolicyMode::Webhook it is the guard of force_guard.h alone: nothing else can tell
+// has no such part. With PolicyMode::Webhook it is the guard of force_guard.h alone: only an API server knows
 // what a user may do. An expression can fail only where a field on the path of a FieldTest is no map; then
 // the policy's failurePolicy counts.
 std::vector<nlohmann::ordered_json> admissionPoliciesOf(const DeletionPolicy& policy,

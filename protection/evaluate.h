@@ -123,7 +123,7 @@ bool isOfAnotherOperator(const Hold& hold, const kube::ObjectMeta& meta);
 std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Request& request);
 
 // Returns what keeps an object that the policy holds once its DELETE was accepted: what protects it, or else
-// the objects that refer to it; nullopt: nothing does, somebody forces its deletion, or it does not have the
+// the objects that refer to it; nullopt: the object is not protected, its deletion is forced, or it lacks the
 // policy's finalizer. Request::operation does not count.
 std::optional<Denial> holdOf(const DeletionPolicy& policy, const Request& request, const Facts& facts);
 

@@ -32,9 +32,9 @@ void addOfPolicy(const DeletionPolicy& policy, HoldFinalizers& finalizers);
 
 // What policies say of finalizers, as a whole.
 struct KnownFinalizers {
-  // Of the policies that are there, and of those that were. On objects of these types they are lastout's.
+  // Of current and former policies: lastout may take them off objects of these types.
   HoldFinalizers all;
-  // Of policies that are there and cannot be understood: nobody can say which objects these hold.
+  // Of current policies that lastout does not understand: it does not know which objects they hold.
   HoldFinalizers unclear;
 };
 

@@ -83,7 +83,7 @@ struct HoldPlan {
 // `policy.hold` must be there.
 HoldPlan planHold(const DeletionPolicy& policy, const HoldFacts& facts);
 
-// The plan for an object for which no policy counts: nothing holds it any more.
+// Returns the plan for an object that no policy holds any more.
 HoldPlan planRelease(const HoldFacts& facts);
 
 }  // namespace lastout::protection

@@ -50,10 +50,10 @@ struct KeptFacts {
   std::vector<ListedKind> kinds;     // that it lists objects of, each once; more than kMostKinds: any
   std::vector<bool> fields;          // of Questions::fields, which hold
   std::vector<std::string> because;  // for each of Questions::listers, its sentence
-  std::vector<bool> replays;         // likewise: ListedBy::replay is true there
+  std::vector<bool> replays;         // for each of them, whether its ListedBy::replay is true there
   kube::Labels labels;               // of Questions::namespaceLabels, those that it has; of a CRD all
-  // Of an object that lists more than kMostListed or kMostKinds, so that what it lists is not all among the
-  // groups: the namespaces that it is about, sorted, each once; an empty one is any, and none.
+  // The namespaces that the object is about, sorted, each once, where it lists more than kMostListed or
+  // kMostKinds, and the groups are not complete; an empty name stands for any namespace, and for none.
   std::vector<std::string> listsTooMuchIn;
 };
 

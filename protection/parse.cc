@@ -14,7 +14,6 @@
 #include "kube/quoting.h"
 #include "protection/policy.h"
 #include "protection/read_parts.h"
-#include "protection/traps.h"
 
 namespace lastout::protection {
 namespace {

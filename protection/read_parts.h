@@ -39,4 +39,9 @@ std::vector<KeyTest> readKeyTests(kube::Fields& fields, std::string_view key);
 // The `hold` block of a policy (parse_hold.cc).
 Hold readHold(kube::Fields fields);
 
+// Returns what is wrong with the policy's objects, as the end of a sentence that begins with their field:
+// they are all objects at all times, or all objects by which a policy is taken back. Empty: they are no trap
+// (parse_traps.cc).
+std::string trapIn(const DeletionPolicy& policy);
+
 }  // namespace lastout::protection

@@ -6,11 +6,9 @@
 
 #include "admission/log_limiter.h"
 #include "client/connection.h"
-#include "graph/find_object.h"
 #include "kube/nearest.h"
 #include "kube/query.h"
 #include "kube/quoting.h"
-#include "kube/reference.h"
 
 namespace lastout::server {
 namespace {
@@ -116,11 +114,7 @@ std::string standingText(const Standing& now) {
 // What policies say of the object that the reference means, followed or not.
 void addProtections(admission::KnownCluster& cluster, const std::string& reference,
                     const ProtectionsOf& protections) {
-  const auto found = graph::findObject(cluster.graph, reference, cluster.types);
-  std::optional<kube::ObjectKey> key = found ? found->key : std::nullopt;
-  if (!key) {
-    if (auto parsed = kube::parseReference(reference, cluster.types)) key = std::move(*parsed);
-  }
+  const auto key = admission::keyOf(cluster, reference);
   const kube::ResourceType* type = key ? cluster.types.find(key->type) : nullptr;
   if (type != nullptr) cluster.protections.emplace(*key, protections(*type, *key));
 }

@@ -1,32 +1,19 @@
 #include "server/force_guards.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "kube/resource_map.h"
 #include "protection/admission_plan.h"
 #include "protection/force_guard.h"
 
 namespace lastout::server {
 namespace {
 
-constexpr const char* kRegistration = "admissionregistration.k8s.io";
-
-// As Kubernetes 1.30 serves them; an older one has no such object.
-kube::ResourceType servedTypeOf(bool isBinding) {
-  if (isBinding)
-    return {{kRegistration, "validatingadmissionpolicybindings"},
-            "ValidatingAdmissionPolicyBinding",
-            "v1",
-            "validatingadmissionpolicybinding",
-            {},
-            false,
-            true};
-  return {{kRegistration, "validatingadmissionpolicies"},
-          "ValidatingAdmissionPolicy",
-          "v1",
-          "validatingadmissionpolicy",
-          {},
-          false,
-          true};
+// An API server older than Kubernetes 1.30 has no object of these types.
+const kube::ResourceType& guardTypeOf(std::string_view kind) {
+  static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
+  return *kTypes.findKind("admissionregistration.k8s.io", kind);
 }
 
 }  // namespace
@@ -40,8 +27,9 @@ std::string ForceGuards::problemOf(const protection::DeletionPolicy& policy) con
 std::string ForceGuards::problemOf(const nlohmann::ordered_json& made) const {
   const auto kind = made["kind"].get<std::string>();
   const auto name = made["metadata"]["name"].get<std::string>();
+  const kube::ResourceType& type = guardTypeOf(kind);
   const std::string guard = kind + " " + name + ", by which API servers check who sets it, ";
-  const auto read = client_.get(servedTypeOf(kind.ends_with("Binding")), {{}, "", name});
+  const auto read = client_.get(type, {type.type, "", name});
   if (!read) return guard + "cannot be read: " + read.error().why;
   if (!*read || (*read)->meta.deletionTimestamp)
     return guard +

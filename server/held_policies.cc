@@ -85,11 +85,7 @@ HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const k
 
 HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
   const kube::Object& object = held.object;
-  protection::Request request;
-  request.object = object.key;
-  request.kind = object.kind;
-  request.meta = &object.meta;
-  request.content = &object.content;
+  const protection::Request request = protection::deletionOf(object);
   protection::HoldFacts facts;
   facts.key = object.key;
   facts.kind = object.kind;

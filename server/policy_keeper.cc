@@ -107,11 +107,8 @@ void PolicyKeeper::withdraw() {
 bool PolicyKeeper::knowsAll() {
   const bool areNone = options_.areNone();
   const kube::MutexLock lock(mutex_);
-  Type& policies = types_[Policies];
-  if (policies.state == State::NotServed && areNone)
-    policies.objects.clear();
-  else if (policies.state != State::Synced)
-    return false;
+  const State policies = types_[Policies].state;
+  if (policies != State::Synced && !(policies == State::NotServed && areNone)) return false;
   for (const Followed type : {AdmissionPolicies, Bindings}) {
     const State state = types_[type].state;
     const bool mayDoWithout = options_.mode == protection::PolicyMode::Webhook && state == State::Forbidden;
@@ -137,6 +134,7 @@ std::string PolicyKeeper::whyNoneServed() {
 std::vector<PolicyKeeper::Kept> PolicyKeeper::policies() {
   std::vector<Kept> all;
   const kube::MutexLock lock(mutex_);
+  if (types_[Policies].state == State::NotServed) return all;
   for (const auto& [name, seen] : types_[Policies].objects) {
     if (seen.meta.deletionTimestamp) continue;
     Kept kept{seen.meta, {}, std::nullopt, {}};

@@ -101,11 +101,7 @@ void ReplayedDeletionRole::reconsider() {
 // As far as policies are not known, it is.
 bool ReplayedDeletionRole::isListed(const kube::Object& object) const {
   if (!parts_.policies.isKnown()) return true;
-  protection::Request request;
-  request.object = object.key;
-  request.kind = object.kind;
-  request.meta = &object.meta;
-  request.content = &object.content;
+  const protection::Request request = protection::deletionOf(object);
   const std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
   bool isListed = true;
   parts_.policies.inspect([&](const protection::FactIndex& facts) {

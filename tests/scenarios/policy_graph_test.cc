@@ -152,6 +152,16 @@ TEST(PoliciesAmongManifests, TheTextNamesEachStepToTheRootOnce) {
                                       "      goes after deletionpolicies.lastout.dev/keep\n"));
 }
 
+TEST(PoliciesAmongManifests, ASentenceOfSeveralLinesStandsOnOne) {
+  std::string manifests(kManifests);
+  manifests.insert(manifests.find("---\n"), "  message: |-\n    {name} stays.\n    Ask its owner.\n");
+  EXPECT_EQ(admission::whyOf(clusterOf(manifests), "configmaps/shop/settings")->message,
+            "settings stays. Ask its owner.");
+  admission::GraphQuestion question;
+  question.format = admission::GraphQuestion::Format::Dot;
+  EXPECT_THAT(*admission::drawn(clusterOf(manifests), question), HasSubstr("settings stays. Ask its owner."));
+}
+
 TEST(PoliciesAmongManifests, OnePolicyThatCannotBeReadIsAnError) {
   std::string wrong(kManifests);
   wrong.replace(wrong.find("  when:"), 7, "  wenn:");

@@ -1,7 +1,8 @@
-#include "protection/traps.h"
-
+// Policies that would leave nobody a way to clean up a cluster, or to take lastout away.
 #include <algorithm>
 #include <string_view>
+
+#include "protection/read_parts.h"
 
 namespace lastout::protection {
 namespace {
