@@ -354,8 +354,8 @@ void addServe(CLI::App& app, int& exitCode) {
       ->add_option(
           "--policies", options->policies,
           "Where DeletionPolicies run: apiserver, what a request alone tells as ValidatingAdmissionPolicies "
-          "and "
-          "the rest in the webhook; webhook, all of them there, for API servers before Kubernetes 1.30")
+          "and the rest in the webhook; webhook, all of them there, where lastout may write no such "
+          "policies, or for API servers before Kubernetes 1.30. The same for both roles")
       ->check(eitherOf("apiserver", "webhook"))
       ->capture_default_str();
   command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");

@@ -33,7 +33,9 @@ std::string ForceGuards::problemOf(const nlohmann::ordered_json& made) const {
   if (!read) return guard + "cannot be read: " + read.error().why;
   if (!*read || (*read)->meta.deletionTimestamp)
     return guard +
-           "is not there: lastout creates it where it may, and Kubernetes has such policies from 1.30 on; "
+           "is not there: lastout creates it where it may (the component keeps-admission-policies of "
+           "deploy/), and "
+           "Kubernetes has such policies from 1.30 on; "
            "requires: Nothing in the DeletionPolicy does without";
   if (protection::standsAsMade(made, kube::toJson((*read)->content))) return "";
   return guard +

@@ -7,12 +7,14 @@
 #include "protection/cel.h"
 #include "protection/force_guard.h"
 #include "protection/placement.h"
+#include "server/lack_of_right.h"
 #include "server/object_watch.h"
 
 namespace lastout::server {
 namespace {
 
 using protection::AdmissionPolicyAction;
+using protection::PolicyMode;
 using State = client::Knowledge::State;
 
 constexpr std::string_view kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
@@ -23,6 +25,10 @@ constexpr std::string_view kAdmissionBindings =
 constexpr std::chrono::milliseconds kPassesApart{100};      // between two passes, whatever changes
 constexpr std::chrono::milliseconds kTryAgainAfter{1'000};  // before what failed is tried again
 constexpr std::chrono::milliseconds kLookAgainAfter{30'000};
+constexpr const char* kWhatGivesTheRight =
+    "the component keeps-admission-policies of deploy/ gives lastout-controller that right "
+    "(keepsAdmissionPolicies of the chart)";
+constexpr const char* kWebhookDoesWithout = "lastout serve --policies webhook does without, for both roles";
 
 client::ApiRequest writeOf(const AdmissionPolicyAction& action) {
   using Kind = AdmissionPolicyAction::Kind;
@@ -103,7 +109,8 @@ void PolicyKeeper::withdraw() {
   pass();
 }
 
-// Before all three types are known nothing is written: what seems to be missing may be there.
+// Before all three types are known nothing is written: what seems to be missing may be there. Without the
+// right to list the latter two nothing of them is written, and the status says so.
 bool PolicyKeeper::knowsAll() {
   const bool areNone = options_.areNone();
   const kube::MutexLock lock(mutex_);
@@ -111,24 +118,26 @@ bool PolicyKeeper::knowsAll() {
   if (policies != State::Synced && !(policies == State::NotServed && areNone)) return false;
   for (const Followed type : {AdmissionPolicies, Bindings}) {
     const State state = types_[type].state;
-    const bool mayDoWithout = options_.mode == protection::PolicyMode::Webhook && state == State::Forbidden;
-    if (state != State::Synced && state != State::NotServed && !mayDoWithout) return false;
+    if (state != State::Synced && state != State::NotServed && state != State::Forbidden) return false;
   }
   return true;
 }
 
-// Why no ValidatingAdmissionPolicies can be kept; empty: they can, as far as is known.
-std::string PolicyKeeper::whyNoneServed() {
+bool PolicyKeeper::isIn(State state) {
   const kube::MutexLock lock(mutex_);
-  for (const Followed type : {AdmissionPolicies, Bindings}) {
-    if (types_[type].state == State::NotServed)
-      return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them), which check who "
-             "sets its annotation; requires: Nothing in the policy does without that";
-    if (types_[type].state == State::Forbidden)
-      return "lastout may not list ValidatingAdmissionPolicies and their bindings, which check who sets its "
-             "annotation: give its controller the rule for them that deploy/rbac.yaml has";
-  }
-  return "";
+  return types_[AdmissionPolicies].state == state || types_[Bindings].state == state;
+}
+
+std::string PolicyKeeper::whyForceDoesNotCount(const Kept& kept) {
+  if (forceGuardOf(*kept.policy).empty()) return "";
+  if (isIn(State::NotServed))
+    return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them), which check who "
+           "sets its annotation; requires: Nothing in the policy does without that";
+  if (isIn(State::Forbidden))
+    return "lastout may not list ValidatingAdmissionPolicies and their bindings, which check who sets its "
+           "annotation: give its controller the rule for them that deploy/rbac.yaml has";
+  const auto problem = guardProblems_.find(kept.meta.name);
+  return problem == guardProblems_.end() ? "" : problem->second;
 }
 
 std::vector<PolicyKeeper::Kept> PolicyKeeper::policies() {
@@ -189,28 +198,69 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
       unclear.insert(one.meta.name);
     else if (!(isWithdrawing_ && one.policy->cleansUpOnShutdown))
       understood.push_back(*one.policy);
-    if (options_.mode == protection::PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
+    if (options_.mode == PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
       waiting.insert(one.meta.name);
   }
-  // Without guards force does not count (force_guards.h), and all else runs in the webhook.
-  if (options_.mode == protection::PolicyMode::Webhook && !whyNoneServed().empty()) understood.clear();
   writeProblems_.clear();
+  guardProblems_.clear();
   changing_.clear();
+  if (isIn(State::Forbidden)) return noteForbidden(understood);
+  // Without guards force does not count (force_guards.h), and all else runs in the webhook.
+  if (options_.mode == PolicyMode::Webhook && isIn(State::NotServed)) understood.clear();
   for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing(), options_.mode)) {
     if (!goesOn()) return;
     if (unclear.contains(action.policy)) continue;
     if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
-    changing_.insert(action.policy);
-    storedSince_.erase(action.policy);
-    // A binding without its policy, or the other way round, is of no use.
-    if (writeProblems_.contains(action.policy)) continue;
-    std::string problem = send(writeOf(action));
-    if (!problem.empty()) writeProblems_[action.policy] = std::move(problem);
+    carryOut(action);
   }
   if (!changing_.empty()) rounds_.reconsiderAt(std::chrono::steady_clock::now() + kTryAgainAfter);
-  problems_.note(writeProblems_.empty()
-                     ? ""
-                     : writeProblems_.begin()->first + " cannot be kept: " + writeProblems_.begin()->second);
+  noteProblems();
+}
+
+// It tries again without a right as seldom as it looks at all of them: no right comes within a second.
+void PolicyKeeper::carryOut(const AdmissionPolicyAction& action) {
+  const bool isDeletion = action.kind == AdmissionPolicyAction::Kind::Delete;
+  // All that a policy needs in the API server then is the guard of its force annotation.
+  const bool isOfForceAlone = options_.mode == PolicyMode::Webhook && !isDeletion;
+  // A binding without its policy, or the other way round, is of no use.
+  if (writeProblems_.contains(action.policy) || (isOfForceAlone && guardProblems_.contains(action.policy)))
+    return;
+  std::string problem = send(writeOf(action));
+  const bool lacksRight = isLackOfRight(problem, {"create", "update", "delete"});
+  if (lacksRight) problem += ": " + std::string(kWhatGivesTheRight);
+  if (lacksRight && isOfForceAlone) {
+    guardProblems_[action.policy] = std::move(problem);
+    return;
+  }
+  if (!lacksRight) changing_.insert(action.policy);
+  storedSince_.erase(action.policy);
+  if (problem.empty()) return;
+  if (lacksRight && options_.mode == PolicyMode::ApiServer)
+    problem += "; " + std::string(kWebhookDoesWithout);
+  if (lacksRight && options_.mode == PolicyMode::Webhook)
+    problem +=
+        "; until it is deleted it denies as it stands: kubectl delete " +
+        std::string(action.isBinding ? "validatingadmissionpolicybinding " : "validatingadmissionpolicy ") +
+        action.name;
+  writeProblems_[action.policy] = std::move(problem);
+}
+
+// Nobody knows what stands then: it writes nothing, as the object may be there already.
+void PolicyKeeper::noteForbidden(const std::vector<protection::DeletionPolicy>& policies) {
+  for (const protection::DeletionPolicy& policy : policies) {
+    if (runsAt(policy, options_.mode, protection::Place::ApiServer))
+      writeProblems_[policy.meta.name] =
+          "lastout may not list ValidatingAdmissionPolicies and their bindings, so it makes none of the "
+          "policy: deploy/rbac.yaml gives that right, and " +
+          std::string(kWhatGivesTheRight) + " to write them; " + kWebhookDoesWithout;
+  }
+  noteProblems();
+}
+
+void PolicyKeeper::noteProblems() {
+  const auto& problems = writeProblems_.empty() ? guardProblems_ : writeProblems_;
+  problems_.note(problems.empty() ? ""
+                                  : problems.begin()->first + " cannot be kept: " + problems.begin()->second);
 }
 
 // Returns what went wrong; empty: nothing did. What the watch has not told of yet (409, or 404 of a deletion)
@@ -246,7 +296,7 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
     standing.writeProblem = problem->second;
   if (kept.policy) standing.labelProblem = options_.labelProblem(*kept.policy);
   if (kept.policy) standing.holdProblem = options_.holdProblem(*kept.policy);
-  if (kept.policy && !forceGuardOf(*kept.policy).empty()) standing.forceProblem = whyNoneServed();
+  if (kept.policy) standing.forceProblem = whyForceDoesNotCount(kept);
   if (kept.policy) standing.hasWebhookPart = runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
   standing.webhookAsks = options_.webhookAsks(name);
   return standing;

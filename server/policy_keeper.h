@@ -86,10 +86,17 @@ class PolicyKeeper {
   void pass();
   bool goesOn() const { return (isWithdrawing_ || !rounds_.isStopping()) && options_.mayWrite(); }
   bool knowsAll();
-  std::string whyNoneServed();
+  // One of the API server's two types is in that state.
+  bool isIn(client::Knowledge::State state);
+  // Returns why force does not count for the objects of a policy that is understood; empty: it does, or the
+  // policy has none.
+  std::string whyForceDoesNotCount(const Kept& kept);
   std::vector<Kept> policies();
   std::vector<protection::StandingAdmissionPolicy> standing();
   void carryOut(const std::vector<Kept>& kept);
+  void carryOut(const protection::AdmissionPolicyAction& action);
+  void noteForbidden(const std::vector<protection::DeletionPolicy>& policies);
+  void noteProblems();
   std::string send(const client::ApiRequest& request);
   void writeStatus(const Kept& kept);
   std::chrono::sys_seconds storedSince(const Kept& kept);
@@ -97,8 +104,9 @@ class PolicyKeeper {
 
   const PolicyKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  ProblemLog problems_;                                          // of the thread, as the next four
+  ProblemLog problems_;                                          // of the thread, as the next five
   std::map<std::string, std::string> writeProblems_;             // by policy
+  std::map<std::string, std::string> guardProblems_;             // of the guard of force alone, by policy
   std::set<std::string> changing_;                               // policies with something left to write
   std::map<std::string, std::chrono::sys_seconds> storedSince_;  // by policy
 

@@ -43,6 +43,17 @@ constexpr const char* kWireUsers = R"(users:
   - { verbs: [get, list, watch], groups: [apiextensions.k8s.io], resources: [customresourcedefinitions] }
   - { verbs: [get, list, watch], groups: [my.crd.group], resources: [coolresources] }
   - { verbs: [get], groups: [apps], resources: [deployments], namespaces: [default] }
+- username: policy-keeper
+  token: policy-keepers-token
+  rights:
+  - { verbs: [get, list, watch], groups: [lastout.dev], resources: [deletionpolicies] }
+  - { verbs: [patch], groups: [lastout.dev], resources: [deletionpolicies/status] }
+- username: policy-watcher
+  token: policy-watchers-token
+  rights:
+  - { verbs: [get, list, watch], groups: [lastout.dev], resources: [deletionpolicies] }
+  - { verbs: [patch], groups: [lastout.dev], resources: [deletionpolicies/status] }
+  - { verbs: [get, list, watch], groups: [admissionregistration.k8s.io], resources: [validatingadmissionpolicies, validatingadmissionpolicybindings] }
 )";
 
 const apiserver::Users& wireUsers() {

@@ -130,7 +130,8 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
   // Beside the cluster, as its service accounts: they have no more rights than deploy/ gives.
   void serveAsDeployed(std::vector<std::string> options = {},
                        const std::vector<std::string>& webhookOptions = {}) {
-    options.insert(options.end(), {"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
+    options.insert(options.end(), {"--policies", "webhook", "--own-namespace", "lastout", "--tls-secret",
+                                   "lastout/lastout-tls"});
     serveRoles(options, webhookOptions);
   }
 
@@ -278,6 +279,30 @@ TEST_P(Deployed, With429KubectlWaitsUntilTheInstanceIsGone) {
   kubectl("delete coolresource some-instance --timeout=50s");
   kubectl("delete crd coolresources.my.crd.group --timeout=50s");
   EXPECT_THAT(waiting.get(), HasSubstr("\"finalizer-deployment\" deleted"));
+}
+
+// Without the component keeps-admission-policies, by the webhook; and with no right to write one of those.
+TEST_P(Deployed, ADeletionPolicyProtects) {
+  serveAsDeployed();
+  write("policy.yaml", R"(
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: marked}
+spec:
+  objects: [{resources: [{resource: configmaps}]}]
+  when: [{label: example.com/protect, values: ["true"]}]
+)");
+  kubectl("apply -f $FOLDER/policy.yaml");
+  waitUntil("kubectl wait --for=condition=Enforced deletionpolicy/marked --timeout=50s");
+  kubectl("create configmap settings");
+  kubectl("label configmap settings example.com/protect=true");
+  EXPECT_THAT(kubectl("delete configmap settings", 1),
+              AllOf(HasSubstr("admission webhook"), HasSubstr("label example.com/protect is true")));
+  EXPECT_THAT(kubectl("get validatingadmissionpolicies,validatingadmissionpolicybindings -o name"),
+              Not(HasSubstr("lastout-policy-")));
+  kubectl("label configmap settings example.com/protect-");
+  kubectl("delete configmap settings");
+  kubectl("delete deletionpolicy marked");
 }
 
 // Its authority is lost: all of it is made anew, and the API server is told.

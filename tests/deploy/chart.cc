@@ -48,10 +48,11 @@ bool isTrue(const Json& value) {
   return value.is_string() ? !value.get<std::string>().empty() : value == true;
 }
 
-// The text without what `{{ if .Values.path }}` leaves out, up to the next `{{ end }}`, and with the files of
-// the chart that are asked for. Blocks are not nested.
+// The text without what `{{ if .Values.path }}` leaves out, up to `{{ else }}` or behind it, until the next
+// `{{ end }}`, and with the files of the chart that are asked for. Blocks are not nested.
 std::string withoutBlocks(const std::string& folder, const std::string& text, const Json& values) {
   static const std::regex kBlock(R"re(\{\{ if \.Values\.([A-Za-z]+) \}\}\n([\s\S]*?)\{\{ end \}\}\n)re");
+  constexpr std::string_view kElse = "{{ else }}\n";
   static const std::regex kFile(R"re(\{\{ \.Files\.Get "([^"]+)" \}\}\n)re");
   std::string result;
   auto rest = text.cbegin();
@@ -60,8 +61,12 @@ std::string withoutBlocks(const std::string& folder, const std::string& text, co
     rest = (*block)[0].second;
     const std::string name = (*block)[1];
     EXPECT_TRUE(values.contains(name)) << "values.yaml has no " << name;
-    if (!isTrue(values.value(name, Json()))) continue;
     std::string inside = (*block)[2];
+    const size_t other = inside.find(kElse);
+    if (isTrue(values.value(name, Json())))
+      inside = inside.substr(0, other);
+    else
+      inside = other == std::string::npos ? "" : inside.substr(other + kElse.size());
     for (std::smatch file; std::regex_search(inside, file, kFile);)
       inside = file.prefix().str() + textOf(folder + "/" + file[1].str()) + file.suffix().str();
     result += inside;

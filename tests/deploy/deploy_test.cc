@@ -26,9 +26,9 @@ using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
-constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies",
-                                       "holds-providers",          "keeps-works",
-                                       "labels-policies",          "replays-deletions"};
+constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies", "holds-providers",
+                                       "keeps-admission-policies", "keeps-works",    "labels-policies",
+                                       "replays-deletions"};
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
@@ -116,6 +116,9 @@ TEST(Chart, HasTheComponentsAsValues) {
   values = defaultValues();
   values["holdsPolicies"] = true;
   expectEqual(overlay("holds-policies", ""), byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["keepsAdmissionPolicies"] = true;
+  expectEqual(overlay("keeps-admission-policies", ""), byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
   values["policyCluster"] = true;
   expectEqual(overlay("policy-cluster", ""), byName(withoutHooks(rendered(kChart, values))));
@@ -236,9 +239,8 @@ std::vector<Json> rulesOf(const Json& role, const std::map<std::string, Json>& o
 
 using WritesByNamespace = std::map<std::string, std::vector<std::string>>;
 
-// What the account may write, by the namespace; "": anywhere.
-WritesByNamespace writesOfAccount(const std::string& account) {
-  const auto objects = byName(allRights());
+// What these roles and bindings let the account write, by the namespace; "": anywhere.
+WritesByNamespace writesOfAccount(const std::string& account, const std::map<std::string, Json>& objects) {
   WritesByNamespace writes;
   for (const auto& [name, binding] : objects) {
     if (!binding.contains("subjects")) continue;
@@ -264,7 +266,7 @@ TEST(Deploy, NamesNoWildcard) {
 
 // docs/security.md: whoever has its token can change, create or delete nothing else.
 TEST(Deploy, GivesTheWebhookStatusEventsAndQuestions) {
-  WritesByNamespace writes = writesOfAccount("lastout-webhook");
+  WritesByNamespace writes = writesOfAccount("lastout-webhook", byName(allRights()));
   EXPECT_THAT(writes[""], UnorderedElementsAre("patch criticalservices/status.lastout.dev",
                                                "create tokenreviews.authentication.k8s.io",
                                                "create subjectaccessreviews.authorization.k8s.io"));
@@ -273,33 +275,26 @@ TEST(Deploy, GivesTheWebhookStatusEventsAndQuestions) {
   EXPECT_EQ(writes.size(), 3U);
 }
 
-// Whatever the controller may write stands here; the patches of workloads come by a component alone.
+// Whatever the controller may write without a component that is to be asked for stands here: nothing of
+// workloads, and no ValidatingAdmissionPolicy, such as those that hold it to this.
 TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
-  WritesByNamespace writes = writesOfAccount("lastout-controller");
-  EXPECT_THAT(
-      writes[""],
-      UnorderedElementsAre(
-          "patch criticalservices/status.lastout.dev", "create tokenreviews.authentication.k8s.io",
-          "create subjectaccessreviews.authorization.k8s.io",
-          "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
-          "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
-          "create validatingwebhookconfigurations.admissionregistration.k8s.io",
-          "create validatingadmissionpolicies.admissionregistration.k8s.io",
-          "update validatingadmissionpolicies.admissionregistration.k8s.io",
-          "delete validatingadmissionpolicies.admissionregistration.k8s.io",
-          "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
-          "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
-          "delete validatingadmissionpolicybindings.admissionregistration.k8s.io",
-          "patch deletionpolicies/status.lastout.dev", "create events", "create events", "create events",
-          "patch appliedmanifestworks.work.open-cluster-management.io", "patch daemonsets.apps",
-          "patch deployments.apps", "patch statefulsets.apps", "delete daemonsets.apps",
-          "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
-          "delete cronjobs.batch", "delete jobs.batch", "delete namespaces", "delete replicationcontrollers",
-          "delete criticalservices.lastout.dev", "delete configmaps", "delete persistentvolumeclaims",
-          "delete secrets", "delete serviceaccounts", "delete services",
-          "delete clusterrolebindings.rbac.authorization.k8s.io",
-          "delete clusterroles.rbac.authorization.k8s.io", "delete rolebindings.rbac.authorization.k8s.io",
-          "delete roles.rbac.authorization.k8s.io"));
+  WritesByNamespace writes = writesOfAccount("lastout-controller", kustomized("deploy"));
+  EXPECT_THAT(writes[""],
+              UnorderedElementsAre(
+                  "patch criticalservices/status.lastout.dev", "create tokenreviews.authentication.k8s.io",
+                  "create subjectaccessreviews.authorization.k8s.io",
+                  "patch validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                  "delete validatingwebhookconfigurations.admissionregistration.k8s.io/lastout",
+                  "create validatingwebhookconfigurations.admissionregistration.k8s.io",
+                  "patch deletionpolicies/status.lastout.dev",
+                  "patch appliedmanifestworks.work.open-cluster-management.io", "delete daemonsets.apps",
+                  "delete deployments.apps", "delete replicasets.apps", "delete statefulsets.apps",
+                  "delete cronjobs.batch", "delete jobs.batch", "delete namespaces",
+                  "delete replicationcontrollers", "delete criticalservices.lastout.dev", "delete configmaps",
+                  "delete persistentvolumeclaims", "delete secrets", "delete serviceaccounts",
+                  "delete services", "delete clusterrolebindings.rbac.authorization.k8s.io",
+                  "delete clusterroles.rbac.authorization.k8s.io",
+                  "delete rolebindings.rbac.authorization.k8s.io", "delete roles.rbac.authorization.k8s.io"));
   EXPECT_THAT(writes["lastout"], UnorderedElementsAre("patch leases.coordination.k8s.io/lastout",
                                                       "create leases.coordination.k8s.io",
                                                       "patch secrets/lastout-tls", "create secrets"));
@@ -307,6 +302,44 @@ TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
                                                       "delete leases.coordination.k8s.io/lastout-sentinel",
                                                       "create leases.coordination.k8s.io", "create events"));
   EXPECT_EQ(writes.size(), 3U);
+}
+
+// What a component that is not part of deploy/ lets the controller write besides.
+TEST(Deploy, GivesTheControllerNoMoreByAComponentThanThatNames) {
+  const auto writesBy = [](const std::string& component) {
+    WritesByNamespace writes = writesOfAccount(
+        "lastout-controller", byName(documentsIn(textOf("deploy/components/" + component + "/rbac.yaml"))));
+    EXPECT_EQ(writes.size(), 1U) << component;
+    return writes[""];
+  };
+  EXPECT_THAT(
+      writesBy("holds-providers"),
+      UnorderedElementsAre("patch daemonsets.apps", "patch deployments.apps", "patch statefulsets.apps"));
+  EXPECT_THAT(writesBy("keeps-admission-policies"),
+              UnorderedElementsAre("create validatingadmissionpolicies.admissionregistration.k8s.io",
+                                   "update validatingadmissionpolicies.admissionregistration.k8s.io",
+                                   "delete validatingadmissionpolicies.admissionregistration.k8s.io",
+                                   "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
+                                   "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
+                                   "delete validatingadmissionpolicybindings.admissionregistration.k8s.io"));
+  for (const char* component : {"holds-policies", "labels-policies", "replays-deletions"})
+    EXPECT_THAT(writesBy(component), UnorderedElementsAre("create events"));
+}
+
+// The default options go with the default rights; the component has others for both.
+TEST(Deploy, RunsPoliciesWhereItsRightsReach) {
+  const auto expectPolicies = [](const std::map<std::string, Json>& objects, const std::string& place) {
+    for (const std::string role : {"webhook", "controller"}) {
+      const Json pod = objects.at("Deployment/lastout/lastout-" + role)["spec"]["template"]["spec"];
+      EXPECT_THAT(pod["containers"][0]["args"].get<std::vector<std::string>>(),
+                  Contains("--policies=" + place))
+          << role;
+    }
+  };
+  expectPolicies(kustomized("deploy"), "webhook");
+  Json values = defaultValues();
+  values["keepsAdmissionPolicies"] = true;
+  expectPolicies(byName(withoutHooks(rendered(kChart, values))), "apiserver");
 }
 
 // A component that is not part of deploy/, and gives no right on other objects: users give these in
@@ -372,6 +405,7 @@ TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
           "lastout-reads: lastout-webhook, lastout-controller",
           "lastout-finds-dependencies: lastout-webhook, lastout-controller",
           "lastout-carries-out: lastout-controller", "lastout-keeps-works: lastout-controller",
+          "lastout-keeps-admission-policies: lastout-controller",
           "lastout-holds-policies: lastout-controller", "lastout-holds-providers: lastout-controller",
           "lastout-labels-policies: lastout-controller", "lastout-replays-deletions: lastout-controller",
           "lastout-webhook in lastout: lastout-webhook", "lastout-controller in lastout: lastout-controller",

@@ -16,6 +16,7 @@ namespace lastout::server {
 namespace {
 
 using lastout::testing::Json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kKeptPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
@@ -33,6 +34,15 @@ Json policyFor(const std::string& label) {
             {"when", Json::array({{{"label", label}}})},
             {"namespaces", "Ignore"},
             {"crds", "Ignore"}}}};
+}
+
+Json forcedPolicy() {
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["objects"] = Json::parse(R"([{"resources": [{"resource": "configmaps"}]}])");
+  policy["spec"]["enforcement"] = "Hold";
+  policy["spec"]["hold"] =
+      Json::parse(R"({"finalizer": "example.com/held", "force": {"annotation": "example.com/force"}})");
+  return policy;
 }
 
 class PolicyKeeperTest : public lastout::testing::ServerTest {
@@ -54,13 +64,31 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     options.mayWrite = [this] { return leads_.load(); };
     options.webhookAsks = [this](const std::string& /*policy*/) { return asks_.load(); };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(seconds_.load())); };
-    options.holdProblem = [](const protection::DeletionPolicy& policy) {
-      return policy.hold ? std::optional<std::string>("it runs without") : std::nullopt;
+    options.holdProblem = [this](const protection::DeletionPolicy& policy) {
+      return policy.hold ? std::optional<std::string>(holds_ ? "" : "it runs without") : std::nullopt;
     };
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level, const std::string&) {};
     keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
     keeper_->start();
+  }
+  // Keeps them with the rights of a user of tests/apiserver/wire.cc, from the next keep() on.
+  void keepAs(const std::string& token) {
+    client::Connection connection;
+    connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
+    connection.authority = authority.certificate;
+    connection.authentication.token = token;
+    access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+  }
+  // In the webhook, as that user, with API servers that ask about all.
+  void askBy(const std::string& token) {
+    keepAs(token);
+    keep(protection::PolicyMode::Webhook);
+    askTheWebhook(true);
+    waitUntil([&] {
+      pass(protection::kInForceAfter);
+      return !condition("Enforced").empty() && condition("Enforced") != "False Spreading";
+    });
   }
   void lead(bool leads) {
     leads_ = leads;
@@ -70,6 +98,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     asks_ = asks;
     keeper_->reconsider();
   }
+  void hold() { holds_ = true; }  // from now on
   void end() { keeper_->withdraw(); }
   void pass(std::chrono::seconds time) {
     seconds_ += time.count();
@@ -87,6 +116,12 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
         return one["status"].get<std::string>() + " " + one["reason"].get<std::string>();
     return "";
   }
+  std::string message(const std::string& type) {
+    const Json policy = get(kKeptPolicies + "/p");
+    for (const Json& one : policy.value("status", Json::object()).value("conditions", Json::array()))
+      if (one["type"] == type) return one["message"];
+    return "";
+  }
   void waitForCondition(const std::string& type, const std::string& wanted) {
     waitUntil([&] { return condition(type) == wanted; });
   }
@@ -96,6 +131,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
 
   std::atomic<bool> leads_{true};
   std::atomic<bool> asks_{false};
+  std::atomic<bool> holds_{false};
   std::atomic<int64_t> seconds_{1'000'000};
   std::unique_ptr<PolicyKeeper> keeper_;
 };
@@ -219,14 +255,86 @@ TEST_F(PolicyKeeperTest, WhatLostItsLabelIsLastoutsAllTheSame) {
   waitUntil([&] { return !isThere(kMadePolicy) && !isThere(kMadeBinding); });
 }
 
+// deploy/ gives no right to write them: a policy that is to run there anyway protects nothing.
+TEST_F(PolicyKeeperTest, WithoutTheRightToWriteTheStatusNamesItAndWhatGivesIt) {
+  create(kKeptPolicies, policyFor("example.com/a"));
+  keepAs("policy-watchers-token");
+  keep();
+  waitForCondition("Enforced", "False NotStored");
+  EXPECT_THAT(
+      message("Enforced"),
+      AllOf(
+          HasSubstr("cannot create resource \"validatingadmissionpolicies\" in API group "
+                    "\"admissionregistration.k8s.io\""),
+          HasSubstr("the component keeps-admission-policies of deploy/ gives lastout-controller that right"),
+          HasSubstr("lastout serve --policies webhook does without")));
+  EXPECT_EQ(condition("Accepted"), "True Accepted");
+  EXPECT_FALSE(isThere(kMadePolicy));
+}
+
+TEST_F(PolicyKeeperTest, WithoutTheRightToListTheStatusSaysSo) {
+  create(kKeptPolicies, policyFor("example.com/a"));
+  keepAs("policy-keepers-token");
+  keep();
+  waitForCondition("Enforced", "False NotStored");
+  EXPECT_THAT(message("Enforced"), AllOf(HasSubstr("may not list ValidatingAdmissionPolicies"),
+                                         HasSubstr("keeps-admission-policies"),
+                                         HasSubstr("lastout serve --policies webhook does without")));
+}
+
+// As deploy/ has it.
+TEST_F(PolicyKeeperTest, WithoutTheRightToWriteAPolicyIsEnforcedInTheWebhook) {
+  create(kKeptPolicies, policyFor("example.com/a"));
+  askBy("policy-watchers-token");
+  waitForCondition("Enforced", "True Enforced");
+}
+
+TEST_F(PolicyKeeperTest, WithoutAnyRightOnThemAPolicyIsEnforcedInTheWebhook) {
+  create(kKeptPolicies, policyFor("example.com/a"));
+  askBy("policy-keepers-token");
+  waitForCondition("Enforced", "True Enforced");
+}
+
+// Of an upgrade from a lastout that had the right: it denies as it stood until somebody deletes it.
+TEST_F(PolicyKeeperTest, WhatItMayNotDeleteAnyMoreTheStatusNames) {
+  create(kKeptPolicies, policyFor("example.com/a"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  waitForCondition("Enforced", "False Spreading");
+  askBy("policy-watchers-token");
+  waitUntil(
+      [&] { return message("Enforced").ends_with("validatingadmissionpolicybinding lastout-policy-p"); });
+  EXPECT_EQ(condition("Enforced"), "False NotStored");
+  EXPECT_THAT(message("Enforced"),
+              AllOf(HasSubstr("cannot delete resource \"validatingadmissionpolicybindings\""),
+                    HasSubstr("keeps-admission-policies"),
+                    HasSubstr("kubectl delete validatingadmissionpolicybinding lastout-policy-p")));
+  EXPECT_NE(deny(), "");
+  remove(kMadeBinding);
+  waitUntil(
+      [&] { return message("Enforced").ends_with("delete validatingadmissionpolicy lastout-policy-p"); });
+  remove(kMadePolicy);
+  waitForCondition("Enforced", "False Spreading");
+  pass(protection::kInForceAfter);
+  waitForCondition("Enforced", "True Enforced");
+}
+
+// Without its guard force does not count; the policy itself does.
+TEST_F(PolicyKeeperTest, WithoutTheRightToWriteForceDoesNotCountAndTheStatusSaysWhy) {
+  create(kKeptPolicies, forcedPolicy());
+  hold();
+  askBy("policy-watchers-token");
+  waitForCondition("Enforced", "True Enforced");
+  EXPECT_EQ(condition("Held"), "True Held");
+  EXPECT_THAT(message("Held"),
+              AllOf(HasSubstr("force does not count: "),
+                    HasSubstr("cannot create resource \"validatingadmissionpolicies\""),
+                    HasSubstr("the component keeps-admission-policies of deploy/ gives lastout-controller")));
+}
+
 // Nothing but an API server knows what a user may do.
 TEST_F(PolicyKeeperTest, TheGuardOfForceStandsInTheApiServerAlsoWhereAllElseRunsInTheWebhook) {
-  Json policy = policyFor("example.com/a");
-  policy["spec"]["objects"] = Json::parse(R"([{"resources": [{"resource": "configmaps"}]}])");
-  policy["spec"]["enforcement"] = "Hold";
-  policy["spec"]["hold"] =
-      Json::parse(R"({"finalizer": "example.com/held", "force": {"annotation": "example.com/force"}})");
-  create(kKeptPolicies, policy);
+  create(kKeptPolicies, forcedPolicy());
   const std::string guardBinding = kAdmissionPath + "ybindings/lastout-force-p";
   keep(protection::PolicyMode::Webhook);
   waitUntil([&] { return isThere(guardBinding); });
