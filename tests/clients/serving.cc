@@ -34,12 +34,14 @@ void Serving::serve(const std::vector<std::string>& options, const std::string& 
 }
 
 void Serving::serveRoles(const std::vector<std::string>& options,
-                         const std::vector<std::string>& webhookOptions) {
+                         const std::vector<std::string>& webhookOptions,
+                         const std::vector<std::string>& controllerOptions) {
   std::vector<std::string> ofWebhook = listening(options);
   ofWebhook.insert(ofWebhook.end(), webhookOptions.begin(), webhookOptions.end());
   ofWebhook.insert(ofWebhook.end(), {"--roles", "webhook"});
   serving_ = started(ofWebhook, "webhook");
   std::vector<std::string> ofController = options;
+  ofController.insert(ofController.end(), controllerOptions.begin(), controllerOptions.end());
   ofController.insert(ofController.end(), {"--roles", "controller", "--url", "https://" + address()});
   controller_ = started(ofController, "controller");
 }

@@ -18,10 +18,11 @@ class Serving : public Cluster {
   // Starts it with the kubeconfig `$FOLDER/<config>`; `options` come after that, --listen and --answers.
   void serve(const std::vector<std::string>& options = {}, const std::string& config = "config");
   // The same for each role, as deploy/ has it: with the kubeconfigs `$FOLDER/webhook` and
-  // `$FOLDER/controller`. `options` are for both, the others for the webhook. The functions below are about
+  // `$FOLDER/controller`. `options` are for both, the others for one of them. The functions below are about
   // the two together.
   void serveRoles(const std::vector<std::string>& options,
-                  const std::vector<std::string>& webhookOptions = {});
+                  const std::vector<std::string>& webhookOptions = {},
+                  const std::vector<std::string>& controllerOptions = {});
   // Until the API server was seen to ask it about deletions of the story's provider, and it knows all that
   // the provider depends on: so long a status waits for it.
   void waitUntilTheProviderIsGuarded() const;

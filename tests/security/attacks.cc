@@ -168,6 +168,8 @@ void addAttacksOnStatus(std::vector<Attempt>& all) {
       "requestedAt: "
       "'2026-01-01T00:00:00Z'}";
   const char* const onlyAdds = "only lastout adds to status.deferredDeletions";
+  const char* const onlySees = "only lastout's controller adds to status.seenTypes";
+  const char* const onlyOwns = "only lastout's controller changes status.provider";
   const std::vector<Attempt> some = {
       change("a forged entry", "tenant", kStandingStatus, "{status: {deferredDeletions: [" + entry + "]}}",
              onlyAdds),
@@ -185,11 +187,16 @@ void addAttacksOnStatus(std::vector<Attempt>& all) {
       change("a forged entry by the former name", "tenant", kStandingStatus,
              "{status: {putOff: [{resource: pods}]}}", "only lastout adds to status.putOff"),
       change("a type that was never seen", "tenant", kStandingStatus, "{status: {seenTypes: [a.b]}}",
-             "only lastout adds to status.seenTypes"),
+             onlySees),
+      change("a type that was never seen, by what listens", kWebhook, kStandingStatus,
+             "{status: {seenTypes: [things.my.crd.group, a.b]}}", onlySees),
       change("another provider's uid", "tenant", kStandingStatus, "{status: {provider: {uid: u9}}}",
-             "only lastout changes status.provider"),
-      change("no provider any more", "tenant", kStandingStatus, "{status: {provider: null}}",
-             "only lastout changes status.provider"),
+             onlyOwns),
+      change("no provider any more", "tenant", kStandingStatus, "{status: {provider: null}}", onlyOwns),
+      change("another provider's uid, by what listens", kWebhook, kStandingStatus,
+             "{status: {provider: {uid: u9}}}", onlyOwns),
+      change("an entry by the former name, by what listens", kWebhook, kStandingStatus,
+             "{status: {putOff: [{resource: pods}]}}", "only lastout adds to status.putOff"),
   };
   all.insert(all.end(), some.begin(), some.end());
 }
@@ -297,10 +304,11 @@ const std::vector<Attempt>& permitted() {
   const std::string rest =
       "{status: {deferredDeletions: [{group: '', resource: namespaces, name: app, uid: u2, "
       "requestedBy: agent, requestedAt: '2026-01-01T00:00:00Z'}]}}";
+  const std::string remembered =
+      "deferredDeletions: [{group: '', resource: secrets, namespace: app, name: key, uid: u, requestedBy: "
+      "agent, requestedAt: '2026-01-01T00:00:00Z'}]}}";
   const std::string more =
-      "{status: {provider: {uid: u3}, seenTypes: [things.my.crd.group, a.b], deferredDeletions: "
-      "[{group: '', resource: secrets, namespace: app, name: key, uid: u, requestedBy: agent, "
-      "requestedAt: '2026-01-01T00:00:00Z'}]}}";
+      "{status: {provider: {uid: u3}, seenTypes: [things.my.crd.group, a.b], " + remembered;
   static const std::vector<Attempt> kAll = {
       apply("a tenant's policy that denies", "tenant", policy("new", "")),
       apply("who may patch everything has labels written", "patcher", policy("new", kLabels)),
@@ -339,7 +347,7 @@ const std::vector<Attempt>& permitted() {
              "{status: {conditions: [{type: A, status: 'True', reason: A, message: '', lastTransitionTime: "
              "'2026-01-01T00:00:00Z'}]}}",
              ""),
-      change("the webhook remembers", kWebhook, kStandingStatus, more, ""),
+      change("the webhook remembers", kWebhook, kStandingStatus, "{status: {" + remembered, ""),
       change("the controller does", kController, kStandingStatus, more, ""),
       change("the former account does", kFormer, kStandingStatus, more, ""),
       change("who may delete a Secret has it deleted", "owner", "/api/v1/namespaces/app/secrets/key",

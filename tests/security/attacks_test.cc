@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/clients/serving.h"
@@ -21,8 +22,10 @@ using ::testing::Not;
 constexpr const char* kCollector = "system:serviceaccount:kube-system:generic-garbage-collector";
 constexpr const char* kSpaces = "system:serviceaccount:kube-system:namespace-controller";
 constexpr const char* kPerson = "somebody";
+constexpr const char* kNothingDeferred =
+    "entries=$(kubectl get criticalservice owned -o jsonpath={.status.deferredDeletions}) && "
+    "case $entries in (''|'[]') ;; (*) false;; esac";
 constexpr const char* kNoUid = "00000000-0000-4000-8000-000000000000";
-constexpr const char* kStatusPath = "/apis/lastout.dev/v1alpha1/criticalservices/owned/status";
 // lastout's words, before and after the rights.
 constexpr const char* kLacksRights = "denied the request: user \"tenant\" cannot ";
 constexpr const char* kNeedsRights = ", which this CriticalService needs its writer to be allowed: ";
@@ -42,10 +45,14 @@ class Attacks : public clients::Serving {
     }
     kubectl("apply -k deploy");
     createObjects();
-    serveRoles({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
+    serveRoles({"--policies", "webhook", "--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"},
+               {}, controllerOptions());
     waitUntil("kubectl wait --for=condition=Enforced criticalservice/owned --timeout=50s");
     ASSERT_FALSE(HasFailure()) << "nothing can be attacked";
   }
+
+  // Beside those that deploy/ has.
+  virtual std::vector<std::string> controllerOptions() { return {}; }
 
   void createObjects() const {
     for (const char* space : {"app", "team", "lent", "other"}) {
@@ -87,11 +94,23 @@ class Attacks : public clients::Serving {
            uidOf(object) + " $(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)\"";
   }
 
-  // As the status writer.
-  testing::Ran patchStatus(const Json& status) const {
+  testing::Ran patchStatus(const Json& status, const std::string& as = "status-writer",
+                           const std::string& of = "owned") const {
     write("status.json", Json{{"status", status}}.dump());
-    return run(std::string("timeout 60 /usr/bin/python3 tests/security/patch.py $FOLDER/status-writer ") +
-               kStatusPath + " $FOLDER/status.json");
+    return run("timeout 60 /usr/bin/python3 tests/security/patch.py $FOLDER/" + as +
+               " /apis/lastout.dev/v1alpha1/criticalservices/" + of + "/status $FOLDER/status.json");
+  }
+  void expectRefused(const std::string& words, const Json& status, const std::string& as,
+                     const std::string& of = "owned") const {
+    const testing::Ran ran = patchStatus(status, as, of);
+    EXPECT_EQ(ran.exitCode, 1) << as << " " << status;
+    EXPECT_THAT(ran.out, HasSubstr("denied request: " + words)) << as << " " << status;
+  }
+  // kubectl as the account of that role ends with RBAC's own words: it "cannot delete resource "leases"".
+  void expectNoRight(const std::string& role, const std::string& line, const std::string& what) const {
+    EXPECT_THAT(kubectl(as(role) + line, 1),
+                HasSubstr("User \"system:serviceaccount:lastout:lastout-" + role + "\" cannot " + what))
+        << line;
   }
 
   // A status by which `by` has asked to delete these objects, which had the owners of those uids then.
@@ -118,9 +137,7 @@ class Attacks : public clients::Serving {
     const testing::Ran ran = patchStatus(status);
     ASSERT_EQ(ran.exitCode, 0) << ran.out;
     EXPECT_EQ(Json::parse(ran.out)["status"]["deferredDeletions"].size(), status["deferredDeletions"].size());
-    waitUntil(
-        "entries=$(kubectl get criticalservice owned -o jsonpath={.status.deferredDeletions}) && "
-        "case $entries in (''|'[]') ;; (*) false;; esac");
+    waitUntil(kNothingDeferred);
   }
 
   std::string createAsTenant(const std::string& manifest) const {
@@ -196,18 +213,12 @@ TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRemembers) {
   std::vector<Json> forgeries{asking(victims(), kSpaces), asking(victims(), kCollector, {kNoUid}),
                               asking(victims(), kPerson)};
   for (const ObjectKey& object : victims()) forgeries.push_back(asking({object}, kCollector));
-  for (const Json& forgery : forgeries) {
-    const testing::Ran ran = patchStatus(forgery);
-    EXPECT_EQ(ran.exitCode, 1) << forgery;
-    EXPECT_THAT(ran.out, HasSubstr("denied request: only lastout adds to status.deferredDeletions; an entry "
-                                   "may be taken away"))
-        << forgery;
-  }
-  for (const Json& forged : {Json(), Json{{"uid", kNoUid}}, Json{{"present", false}}}) {
-    const testing::Ran ran = patchStatus({{"provider", forged}});
-    EXPECT_EQ(ran.exitCode, 1) << forged;
-    EXPECT_THAT(ran.out, HasSubstr("denied request: only lastout changes status.provider")) << forged;
-  }
+  for (const Json& forgery : forgeries)
+    expectRefused("only lastout adds to status.deferredDeletions; an entry may be taken away", forgery,
+                  "status-writer");
+  for (const Json& forged : {Json(), Json{{"uid", kNoUid}}, Json{{"present", false}}})
+    expectRefused("only lastout's controller changes status.provider", {{"provider", forged}},
+                  "status-writer");
   EXPECT_EQ(kubectl("get criticalservice owned -o jsonpath={.status.deferredDeletions}"), "");
   EXPECT_EQ(standing(victims()), before);
 }
@@ -254,6 +265,127 @@ TEST_F(Attacks, AForgedProviderFreesNothing) {
   for (const ObjectKey& object : needed())
     EXPECT_THAT(kubectl("delete " + argumentsOf(object), 1), HasSubstr("denied the request")) << object.name;
   EXPECT_EQ(standing(victims()), before);
+}
+
+// A criterion on a type that was never there is not met: whoever says that it was would free the provider.
+TEST_F(Attacks, AForgedTypeFreesNothing) {
+  write("mistyped.yaml", R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: mistyped}
+spec:
+  criteria:
+  - {type: Finalizer, finalizer: {group: example.com, resource: widgetz, finalizerName: example.com/blocks}}
+  provider: {group: apps, resource: deployments, name: provider, namespace: team}
+)");
+  kubectl("create -f $FOLDER/mistyped.yaml");
+  waitUntil("kubectl wait --for=condition=Enforced criticalservice/mistyped --timeout=50s");
+  const std::string remove = "delete deployment provider -n team --dry-run=server";
+  const Json seen{{"seenTypes", {"widgetz.example.com"}}};
+  EXPECT_THAT(kubectl(remove, 1), HasSubstr("widgetz.example.com"));
+  for (const std::string who : {"status-writer", "webhook"})
+    expectRefused("only lastout's controller adds to status.seenTypes", seen, who, "mistyped");
+  EXPECT_THAT(kubectl(remove, 1), HasSubstr("widgetz.example.com"));
+  // It would count.
+  withoutPolicies();
+  EXPECT_EQ(patchStatus(seen, "status-writer", "mistyped").exitCode, 0);
+  waitUntil("kubectl " + remove);
+}
+
+// What listens was taken over, and its token with it.
+TEST_F(Attacks, TheTokenOfWhatListensChangesNothing) {
+  const std::string before = standing(victims());
+  write("configuration.yaml", R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: another}
+)");
+  const std::vector<std::pair<std::string, std::string>> attempts{
+      {"delete deployment provider -n app", "delete resource \"deployments\""},
+      {"patch deployment provider -n app --type merge -p '{\"spec\":{\"replicas\":3}}'",
+       "patch resource \"deployments\""},
+      {"create deployment evil -n app --image=example.com/evil:1", "create resource \"deployments\""},
+      {"delete namespace other", "delete resource \"namespaces\""},
+      {"delete secret key -n app", "delete resource \"secrets\""},
+      {"create secret generic new -n lastout", "create resource \"secrets\""},
+      {"delete lease lastout -n lastout", "delete resource \"leases\""},
+      {"delete clusterrole foreign", "delete resource \"clusterroles\""},
+      {"delete validatingwebhookconfiguration lastout",
+       "delete resource \"validatingwebhookconfigurations\""},
+      {"create -f $FOLDER/configuration.yaml", "create resource \"validatingwebhookconfigurations\""},
+      {"delete validatingadmissionpolicybinding lastout-deferred-deletions",
+       "delete resource \"validatingadmissionpolicybindings\""},
+      {"patch criticalservice owned --type merge -p '{\"spec\":{\"deletionIntent\":\"OrphanResources\"}}'",
+       "patch resource \"criticalservices\""},
+      {"delete criticalservice owned", "delete resource \"criticalservices\""}};
+  for (const auto& [line, what] : attempts) expectNoRight("webhook", line, what);
+  for (const Json& forged : {Json(), Json{{"uid", kNoUid}}, Json{{"present", false}}})
+    expectRefused("only lastout's controller changes status.provider", {{"provider", forged}}, "webhook");
+  expectRefused("only lastout's controller adds to status.seenTypes", {{"seenTypes", {"a.b"}}}, "webhook");
+  // What it says of conditions lastout takes back; and what it remembers falsely deletes nothing.
+  const Json condition{{"type", "Enforced"},
+                       {"status", "False"},
+                       {"reason", "Forged"},
+                       {"message", "nothing is guarded"},
+                       {"lastTransitionTime", "2026-11-22T16:00:00Z"}};
+  EXPECT_EQ(patchStatus({{"conditions", {condition}}}, "webhook").exitCode, 0);
+  waitUntil("kubectl wait --for=condition=Enforced criticalservice/owned --timeout=50s");
+  EXPECT_EQ(patchStatus(asking({provider()}, kCollector), "webhook").exitCode, 0);
+  waitUntil(kNothingDeferred);
+  EXPECT_EQ(standing(victims()), before);
+}
+
+// Policies are not asked about policies: what holds this account to less than RBAC can say stands because it
+// has no right to write any.
+TEST_F(Attacks, TheTokenOfTheControllerTakesNoPolicyAway) {
+  write("policy.yaml", R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: another}
+spec: {policyName: another, validationActions: [Deny]}
+)");
+  const std::string before =
+      kubectl("get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml");
+  for (const std::string kind : {"validatingadmissionpolicy", "validatingadmissionpolicybinding"}) {
+    const std::string resources =
+        kind == "validatingadmissionpolicy" ? "\"validatingadmissionpolicies\"" : "\"" + kind + "s\"";
+    expectNoRight("controller", "delete " + kind + " lastout-controller-writes",
+                  "delete resource " + resources);
+    expectNoRight(
+        "controller",
+        "patch " + kind + " lastout-controller-writes --type merge -p '{\"metadata\":{\"labels\":null}}'",
+        "patch resource " + resources);
+  }
+  expectNoRight("controller", "create -f $FOLDER/policy.yaml",
+                "create resource \"validatingadmissionpolicybindings\"");
+  EXPECT_EQ(kubectl("get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml"), before);
+}
+
+// The controller believes what persons asked for. What listens takes reviews without a certificate here, as
+// this API server has none.
+class AttacksWithClientAuthority : public Attacks {
+ protected:
+  std::vector<std::string> controllerOptions() override {
+    const testing::Ran made =
+        run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=clients "
+            "-keyout $FOLDER/clients.key -out $FOLDER/clients.crt");
+    EXPECT_EQ(made.exitCode, 0) << made.out;
+    return {"--client-ca", (folder_ / "clients.crt").string()};
+  }
+};
+
+// `owned` defers persons' deletions, and its criteria hold.
+TEST_F(AttacksWithClientAuthority, AStatusWriterAsksInNobodysName) {
+  const std::string before = standing(victims());
+  for (const ObjectKey& object : victims())
+    expectRefused("only lastout adds to status.deferredDeletions; an entry may be taken away",
+                  asking({object}, kPerson), "status-writer");
+  EXPECT_EQ(kubectl("get criticalservice owned -o jsonpath={.status.deferredDeletions}"), "");
+  EXPECT_EQ(standing(victims()), before);
+  // It would count.
+  withoutPolicies();
+  EXPECT_EQ(patchStatus(asking({provider()}, kPerson)).exitCode, 0);
+  waitUntil("kubectl wait --for=delete --timeout=50s " + argumentsOf(provider()));
 }
 
 // lastout looks for the policy once a minute: for so long it takes the annotation for one that counts, and

@@ -235,7 +235,7 @@ PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
     const bool isBinding = policy["kind"] == "ValidatingAdmissionPolicyBinding";
     expect(201, "POST", isBinding ? kPolicyBindings : kPolicies, policy);
   }
-  const Attempt remembered{"", kAccounts[1], "PATCH", std::string(kServices) + "/standing/status", kStatus,
+  const Attempt remembered{"", kAccounts[2], "PATCH", std::string(kServices) + "/standing/status", kStatus,
                            ""};
   EXPECT_EQ(attempt(remembered, false).status, 200);
 }
