@@ -2,11 +2,6 @@
 // working with its former rights, and the story stays guarded.
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "tests/clients/rights.h"
 #include "tests/clients/serving.h"
 #include "tests/clients/story.h"
 #include "tests/support/examples.h"
@@ -14,12 +9,17 @@
 namespace lastout::clients {
 namespace {
 
-using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kFormerRights = "tests/clients/former/rbac.yaml";
-constexpr const char* kReadsTheStory = R"(---
+// Their rights come from RBAC alone.
+constexpr const char* kAccounts = R"(users:
+- {token: token-of-the-former, username: "system:serviceaccount:lastout:lastout"}
+- {token: token-of-the-webhook, username: "system:serviceaccount:lastout:lastout-webhook"}
+- {token: token-of-the-controller, username: "system:serviceaccount:lastout:lastout-controller"}
+)";
+constexpr const char* kReadsTheStory = R"(
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
@@ -40,17 +40,8 @@ class Upgraded : public Serving {
     write("crd.yaml", kCrd);
     write("story.yaml", std::string(testing::kCriticalServiceExample) + kProvider + "---\n" + kInstance);
     write("controller.yaml", std::string(kCrd) + kController);
-    std::stringstream former;
-    former << std::ifstream(kFormerRights).rdbuf();
-    Json users = Json::parse(
-        tokensFile(former.str() + kReadsTheStory, {{"lastout", "lastout", "token-of-the-former"}}));
-    const Json roles =
-        Json::parse(tokensFile(run("kubectl kustomize deploy").out + kReadsTheStory,
-                               {{"lastout", "lastout-webhook", "token-of-the-webhook"},
-                                {"lastout", "lastout-controller", "token-of-the-controller"}}));
-    for (const Json& user : roles["users"]) users["users"].push_back(user);
-    write("users.yaml", users.dump());
-    start({"--speed", "50", "--load", (folder_ / "controller.yaml").string(), "--tokens",
+    write("users.yaml", kAccounts);
+    start({"--rbac", "--speed", "50", "--load", (folder_ / "controller.yaml").string(), "--tokens",
            (folder_ / "users.yaml").string()});
     for (const std::string who : {"former", "webhook", "controller"}) {
       run("cp $CONFIG $FOLDER/" + who);
@@ -60,6 +51,8 @@ class Upgraded : public Serving {
     }
     kubectl("apply -f deploy/namespace.yaml -f deploy/crd/criticalservices.yaml");
     kubectl(std::string("apply -f ") + kFormerRights);
+    write("reads.yaml", kReadsTheStory);
+    kubectl("apply -f $FOLDER/reads.yaml");
   }
 
   void createStory() const {
@@ -82,7 +75,7 @@ TEST_F(Upgraded, TheFormerOneGoesOnUntilItIsDeleted) {
   expectGuarded();
 
   kubectl("apply -k deploy");
-  serveRoles({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
+  serveRoles({"--policies", "webhook", "--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
   expectGuarded();
   const std::string holder = kubectl("get lease lastout -n lastout -o jsonpath={.spec.holderIdentity}");
 
