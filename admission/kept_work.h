@@ -42,8 +42,8 @@ constexpr Keeping keepingOf(const KeptFacts& facts) {
   return facts.ownsForsaken && !facts.isHeldByOthers ? Keeping::Ends : Keeping::AsItIs;
 }
 
-// Whether what the agent of such a work has left behind is lastout's to delete: what no CriticalService
-// guards any more, and what one guards that wants deferred deletions carried out.
+// Whether a deletion in which the agent of such a work failed is a deferred deletion: of what no
+// CriticalService guards any more, and of what one guards that wants deferred deletions carried out.
 constexpr bool isLeftToLastout(bool isGuarded, bool isWanted) { return !isGuarded || isWanted; }
 
 }  // namespace lastout::admission

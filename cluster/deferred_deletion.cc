@@ -36,7 +36,7 @@ OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
 
 // It is there although its work's agent, which has asked for its deletion once, is done, or has forgotten it:
 // somebody refused that, and lastout's memory of it may be gone with a CriticalService.
-bool isLeftBehind(const Transition& transition, Slot slot) {
+bool isDeferredByWork(const Transition& transition, Slot slot) {
   if (!transition.isLive(slot)) return false;
   const ObjectState object = transition.state().object(slot);
   const std::vector<OwnerLink>& owners = transition.info(slot).owners;
@@ -58,7 +58,7 @@ class StateDeferral {
   explicit StateDeferral(const Transition& transition) : transition_(transition) {}
 
   bool isDeferred(Slot slot) const {
-    return object(slot).deferredDeletion || isLeftBehind(transition_, slot);
+    return object(slot).deferredDeletion || isDeferredByWork(transition_, slot);
   }
   bool isLive(Slot slot) const { return transition_.isLive(slot); }
   bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }

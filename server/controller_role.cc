@@ -31,7 +31,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       policyKeeper_(makePolicyKeeper()),
       heldPolicies_(makeHeldPolicies()),
       labelledPolicies_(makeLabelledPolicies()),
-      replayedDeletions_(makeReplayedDeletions()) {}
+      replayedDeletions_(makeReplayedDeletions()),
+      renewal_(options_.probe.period) {}
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
 LeaseHolderOptions ControllerRole::leaseOptions() {
@@ -92,6 +93,10 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
 }
 
 void ControllerRole::taken() {
+  {
+    const kube::MutexLock lock(pathMutex_);
+    renewal_.taken(steady_clock::now());
+  }
   if (policyKeeper_) policyKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->wake();
   if (labelledPolicies_) labelledPolicies_->wake();
@@ -362,10 +367,10 @@ void ControllerRole::renewPath() {
   const auto configuration = keeper_->inForce();
   const bool isProven = configuration && probe_->isProvenFor(configuration->fingerprint);
   const kube::MutexLock lock(pathMutex_);
-  if (renewal_.isDue(steady_clock::now())) {
+  if (const auto cause = renewal_.due(steady_clock::now())) {
     renewal_.renewed(steady_clock::now());
     if (parts_.certificates->renewPath())
-      options_.log(Level::Info, "a listener could not be reached, or was started: reviews get another path");
+      options_.log(Level::Info, std::string(toString(*cause)) + ": reviews get another path");
     return;
   }
   if (paths_.size() > 1 && isProven && inForce == paths_.front()) parts_.certificates->leaveFormerPath();

@@ -110,7 +110,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
       entry.neededBy = isInDoubt ? std::optional(service->provider) : std::nullopt;
     }
   }
-  for (const LeftBehind& left : leftBehindIn(works)) {
+  for (const DeferredDeletionOfWork& left : deferredDeletionsOf(works)) {
     DeferredDeletionEntry& entry = byUid.try_emplace(left.deletion.uid).first->second;
     if (entry.isWanted) continue;
     entry.deletion = left.deletion;

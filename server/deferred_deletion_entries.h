@@ -1,5 +1,5 @@
 // The deletions that are to be carried out, or of which at least is to be known what becomes of them: what
-// all CriticalServices remember, and what works' agents have left behind.
+// all CriticalServices remember, and in what works' agents have failed.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ struct DeferredDeletionEntry {
   // Nobody guards it; that provider, which is gone, may have needed it. It goes where it would go anyway.
   std::optional<kube::ObjectKey> neededBy;
   std::vector<Place> places;
-  // It is left behind, and remembered by nobody: the work, and its uid.
+  // A work's agent failed in it, and nobody remembers it: the work, and its uid.
   std::string work;
   std::string workUid;
   // The object's annotation asks for it: its value, until when that counts, and a CriticalService that guards

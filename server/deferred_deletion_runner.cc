@@ -243,7 +243,7 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entr
       return false;
     return options_.confirmAnnotationsCount();
   }
-  if (!entry.work.empty()) return isStillLeftBehind(entry);
+  if (!entry.work.empty()) return isStillDeferredByWork(entry);
   for (const Entry::Place& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
     const auto service = readRemembering(*server_, view_, place.service, options_.patience);
@@ -257,12 +257,12 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entr
   return false;
 }
 
-tl::expected<bool, std::string> DeferredDeletionRunner::isStillLeftBehind(const Entry& entry) {
+tl::expected<bool, std::string> DeferredDeletionRunner::isStillDeferredByWork(const Entry& entry) {
   bool isLeft = false;
   std::vector<std::string> guards;
   view_.inspectWorks([&](const ViewOfWorks& works) {
-    const auto left = leftBehindIn(works);
-    const auto isIt = [&](const LeftBehind& one) { return one.deletion == entry.deletion; };
+    const auto left = deferredDeletionsOf(works);
+    const auto isIt = [&](const DeferredDeletionOfWork& one) { return one.deletion == entry.deletion; };
     isLeft = std::ranges::any_of(left, isIt);
     for (const uint32_t number : works.view.remembering(entry.deletion.object))
       guards.push_back(works.view.guards().service(number).meta.name);

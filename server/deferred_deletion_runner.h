@@ -99,7 +99,7 @@ class DeferredDeletionRunner {
   bool mayGo(const Entry& entry) const;
   AnnotationsNow annotationsNow() const;
   tl::expected<bool, std::string> isStillWanted(const Entry& entry, const OwnedObject& object);
-  tl::expected<bool, std::string> isStillLeftBehind(const Entry& entry);
+  tl::expected<bool, std::string> isStillDeferredByWork(const Entry& entry);
   void send(const Entry& entry, const std::string& resourceVersion);
   void conflict(const Entry& entry, const std::string& problem);
   void notNow(const Entry& entry);

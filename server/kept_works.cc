@@ -203,8 +203,8 @@ class Reading {
   std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };
 
-LeftBehind leftBehind(const graph::Graph& graph, ObjectId work, ObjectId object) {
-  LeftBehind left{std::string(graph.name(work)), graph.uid(work), {}};
+DeferredDeletionOfWork deferredDeletionOf(const graph::Graph& graph, ObjectId work, ObjectId object) {
+  DeferredDeletionOfWork left{std::string(graph.name(work)), graph.uid(work), {}};
   left.deletion.object = graph.key(object);
   left.deletion.uid = graph.uid(object);
   left.deletion.propagationPolicy = "Background";
@@ -284,8 +284,8 @@ std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works) {
   return changes;
 }
 
-std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works) {
-  std::vector<LeftBehind> result;
+std::vector<DeferredDeletionOfWork> deferredDeletionsOf(const ViewOfWorks& works) {
+  std::vector<DeferredDeletionOfWork> result;
   const graph::Graph& graph = works.view.graph();
   const std::vector<ObjectId> all = worksIn(graph);
   if (all.empty()) return result;
@@ -299,8 +299,8 @@ std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works) {
     for (const ObjectId object : graph.dependents(work)) {
       if (graph.isTerminating(object) || !reading.isLeftToLastout(object)) continue;
       if (facts.isHeldByOthers && !reading.isForgotten(work, object)) continue;
-      if (result.size() == kMostLeftBehind) return result;
-      result.push_back(leftBehind(graph, work, object));
+      if (result.size() == kMostDeferredDeletionsOfWorks) return result;
+      result.push_back(deferredDeletionOf(graph, work, object));
     }
   }
   return result;

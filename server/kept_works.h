@@ -62,14 +62,14 @@ std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);
 // A deletion that is lastout's to carry out although no CriticalService may remember it: the agent of the
 // work that owns the object, and is being deleted, has asked for it once. It is done, and only lastout keeps
 // the work; or the work's status lists the object no longer.
-struct LeftBehind {
+struct DeferredDeletionOfWork {
   std::string work;  // the AppliedManifestWork's name
   std::string workUid;
   criticalservice::DeferredDeletion deletion;
 };
 
-inline constexpr size_t kMostLeftBehind = 1'000;  // more are found when these are gone
+inline constexpr size_t kMostDeferredDeletionsOfWorks = 1'000;  // more are found when these are gone
 
-std::vector<LeftBehind> leftBehindIn(const ViewOfWorks& works);
+std::vector<DeferredDeletionOfWork> deferredDeletionsOf(const ViewOfWorks& works);
 
 }  // namespace lastout::server

@@ -10,7 +10,7 @@ namespace {
 
 // Until every API server goes by another webhook configuration, and has its answers.
 constexpr std::chrono::milliseconds kLongestLag{60'000};
-constexpr std::chrono::milliseconds kRenewalPause{60'000};
+constexpr std::chrono::hours kLongestUse{1};
 constexpr size_t kMostListeners = 100;
 
 }  // namespace
@@ -37,15 +37,42 @@ void PathRenewal::answered(const ProbeAnswer& probe) {
   if (probe.hasServerFailed) isUnreachable_ = true;
   if (probe.kind != ProbeAnswer::Kind::Denied) return;
   if (std::exchange(isUnreachable_, false)) isDue_ = true;
+  if (take_ == Take::Unanswered) take_ = Take::Due;
   if (probe.listener.empty() || listeners_.contains(probe.listener)) return;
   if (!listeners_.empty()) isDue_ = true;
   if (listeners_.size() == kMostListeners) listeners_.clear();
   listeners_.insert(probe.listener);
 }
 
+void PathRenewal::taken(TimePoint now) {
+  take_ = Take::Unanswered;
+  hourEnds_ = now + kLongestUse;
+}
+
+std::optional<PathRenewal::Cause> PathRenewal::due(TimePoint now) const {
+  if (isUnreachable_) return std::nullopt;
+  if (take_ == Take::Due) return Cause::NewHolder;
+  if (now < notBefore_) return std::nullopt;
+  if (isDue_) return Cause::Outage;
+  return hourEnds_ && now >= *hourEnds_ ? std::optional(Cause::Hour) : std::nullopt;
+}
+
+std::string_view toString(PathRenewal::Cause cause) {
+  switch (cause) {
+    case PathRenewal::Cause::Outage:
+      return "a listener could not be reached, or was started";
+    case PathRenewal::Cause::NewHolder:
+      return "this lastout has taken the Lease";
+    case PathRenewal::Cause::Hour:
+      break;
+  }
+  return "the path for reviews has been in use for an hour";
+}
+
 void PathRenewal::renewed(TimePoint now) {
+  if (std::exchange(take_, Take::None) != Take::Due) notBefore_ = now + pause_;
   isDue_ = false;
-  notBefore_ = now + kRenewalPause;
+  hourEnds_ = now + kLongestUse;
 }
 
 }  // namespace lastout::server

@@ -1,7 +1,10 @@
 // The secret paths at which reviews are answered, and when another one is to be made.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,20 +35,38 @@ class ReviewPaths {
 
 // An API server that cannot reach a listener tells the client which URL it called. So a new path is due when
 // a listener that could not be reached answers again, and when a process answers that never answered before,
-// since it was started meanwhile. A probe that lacked a right, or reached no API server, does not count. One
-// thread at a time.
+// since it was started meanwhile. A probe that lacked a right, or reached no API server, does not count. No
+// probe may have met an outage: so a new path is also due once a listener answers a process that has taken
+// the Lease, and every hour. One thread at a time.
 class PathRenewal {
  public:
+  enum class Cause : uint8_t { Outage, NewHolder, Hour };
+
+  // `pause`: between two renewals, as each writes the webhook configuration.
+  explicit PathRenewal(std::chrono::milliseconds pause) : pause_(pause) {}
+
   void answered(const ProbeAnswer& probe);
-  // No more often than once a minute, as each renewal writes the webhook configuration.
-  bool isDue(TimePoint now) const { return isDue_ && now >= notBefore_; }
+  // This process has taken the Lease.
+  void taken(TimePoint now);
+  // Why a new path is due; nullopt: none is. The first of a new holder of the Lease does not wait for the
+  // pause, and makes none. Never while a listener cannot be reached: whoever is refused then would be told
+  // the new path.
+  std::optional<Cause> due(TimePoint now) const;
   void renewed(TimePoint now);
 
  private:
+  enum class Take : uint8_t { None, Unanswered, Due };
+
+  const std::chrono::milliseconds pause_;
   std::set<std::string> listeners_;  // that have answered
   bool isUnreachable_ = false;       // as of the last probe
   bool isDue_ = false;
+  Take take_ = Take::None;
   TimePoint notBefore_;
+  std::optional<TimePoint> hourEnds_;  // nullopt: this process has never had the Lease
 };
+
+// As the log has it.
+std::string_view toString(PathRenewal::Cause cause);
 
 }  // namespace lastout::server

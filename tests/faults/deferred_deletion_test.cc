@@ -50,7 +50,10 @@ class DeferredDeletionTest : public WorksTest {
   }
 };
 
-TEST_F(DeferredDeletionTest, TheRecordedDeadlockEndsEmpty) {
+using DeferredDeletion = OfEachForm<DeferredDeletionTest>;
+INSTANTIATE_TEST_SUITE_P(, DeferredDeletion, kEachForm, formName);
+
+TEST_P(DeferredDeletion, TheRecordedDeadlockEndsEmpty) {
   begin();
   deleteAllWorks();
   expectAllGone();
@@ -102,25 +105,25 @@ TEST_F(DeferredDeletionTest, IsRememberedAsItWasAskedFor) {
   EXPECT_THAT(world.deletedByLastout(), IsEmpty()) << "its criteria do not hold";
 }
 
-TEST_F(DeferredDeletionTest, WhoIsKilledFindsItAgain) {
+TEST_P(DeferredDeletion, WhoIsKilledFindsItAgain) {
   deferDeletions();
-  world.replica().api.set({.forbidden = {"DELETE deployments"}});
+  world.set({.forbidden = {"DELETE deployments"}});
   clearTheWay();
-  world.replica().kill();
+  world.kill();
   world.waitUntilCollected();
   EXPECT_TRUE(world.isThere(kFaultProvider)) << "nobody asks for it any more";
-  world.replica().api.calm();
-  world.replica().serve();
+  world.calm();
+  world.serve();
   expectAllGone();
 }
 
-TEST_F(DeferredDeletionTest, IsKilledAgainAndAgain) {
+TEST_P(DeferredDeletion, IsKilledAgainAndAgain) {
   deferDeletions();
   for (const char* work : {"instance", "crd"}) deleteWork(work);
   for (int i = 0; i < 6; ++i) {
-    world.replica().kill();
-    world.replica().serve();
-    world.waitUntil("it is ready", [&] { return world.replica().server().isReady(); });
+    world.kill();
+    world.serve();
+    world.waitUntilReady();
   }
   expectAllGone();
 }
@@ -164,13 +167,13 @@ TEST_F(DeferredDeletionTest, IsTriedAgainWhenAnotherWebhookRefused) {
 }
 
 // Nobody can write the status; the denial is answered all the same, and it is remembered later.
-TEST_F(DeferredDeletionTest, IsRememberedWhenItCanBeWritten) {
+TEST_P(DeferredDeletion, IsRememberedWhenItCanBeWritten) {
   begin();
-  world.replica().api.set({.forbidden = {"PATCH criticalservices"}});
+  world.set({.forbidden = {"PATCH criticalservices"}});
   deleteWork("provider");
   world.waitUntil("it is denied", [&] { return world.deferredDeletions().size() == deniedObjects(); });
   EXPECT_THAT(remembered(), IsEmpty());
-  world.replica().api.calm();
+  world.calm();
   waitUntilRemembered();
   clearTheWay();
   expectAllGone();
@@ -468,16 +471,11 @@ TEST_F(DeferredDeletionForNobody, StaysADeadlock) {
   expectAllGone();
 }
 
-class DeferredDeletionByTwo : public DeferredDeletionTest {
- public:
-  DeferredDeletionByTwo() : DeferredDeletionTest(2) {}
-};
+using DeferredDeletionByTwo = OfEachForm<DeferredDeletionTest, 2>;
+INSTANTIATE_TEST_SUITE_P(, DeferredDeletionByTwo, kEachForm, formName);
 
-TEST_F(DeferredDeletionByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
-  world.replica(1).serve();
-  begin();
-  deleteWork("provider");
-  waitUntilRemembered();
+TEST_P(DeferredDeletionByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
+  deferDeletions();
   Replica& leader = world.leader();
   leader.api.set({.forbidden = {"DELETE deployments"}});
   clearTheWay();
@@ -486,6 +484,30 @@ TEST_F(DeferredDeletionByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
   });
   EXPECT_TRUE(world.isThere(kFaultProvider));
   leader.kill();
+  expectAllGone();
+}
+
+TEST_P(DeferredDeletionByTwo, TheOtherCarriesItOutWhileTheLeaderIsCutOff) {
+  deferDeletions();
+  Replica& leader = world.leader();
+  leader.disconnect();
+  clearTheWay();
+  expectAllGone();
+  EXPECT_EQ(world.holder(), world.otherThan(leader).identity);
+  leader.connect();
+}
+
+TEST_P(DeferredDeletionByTwo, IsCarriedOutByWhoHasTheLeaseAlone) {
+  deferDeletions();
+  Replica& former = world.leader();
+  world.set({.forbidden = {"PATCH leases"}});
+  world.takeTheLease();
+  world.waitUntil("nobody holds it", [&] { return !former.leads() && !world.otherThan(former).leads(); });
+  clearTheWay();
+  world.waitUntilCollected();
+  EXPECT_TRUE(world.isThere(kFaultProvider));
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty());
+  world.calm();
   expectAllGone();
 }
 

@@ -28,6 +28,7 @@ constexpr size_t kMostLines = 200;
 constexpr size_t kLongestAnswer = 600;  // for people
 constexpr size_t kMostAnswers = 10;     // that are told apart
 constexpr size_t kRecentLines = 12;
+constexpr const char* kLetGoEarly = " is let go although ";  // as the log has it
 
 // How long a lastout may not hear of a change: on its own it waits for seconds before it asks an API server
 // again that has failed.
@@ -122,6 +123,25 @@ FaultWorld::~FaultWorld() {
     replica->disconnect();
   }
   replicas_.clear();
+}
+
+void FaultWorld::serve() {
+  for (const auto& replica : replicas_) {
+    if (!replica->isServing()) replica->serve();
+  }
+}
+
+void FaultWorld::kill() {
+  for (const auto& replica : replicas_) replica->kill();
+}
+
+void FaultWorld::waitUntilReady() {
+  for (const auto& replica : replicas_)
+    waitUntil(replica->identity + " is ready", [&] { return replica->isReady(); });
+}
+
+void FaultWorld::set(const Faults& faults) {
+  for (const auto& replica : replicas_) replica->api.set(faults);
 }
 
 std::chrono::sys_seconds FaultWorld::wallClock() const {
@@ -310,6 +330,17 @@ Replica& FaultWorld::leader() {
   return **found;
 }
 
+Replica& FaultWorld::otherThan(const Replica& controller) {
+  return **std::ranges::find_if(
+      replicas_, [&](const auto& one) { return one.get() != &controller && one->roles().controller; });
+}
+
+void FaultWorld::deleteTheLease() { ask("DELETE", kFaultLease); }
+
+void FaultWorld::takeTheLease() {
+  ask("PATCH", kFaultLease, {{"spec", {{"holderIdentity", "somebody"}, {"leaseDurationSeconds", 1}}}});
+}
+
 Json FaultWorld::named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
   return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
 }
@@ -491,6 +522,7 @@ void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>&
 }
 
 void FaultWorld::log(const std::string& line) {
+  if (line.find(kLetGoEarly) != std::string::npos) judge.letGoEarly(line);
   const std::scoped_lock lock(mutex_);
   // Clients ask again and again, in turns: what is said again is not news.
   const auto recent = lines_.end() - static_cast<std::ptrdiff_t>(std::min(lines_.size(), kRecentLines));

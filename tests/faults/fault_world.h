@@ -35,6 +35,13 @@ class FaultWorld {
 
   Replica& replica(size_t number = 0) { return *replicas_.at(number); }
   size_t replicas() const { return replicas_.size(); }
+  // Each replica, whatever its role: it serves from now on; it ends at once; its way to the API server is
+  // so, or is well again.
+  void serve();
+  void kill();
+  void waitUntilReady();
+  void set(const Faults& faults);
+  void calm() { set({}); }
 
   // What an admin asks the API server for, not by way of a FaultyApi. By any thread.
   apiserver::HttpResponse ask(const std::string& method, const std::string& path,
@@ -59,7 +66,12 @@ class FaultWorld {
 
   // Who holds lastout's Lease; empty: nobody has yet.
   std::string holder();
-  Replica& leader();  // the same, once one of them does
+  Replica& leader();                              // the same, once one of them does
+  Replica& otherThan(const Replica& controller);  // another that has the controller role
+  // The Lease is deleted, or somebody else takes it for a second: whoever held it acts no more before it has
+  // it again.
+  void deleteTheLease();
+  void takeTheLease();
 
   static apiserver::Json named(const std::string& apiVersion, const std::string& kind,
                                const std::string& name);

@@ -23,7 +23,10 @@ const kube::ObjectKey kHeldDeployment{{"apps", "deployments"}, "app", "provider"
 
 class HeldProviderTest : public WorksTest {
  public:
-  explicit HeldProviderTest(size_t replicas = 1) : WorksTest(replicas) { hasClaim = false; }
+  explicit HeldProviderTest(size_t replicas = 1, Processes processes = Processes::OfBothRoles)
+      : WorksTest(replicas, processes) {
+    hasClaim = false;
+  }
 
   Json service() override {
     Json service = FaultWorld::service();
@@ -34,7 +37,7 @@ class HeldProviderTest : public WorksTest {
 
   // The story, held, without works.
   void beginHeld() {
-    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).serve();
+    world.serve();
     createHeldStory();
     waitUntilHeld();
   }
@@ -97,7 +100,10 @@ class HeldProviderTest : public WorksTest {
   bool definitionCounts = true;
 };
 
-TEST_F(HeldProviderTest, IsDeletedAtOnceAndGoneAfterWhatItServes) {
+using HeldProvider = OfEachForm<HeldProviderTest>;
+INSTANTIATE_TEST_SUITE_P(, HeldProvider, kEachForm, formName);
+
+TEST_P(HeldProvider, IsDeletedAtOnceAndGoneAfterWhatItServes) {
   beginHeld();
   EXPECT_EQ(deleteBy("Background"), 200);
   EXPECT_TRUE(isDeleted());
@@ -130,26 +136,28 @@ TEST_F(HeldProviderTest, IsDeniedInTheForegroundAlsoOnceItIsDeleted) {
 
 // Only the API server has the late instance: no watch has told. What it rests on is read once more; where
 // that fails, and where it is found, the provider stays.
-TEST_F(HeldProviderTest, IsNotLetGoByAStaleCache) {
+TEST_P(HeldProvider, IsNotLetGoByAStaleCache) {
   definitionCounts = false;
   beginHeld();
   finish("instance-0");
-  world.waitUntil("lastout knows", [&] {
-    bool isMet = false;
-    world.replica().server().view().inspect(
-        [&](const admission::ClusterView& view, const kube::ResourceMap&) {
-          isMet = view.decide({{"apps", "deployments"}, "app", "provider"}).allowed;
-        });
-    return isMet;
-  });
-  world.replica().api.set({.held = {"coolresources"}, .forbidden = {"GET coolresources"}});
+  for (size_t i = 0; i < world.replicas(); ++i) {
+    world.waitUntil(world.replica(i).identity + " knows", [&] {
+      bool isMet = false;
+      world.replica(i).server().view().inspect(
+          [&](const admission::ClusterView& view, const kube::ResourceMap&) {
+            isMet = view.decide(kHeldDeployment).allowed;
+          });
+      return isMet;
+    });
+  }
+  world.set({.held = {"coolresources"}, .forbidden = {"GET coolresources"}});
   world.createInstance("late");
   EXPECT_EQ(deleteBy("Background"), 200);
   world.waitUntil("it is not confirmed", [&] {
     return world.logged().find("that it may go could not be confirmed") != std::string::npos;
   });
   EXPECT_TRUE(isHeld());
-  world.replica().api.set({.held = {"coolresources"}});
+  world.set({.held = {"coolresources"}});
   world.waitUntil("it is read again", [&] {
     return world.logged().find("lastout's finalizer can be changed again") != std::string::npos;
   });
@@ -210,15 +218,15 @@ TEST_F(HeldProviderTest, IsLookedForWhereNobodyNamesItsType) {
                   [&] { return !carries(world.get("/apis/apps/v1/namespaces/app/statefulsets/provider")); });
 }
 
-TEST_F(HeldProviderTest, IsLetGoByWhoOnlyLooksOn) {
+TEST_P(HeldProvider, IsLetGoByWhoOnlyLooksOn) {
   beginHeld();
-  world.replica().kill();
+  world.kill();
   world.auditOnly = true;
-  world.replica().serve();
+  world.serve();
   world.waitUntil("it is held no longer", [&] { return !isHeld(); });
 }
 
-TEST_F(HeldProviderTest, OfAWorkIsWaitedForByItsAgent) {
+TEST_P(HeldProvider, OfAWorkIsWaitedForByItsAgent) {
   begin();
   waitUntilHeld();
   deleteWork("provider");
@@ -229,12 +237,10 @@ TEST_F(HeldProviderTest, OfAWorkIsWaitedForByItsAgent) {
   expectAllGone();
 }
 
-class HeldProviderByTwo : public HeldProviderTest {
- public:
-  HeldProviderByTwo() : HeldProviderTest(2) {}
-};
+using HeldProviderByTwo = OfEachForm<HeldProviderTest, 2>;
+INSTANTIATE_TEST_SUITE_P(, HeldProviderByTwo, kEachForm, formName);
 
-TEST_F(HeldProviderByTwo, TheOtherLetsGoOfWhatTheLeaderHeld) {
+TEST_P(HeldProviderByTwo, TheOtherLetsGoOfWhatTheLeaderHeld) {
   beginHeld();
   EXPECT_EQ(deleteBy("Background"), 200);
   Replica& leader = world.leader();
@@ -245,6 +251,31 @@ TEST_F(HeldProviderByTwo, TheOtherLetsGoOfWhatTheLeaderHeld) {
   });
   EXPECT_TRUE(world.isThere(kFaultProvider));
   leader.kill();
+  waitUntilGone();
+}
+
+TEST_P(HeldProviderByTwo, TheOtherLetsItGoWhileTheLeaderIsCutOff) {
+  beginHeld();
+  EXPECT_EQ(deleteBy("Background"), 200);
+  Replica& leader = world.leader();
+  leader.disconnect();
+  clearBoth();
+  waitUntilGone();
+  EXPECT_EQ(world.holder(), world.otherThan(leader).identity);
+  leader.connect();
+}
+
+TEST_P(HeldProviderByTwo, IsLetGoByWhoHasTheLeaseAlone) {
+  beginHeld();
+  EXPECT_EQ(deleteBy("Background"), 200);
+  Replica& former = world.leader();
+  world.set({.forbidden = {"PATCH leases"}});
+  world.takeTheLease();
+  world.waitUntil("nobody holds it", [&] { return !former.leads() && !world.otherThan(former).leads(); });
+  clearBoth();
+  world.waitUntilCollected();
+  EXPECT_TRUE(isHeld());
+  world.calm();
   waitUntilGone();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "admission/kept_work.h"
 #include "kube/object.h"
 
 namespace lastout::testing {
@@ -21,6 +22,8 @@ constexpr std::chrono::seconds kLongestReview{6};
 
 const kube::GroupResource kConfigurations{"admissionregistration.k8s.io", "validatingwebhookconfigurations"};
 const kube::GroupResource kJudgedNamespaces{"", "namespaces"};
+const kube::GroupResource kJudgedWorks{"work.open-cluster-management.io", "manifestworks"};
+const kube::GroupResource kJudgedAppliedWorks{"work.open-cluster-management.io", "appliedmanifestworks"};
 
 thread_local std::optional<std::chrono::steady_clock::time_point> askedAt;
 
@@ -28,6 +31,14 @@ std::vector<std::string> textsAt(const Json& object, std::initializer_list<std::
   const Json* list = apiserver::at(object, path);
   return list == nullptr || !list->is_array() ? std::vector<std::string>()
                                               : list->get<std::vector<std::string>>();
+}
+
+std::set<std::string> ownersOf(const Json& object) {
+  std::set<std::string> uids;
+  if (const Json* owners = apiserver::at(object, {"metadata", "ownerReferences"})) {
+    for (const Json& owner : *owners) uids.emplace(stringAt(owner, {"uid"}));
+  }
+  return uids;
 }
 
 bool isTerminating(const Json& object) {
@@ -112,6 +123,7 @@ void Judge::follow(apiserver::EmbeddedCluster& cluster) {
     services_.clear();
     for (Review& review : reviews_) review.always.clear();
     allowed_.clear();
+    kept_.clear();
     asksBy_.assign(1, {Clock::now(), {}});
   }
   const kube::MutexLock lock(cluster.plane().mutex);
@@ -131,9 +143,11 @@ void Judge::note(const Write& write) {
   if (write.kind == Write::Kind::Deleted)
     objects_.erase(key);
   else
-    objects_[key] = textsAt(write.record->object(), {"metadata", "finalizers"});
+    objects_[key] = {textsAt(write.record->object(), {"metadata", "finalizers"}),
+                     ownersOf(write.record->object())};
   if (key.type == criticalServiceType()) noteService(write);
   if (key.type == kConfigurations && key.name == "lastout") noteConfiguration(write);
+  if (key.type == kJudgedWorks || key.type == kJudgedAppliedWorks) noteWork(write);
   for (Review& review : reviews_) {
     if (review.always.empty()) continue;
     const Blockers now = verdictNow(review.object, review.manner).blockers;
@@ -165,6 +179,43 @@ void Judge::noteConfiguration(const Write& write) {
                                          : denyingWebhooks(write.record->object()));
 }
 
+// docs/concepts.md, "Kept works": neither the AppliedManifestWork nor its ManifestWork, whose namespace is in
+// the other's name, is gone before what it applied.
+void Judge::noteWork(const Write& write) {
+  const kube::ObjectKey& key = write.record->key();
+  if (key.type == kJudgedWorks) {
+    if (write.kind == Write::Kind::Deleted) judgeGoneWork(key.namespaceName + "-" + key.name, key);
+    return;
+  }
+  const Json& object = write.record->object();
+  const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
+  if (write.kind == Write::Kind::Deleted) {
+    if (kept_.contains(key.name)) ++counts_.keptWorks;
+    return judgeGoneWork(key.name, key);
+  }
+  if (std::ranges::count(finalizers, admission::kKeptFinalizer) > 0)
+    kept_[key.name] = stringAt(object, {"metadata", "uid"});
+  else if (!isTerminating(object))
+    kept_.erase(key.name);
+}
+
+void Judge::judgeGoneWork(const std::string& applied, const kube::ObjectKey& gone) {
+  const auto kept = kept_.find(applied);
+  if (kept == kept_.end()) return;
+  for (const auto& [key, object] : objects_) {
+    if (!object.owners.contains(kept->second)) continue;
+    const PlainVerdict verdict = verdictNow(key);
+    const std::string what =
+        kube::toString(gone) + " was gone before " + kube::toString(key) + ", which it had applied";
+    const bool isAwaited =
+        verdict.guarded || key.type == kJudgedNamespaces || key.type == criticalServiceType();
+    if (!verdict.blockers.empty())
+      complaints_ += what + ", and which has to stay:" + toString(verdict.blockers) + "\n";
+    else if (isAwaited)
+      early_.emplace_back(applied, what);
+  }
+}
+
 bool Judge::wasAskedAbout(const Write& write, Clock::time_point since) const {
   for (auto state = asksBy_.rbegin(); state != asksBy_.rend(); ++state) {
     if (!isAskedAbout(state->second, write)) return false;
@@ -175,7 +226,7 @@ bool Judge::wasAskedAbout(const Write& write, Clock::time_point since) const {
 
 PlainVerdict Judge::verdictNow(const kube::ObjectKey& object, admission::Manner manner) const {
   PlainCluster cluster = truth_;
-  for (const auto& [key, finalizers] : objects_) cluster.objects.push_back({key, finalizers, false});
+  for (const auto& [key, object] : objects_) cluster.objects.push_back({key, object.finalizers, false});
   for (const kube::GroupResource& type : {criticalServiceType(), kube::crdType(), kJudgedNamespaces})
     cluster.knowledge[type] = graph::Knowledge::Synced;
   for (const auto& [name, service] : services_) {
@@ -265,6 +316,11 @@ void Judge::reported(std::chrono::milliseconds unguarded) {
   counts_.longest = std::max(counts_.longest, unguarded);
 }
 
+void Judge::letGoEarly(const std::string& line) {
+  const std::scoped_lock lock(mutex_);
+  toldEarly_.push_back(line);
+}
+
 Judge::Counts Judge::counts() const {
   const std::scoped_lock lock(mutex_);
   return counts_;
@@ -279,6 +335,12 @@ std::string Judge::complaints() const {
       return interval.begin - hearing_ <= unreviewed.when && unreviewed.when <= interval.end;
     });
     if (!isReported) all += unreviewed.what + " while nobody was to be asked, which was not reported\n";
+  }
+  for (const auto& [work, what] : early_) {
+    const bool isTold = std::ranges::any_of(toldEarly_, [&work = work](const std::string& line) {
+      return line.find("/" + work + " is let go") != std::string::npos;
+    });
+    if (!isTold) all += what + ", and lastout has not said that it lets the work go\n";
   }
   return all;
 }

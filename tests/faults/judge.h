@@ -1,6 +1,6 @@
-// Judge: whether what lastout allowed was safe. It goes by the API server's own record alone, what that
-// stores write by write, and by the verdict of tests/support/by_the_document.h; nothing of lastout's own view
-// is asked.
+// Judge: whether what lastout allowed was safe, and no work that it kept was gone too early. It goes by the
+// API server's own record alone, what that stores write by write, and by the verdict of
+// tests/support/by_the_document.h; nothing of lastout's own view is asked.
 #pragma once
 
 #include <chrono>
@@ -40,6 +40,9 @@ class Judge {
   apiserver::HttpResponse asked(const std::function<apiserver::HttpResponse()>& ask);
   // lastout says so: nothing was guarded for so long, until now.
   void reported(std::chrono::milliseconds unguarded);
+  // The same, in its log: a work, which the line names, is let go although something of it is there, once
+  // that may go and cannot be deleted.
+  void letGoEarly(const std::string& line);
 
   struct Counts {
     int allowed = 0;  // reviews of DELETEs of what is guarded
@@ -48,6 +51,7 @@ class Judge {
     int reported = 0;                      // intervals without guard
     std::chrono::milliseconds longest{0};  // of them
     int unguarded = 0;                     // what went within one although it had to stay
+    int keptWorks = 0;                     // that are gone
   };
   Counts counts() const;
   // What was unsafe: lines for a person; empty: nothing was.
@@ -59,6 +63,11 @@ class Judge {
   struct Service {
     criticalservice::CriticalService service;
     bool counts = false;
+  };
+  // Of an object.
+  struct Judged {
+    std::vector<std::string> finalizers;
+    std::set<std::string> owners;  // their uids
   };
   // A review of a DELETE that is under way.
   struct Review {
@@ -79,6 +88,8 @@ class Judge {
   void note(const apiserver::Write& write);
   void noteService(const apiserver::Write& write);
   void noteConfiguration(const apiserver::Write& write);
+  void noteWork(const apiserver::Write& write);
+  void judgeGoneWork(const std::string& applied, const kube::ObjectKey& gone);
   void judgeCommit(const apiserver::Write& write);
   bool wasAskedAbout(const apiserver::Write& write, Clock::time_point since) const;
   PlainVerdict verdictNow(const kube::ObjectKey& object,
@@ -90,7 +101,7 @@ class Judge {
   mutable std::mutex mutex_;  // over all below; taken under the plane's
   uint64_t cluster_ = 0;      // the number of the one that is followed
   PlainCluster truth_;        // objects and services are filled in from those below
-  std::map<kube::ObjectKey, std::vector<std::string>> objects_;
+  std::map<kube::ObjectKey, Judged> objects_;
   std::map<std::string, Service> services_;
   std::list<Review> reviews_;
   std::set<std::pair<kube::ObjectKey, std::string>> allowed_;  // and the uid of what may go
@@ -98,6 +109,10 @@ class Judge {
   std::vector<std::pair<Clock::time_point, std::vector<apiserver::Webhook>>> asksBy_;
   std::vector<Interval> reported_;
   std::vector<Unreviewed> unreviewed_;
+  std::map<std::string, std::string> kept_;  // AppliedManifestWorks that lastout keeps, and their uids
+  // What a work left behind that may go, by the AppliedManifestWork; and of which lastout has said so.
+  std::vector<std::pair<std::string, std::string>> early_;
+  std::vector<std::string> toldEarly_;
   Counts counts_;
   std::string complaints_;
 };

@@ -23,37 +23,23 @@ const std::string kKept(admission::kKeptFinalizer);
 
 class KeptWorkTest : public WorksTest {
  public:
-  explicit KeptWorkTest(size_t replicas = 1) : WorksTest(replicas) { hasClaim = false; }
+  explicit KeptWorkTest(size_t replicas = 1, Processes processes = Processes::OfBothRoles)
+      : WorksTest(replicas, processes) {
+    hasClaim = false;
+  }
 
-  // Of the AppliedManifestWork of the provider's work; none: it is not there.
-  std::vector<std::string> finalizers() {
-    const Json applied = world.get(kApplied);
-    return applied.is_null() ? std::vector<std::string>()
-                             : applied["metadata"].value("finalizers", std::vector<std::string>());
-  }
-  bool isKept() {
-    const std::vector<std::string> all = finalizers();
-    return std::ranges::find(all, kKept) != all.end();
-  }
-  bool isThere() { return world.isThere(std::string(kWorks) + "/provider"); }
-  void waitUntilKept() {
-    world.waitUntil("the work is kept", [&] { return isKept(); });
-  }
   void waitUntilLetGo() {
     world.waitUntil("the work is let go", [&] { return !isKept(); });
   }
   void waitUntilTheAgentIsDone() {
     world.waitUntil("the agent is done", [&] { return finalizers() == std::vector<std::string>{kKept}; });
   }
-  // From here on nothing comes back: what is there once the work is not, the work was reported gone before.
-  void expectGoneAfterAllThatItApplied() {
-    world.waitUntil("the work is gone", [&] { return !isThere(); });
-    for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
-      EXPECT_FALSE(world.isThere(path)) << path << "\n" << world.logged();
-  }
 };
 
-TEST_F(KeptWorkTest, IsNotReportedGoneTooEarly) {
+using KeptWork = OfEachForm<KeptWorkTest>;
+INSTANTIATE_TEST_SUITE_P(, KeptWork, kEachForm, formName);
+
+TEST_P(KeptWork, IsNotReportedGoneTooEarly) {
   begin();
   waitUntilKept();
   deleteWork("provider");
@@ -75,28 +61,28 @@ TEST_F(KeptWorkTest, IsKeptOnlyForWhatIsGuarded) {
   }
 }
 
-TEST_F(KeptWorkTest, WhoComesLaterPicksItUp) {
+TEST_P(KeptWork, WhoComesLaterPicksItUp) {
   begin();
   waitUntilKept();
-  world.replica().kill();
+  world.kill();
   world.patch(kApplied, {{"metadata", {{"finalizers", nullptr}}}});
   EXPECT_THAT(finalizers(), IsEmpty());
-  world.replica().serve();
+  world.serve();
   waitUntilKept();
 }
 
 // No lastout answers the agent, whose DELETEs fail, and who asks once.
-TEST_F(KeptWorkTest, IsFinishedAfterLastoutWasAway) {
+TEST_P(KeptWork, IsFinishedAfterLastoutWasAway) {
   begin();
   waitUntilKept();
-  world.replica().kill();
+  world.kill();
   deleteWork("provider");
   waitUntilTheAgentIsDone();
   EXPECT_THAT(remembered(), IsEmpty()) << "nobody has denied anything";
   EXPECT_TRUE(isThere());
   for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
     world.noteDeferredDeletion(world.get(path)["metadata"]["uid"]);
-  world.replica().serve();
+  world.serve();
   clearTheWay();
   expectGoneAfterAllThatItApplied();
   EXPECT_THAT(world.logged(),
@@ -135,7 +121,7 @@ TEST_F(KeptWorkTest, IsNoLongerKeptOnceNothingIsGuarded) {
 // A work of its own has the claim that the provider's Pods mount, and somebody else's finalizer holds it.
 class KeptWorkOfTheClaim : public KeptWorkTest {
  public:
-  explicit KeptWorkOfTheClaim(size_t replicas = 1) : KeptWorkTest(replicas) {}
+  using KeptWorkTest::KeptWorkTest;
 
   std::vector<Json> providersWork() override {
     std::vector<Json> work = WorksTest::providersWork();
@@ -195,19 +181,16 @@ TEST_F(KeptWorkOfTheClaim, IsKeptWhileItEndsAlthoughNobodyGuardsItAnyMore) {
   expectKeptUntilItIsGone();
 }
 
-class KeptWorkOfTheClaimByTwo : public KeptWorkOfTheClaim {
- public:
-  KeptWorkOfTheClaimByTwo() : KeptWorkOfTheClaim(2) {}
-};
+using KeptWorkOfTheClaimByTwo = OfEachForm<KeptWorkOfTheClaim, 2>;
+INSTANTIATE_TEST_SUITE_P(, KeptWorkOfTheClaimByTwo, kEachForm, formName);
 
-TEST_F(KeptWorkOfTheClaimByTwo, IsKeptByWhoOnlySawWhatItWaitsFor) {
-  world.replica(1).serve();
+TEST_P(KeptWorkOfTheClaimByTwo, IsKeptByWhoOnlySawWhatItWaitsFor) {
   deleteBoth();
-  const auto keeps = [](Replica& replica) { return replica.server().standing().keptWorks == 2U; };
-  world.waitUntil("both have seen it", [&] { return keeps(world.replica(0)) && keeps(world.replica(1)); });
-  endAllButTheClaim();
   Replica& leader = world.leader();
-  Replica& other = world.replica(&leader == &world.replica(0) ? 1 : 0);
+  Replica& other = world.otherThan(leader);
+  const auto keeps = [](Replica& replica) { return replica.server().standing().keptWorks == 2U; };
+  world.waitUntil("both have seen it", [&] { return keeps(leader) && keeps(other); });
+  endAllButTheClaim();
   leader.kill();
   world.waitUntil("the other leads", [&] { return world.holder() == other.identity; });
   world.createService();
@@ -217,13 +200,10 @@ TEST_F(KeptWorkOfTheClaimByTwo, IsKeptByWhoOnlySawWhatItWaitsFor) {
   expectKeptUntilItIsGone();
 }
 
-class KeptWorkByTwo : public KeptWorkTest {
- public:
-  KeptWorkByTwo() : KeptWorkTest(2) {}
-};
+using KeptWorkByTwo = OfEachForm<KeptWorkTest, 2>;
+INSTANTIATE_TEST_SUITE_P(, KeptWorkByTwo, kEachForm, formName);
 
-TEST_F(KeptWorkByTwo, TheOtherLetsGoOfWhatTheLeaderKept) {
-  world.replica(1).serve();
+TEST_P(KeptWorkByTwo, TheOtherLetsGoOfWhatTheLeaderKept) {
   begin();
   waitUntilKept();
   deleteWork("provider");
@@ -237,6 +217,38 @@ TEST_F(KeptWorkByTwo, TheOtherLetsGoOfWhatTheLeaderKept) {
   EXPECT_TRUE(isThere());
   leader.kill();
   expectGoneAfterAllThatItApplied();
+}
+
+TEST_P(KeptWorkByTwo, IsKeptWhileTheLeaderIsCutOff) {
+  begin();
+  waitUntilKept();
+  deleteWork("provider");
+  waitUntilTheAgentIsDone();
+  Replica& leader = world.leader();
+  leader.disconnect();
+  world.waitUntil("the other leads", [&] { return world.holder() == world.otherThan(leader).identity; });
+  EXPECT_TRUE(isKept());
+  clearTheWay();
+  expectGoneAfterAllThatItApplied();
+  leader.connect();
+  expectAllGone();
+}
+
+TEST_P(KeptWorkByTwo, IsKeptWhileNobodyHasTheLease) {
+  begin();
+  waitUntilKept();
+  deleteWork("provider");
+  waitUntilTheAgentIsDone();
+  Replica& former = world.leader();
+  world.set({.forbidden = {"PATCH leases"}});
+  world.takeTheLease();
+  world.waitUntil("nobody holds it", [&] { return !former.leads() && !world.otherThan(former).leads(); });
+  clearTheWay();
+  world.waitUntilCollected();
+  EXPECT_TRUE(isKept());
+  world.calm();
+  expectGoneAfterAllThatItApplied();
+  expectAllGone();
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ namespace {
 using apiserver::Json;
 
 constexpr const char* kOutageHeading = "## While no replica answers";
+constexpr const char* kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+constexpr const char* kInShop = "/api/v1/namespaces/shop/configmaps";
 constexpr const char* kOutageServices = "/apis/lastout.dev/v1alpha1/criticalservices";
 constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
@@ -94,11 +96,44 @@ class OutageTest : public ::testing::Test {
     givenUp["spec"]["deletionIntent"] = "OrphanResources";
     for (const Json& each : {ofCustomResource, givenUp, service}) world.create(kOutageServices, each);
   }
-  void createAll() {
-    const auto definition = kube::readFile("deploy/crd/criticalservices.yaml");
+  void createDefinitionIn(const char* file) {
+    const auto definition = kube::readFile(file);
     world.create(kDefinitionsPath, kube::toJson(kube::parseYaml(*definition, "").value().front()));
+  }
+  // About ConfigMaps in namespace shop.
+  static Json deletionPolicy(const std::string& name, const Json& labels, const Json& protectingCase) {
+    Json policy = FaultWorld::named("lastout.dev/v1alpha1", "DeletionPolicy", name);
+    const Json type = {{"group", ""}, {"resource", "configmaps"}};
+    policy["spec"] = {{"objects", Json::array({{{"resources", {type}}, {"namespaces", {"shop"}}}})},
+                      {"when", Json::array({protectingCase})}};
+    if (!labels.is_null()) policy["spec"]["objects"][0]["labelSelector"] = {{"matchLabels", labels}};
+    return policy;
+  }
+  // One needs other objects to be known, one the request alone.
+  void createDeletionPolicies() {
+    const Json children = {
+        {"group", "my.crd.group"}, {"resource", "coolresources"}, {"field", "spec.config"}};
+    world.create(kDeletionPolicies,
+                 deletionPolicy("referred-to", {{"of", "engines"}}, {{"children", Json::array({children})}}));
+    world.create(kDeletionPolicies,
+                 deletionPolicy("labelled", nullptr, {{"label", "example.com/kept"}, {"values", {"true"}}}));
+    const std::vector<std::pair<const char*, Json>> maps{{"of-engines", {{"of", "engines"}}},
+                                                         {"of-nothing", {{"of", "nothing"}}},
+                                                         {"kept", {{"example.com/kept", "true"}}}};
+    for (const auto& [name, labels] : maps) {
+      Json map = FaultWorld::named("v1", "ConfigMap", name);
+      map["metadata"]["labels"] = labels;
+      world.create(kInShop, map);
+    }
+    for (const char* name : {"referred-to", "labelled"})
+      world.waitUntil(name + std::string(" is enforced"),
+                      [&] { return isTrue(kDeletionPolicies + ("/" + std::string(name)), "Enforced"); });
+  }
+  void createAll() {
+    for (const char* file : {"deploy/crd/criticalservices.yaml", "deploy/crd/deletionpolicies.yaml"})
+      createDefinitionIn(file);
     world.createDefinition();
-    for (const char* space : {"app", "other", "third"})
+    for (const char* space : {"app", "other", "third", "shop"})
       world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", space));
     for (const char* account : {"acts", "idle"})
       world.create(inNamespace("app", "serviceaccounts"), FaultWorld::named("v1", "ServiceAccount", account));
@@ -113,12 +148,13 @@ class OutageTest : public ::testing::Test {
     world.createInstance("instance-0");
     world.create("/apis/my.crd.group/v1/engines", FaultWorld::named("my.crd.group/v1", "Kengines", "two"));
     createServices();
+    createDeletionPolicies();
   }
-  bool isEnforced(const std::string& service) {
-    const Json object = world.get(kOutageServices + ("/" + service));
+  bool isTrue(const std::string& path, const std::string& type) {
+    const Json object = world.get(path);
     const Json* conditions = apiserver::at(object, {"status", "conditions"});
-    return conditions != nullptr && std::ranges::any_of(*conditions, [](const Json& condition) {
-             return condition["type"] == "Enforced" && condition["status"] == "True";
+    return conditions != nullptr && std::ranges::any_of(*conditions, [&](const Json& condition) {
+             return condition["type"] == type && condition["status"] == "True";
            });
   }
   // The last of what is guarded has been found, too.
@@ -202,6 +238,18 @@ std::vector<OutageRequest> OutageTest::requests() {
        inNamespace("other", "deployments")},
       {"DELETE of all Deployments in the namespace of a provider", "DELETE",
        inNamespace("app", "deployments")},
+      {"DELETE of an object that a DeletionPolicy asks lastout about", "DELETE",
+       kInShop + std::string("/of-engines")},
+      {"DELETE of another object of its type", "DELETE", kInShop + std::string("/of-nothing")},
+      {"DELETE of the namespace that a DeletionPolicy names", "DELETE", "/api/v1/namespaces/shop"},
+      {"DELETE of an object that a DeletionPolicy protects in the API server", "DELETE",
+       kInShop + std::string("/kept")},
+      {"CREATE, UPDATE or DELETE of a DeletionPolicy", "POST", kDeletionPolicies,
+       deletionPolicy("new", nullptr, {{"label", "example.com/new"}, {"values", {"true"}}})},
+      {"CREATE, UPDATE or DELETE of a DeletionPolicy", "PATCH",
+       kDeletionPolicies + std::string("/referred-to"), labelled},
+      {"CREATE, UPDATE or DELETE of a DeletionPolicy", "DELETE",
+       kDeletionPolicies + std::string("/labelled")},
       {"DELETE of the Lease `lastout-sentinel`, by which lastout probes", "DELETE",
        "/apis/coordination.k8s.io/v1/namespaces/default/leases/lastout-sentinel"},
       {"DELETE of lastout's webhook configuration", "DELETE", kFaultWebhook},
@@ -214,7 +262,8 @@ TEST_F(OutageTest, DeniesWhatTheDocumentationSaysAndNothingElse) {
   for (const char* service : {"guard", "of-engine"})
     world.waitUntil(service + std::string(" is enforced with all that it guards"), [&] {
       return isNamed("clusterroles.rbac.authorization.k8s.io.lastout.dev") &&
-             isNamed("engines.my.crd.group.lastout.dev") && isEnforced(service);
+             isNamed("engines.my.crd.group.lastout.dev") &&
+             isTrue(kOutageServices + std::string("/") + service, "Enforced");
     });
   world.replica().kill();
   createPolicies();

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "admission/kept_work.h"
 #include "tests/faults/two_of_each_role.h"
 #include "tests/faults/works_test.h"
 
@@ -56,7 +55,6 @@ class ProcessesTest : public TwoOfEachRole {
     const int before = reviews();
     world.waitUntil("clients go on asking", [&] { return reviews() >= before + kReviews; });
   }
-  Replica& otherThan(const Replica& one) { return controller(&one == &controller(0) ? 1 : 0); }
   void waitUntilHeldBy(const Replica& replica) {
     world.waitUntil(replica.identity + " holds the Lease",
                     [&] { return world.holder() == replica.identity; });
@@ -83,7 +81,7 @@ TEST_F(ProcessesTest, TheHolderOfTheLeaseIsKilled) {
   Replica& killed = world.leader();
   world.deleteAll(FaultWorld::storyPaths(0));
   killed.kill();
-  teardown([&] { waitUntilHeldBy(otherThan(killed)); });
+  teardown([&] { waitUntilHeldBy(world.otherThan(killed)); });
   killed.serve();
   waitUntilAgain(killed);
   EXPECT_FALSE(killed.leads());
@@ -124,7 +122,7 @@ TEST_F(ProcessesTest, TheHolderOfTheLeaseIsCutOffUntilAnotherHasIt) {
   teardown([this] {
     Replica& cutOff = world.leader();
     cutOff.disconnect();
-    waitUntilHeldBy(otherThan(cutOff));
+    waitUntilHeldBy(world.otherThan(cutOff));
     EXPECT_FALSE(cutOff.leads());
     cutOff.connect();
     waitUntilAgain(cutOff);
@@ -137,17 +135,17 @@ TEST_F(ProcessesTest, TheHolderOfTheLeaseIsFrozenUntilAnotherHasIt) {
   teardown([this] {
     Replica& frozen = world.leader();
     frozen.suspend();
-    waitUntilHeldBy(otherThan(frozen));
+    waitUntilHeldBy(world.otherThan(frozen));
     frozen.resume();
     EXPECT_FALSE(frozen.leads());
     waitForReviews();
-    EXPECT_EQ(world.holder(), otherThan(frozen).identity);
+    EXPECT_EQ(world.holder(), world.otherThan(frozen).identity);
   });
 }
 
 TEST_F(ProcessesTest, TheLeaseIsDeletedAndTakenBySomebodyElse) {
   teardown([this] {
-    world.ask("DELETE", kFaultLease);
+    world.deleteTheLease();
     Replica& former = world.leader();
     world.patch(kFaultLease, {{"spec", {{"holderIdentity", "somebody"}}}});
     world.waitUntil("it knows", [&] { return !former.leads(); });
@@ -160,7 +158,7 @@ TEST_F(ProcessesTest, TheLeaseIsGivenBackAtSigterm) {
     Replica& ending = world.leader();
     ending.terminate();
     EXPECT_NE(world.holder(), ending.identity);
-    waitUntilHeldBy(otherThan(ending));
+    waitUntilHeldBy(world.otherThan(ending));
   });
 }
 
@@ -189,28 +187,21 @@ TEST_F(ProcessesTest, WhatNoWatchHasToldIsReadBeforeAnythingGoes) {
 
 class ProcessesWorksTest : public WorksTest {
  public:
-  ProcessesWorksTest() : WorksTest(2, Processes::OfOneRoleOnTheirOwn) {
-    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).serve();
-  }
+  ProcessesWorksTest() : WorksTest(2, Processes::OfOneRoleOnTheirOwn) {}
 };
 
 // The agent asks once for what was denied: whoever holds the Lease next carries it out, and not before does
 // the work go.
 TEST_F(ProcessesWorksTest, TheHolderOfTheLeaseAndAWebhookAreKilled) {
-  const std::string applied = kAppliedWorks + std::string("/cluster1-provider");
-  createWorks();
-  world.waitUntil("the work is kept", [&] {
-    return world.get(applied)["metadata"].dump().find(admission::kKeptFinalizer) != std::string::npos;
-  });
+  begin();
+  waitUntilKept();
   deleteWork("provider");
   waitUntilRemembered();
   world.leader().kill();
   world.replica(0).kill();
   clearTheWay();
   world.replica(0).serve();
-  world.waitUntil("the work is gone", [&] { return !world.isThere(kWorks + std::string("/provider")); });
-  for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService, kClaim})
-    EXPECT_FALSE(world.isThere(path)) << path << "\n" << world.logged();
+  expectGoneAfterAllThatItApplied();
   expectAllGone();
   EXPECT_THAT(world.unasked(), IsEmpty());
 }

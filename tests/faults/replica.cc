@@ -186,6 +186,7 @@ void Replica::kill() {
   if (process_) {
     EXPECT_FALSE(process_->hasEnded()) << identity << " has ended by itself\n" << world_.logged();
     process_.reset();
+    isSuspended_ = false;
   }
   if (!server_) return;
   disconnect();  // before it can say anything
@@ -196,7 +197,18 @@ void Replica::kill() {
 void Replica::terminate() {
   if (process_) process_->terminate();
   process_.reset();
+  isSuspended_ = false;
   server_.reset();
+}
+
+void Replica::suspend() {
+  process_->suspend();
+  isSuspended_ = true;
+}
+
+void Replica::resume() {
+  if (!std::exchange(isSuspended_, false)) return;
+  process_->resume();
 }
 
 bool Replica::shows(const std::string& series) { return process_->metric(series).value_or(0) > 0; }
@@ -227,6 +239,7 @@ bool Replica::believesThereIsNone(const kube::GroupResource& type) {
 
 std::string Replica::standing() {
   std::string text = identity + " now";
+  if (isSuspended_) return text + " stands still\n";
   if (process_) return text + (leads() ? " leads, " : " ") + process_->standing();
   const server::Standing now = server_->standing();
   text += now.leads.value_or(false) ? " leads" : "";

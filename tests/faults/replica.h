@@ -54,8 +54,9 @@ class Replica {
   void disconnect();
   void connect();
   // Its process, which is its own, stands still; until resume().
-  void suspend() { process_->suspend(); }
-  void resume() { process_->resume(); }
+  void suspend();
+  void resume();
+  bool isSuspended() const { return isSuspended_; }
   // It gets another certificate of the same authority; with one role, all get one of another authority.
   void rotate();
   const server::Roles& roles() const { return roles_; }
@@ -103,6 +104,7 @@ class Replica {
   std::unique_ptr<apiserver::Listener> listener_;
   std::unique_ptr<server::Server> server_;   // null: it does not serve InProcess
   std::unique_ptr<LastoutProcess> process_;  // null: it does not serve OnItsOwn
+  bool isSuspended_ = false;
   std::mutex mutex_;
   std::shared_ptr<apiserver::WebhookClient> client_;  // guarded by the mutex; null: it was never there
   std::set<std::string> writes_;                      // guarded by the mutex, as the next

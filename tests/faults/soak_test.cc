@@ -1,5 +1,6 @@
-// A random mix of all faults, over teardown after teardown, for as long as is wanted: scripts/soak. What is
-// done, and in which order, follows from the seed.
+// A random mix of all faults, over teardown after teardown, for as long as is wanted: scripts/soak. Some are
+// of the story's objects themselves, some of the works that bring them, none of which may be gone before
+// them (Judge). What is done, and in which order, follows from the seed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/faults/fault_world.h"
+#include "tests/faults/works_test.h"
 #include "tests/properties/dice.h"
 
 namespace lastout::testing {
@@ -31,21 +32,22 @@ constexpr uint32_t kLongestTrouble = 25;
 
 class Soak {
  public:
-  Soak(uint64_t seed, Processes processes) : dice_(seed), world_(2, seed, processes) { calm(); }
+  Soak(uint64_t seed, Processes processes) : dice_(seed), works_(2, processes, seed) { calm(); }
 
   // One story is made, deleted in some order in spite of everything, and gone.
   void round() {
-    const int instances = 1 + static_cast<int>(dice_.below(4));
-    prepare(instances);
-    std::vector<std::string> paths = FaultWorld::storyPaths(instances);
+    std::vector<std::string> paths = dice_.oneIn(2) ? prepareWorks() : prepareStory();
     for (size_t i = paths.size(); i > 1; --i)
       std::swap(paths[i - 1], paths[dice_.below(static_cast<uint32_t>(i))]);
-    for (std::string& path : paths) path += dice_.pick<std::string>({"", "?propagationPolicy=Foreground"});
+    for (std::string& path : paths) {
+      if (!path.starts_with(kWorks)) path += dice_.pick<std::string>({"", "?propagationPolicy=Foreground"});
+    }
     troubles_ = 0;
     unguarded_ = world_.judge.counts().unguarded;
     wait_ = dice_.below(kLongestTrouble);
     world_.deleteAll(paths, [this] { trouble(); });
     calm();
+    works_.expectAllGone();
     world_.waitUntil("the configuration is in force again", [this] { return isInForce(); });
     world_.waitUntil("what was missed is reported",
                      [this] { return !isBroken_ || world_.judge.counts().reported > reported_; });
@@ -62,12 +64,35 @@ class Soak {
            std::to_string(counts.allowed) + " allowed, " + std::to_string(counts.failed) +
            " reviews unanswered; " + std::to_string(counts.reported) +
            " intervals without guard reported, in which " + std::to_string(counts.unguarded) +
-           " objects went";
+           " objects went; " + std::to_string(counts.keptWorks) + " kept works went";
   }
 
  private:
-  // What there is at the beginning of a teardown: of each role one lastout or two.
-  void prepare(int instances) {
+  // What there is at the beginning of a teardown. Returns the paths of what is to be deleted.
+  std::vector<std::string> prepareStory() {
+    const int instances = 1 + static_cast<int>(dice_.below(4));
+    chooseReplicas();
+    world_.createStory(instances);
+    world_.waitUntilGuarded();
+    begin();
+    if (dice_.oneIn(2)) beginStale(instances);
+    return FaultWorld::storyPaths(instances);
+  }
+  std::vector<std::string> prepareWorks() {
+    works_.hasClaim = dice_.oneIn(2);
+    chooseReplicas();
+    works_.createWorks();
+    works_.waitUntilKept();
+    begin();
+    return WorksWorld::workPaths();
+  }
+  void begin() {
+    world_.waitUntil("the configuration is in force", [this] { return isInForce(); });
+    isBroken_ = false;
+  }
+
+  // Of each role one lastout or two.
+  void chooseReplicas() {
     calm();
     for (size_t i = 1; i < world_.replicas(); i += 2) {
       Replica& second = world_.replica(i);
@@ -76,11 +101,6 @@ class Soak {
       else if (!second.isServing())
         second.serve();
     }
-    world_.createStory(instances);
-    world_.waitUntilGuarded();
-    world_.waitUntil("the configuration is in force", [this] { return isInForce(); });
-    isBroken_ = false;
-    if (dice_.oneIn(2)) beginStale(instances);
   }
 
   // All that blocks goes, is seen to have gone, and comes again unseen.
@@ -106,6 +126,7 @@ class Soak {
 
   void calm() {
     for (size_t i = 0; i < world_.replicas(); ++i) {
+      world_.replica(i).resume();
       world_.replica(i).connect();
       world_.replica(i).api.calm();
       if (i % 2 == 0 && !world_.replica(i).isServing()) world_.replica(i).serve();
@@ -115,7 +136,8 @@ class Soak {
   bool isInForce() {
     for (size_t i = 0; i < world_.replicas(); ++i) {
       Replica& replica = world_.replica(i);
-      if (replica.isServing() && replica.roles().controller && !replica.isAskedAsItShould()) return false;
+      if (!replica.isServing() || !replica.roles().controller) continue;
+      if (replica.isSuspended() || !replica.isAskedAsItShould()) return false;
     }
     return true;
   }
@@ -143,7 +165,7 @@ class Soak {
     const std::vector<WatchEnd> ends{WatchEnd::Whole, WatchEnd::Amid, WatchEnd::Expired};
     const std::vector<std::string> types{"coolresources", "customresourcedefinitions", "criticalservices",
                                          "deployments", "namespaces"};
-    const auto happens = dice_.below(14);
+    const auto happens = dice_.below(16);
     world_.log(replica.identity + ": trouble " + std::to_string(happens));
     Faults faults;
     switch (happens) {
@@ -172,6 +194,7 @@ class Soak {
       case 8:
         return replica.disconnect();
       case 9:
+        replica.resume();
         replica.connect();
         return replica.api.calm();
       case 10:
@@ -180,6 +203,11 @@ class Soak {
         return replica.rotate();
       case 12:
         return breakConfiguration();
+      case 13:
+        return loseTheLease();
+      case 14:
+        if (replica.runsOnItsOwn()) return replica.suspend();
+        return loseTheLease();
       default:
         return createLate();
     }
@@ -191,6 +219,8 @@ class Soak {
     replica.kill();
     replica.serve();
   }
+
+  void loseTheLease() { dice_.oneIn(2) ? world_.deleteTheLease() : world_.takeTheLease(); }
 
   // Where lastout had put it; a lastout that has just begun does not know whether it ever stood.
   void breakConfiguration() {
@@ -212,7 +242,8 @@ class Soak {
   }
 
   Dice dice_;
-  FaultWorld world_;
+  WorksWorld works_;
+  FaultWorld& world_ = works_.world;
   uint32_t wait_ = 0;
   int troubles_ = 0;
   int faults_ = 0;

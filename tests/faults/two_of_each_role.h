@@ -1,5 +1,5 @@
 // TwoOfEachRole: the story in a FaultWorld with two lastouts that have the webhook role and two that have the
-// controller role, which all serve.
+// controller role, which all serve unless a test wants to choose.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -13,8 +13,8 @@ namespace lastout::testing {
 
 class TwoOfEachRole : public ::testing::Test {
  public:
-  explicit TwoOfEachRole(Processes processes) : world(2, 1, processes) {
-    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).serve();
+  explicit TwoOfEachRole(Processes processes, bool serves = true) : world(2, 1, processes) {
+    if (serves) world.serve();
   }
   ~TwoOfEachRole() override { EXPECT_EQ(world.judge.complaints(), "") << world.logged(); }
 

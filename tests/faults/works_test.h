@@ -1,32 +1,32 @@
-// WorksTest: the story as three ManifestWorks in a FaultWorld, with a claim that the provider's Pods mount.
+// WorksWorld: the story as three ManifestWorks in a FaultWorld, with a claim that the provider's Pods mount.
+// WorksTest: the same, for a test.
 #pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "admission/kept_work.h"
 #include "tests/faults/fault_world.h"
 
 namespace lastout::testing {
 
 inline constexpr const char* kWorks =
     "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+inline constexpr const char* kWorksNamespace = "/api/v1/namespaces/cluster1";
 inline constexpr const char* kAppliedWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 inline constexpr const char* kClaim = "/api/v1/namespaces/app/persistentvolumeclaims/data";
 
-// The provider's Pods mount a claim of the same work, which so is never done while they run: story-deadlock.
-class WorksTest : public ::testing::Test {
+class WorksWorld {
  public:
-  explicit WorksTest(size_t replicas = 1, Processes processes = Processes::OfBothRoles)
-      : world(replicas, 1, processes) {}
-  // Nobody's object was deleted by lastout but what it had denied to a controller, and that very one.
-  ~WorksTest() override {
-    EXPECT_EQ(world.judge.complaints(), "") << world.logged();
-    for (const auto& [uid, path] : world.deletedByLastout())
-      EXPECT_THAT(world.deferredDeletions(), ::testing::Contains(uid)) << path << "\n" << world.logged();
-  }
+  explicit WorksWorld(size_t replicas = 1, Processes processes = Processes::OfBothRoles, uint64_t seed = 1)
+      : world(replicas, seed, processes) {}
+  virtual ~WorksWorld() = default;
+  WorksWorld(const WorksWorld&) = delete;
+  WorksWorld& operator=(const WorksWorld&) = delete;
 
   void createWork(const std::string& name, const std::vector<apiserver::Json>& manifests) {
     apiserver::Json work = FaultWorld::named("work.open-cluster-management.io/v1", "ManifestWork", name);
@@ -58,11 +58,12 @@ class WorksTest : public ::testing::Test {
   virtual apiserver::Json definition() { return FaultWorld::definition(); }
 
   void begin() {
-    world.replica().serve();
+    world.serve();
     createWorks();
   }
   void createWorks() {
-    world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "cluster1"));
+    if (!world.isThere(kWorksNamespace))
+      world.create("/api/v1/namespaces", FaultWorld::named("v1", "Namespace", "cluster1"));
     createWork("crd", {definition()});
     createWork("provider", providersWork());
     world.waitUntil("the type is there", [&] { return world.isThere(kFaultInstances); });
@@ -73,8 +74,36 @@ class WorksTest : public ::testing::Test {
     });
     world.waitUntilGuarded();
   }
+  // Of the AppliedManifestWork of the provider's work; none: it is not there.
+  std::vector<std::string> finalizers() {
+    const apiserver::Json applied = world.get(kAppliedWorks + std::string("/cluster1-provider"));
+    return applied.is_null() ? std::vector<std::string>()
+                             : applied["metadata"].value("finalizers", std::vector<std::string>());
+  }
+  // lastout has seen that the provider's work owns something guarded.
+  bool isKept() {
+    const std::vector<std::string> all = finalizers();
+    return std::ranges::find(all, admission::kKeptFinalizer) != all.end();
+  }
+  void waitUntilKept() {
+    world.waitUntil("the work is kept", [&] { return isKept(); });
+  }
+  // All that three clients ask for, who then ask again and again.
+  static std::vector<std::string> workPaths() {
+    std::vector<std::string> paths;
+    for (const char* name : {"/provider", "/instance", "/crd"}) paths.push_back(kWorks + std::string(name));
+    return paths;
+  }
   void deleteWork(const std::string& name) {
     EXPECT_EQ(world.ask("DELETE", kWorks + ("/" + name)).status, 200);
+  }
+  bool isThere() { return world.isThere(std::string(kWorks) + "/provider"); }
+  // Of the provider's work. From then on nothing comes back: what is there once the work is not, the work was
+  // reported gone before.
+  void expectGoneAfterAllThatItApplied() {
+    world.waitUntil("the work is gone", [&] { return !isThere(); });
+    for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService, kClaim})
+      EXPECT_FALSE(world.isThere(path)) << path << "\n" << world.logged();
   }
   // What lastout remembers, by the names of the objects.
   std::vector<std::string> remembered() {
@@ -114,6 +143,39 @@ class WorksTest : public ::testing::Test {
   FaultWorld world;
   bool hasClaim = true;    // the provider's Pods mount one of the same work
   bool holdsWork = false;  // something else in the provider's work is never finished
+};
+
+// With roles apart there are two lastouts of each.
+constexpr size_t replicasOf(Processes processes, size_t ofBothRoles) {
+  return processes == Processes::OfBothRoles ? ofBothRoles : 2;
+}
+
+// The fixture, once with lastouts of both roles, as many as are named, and once with two of each role.
+template <class Fixture, size_t kReplicas = 1>
+class OfEachForm : public Fixture, public ::testing::WithParamInterface<Processes> {
+ public:
+  OfEachForm() : Fixture(replicasOf(GetParam(), kReplicas), GetParam()) {}
+
+ private:
+  static Processes GetParam() { return ::testing::WithParamInterface<Processes>::GetParam(); }
+};
+
+inline const auto kEachForm = ::testing::Values(Processes::OfBothRoles, Processes::OfOneRole);
+
+inline std::string formName(const ::testing::TestParamInfo<Processes>& form) {
+  return form.param == Processes::OfBothRoles ? "BothRolesInOne" : "RolesApart";
+}
+
+// The provider's Pods mount a claim of the same work, which so is never done while they run: story-deadlock.
+class WorksTest : public ::testing::Test, public WorksWorld {
+ public:
+  using WorksWorld::WorksWorld;
+  // Nobody's object was deleted by lastout but what it had denied to a controller, and that very one.
+  ~WorksTest() override {
+    EXPECT_EQ(world.judge.complaints(), "") << world.logged();
+    for (const auto& [uid, path] : world.deletedByLastout())
+      EXPECT_THAT(world.deferredDeletions(), ::testing::Contains(uid)) << path << "\n" << world.logged();
+  }
 };
 
 }  // namespace lastout::testing

@@ -75,6 +75,15 @@ PlainTypes typesOf(const ToldCluster& told) {
   return result;
 }
 
+// "No dependency, if a criterion names it, or a Finalizer criterion its type".
+bool isWaitedFor(const CriticalService& service, const kube::ObjectKey& object) {
+  return std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
+    if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
+      return specific->object == object;
+    return criticalservice::typeOf(criterion) == object.type;
+  });
+}
+
 }  // namespace
 
 // "That a CRD has defined a type is remembered in status.seenTypes": while a criterion names it.
@@ -99,7 +108,9 @@ void forgetTypes(ToldCluster& told) {
   }
   std::erase_if(told.wereDefined, [&](const kube::GroupResource& type) {
     return !told.definitions.contains(type) && !told.served.contains(type) && type.group != told.gap &&
-           !isNamed(told, type);
+           !isNamed(told, type) && std::ranges::none_of(told.services, [&](const auto& one) {
+             return one.second.provider.type == type;
+           });
   });
 }
 
@@ -122,13 +133,18 @@ bool isBelieved(const ToldCluster& told, const kube::GroupResource& type) {
   return !mayBeThere;
 }
 
-// Auto: what the present template names, and each earlier one by which Pods may still run. The rights by
-// which lastout reads what criteria name are not drawn.
+// Listed: those, and the CRDs of custom resources. Auto: what the present template names, and each earlier
+// one by which Pods may still run. The rights by which lastout reads what criteria name are not drawn.
 std::vector<criticalservice::Dependency> needsByTheDocument(const ToldCluster& told,
                                                             const CriticalService& service) {
   std::set<kube::ObjectKey> needed;
-  if (service.dependencies.mode == DependencyMode::Listed)
-    needed.insert(service.dependencies.listed.begin(), service.dependencies.listed.end());
+  if (service.dependencies.mode == DependencyMode::Listed) {
+    for (const kube::ObjectKey& listed : service.dependencies.listed) {
+      if (isWaitedFor(service, listed)) continue;
+      needed.insert(listed);
+      if (isCustom(listed.type)) needed.insert(kube::crdKey(listed.type));
+    }
+  }
   const auto templates = told.templates.find(service.provider);
   if (service.dependencies.mode == DependencyMode::Auto && templates != told.templates.end()) {
     for (size_t i = 0; i < templates->second.size(); ++i) {
@@ -137,6 +153,7 @@ std::vector<criticalservice::Dependency> needsByTheDocument(const ToldCluster& t
         needed.insert({types::kConfigMaps, service.provider.namespaceName, one.config});
     }
   }
+  std::erase_if(needed, [&](const kube::ObjectKey& object) { return isWaitedFor(service, object); });
   std::vector<criticalservice::Dependency> result;
   result.reserve(needed.size());
   for (const kube::ObjectKey& object : needed) result.push_back({object, {}, false});
@@ -158,6 +175,8 @@ PlainCluster plainOf(const ToldCluster& told) {
       const kube::GroupResource& type = criticalservice::typeOf(criterion);
       plain.knowledge[type] = isBelieved(told, type) ? graph::Knowledge::Synced : graph::Knowledge::Unknown;
     }
+    const kube::GroupResource& type = service.provider.type;
+    plain.knowledge[type] = isBelieved(told, type) ? graph::Knowledge::Synced : graph::Knowledge::Unknown;
   }
   for (const kube::GroupResource& type : {types::kCriticalServices, types::kDeployments})
     plain.knowledge[type] = graph::Knowledge::Synced;

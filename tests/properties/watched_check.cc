@@ -158,6 +158,8 @@ class HistoryCheck {
         }
       }
     });
+    if (found.empty()) found = checkConfirmation();
+    if (found.empty()) found = checkScopes();
     if (!found.empty()) return found;
     for (const auto& [name, service] : told().services) {
       if (service.intent == DeletionIntent::OrphanResources) continue;
@@ -168,15 +170,66 @@ class HistoryCheck {
   }
 
   std::vector<kube::ObjectKey> mayBeGuarded() const {
-    std::vector<kube::ObjectKey> keys{watched::kAlpha, watched::kBeta, namespaceKey("home"),
-                                      kube::crdKey(watched::kProbes)};
-    for (int i = 0; i < 3; ++i) {
+    std::vector<kube::ObjectKey> keys{
+        watched::kAlpha,
+        watched::kBeta,
+        namespaceKey("home"),
+        kube::crdKey(watched::kProbes),
+        kube::crdKey(watched::kValves),
+        {watched::kValves, "", watched::kMisplacedValve.name},  // what was meant
+        {watched::kProbes, "elsewhere", watched::kMisplacedProbe.name}};
+    for (uint32_t i = 0; i < watched::kServices; ++i)
       keys.push_back({types::kCriticalServices, "", "service" + std::to_string(i)});
+    for (int i = 0; i < 3; ++i) {
       // A dependency of a provider that is not there may go; of which one it was then is nobody's question.
       if (cluster_.isProviderThere(watched::kAlpha) && cluster_.isProviderThere(watched::kBeta))
         keys.push_back({types::kConfigMaps, "home", "config" + std::to_string(i)});
     }
     return keys;
+  }
+
+  // What an ALLOW rests on has to be read once more: of a provider whose scope does not fit nobody can read
+  // that it is gone.
+  std::string checkConfirmation() {
+    for (const kube::ObjectKey& key : mayBeGuarded()) {
+      const admission::Judged judged = cluster_.view().judge(key, told().now);
+      if (!judged.decision.allowed || !judged.decision.guarded) continue;
+      const bool isReadable = std::ranges::all_of(judged.toConfirm, [&](const graph::Condition& condition) {
+        return condition.kind != graph::Condition::Kind::Object ||
+               fitsItsScopeByTheDocument(plain(), {condition.type, condition.namespaceName, condition.name});
+      });
+      const bool isDenied = verdictByTheDocument(plain(), key).unconfirmable;
+      if (isReadable == isDenied)
+        return "DELETE of " + kube::toString(key) + (isDenied ? " can" : " cannot") +
+               " be confirmed, and the document says otherwise";
+      if (isDenied) coverage_.count("denied, as nobody can confirm that a misplaced provider is gone");
+    }
+    return {};
+  }
+
+  // Between a CRD and the next discovery nobody knows the scope of its type.
+  std::string checkScopes() {
+    std::string found;
+    const auto isTold = [&](const kube::ObjectKey& object) {
+      return told().served.contains(object.type) || !told().definitions.contains(object.type);
+    };
+    cluster_.view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+      for (const auto& [name, service] : told().services) {
+        const CriticalService& known = *view.service(name);
+        const bool fits = fitsItsScopeByTheDocument(plain(), service.provider);
+        if (isTold(service.provider) && fits != known.providerDoubt.empty())
+          found = "the scope of the provider of " + name + (fits ? " is" : " is not") + " doubted";
+        if (!fits) coverage_.count("slip in the provider's scope");
+        for (size_t i = 0; i < service.dependencies.listed.size(); ++i) {
+          const kube::ObjectKey& listed = service.dependencies.listed[i];
+          const bool isOfThatScope = fitsItsScopeByTheDocument(plain(), listed);
+          if (isTold(listed) && isOfThatScope == known.dependencyDoubts.contains(i))
+            found = "the scope of a dependency of " + name + (isOfThatScope ? " is" : " is not") + " doubted";
+          if (!isOfThatScope) coverage_.count("slip in a dependency's scope");
+        }
+      }
+    });
+    return found;
   }
 
   // Whatever else is known: what is misspelt is never met. (What is of a group that is not there may be
@@ -297,30 +350,34 @@ std::string checkHistory(const WatchedHistory& history, Coverage& coverage) {
 }
 
 const std::vector<std::string>& wantedOfHistories() {
-  static const std::vector<std::string> kWanted{"slip in the type",
-                                                "slip in the CRD's name",
-                                                "slip in the scope",
-                                                "slip although met if not installed",
-                                                "type never seen",
-                                                "type never seen, met if not installed",
-                                                "a CRD comes after its criterion",
-                                                "a CRD comes again",
-                                                "a criterion's CRD goes",
-                                                "absent",
-                                                "absent, after a restart",
-                                                "absent, although forbidden",
-                                                "absent, and discovery still names it",
-                                                "rights go",
-                                                "forbidden, CRD there",
-                                                "UPDATE of criteria",
-                                                "UPDATE of enforcement",
-                                                "UPDATE of dependencies",
-                                                "UPDATE to Ordered",
-                                                "UPDATE to BestEffortDeletion",
-                                                "UPDATE to OrphanResources",
-                                                "UPDATE that drops a criterion, refused",
-                                                "weakening told",
-                                                "an earlier template's ConfigMap is needed"};
+  static const std::vector<std::string> kWanted{
+      "slip in the type",
+      "slip in the CRD's name",
+      "slip in the scope",
+      "slip in the provider's scope",
+      "slip in a dependency's scope",
+      "denied, as nobody can confirm that a misplaced provider is gone",
+      "slip although met if not installed",
+      "type never seen",
+      "type never seen, met if not installed",
+      "a CRD comes after its criterion",
+      "a CRD comes again",
+      "a criterion's CRD goes",
+      "absent",
+      "absent, after a restart",
+      "absent, although forbidden",
+      "absent, and discovery still names it",
+      "rights go",
+      "forbidden, CRD there",
+      "UPDATE of criteria",
+      "UPDATE of enforcement",
+      "UPDATE of dependencies",
+      "UPDATE to Ordered",
+      "UPDATE to BestEffortDeletion",
+      "UPDATE to OrphanResources",
+      "UPDATE that drops a criterion, refused",
+      "weakening told",
+      "an earlier template's ConfigMap is needed"};
   return kWanted;
 }
 

@@ -17,6 +17,8 @@ const kube::GroupResource kValves{"plant.example.com", "valves"};
 const kube::GroupResource kQuotes{"metrics.example.com", "quotes"};
 const kube::ObjectKey kAlpha{{"apps", "deployments"}, "home", "alpha"};
 const kube::ObjectKey kBeta{{"apps", "deployments"}, "home", "beta"};
+const kube::ObjectKey kMisplacedValve{kValves, "home", "thing0"};
+const kube::ObjectKey kMisplacedProbe{kProbes, "", "thing0"};
 
 const std::vector<kube::GroupResource>& definable() {
   static const std::vector<kube::GroupResource> kTypes{kProbes, kChecks, kValves};
@@ -166,7 +168,7 @@ class HistoryGenerator {
 
   void removeSomething() {
     if (dice_.oneIn(2)) {
-      add(Kind::RemoveService).name = "service" + std::to_string(dice_.below(3));
+      add(Kind::RemoveService).name = "service" + std::to_string(dice_.below(watched::kServices));
     } else {
       add(dice_.oneIn(2) ? Kind::ObjectGoes : Kind::ObjectComes).object = someProvider();
     }
@@ -181,15 +183,23 @@ class HistoryGenerator {
   }
 
   void writeService() {
-    const uint32_t number = dice_.below(3);
+    const uint32_t number = dice_.oneIn(4) ? 3 + dice_.below(2) : dice_.below(3);
     CriticalService service;
     service.meta.name = "service" + std::to_string(number);
-    service.provider = number == 2 ? watched::kBeta : watched::kAlpha;  // which cannot be changed
+    service.provider = providerOf(number);
     for (uint32_t count = 1 + dice_.below(3); count > 0; --count) addCriterion(service);
     if (dice_.oneIn(4)) service.intent = static_cast<criticalservice::DeletionIntent>(dice_.below(3));
-    if (dice_.oneIn(2)) service.enforcement = EnforcementMode::Hold;
+    if (number < 3 && dice_.oneIn(2)) service.enforcement = EnforcementMode::Hold;
     chooseDependencies(service);
     write(service);
+  }
+
+  // Which cannot be changed.
+  static const kube::ObjectKey& providerOf(uint32_t number) {
+    static const kube::ObjectKey* const kProviders[watched::kServices] = {
+        &watched::kAlpha, &watched::kAlpha, &watched::kBeta, &watched::kMisplacedValve,
+        &watched::kMisplacedProbe};
+    return *kProviders[number];
   }
 
   // An UPDATE of the last one that was written.
@@ -221,8 +231,12 @@ class HistoryGenerator {
   void chooseDependencies(CriticalService& service) {
     service.dependencies = {};
     service.dependencies.mode = static_cast<DependencyMode>(dice_.below(3));
-    if (service.dependencies.mode == DependencyMode::Listed)
-      service.dependencies.listed = {{types::kConfigMaps, "home", someConfig()}};
+    if (service.dependencies.mode == DependencyMode::Listed) service.dependencies.listed = {someListed()};
+  }
+
+  kube::ObjectKey someListed() {
+    if (!dice_.oneIn(4)) return {types::kConfigMaps, "home", someConfig()};
+    return dice_.oneIn(2) ? watched::kMisplacedValve : watched::kMisplacedProbe;
   }
 
   void addCriterion(CriticalService& service) {

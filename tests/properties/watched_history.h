@@ -56,6 +56,10 @@ const std::vector<kube::GroupResource>& definable();
 bool isSlip(const kube::GroupResource& type);
 bool isNamespaced(const kube::GroupResource& type);
 extern const kube::ObjectKey kAlpha, kBeta;  // the providers
+// What somebody wrote for a provider or a dependency who took the scope of its type for the other one: a
+// valve in a namespace, and a probe in none.
+extern const kube::ObjectKey kMisplacedValve, kMisplacedProbe;
+inline constexpr uint32_t kServices = 5;  // their names end in 0 to 4; the last two have such a provider
 }  // namespace watched
 
 WatchedHistory watchedHistory(uint64_t seed);

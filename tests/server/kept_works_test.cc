@@ -96,7 +96,7 @@ class KeptWorksTest : public ::testing::Test {
   }
   std::vector<std::string> left() {
     std::vector<std::string> uids;
-    for (const LeftBehind& one : leftBehindIn({view, types, home, recorded}))
+    for (const DeferredDeletionOfWork& one : deferredDeletionsOf({view, types, home, recorded}))
       uids.push_back(one.deletion.uid);
     std::ranges::sort(uids);
     return uids;

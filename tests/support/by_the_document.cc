@@ -97,12 +97,18 @@ class Decider {
 
   PlainVerdict decide() {
     if (!wellKnown(cluster_, kServices))
-      return {.allowed = false, .servicesKnown = false, .guarded = false, .held = false, .blockers = {}};
+      return {.allowed = false,
+              .servicesKnown = false,
+              .guarded = false,
+              .held = false,
+              .unconfirmable = false,
+              .blockers = {}};
     if (isAskedAbout()) {
       for (const CriticalService& service : cluster_.services) look(service);
     }
     std::ranges::sort(verdict_.blockers);
     verdict_.allowed = verdict_.blockers.empty();
+    verdict_.unconfirmable = verdict_.unconfirmable && verdict_.allowed;
     return verdict_;
   }
 
@@ -130,6 +136,7 @@ class Decider {
       verdict_.guarded = true;
       const bool providerGone = !isThere(cluster_, provider) && wellKnown(cluster_, provider.type);
       const bool isKept = deleted_ == provider && verdict_.held;
+      if (deleted_ != provider && providerGone) restOnTheEndOf(provider);
       if (!isKept && (deleted_ == provider || !providerGone)) wantCriteria(service);
     }
     if (!cluster_.ownNamespace.empty() &&
@@ -177,6 +184,13 @@ class Decider {
       verdict_.blockers.push_back({service.meta.name, -1, Reason::ProviderPresent});
     else if (!wellKnown(cluster_, service.provider.type))
       verdict_.blockers.push_back({service.meta.name, -1, Reason::ProviderUnknown});
+    else
+      restOnTheEndOf(service.provider);
+  }
+
+  // docs/verdicts.md: "denied, as no API server can confirm that an object of that name is gone".
+  void restOnTheEndOf(const kube::ObjectKey& provider) {
+    if (!fitsItsScopeByTheDocument(cluster_, provider)) verdict_.unconfirmable = true;
   }
 
   void wantCriteria(const CriticalService& service) {
@@ -200,6 +214,12 @@ class Decider {
 bool isUnderstoodByTheDocument(const PlainCluster& cluster, const CriticalService& service,
                                const Criterion& criterion) {
   return !cluster.types || TypesByTheDocument(*cluster.types, service.meta.name).isUnderstood(criterion);
+}
+
+bool fitsItsScopeByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& object) {
+  if (!cluster.types) return true;
+  const auto there = cluster.types->namespaced.find(object.type);
+  return there == cluster.types->namespaced.end() || there->second != object.namespaceName.empty();
 }
 
 PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,

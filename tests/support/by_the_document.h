@@ -53,12 +53,18 @@ struct PlainVerdict {
   // Some service guards the object as its intent stands, so that an ALLOW has to be confirmed.
   bool guarded = false;
   bool held = false;  // the provider stays after the DELETE, as each service that guards it wants
+  // An ALLOW that rests on that a provider is gone whose scope does not fit: no API server can confirm that,
+  // so it becomes a DENY.
+  bool unconfirmable = false;
   std::vector<PlainBlocker> blockers;  // sorted; one for each reason for which a service denies
 };
 
 // docs/verdicts.md, "When a criterion is understood": of this CriticalService.
 bool isUnderstoodByTheDocument(const PlainCluster& cluster, const criticalservice::CriticalService& service,
                                const criticalservice::Criterion& criterion);
+
+// The same, of the provider and listed dependencies: the object may be what it is named as.
+bool fitsItsScopeByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& object);
 
 // `manner`: of the DELETE; Held, where lastout's finalizer keeps what it deletes.
 PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
