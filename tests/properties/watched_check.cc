@@ -192,17 +192,18 @@ class HistoryCheck {
   // that it is gone.
   std::string checkConfirmation() {
     for (const kube::ObjectKey& key : mayBeGuarded()) {
+      const PlainVerdict verdict = verdictByTheDocument(plain(), key);
+      if (!verdict.allowed || !verdict.guarded) continue;
       const admission::Judged judged = cluster_.view().judge(key, told().now);
-      if (!judged.decision.allowed || !judged.decision.guarded) continue;
       const bool isReadable = std::ranges::all_of(judged.toConfirm, [&](const graph::Condition& condition) {
         return condition.kind != graph::Condition::Kind::Object ||
                fitsItsScopeByTheDocument(plain(), {condition.type, condition.namespaceName, condition.name});
       });
-      const bool isDenied = verdictByTheDocument(plain(), key).unconfirmable;
-      if (isReadable == isDenied)
-        return "DELETE of " + kube::toString(key) + (isDenied ? " can" : " cannot") +
+      if (isReadable == verdict.unconfirmable)
+        return "DELETE of " + kube::toString(key) + (verdict.unconfirmable ? " can" : " cannot") +
                " be confirmed, and the document says otherwise";
-      if (isDenied) coverage_.count("denied, as nobody can confirm that a misplaced provider is gone");
+      if (verdict.unconfirmable)
+        coverage_.count("denied, as nobody can confirm that a misplaced provider is gone");
     }
     return {};
   }
