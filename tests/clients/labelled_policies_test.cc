@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::AllOf;
 
 constexpr const char* kProtection = "orkestra.io/deletion-protection";
 constexpr const char* kExemption = "orkestra.io/strict-mode-exempt";
@@ -17,15 +18,19 @@ class Labelled : public Serving {
  public:
   // The katalog's security.deletionProtection and the deletionProtection of its CRD app.
   void apply(const std::string& security, const std::string& crd) const {
+  // `lastout policy apply` of the katalog, or another command; what it says.
+  std::string applyKatalog(const std::string& command = "apply", const std::string& more = {}) const {
+    const testing::Ran ran =
+        run("lastout policy " + command + " $FOLDER/katalog.yaml --kubeconfig $CONFIG " + more);
+    EXPECT_EQ(ran.exitCode, 0) << ran.out << ran.err;
+    return ran.out;
+  }
+  void switchOff() const { write("katalog.yaml", "security:\n  deletionProtection: {enabled: false}\n"); }
     write("katalog.yaml", "security:\n  deletionProtection: " + security +
                               "\nspec:\n  crds:\n    app:\n      apiTypes: {group: security.orkestra.io, "
                               "plural: apps}\n      deletionProtection: " +
                               crd + "\n");
-    const testing::Ran ran =
-        run("lastout policy import $FOLDER/katalog.yaml > $FOLDER/policies.yaml && kubectl apply --prune -l "
-            "lastout.dev/imported-from=orkestra --prune-allowlist=lastout.dev/v1alpha1/DeletionPolicy -f "
-            "$FOLDER/policies.yaml");
-    EXPECT_EQ(ran.exitCode, 0) << ran.out;
+    applyKatalog();
     waitUntil(
         "kubectl wait --for=condition=Enforced delpol -l lastout.dev/imported-from=orkestra "
         "--timeout=30s");
@@ -136,12 +141,25 @@ TEST_F(Labelled, WithStrictModeOffForItsCrdAnInstanceCanBeDeleted) {
   EXPECT_EQ(kubectl("delete app my-app"), "app.security.orkestra.io \"my-app\" deleted");
 }
 
-// The same at once: the katalog's switch, or its policies, and nothing blocks; labels stay as they are.
+// The same at once, by the katalog's switch: nothing blocks, and labels stay as they are.
 TEST_F(Labelled, DisabledAltogetherItNeitherBlocksNorLabels) {
   begin("{enabled: true, strictMode: true}", "{}");
   create("my-app");
   waitForLabel("my-app", kProtection, "true");
-  kubectl("delete delpol -l lastout.dev/imported-from=orkestra");
+  kubectl("delete app my-app", 1);
+  switchOff();
+  EXPECT_THAT(applyKatalog("apply", "--dry-run"),
+              HasSubstr("/orkestra-strict-mode deleted: the katalog does not have it (dry run)\n"));
+  EXPECT_THAT(kubectl("get delpol -o name"), HasSubstr("/orkestra-strict-mode"));
+  write("own.yaml",
+        "apiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: own}\nspec: {objects: "
+        "[{resources: [{resource: secrets}]}]}\n");
+  kubectl("apply -f $FOLDER/own.yaml");
+  EXPECT_THAT(applyKatalog(),
+              HasSubstr("/orkestra-delete-protection deleted: the katalog does not have it\n"));
+  EXPECT_EQ(kubectl("get delpol -o name"), "deletionpolicy.lastout.dev/own");
+  EXPECT_EQ(run("lastout policy remove $FOLDER/own.yaml --kubeconfig $CONFIG").out,
+            "deletionpolicies.lastout.dev/own deleted\n");
   waitUntil(
       "test -z \"$(kubectl get validatingadmissionpolicybindings -l lastout.dev/deletion-policy -o name)\"");
   create("created-later");
@@ -152,6 +170,29 @@ TEST_F(Labelled, DisabledAltogetherItNeitherBlocksNorLabels) {
 
 TEST_F(Labelled, WhatWasChangedWhileNoLastoutRanIsRepaired) {
   begin("{enabled: true}", "{}");
+TEST_F(Labelled, WithoutStrictModeInTheKatalogItsPolicyGoes) {
+  begin("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kubectl(std::string("label app my-app ") + kProtection + "-", 1);
+  apply("{enabled: true, strictMode: false}", "{}");
+  EXPECT_THAT(kubectl("get delpol -o name"), Not(HasSubstr("strict-mode")));
+  waitUntil(std::string("kubectl label app my-app ") + kProtection + "-");
+}
+
+TEST_F(Labelled, AKatalogIsRemovedAsAWhole) {
+  start();
+  write("katalog.yaml", "security: {deletionProtection: {enabled: true, strictMode: true}}\n");
+  EXPECT_THAT(applyKatalog(), HasSubstr("/orkestra-strict-mode created\n"));
+  write("katalog.yaml", "security: {deletionProtection: {enabled: true}}\n");
+  EXPECT_THAT(applyKatalog("remove"), AllOf(HasSubstr("/orkestra-delete-protection deleted\n"),
+                                            HasSubstr("/orkestra-strict-mode deleted: ")));
+  EXPECT_EQ(kubectl("get delpol -o name"), "");
+  EXPECT_THAT(applyKatalog("remove"), HasSubstr("/orkestra-delete-protection was not there\n"));
+  switchOff();
+  EXPECT_EQ(applyKatalog(), "there are no policies of a katalog, and none is to be there\n");
+}
+
   create("my-app");
   waitForLabel("my-app", kProtection, "true");
   kill();
