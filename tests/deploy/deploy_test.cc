@@ -400,6 +400,7 @@ TEST(Deploy, LetsNobodyReachOtherPorts) {
     for (const Json& port : spec["ingress"][0]["ports"]) open[component].push_back(port["port"]);
   }
   for (const std::string role : {"webhook", "controller"}) {
+  expectNothingUntilAsked("holds-policies", "--hold-policies");
     const Json deployment = documentsIn(textOf("deploy/" + role + ".yaml")).at(0)["spec"];
     EXPECT_EQ(deployment["template"]["metadata"]["labels"]["app.kubernetes.io/component"], role);
     EXPECT_EQ(open.at(role), ports(deployment["template"]["spec"]));
