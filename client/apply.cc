@@ -111,4 +111,20 @@ kube::Result<bool> removeObject(ApiServer& server, const kube::ResourceType& typ
   return tl::unexpected(told(name, refused));
 }
 
+kube::Result<std::vector<std::string>> namesWithLabel(ApiServer& server, const kube::ResourceType& type,
+                                                      const std::string& label, const std::string& value) {
+  ApiRequest request;
+  request.target = collectionPath(type) + "?labelSelector=" + percentEncoded(label + "=" + value);
+  const auto whole = fetch(server, request);
+  if (!whole) return tl::unexpected(whole.error());
+  const std::string called = toString(type.type);
+  if (whole->answer.status != 200) return tl::unexpected(told(called, statusOfAnswer(*whole)));
+  const ObjectJson list = ObjectJson::parse(whole->body, nullptr, false);
+  if (!list.is_object() || !list.contains("items") || !list.at("items").is_array())
+    return tl::unexpected(kube::Error{called + ": the server's answer is no list", {}, {}});
+  std::vector<std::string> names;
+  for (const ObjectJson& item : list.at("items")) names.push_back(textIn(item, "/metadata/name"));
+  return names;
+}
+
 }  // namespace lastout::client

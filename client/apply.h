@@ -1,8 +1,10 @@
-// apply, removeObject: an object as it should be, written once, with care for whoever else writes it.
+// apply, removeObject: an object as it should be, written once, with care for whoever else writes it; and
+// which there are.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "client/api_server.h"
 #include "kube/resource_map.h"
@@ -22,5 +24,9 @@ kube::Result<Applied> apply(ApiServer& server, const kube::ResourceType& type, c
 // Deletes the very object that was read. False: there is none. Fails as apply() does.
 kube::Result<bool> removeObject(ApiServer& server, const kube::ResourceType& type,
                                 const std::string& namespaceName, const std::string& name, bool isTrial);
+
+// The names of the cluster-scoped objects with that label. Fails as apply() does.
+kube::Result<std::vector<std::string>> namesWithLabel(ApiServer& server, const kube::ResourceType& type,
+                                                      const std::string& label, const std::string& value);
 
 }  // namespace lastout::client

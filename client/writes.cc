@@ -38,6 +38,13 @@ ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
   return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
 }
 
+ApiRequest serverSideApply(const std::string& path, const WrittenJson& object, const std::string& manager) {
+  ApiRequest request = writing("PATCH", path + "?fieldManager=" + percentEncoded(manager) + "&force=true",
+                               "application/apply-patch+yaml", object);
+  request.isRepeatable = true;
+  return request;
+}
+
 ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,
                            const std::vector<std::string>& finalizers) {
   return mergePatch(

@@ -21,6 +21,10 @@ ApiRequest replacement(std::string path, const nlohmann::json& object);
 // metadata.resourceVersion is refused (409) when another version stands by then.
 ApiRequest mergePatch(std::string object, const nlohmann::json& patch);
 
+// Server-side apply of the object to the one that `path` names: created where there is none. What the object
+// says is `manager`'s from then on, also where somebody else said it before; all else stays as it is.
+ApiRequest serverSideApply(const std::string& path, const nlohmann::json& object, const std::string& manager);
+
 // The finalizers of the very object whose metadata this is, as it was read: refused (409) when another one,
 // or another version, is there by then.
 ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,

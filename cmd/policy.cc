@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "client/access.h"
 #include "client/apply.h"
@@ -52,12 +53,14 @@ constexpr const char* kApplyExamples = R"(Examples:
   lastout policy apply karmada kruise --dry-run      the API server says what it would do
   lastout policy apply my-policies.yaml --kubeconfig lastout.kubeconfig
   lastout policy apply appcat --ancestor-cluster control-plane
+  lastout policy apply katalog.yaml                  and deletes those that the katalog no longer has
 
 Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
 
 constexpr const char* kRemoveExamples = R"(Examples:
   lastout policy remove karmada                      its policies, in the cluster of KUBECONFIG
   lastout policy remove karmada --dry-run
+  lastout policy remove katalog.yaml                 all that were ever applied of a katalog
 
 Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
 
@@ -72,7 +75,6 @@ Exit codes: 0 done; 2 bad input.)";
 
 struct PolicyChoice {
   std::vector<std::string> words;
-  std::string profile;
   std::string file;
   std::vector<std::string> crds;
   std::string output = "text";
@@ -151,62 +153,104 @@ int runShow(const PolicyChoice& choice) {
   return kOk;
 }
 
-// What is done to one policy: the word for it, "created".
-using OnePolicy =
-    std::function<kube::Result<std::string>(client::ApiServer&, const protection::PolicyManifest&)>;
-
-int inCluster(const PolicyChoice& choice, const std::vector<PolicySource>& sources, const OnePolicy& act) {
-  const auto access = openCluster(choice.kubeconfig, choice.context);
-  if (!access) return badInput(access.error());
-  const auto server = (*access)->newServer();
-  int exitCode = kOk;
-  for (const PolicySource& source : sources) {
-    for (const protection::PolicyManifest& one : source.policies) {
-      const auto done = act(*server, one);
-      if (done) {
-        std::cout << kube::toString(one.object.key) << " " << *done << (choice.dryRun ? " (dry run)" : "")
-                  << "\n";
-      } else {
-        std::cerr << kube::toString(done.error()) << "\n";
-        exitCode = kFailed;
-      }
-    }
-  }
-  return exitCode;
-}
-
 const kube::ResourceType& policyType() {
   return *kube::ResourceMap::builtIn().find(protection::deletionPolicyType());
 }
 
+// Writes policies to a cluster, one by one, and says of each what became of it.
+class PolicyWriter {
+ public:
+  PolicyWriter(client::ApiServer& server, bool isTrial) : server_(server), isTrial_(isTrial) {}
+
+  void apply(const PolicySource& source) {
+    for (const protection::PolicyManifest& one : source.policies) apply(one);
+  }
+  // Deletes the policies of the source; of a katalog also those that it had when it was applied before.
+  void remove(const PolicySource& source) {
+    for (const protection::PolicyManifest& one : source.policies)
+      remove(one.policy.meta.name, "deleted", "was not there");
+    if (source.settings) removeFormer({});
+  }
+  // Deletes what a katalog had when it was applied before, and none of `sources` has now. Where a policy
+  // could not be applied all of that stays.
+  void removeFormer(const std::vector<PolicySource>& sources);
+  int exitCode() const { return exitCode_; }
+
+ private:
+  void apply(const protection::PolicyManifest& one);
+  void remove(const std::string& name, const std::string& done, const std::string& wasGone);
+  void say(const std::string& name, const std::string& word) const {
+    std::cout << kube::toString(kube::ObjectKey{protection::deletionPolicyType(), "", name}) << " " << word
+              << (isTrial_ ? " (dry run)" : "") << "\n";
+  }
+  void fail(const kube::Error& error) {
+    std::cerr << kube::toString(error) << "\n";
+    exitCode_ = kFailed;
+  }
+
+  client::ApiServer& server_;
+  const bool isTrial_;
+  int exitCode_ = kOk;
+};
+
+void PolicyWriter::apply(const protection::PolicyManifest& one) {
+  const auto applied =
+      client::apply(server_, policyType(), nlohmann::json(kube::toJson(one.object.content)), isTrial_);
+  if (!applied) return fail(applied.error());
+  say(one.policy.meta.name, *applied == client::Applied::Created   ? "created"
+                            : *applied == client::Applied::Updated ? "updated"
+                                                                   : "unchanged");
+}
+
+void PolicyWriter::remove(const std::string& name, const std::string& done, const std::string& wasGone) {
+  const auto removed = client::removeObject(server_, policyType(), "", name, isTrial_);
+  if (!removed) return fail(removed.error());
+  say(name, *removed ? done : wasGone);
+}
+
+void PolicyWriter::removeFormer(const std::vector<PolicySource>& sources) {
+  if (exitCode_ != kOk) {
+    std::cerr << "policies that the katalog no longer has stay until all of its policies are applied\n";
+    return;
+  }
+  std::set<std::string> wanted;
+  for (const PolicySource& source : sources)
+    for (const protection::PolicyManifest& one : source.policies) wanted.insert(one.policy.meta.name);
+  const auto names = client::namesWithLabel(server_, policyType(), protection::kImportedLabel,
+                                            protection::kImportedFromOrkestra);
+  if (!names) return fail(names.error());
+  if (wanted.empty() && names->empty())
+    std::cout << "there are no policies of a katalog, and none is to be there\n";
+  for (const std::string& name : *names)
+    if (!wanted.contains(name)) remove(name, "deleted: the katalog does not have it", "is gone");
+}
+
+int inCluster(const PolicyChoice& choice, const std::function<void(PolicyWriter&)>& write) {
+  const auto access = openCluster(choice.kubeconfig, choice.context);
+  if (!access) return badInput(access.error());
+  const auto server = (*access)->newServer();
+  PolicyWriter writer(*server, choice.dryRun);
+  write(writer);
+  return writer.exitCode();
+}
+
+bool isOfKatalog(const PolicySource& source) { return source.settings.has_value(); }
+
 int runApply(const PolicyChoice& choice) {
   const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
-  return inCluster(
-      choice, *sources,
-      [&](client::ApiServer& server, const protection::PolicyManifest& one) -> kube::Result<std::string> {
-        const auto applied = client::apply(server, policyType(),
-                                           nlohmann::json(kube::toJson(one.object.content)), choice.dryRun);
-        if (!applied) return tl::unexpected(applied.error());
-        return *applied == client::Applied::Created   ? "created"
-               : *applied == client::Applied::Updated ? "updated"
-                                                      : "unchanged";
-      });
+  return inCluster(choice, [&](PolicyWriter& writer) {
+    for (const PolicySource& source : *sources) writer.apply(source);
+    if (std::ranges::any_of(*sources, isOfKatalog)) writer.removeFormer(*sources);
+  });
 }
 
 int runRemove(const PolicyChoice& choice) {
-  if (const auto profile = protection::findProfile(choice.profile); !profile)
-    return badInput(profile.error());
-  const auto sources = readPolicySources({choice.profile});
+  const auto sources = readPolicySources(choice.words);
   if (!sources) return badInput(sources.error());
-  return inCluster(
-      choice, *sources,
-      [&](client::ApiServer& server, const protection::PolicyManifest& one) -> kube::Result<std::string> {
-        const auto removed =
-            client::removeObject(server, policyType(), "", one.policy.meta.name, choice.dryRun);
-        if (!removed) return tl::unexpected(removed.error());
-        return *removed ? "deleted" : "was not there";
-      });
+  return inCluster(choice, [&](PolicyWriter& writer) {
+    for (const PolicySource& source : *sources) writer.remove(source);
+  });
 }
 
 // "app=apps.security.orkestra.io".
@@ -274,9 +318,12 @@ void addApply(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int
 }
 
 void addRemove(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int& exitCode) {
-  CLI::App* remove = policy.add_subcommand("remove", "Delete the policies of a profile in a cluster");
+  CLI::App* remove = policy.add_subcommand("remove", "Delete the policies in a cluster");
   remove->footer(kRemoveExamples);
-  remove->add_option("PROFILE", choice->profile, "The profile")->required();
+  remove
+      ->add_option("NAME", choice->words,
+                   "Profiles, and files or folders of policies; - is the standard input")
+      ->required();
   addCluster(*remove, *choice);
   remove->callback([choice, &exitCode] { exitCode = runRemove(*choice); });
 }

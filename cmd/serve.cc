@@ -262,6 +262,8 @@ int runServe(const ServeOptions& options) {
       options.webhookScope == "types" ? server::WebhookScope::Types : server::WebhookScope::Objects;
   serving.policies =
       options.policies == "webhook" ? protection::PolicyMode::Webhook : protection::PolicyMode::ApiServer;
+  serving.keptPolicies = keptPoliciesOf(options).value();
+  serving.ownLabels = ownLabelsOf(options).value();
   serving.certificates = secretOf(options);
   auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
   if (!lease) return badInput(lease.error());
@@ -358,6 +360,17 @@ void addServe(CLI::App& app, int& exitCode) {
           "policies, or for API servers before Kubernetes 1.30. The same for both roles")
       ->check(eitherOf("apiserver", "webhook"))
       ->capture_default_str();
+  command
+      ->add_option("--profile", options->profiles,
+                   "Apply the deletion policies of another system (lastout policy list), and keep them; "
+                   "several with commas between them")
+      ->delimiter(',');
+  command
+      ->add_option(
+          "--own-labels", options->ownLabels,
+          "KEY=VALUE, a label of the webhook configuration and the Secret that it makes; several with "
+          "commas between them")
+      ->delimiter(',');
   command->add_option("--own-namespace", options->ownNamespace, "The namespace that it runs in");
   command
       ->add_option(

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "protection/profiles.h"
 
 namespace lastout::cmd {
 namespace {
@@ -48,6 +50,9 @@ constexpr std::array kOptionsOfRoles{
     OptionOfRole{"deny-status", kWebhookRole, "it is about answers to reviews"},
     OptionOfRole{"policy-cluster", kWebhookRole, "what answers reviews reads there"},
     OptionOfRole{"webhook-scope", kControllerRole, "it is about the webhook configuration"},
+    OptionOfRole{"profile", kControllerRole, "the controller applies policies"},
+    OptionOfRole{"own-labels", kControllerRole,
+                 "the controller makes the Secret and the webhook configuration"},
     OptionOfRole{"hold-policies", kControllerRole, "the controller holds objects"},
     OptionOfRole{"label-policies", kControllerRole, "the controller labels objects"},
     OptionOfRole{"external-step", kControllerRole, "the controller plays the deletion of what it holds"},
@@ -110,6 +115,33 @@ kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptio
   return clusters;
 }
 
+tl::expected<std::vector<protection::PolicyManifest>, kube::Errors> keptPoliciesOf(
+    const ServeOptions& options) {
+  std::vector<protection::PolicyManifest> policies;
+  for (const std::string& name : std::set<std::string>(options.profiles.begin(), options.profiles.end())) {
+    const auto profile = protection::findProfile(name);
+    if (!profile) return tl::unexpected(kube::Errors{{"--profile: " + profile.error().message, {}, {}}});
+    auto manifests = protection::profileManifests(name);
+    if (!manifests) return tl::unexpected(std::move(manifests.error()));
+    std::ranges::move(*manifests, std::back_inserter(policies));
+  }
+  return policies;
+}
+
+kube::Result<kube::Labels> ownLabelsOf(const ServeOptions& options) {
+  kube::Labels labels;
+  for (const std::string& text : options.ownLabels) {
+    const size_t equals = text.find('=');
+    std::string key = text.substr(0, equals);
+    std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
+    if (equals == std::string::npos || !kube::isQualifiedName(key) || !kube::isLabelValue(value))
+      return tl::unexpected(
+          kube::Error{"--own-labels: write it as KEY=VALUE of a label, not " + kube::inQuotes(text), {}, {}});
+    labels[std::move(key)] = std::move(value);
+  }
+  return labels;
+}
+
 kube::Result<std::set<kube::GroupResource>> replayedTypesOf(const ServeOptions& options) {
   std::set<kube::GroupResource> types;
   for (const std::string& text : options.replayDeletions) {
@@ -133,6 +165,13 @@ kube::Errors problemsOf(const ServeOptions& options) {
   if (!options.ownNamespace.empty() && !kube::isDnsLabel(options.ownNamespace))
     refuse("--own-namespace: " + kube::inQuotes(options.ownNamespace) + " is no name of a namespace");
   if (const auto clusters = policyClustersOf(options); !clusters) problems.push_back(clusters.error());
+  if (auto policies = keptPoliciesOf(options); !policies)
+    std::ranges::move(policies.error(), std::back_inserter(problems));
+  if (const auto labels = ownLabelsOf(options); !labels) problems.push_back(labels.error());
+  if (options.given.contains("own-labels") && !options.manageWebhook && options.secret.empty())
+    refuse(
+        "--own-labels: it makes neither a webhook configuration (--manage-webhook=false) nor a Secret "
+        "(--tls-secret)");
   if (const auto types = replayedTypesOf(options); !types) problems.push_back(types.error());
   if (!options.url.empty() && !options.service.empty()) refuse("--url and --service: choose one");
   if (!options.url.empty()) {

@@ -10,6 +10,7 @@
 #include "cmd/listening.h"
 #include "kube/object_key.h"
 #include "kube/result.h"
+#include "protection/policy.h"
 #include "server/certificate_secret.h"
 #include "server/deferred_deletion_store.h"
 #include "server/server_options.h"
@@ -39,6 +40,8 @@ struct ServeOptions {
   bool manageWebhook = true;
   std::string webhookScope = "objects";
   std::string policies = "apiserver";
+  std::vector<std::string> profiles;
+  std::vector<std::string> ownLabels;  // KEY=VALUE
   std::string ownNamespace;
   int denyStatus = 403;
   bool auditOnly = false;
@@ -82,6 +85,13 @@ struct PolicyClusterOption {
 };
 // Fails with what is wrong with one, or that two have one name.
 kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptions& options);
+
+// The policies of --profile. Fails with what is wrong with a name.
+tl::expected<std::vector<protection::PolicyManifest>, kube::Errors> keptPoliciesOf(
+    const ServeOptions& options);
+
+// The labels of --own-labels. Fails with what is wrong with one.
+kube::Result<kube::Labels> ownLabelsOf(const ServeOptions& options);
 
 // The types of --replay-deletions. Fails with what is wrong with one.
 kube::Result<std::set<kube::GroupResource>> replayedTypesOf(const ServeOptions& options);

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kExternalFailed = "ExternalDeletionFailed";  // reasons of conditions and Events
 constexpr const char* kBadWord = "InvalidDeletionPolicy";
 constexpr const char* kForced = "DeletionForced";
+constexpr const char* kBegun = "ForcedDeletionBegun";
 constexpr size_t kMostNamed = 10;  // children in a message
 
 std::string childResources(size_t count) {
@@ -44,6 +45,7 @@ class Planner {
   void planDeletion();
   void planOfAnother();
   void planStart();
+  void begin();
   void planBlocked(const std::string& reason, const std::string& why);
   void planChildren();
   void planCascade(std::vector<std::string> frozen, const std::string& hash);
@@ -55,6 +57,8 @@ class Planner {
   std::vector<std::string> childNames() const;
   std::string badWord(std::string_view word) const;
   std::string whyForced() const;
+  bool lacksExternal() const;
+  bool hasCascaded() const;
   void letGo();
   void endHold();
   void show(const std::string& phase, const std::string& reason, const std::string& message,
@@ -135,8 +139,13 @@ void Planner::planStart() {
   } else if (!facts_.children.empty() && cascades()) {
     planChildren();
   } else {
-    plan_.deleteItself = true;
+    begin();
   }
+}
+
+void Planner::begin() {
+  plan_.deleteItself = true;
+  plan_.begun = {true, kBegun, "Deletion begun by force: " + toString(hold_.force->key)};
 }
 
 void Planner::planDeletion() {
@@ -192,7 +201,7 @@ void Planner::planCascade(std::vector<std::string> frozen, const std::string& ha
   show(hold_.status.deleting, hold_.words.isCascading, message,
        Confirmation{false, hash, std::move(frozen), count, message});
   tell(false, hold_.words.isCascading, message);
-  plan_.deleteItself = !meta_.deletionTimestamp;
+  if (!meta_.deletionTimestamp) begin();
   plan_.lookAgain = hold_.lookAgain;
 }
 
@@ -230,7 +239,21 @@ std::string Planner::whyForced() const {
   if (facts_.protectedBy) return "Deleted by force though protected: " + *facts_.protectedBy;
   if (facts_.external.state == ExternalStanding::State::Failed)
     return "Deleted by force though external deletion did not succeed: " + facts_.external.problem;
-  return "Deleted by force without external deletion: " + badWord(hold_.external->of(meta_, *facts_.content));
+  if (lacksExternal())
+    return "Deleted by force without external deletion: " +
+           badWord(hold_.external->of(meta_, *facts_.content));
+  return "Deleted by force after its children: " +
+         namedFirst(confirmationIn(hold_, *facts_.content)->children);
+}
+
+bool Planner::lacksExternal() const {
+  return hold_.external && facts_.external.state != ExternalStanding::State::Done;
+}
+
+// Children went since a user confirmed that.
+bool Planner::hasCascaded() const {
+  const auto confirmation = confirmationIn(hold_, *facts_.content);
+  return confirmation && !confirmation->required;
 }
 
 // A cascade ends with the number of children that remain: none.
@@ -250,8 +273,7 @@ void Planner::letGo() {
     show(hold_.status.deleting, hold_.words.isCascading, message, std::move(confirmation));
   }
   endHold();
-  plan_.isForced = isForced_ && (facts_.protectedBy ||
-                                 (hold_.external && facts_.external.state != ExternalStanding::State::Done));
+  plan_.isForced = isForced_ && (facts_.protectedBy || lacksExternal() || hasCascaded());
   if (plan_.isForced) {
     isNews_ = true;
     tell(true, kForced, whyForced());

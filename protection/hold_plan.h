@@ -69,7 +69,8 @@ struct HoldPlan {
   std::vector<std::string> release;  // finalizers that go at once, beside addFinalizer or removeFinalizer
   nlohmann::json statusPatch;        // a JSON merge patch of the object, for its status; null: none
   std::vector<HoldEvent> events;
-  bool deleteItself = false;
+  bool deleteItself = false;  // by force alone
+  HoldEvent begun;            // with deleteItself: told once that is done
   std::vector<HeldChild> deleteChildren;
   std::optional<std::string> askExternal;  // the deletion policy's word, for the port
   bool removeFinalizer = false;            // the policy's

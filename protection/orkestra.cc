@@ -25,7 +25,6 @@ constexpr size_t kMostInSelection = 64;  // types, or names, of one selection in
 constexpr const char* kProtectionLabel = "orkestra.io/deletion-protection";
 constexpr const char* kExemptionLabel = "orkestra.io/strict-mode-exempt";
 constexpr const char* kUntilRepaired = "30s";
-constexpr const char* kImportedLabel = "lastout.dev/imported-from";
 constexpr const char* kCrdMessage =
     "[{kind} \"{name}\"] deletion is blocked by Orkestra deletion protection.\n\n"
     "To unprotect this resource:\n"
@@ -292,7 +291,7 @@ std::vector<nlohmann::ordered_json> policiesOf(const OrkestraSettings& settings)
   for (PolicyJson* one : {&deletion, &strict}) {
     (*one)["spec"]["failurePolicy"] = settings.failsClosed ? "Fail" : "Ignore";
     if (settings.cleansUpOnShutdown) (*one)["spec"]["cleanupOnShutdown"] = true;
-    (*one)["metadata"]["labels"][kImportedLabel] = "orkestra";
+    (*one)["metadata"]["labels"][kImportedLabel] = kImportedFromOrkestra;
   }
   std::map<Treatment, std::vector<kube::GroupResource>> treated;
   std::vector<kube::GroupResource> known;

@@ -16,6 +16,10 @@
 
 namespace lastout::protection {
 
+// The label of every policy that policiesOf() makes: what a katalog no longer has is found by it.
+inline constexpr const char* kImportedLabel = "lastout.dev/imported-from";
+inline constexpr const char* kImportedFromOrkestra = "orkestra";
+
 // A CRD of the katalog, with defaults and inheritance applied.
 struct OrkestraCrd {
   std::string name;                         // its key in spec.crds

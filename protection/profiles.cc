@@ -1,8 +1,11 @@
 #include "protection/profiles.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "kube/nearest.h"
+#include "kube/parse.h"
 #include "kube/quoting.h"
 
 namespace lastout::protection {
@@ -40,10 +43,32 @@ kube::Result<Profile> findProfile(std::string_view name) {
       {}});
 }
 
+tl::expected<std::vector<PolicyManifest>, kube::Errors> profileManifests(std::string_view name) {
+  const auto profile = findProfile(name);
+  if (!profile) return tl::unexpected(kube::Errors{profile.error()});
+  auto documents = kube::parseYaml(profile->text, std::string(profile->file));
+  if (!documents) return tl::unexpected(kube::Errors{documents.error()});
+  return parsePolicyManifests(std::move(*documents), profile->file);
+}
+
 tl::expected<std::vector<DeletionPolicy>, kube::Errors> parseProfile(std::string_view name) {
   const auto profile = findProfile(name);
   if (!profile) return tl::unexpected(kube::Errors{profile.error()});
   return parsePolicies(profile->text, profile->file);
+}
+
+bool saysAllOf(const kube::Value& standing, const kube::Value& wanted) {
+  if (const kube::Value::Map* fields = wanted.asMap()) {
+    return std::ranges::all_of(*fields, [&](const kube::Member& field) {
+      const kube::Value* found = standing.find(field.key);
+      return found != nullptr && saysAllOf(*found, field.value);
+    });
+  }
+  if (const kube::Value::List* items = wanted.asList()) {
+    const kube::Value::List* found = standing.asList();
+    return found != nullptr && std::ranges::equal(*found, *items, saysAllOf);
+  }
+  return kube::toJson(standing) == kube::toJson(wanted);
 }
 
 }  // namespace lastout::protection

@@ -108,7 +108,8 @@ SharedCertificate sharedCertificateIn(const kube::Value& secret) {
 }
 
 nlohmann::json secretOf(const std::string& namespaceName, const std::string& name,
-                        const SharedCertificate& shared, const std::string& resourceVersion) {
+                        const SharedCertificate& shared, const std::string& resourceVersion,
+                        const kube::Labels& labels) {
   nlohmann::json secret = {
       {"apiVersion", "v1"},
       {"kind", "Secret"},
@@ -120,6 +121,7 @@ nlohmann::json secretOf(const std::string& namespaceName, const std::string& nam
         {"tls.key", kube::toBase64(shared.key)},
         {"ca.crt", kube::toBase64(shared.authorities)},
         {"ca.key", kube::toBase64(shared.authorityKey)}}}};
+  for (const auto& [key, value] : labels) secret["metadata"]["labels"][key] = value;
   if (!shared.pathSeeds.empty()) secret["data"][kSeedsMember] = kube::toBase64(textOfSeeds(shared.pathSeeds));
   if (!resourceVersion.empty()) secret["metadata"]["resourceVersion"] = resourceVersion;
   return secret;

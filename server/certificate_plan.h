@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/object.h"
 #include "kube/result.h"
 #include "kube/value.h"
 #include "tls/certificates.h"
@@ -35,9 +36,11 @@ struct CertificateTerms {
 
 // Of a Secret; members that are missing, or no Base64, are empty.
 SharedCertificate sharedCertificateIn(const kube::Value& secret);
-// The Secret, to be created, or to be merged into the one of that resourceVersion.
+// The Secret with these labels beside lastout's own, to be created, or to be merged into the one of that
+// resourceVersion.
 nlohmann::json secretOf(const std::string& namespaceName, const std::string& name,
-                        const SharedCertificate& shared, const std::string& resourceVersion = {});
+                        const SharedCertificate& shared, const std::string& resourceVersion = {},
+                        const kube::Labels& labels = {});
 
 // The paths at which reviews are answered, the newest first: that one is to be asked at.
 std::vector<std::string> reviewPathsOf(const SharedCertificate& shared);

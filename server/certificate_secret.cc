@@ -10,6 +10,7 @@
 #include "client/writes.h"
 #include "kube/text_at.h"
 #include "server/object_watch.h"
+#include "server/webhook_configuration.h"
 
 namespace lastout::server {
 namespace {
@@ -181,11 +182,13 @@ std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Va
     if (wish == PathWish::FormerLeft) wanted = withoutFormerPath(std::move(wanted));
     if (wish == PathWish::Renewed && !seed.empty()) wanted = withNewPath(std::move(wanted), seed);
   }
-  if (wanted == stands) return std::nullopt;
+  const bool isLabelled = !standing || !isOurs(stands) || hasLabels(*standing, options_.labels);
+  if (wanted == stands && isLabelled) return std::nullopt;
   const std::string version = standing ? kube::textAt(*standing, {"metadata", "resourceVersion"}) : "";
   const auto whole = client::fetch(
-      *server_, client::creationOrPatch(pathOfSecrets(options_.namespaceName),
-                                        secretOf(options_.namespaceName, options_.name, wanted, version)));
+      *server_, client::creationOrPatch(
+                    pathOfSecrets(options_.namespaceName),
+                    secretOf(options_.namespaceName, options_.name, wanted, version, options_.labels)));
   const int status = whole ? whole->answer.status : 0;
   if (!whole || status >= 300) wishAgain(wish);
   if (!whole) return whole.error().message;

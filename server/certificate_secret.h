@@ -12,6 +12,7 @@
 #include "client/access.h"
 #include "client/watcher.h"
 #include "kube/locks.h"
+#include "kube/object.h"
 #include "server/certificate_plan.h"
 #include "server/log.h"
 
@@ -22,7 +23,8 @@ struct CertificateSecretOptions {
   std::string name;
   tls::ServerNames names;  // whom the certificate is for
   CertificateTerms terms;
-  bool renews = true;  // false: another process makes and renews it; this one only uses it
+  kube::Labels labels;  // that the Secret is to have, where it is lastout's own
+  bool renews = true;   // false: another process makes and renews it; this one only uses it
   std::chrono::milliseconds lookAfter{60'000};  // for what the time has made old; also between two writes
   std::function<int64_t()> clock;               // seconds since the epoch; by any thread
 

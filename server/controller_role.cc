@@ -29,6 +29,7 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       works_(parts.access, parts.view, worksOptions()),
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
       policyKeeper_(makePolicyKeeper()),
+      profileKeeper_(makeProfileKeeper()),
       heldPolicies_(makeHeldPolicies()),
       labelledPolicies_(makeLabelledPolicies()),
       replayedDeletions_(makeReplayedDeletions()),
@@ -92,12 +93,24 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   return std::make_unique<PolicyKeeper>(parts_.access, std::move(keeping));
 }
 
+std::unique_ptr<ProfileKeeper> ControllerRole::makeProfileKeeper() {
+  if (options_.keptPolicies.empty()) return nullptr;
+  ProfileKeeperOptions keeping;
+  keeping.policies = options_.keptPolicies;
+  keeping.mayWrite = [this] { return lease_.holds(); };
+  keeping.watcher = options_.watcher;
+  keeping.random = options_.random;
+  keeping.log = options_.log;
+  return std::make_unique<ProfileKeeper>(parts_.access, std::move(keeping));
+}
+
 void ControllerRole::taken() {
   {
     const kube::MutexLock lock(pathMutex_);
     renewal_.taken(steady_clock::now());
   }
   if (policyKeeper_) policyKeeper_->reconsider();
+  if (profileKeeper_) profileKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->wake();
   if (labelledPolicies_) labelledPolicies_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();
@@ -114,6 +127,7 @@ std::unique_ptr<WebhookKeeper> ControllerRole::makeKeeper() {
   configuration.address = *options_.webhook;
   configuration.address.reviewPath = reviewPathOf(options_.http.identity.privateKey);
   configuration.ownNamespace = parts_.view.ownNamespace();
+  configuration.labels = options_.ownLabels;
   configuration.auditOnly = options_.reviews.auditOnly;
   configuration.scope = options_.webhookScope;
   WebhookKeeperOptions keeping;
@@ -230,6 +244,7 @@ void ControllerRole::start() {
   works_.start();
   holder_.start();
   if (policyKeeper_) policyKeeper_->start();
+  if (profileKeeper_) profileKeeper_->start();
   if (heldPolicies_) heldPolicies_->start();
   if (labelledPolicies_) labelledPolicies_->start();
   if (replayedDeletions_) replayedDeletions_->start();
@@ -255,6 +270,7 @@ void ControllerRole::stop() {
   works_.stop();
   holder_.stop();
   if (policyKeeper_) policyKeeper_->stop();
+  if (profileKeeper_) profileKeeper_->stop();
   if (heldPolicies_) heldPolicies_->stop();
   if (labelledPolicies_) labelledPolicies_->stop();
   if (replayedDeletions_) replayedDeletions_->stop();
@@ -287,6 +303,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   works_.reconsider();
   holder_.reconsider();
   if (policyKeeper_) policyKeeper_->reconsider();
+  if (profileKeeper_) profileKeeper_->reconsider();
   if (heldPolicies_) heldPolicies_->wake();
   if (labelledPolicies_) labelledPolicies_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();

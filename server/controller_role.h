@@ -17,6 +17,7 @@
 #include "server/labelled_policy_role.h"
 #include "server/lease_holder.h"
 #include "server/policy_keeper.h"
+#include "server/profile_keeper.h"
 #include "server/provider_holder.h"
 #include "server/replayed_deletion_role.h"
 #include "server/review_paths.h"
@@ -74,6 +75,7 @@ class ControllerRole {
   std::unique_ptr<LabelledPolicyRole> makeLabelledPolicies();
   std::unique_ptr<ReplayedDeletionRole> makeReplayedDeletions();
   std::unique_ptr<PolicyKeeper> makePolicyKeeper();
+  std::unique_ptr<ProfileKeeper> makeProfileKeeper();
   std::optional<std::string> labelProblemOf(const protection::DeletionPolicy& policy) const;
   std::optional<std::string> holdProblemOf(const protection::DeletionPolicy& policy) const;
   void taken();
@@ -98,6 +100,7 @@ class ControllerRole {
   WorkKeeper works_;
   ProviderHolder holder_;
   const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
+  const std::unique_ptr<ProfileKeeper> profileKeeper_;             // null: there are no keptPolicies
   const std::unique_ptr<HeldPolicyRole> heldPolicies_;             // null: it holds nothing for policies
   const std::unique_ptr<LabelledPolicyRole> labelledPolicies_;     // null: it writes no labels
   const std::unique_ptr<ReplayedDeletionRole> replayedDeletions_;  // null: there are no replayedTypes

@@ -49,8 +49,8 @@ std::string withHoldGrant(std::string problem) {
 }  // namespace
 
 std::string_view toString(HeldOutcome outcome) {
-  static constexpr std::array<std::string_view, 5> kNames{"blocked", "pending", "cascading", "let-go",
-                                                          "forced"};
+  static constexpr std::array<std::string_view, 6> kNames{"blocked", "pending", "cascading",
+                                                          "begun",   "let-go",  "forced"};
   return kNames[static_cast<size_t>(outcome)];
 }
 
@@ -152,6 +152,9 @@ Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType
   if (plan.deleteItself) {
     const auto deleted = client_.remove(type, held.object.key, held.object.meta.uid);
     if (!deleted) return tl::unexpected(deleted.error());
+    options_.tell(held.object, plan.begun);
+    options_.count(HeldOutcome::Begun);
+    options_.log(Level::Warning, toString(held.object.key) + ": " + plan.begun.message);
   }
   auto children = deleteChildren(plan);
   if (!children) return children;

@@ -25,6 +25,7 @@ enum class HeldOutcome : uint8_t {
   Blocked,    // it was deleted, and is held
   Pending,    // a user has to confirm that its children go
   Cascading,  // its children are deleted
+  Begun,      // force began its deletion
   LetGo,      // its finalizer was taken off
   Forced,     // its finalizer was taken off, which force alone allowed
 };

@@ -155,7 +155,7 @@ Metrics::Metrics(const std::string& version)
        {admission::Weakening::Kind::Dependency, admission::Weakening::Kind::CriticalService})
     weakenings_.Add({{"of", std::string(toString(kind))}});
   for (const auto outcome : {HeldOutcome::Blocked, HeldOutcome::Pending, HeldOutcome::Cascading,
-                             HeldOutcome::LetGo, HeldOutcome::Forced})
+                             HeldOutcome::Begun, HeldOutcome::LetGo, HeldOutcome::Forced})
     heldObjects_.Add({{"outcome", std::string(toString(outcome))}});
   for (const auto outcome : {LabelOutcome::Labelled, LabelOutcome::Unlabelled, LabelOutcome::Exempted,
                              LabelOutcome::Repaired, LabelOutcome::Contested})

@@ -169,6 +169,7 @@ std::unique_ptr<CertificateSecret> Server::makeCertificates() {
   if (!options_.certificates) return nullptr;
   CertificateSecretOptions certificates = *options_.certificates;
   certificates.renews = options_.roles.controller;
+  certificates.labels = options_.ownLabels;
   certificates.watcher = options_.watcher;
   certificates.random = options_.random;
   certificates.log = options_.log;

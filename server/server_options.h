@@ -14,6 +14,7 @@
 #include "client/watcher.h"
 #include "protection/external_step.h"
 #include "protection/placement.h"
+#include "protection/policy.h"
 #include "server/answers.h"
 #include "server/certificate_secret.h"
 #include "server/deferred_deletion_store.h"
@@ -58,6 +59,11 @@ struct ServerOptions {
   protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
   // Where ancestors may be that policies name, besides the cluster itself; the names differ.
   std::vector<NamedCluster> policyClusters;
+  // The controller role applies these, and puts back what somebody deletes or changes of them.
+  std::vector<protection::PolicyManifest> keptPolicies;
+  // The webhook configuration and the Secret that the controller role makes have these labels, beside those
+  // that others give them.
+  kube::Labels ownLabels;
   // The controller role writes the labels that policies keep.
   bool labelsPolicies = false;
   // Of these types the controller role carries out the deletions that annotations ask for, once no object

@@ -162,11 +162,13 @@ MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration) {
   return {{std::move(reviewing.webhooks), ownersOf(configuration)}, std::move(fingerprint), reviewing.scope};
 }
 
-Json toJson(const std::string& name, const DeclaredWebhooks& declared, const std::string& resourceVersion) {
+Json toJson(const std::string& name, const DeclaredWebhooks& declared, const kube::Labels& labels,
+            const std::string& resourceVersion) {
   Json object = {{"apiVersion", "admissionregistration.k8s.io/v1"},
                  {"kind", "ValidatingWebhookConfiguration"},
                  {"metadata", {{"name", name}}},
                  {"webhooks", declared.webhooks}};
+  for (const auto& [key, value] : labels) object["metadata"]["labels"][key] = value;
   if (!declared.owners.empty() || !resourceVersion.empty())
     object["metadata"]["ownerReferences"] = declared.owners;
   if (!resourceVersion.empty()) object["metadata"]["resourceVersion"] = resourceVersion;
@@ -174,7 +176,14 @@ Json toJson(const std::string& name, const DeclaredWebhooks& declared, const std
 }
 
 Json toJson(const WebhookConfiguration& configuration) {
-  return toJson(configuration.name, makeWebhooks(configuration).declared);
+  return toJson(configuration.name, makeWebhooks(configuration).declared, configuration.labels);
+}
+
+bool hasLabels(const kube::Value& object, const kube::Labels& labels) {
+  return std::ranges::all_of(labels, [&](const auto& label) {
+    const kube::Value* found = object.at({"metadata", "labels", label.first});
+    return found != nullptr && found->asString() != nullptr && *found->asString() == label.second;
+  });
 }
 
 bool lacksConditions(const DeclaredWebhooks& standing, const DeclaredWebhooks& made) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/object.h"
 #include "kube/value.h"
 #include "server/reviewed_objects.h"
 
@@ -38,6 +39,7 @@ struct WebhookConfiguration {
   std::string name = "lastout";
   WebhookAddress address;
   std::string ownNamespace;  // empty: lastout runs outside the cluster
+  kube::Labels labels;       // that the object is to have beside those of others
   bool auditOnly = false;    // lastout allows everything: where it does not answer, so does the API server
   WebhookScope scope = WebhookScope::Objects;  // or Types; the other follows from the objects
   ReviewedObjects objects;                     // what the cluster makes of it
@@ -67,9 +69,12 @@ MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration);
 // other types all in the objects' namespaces. What is in kube-system, and in lastout's own namespace, is
 // never reviewed. One webhook more asks about the sentinel alone, with the configuration's fingerprint in its
 // path.
-nlohmann::json toJson(const std::string& name, const DeclaredWebhooks& declared,
+nlohmann::json toJson(const std::string& name, const DeclaredWebhooks& declared, const kube::Labels& labels,
                       const std::string& resourceVersion = {});
 nlohmann::json toJson(const WebhookConfiguration& configuration);
+
+// True if the object has all of these labels.
+bool hasLabels(const kube::Value& object, const kube::Labels& labels);
 
 // Whether what stands is what was made without its matchConditions: the API server does not know them.
 bool lacksConditions(const DeclaredWebhooks& standing, const DeclaredWebhooks& made);

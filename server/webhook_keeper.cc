@@ -253,7 +253,8 @@ const MadeWebhooks& WebhookKeeper::made() {
 bool WebhookKeeper::isAsItShould() {
   if (!isSettled()) return false;
   if (wish_ == Wish::Gone) return knowledge_.listed && !standing_;
-  return wish_ == Wish::Standing && standing_ && declared_ == made().declared;
+  return wish_ == Wish::Standing && standing_ && declared_ == made().declared &&
+         hasLabels(*standing_, configuration_.labels);
 }
 
 // After any change. Unguarded is what asks neither for what it should nor for what it should before.
@@ -347,7 +348,7 @@ void WebhookKeeper::run() {
         removes ? client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_),
                                    resourceVersionOf(*standing_))
                 : client::creationOrPatch(kConfigurations,
-                                          toJson(configuration_.name, made().declared,
+                                          toJson(configuration_.name, made().declared, configuration_.labels,
                                                  standing_ ? resourceVersionOf(*standing_) : ""));
     const DeclaredWebhooks sent = removes ? DeclaredWebhooks() : made().declared;
     isWriting_ = true;

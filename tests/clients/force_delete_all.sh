@@ -1,6 +1,6 @@
 #!/bin/bash
 # force_delete_all.sh NAMESPACE: what users of dbops run to get rid of all that is protected in a namespace, as their document
-# has it. Where it sleeps, this waits until something has to be confirmed.
+# has it. Where it sleeps for 5 s, this waits until each object is gone or says how its deletion stands, and for a minute at most.
 
 NAMESPACE=${1:-default}
 
@@ -13,7 +13,11 @@ for kind in database databaseuser databaserole databasegrant databasebackupsched
 done
 
 echo "Waiting for resources to enter PendingDeletion or be deleted..."
-until kubectl get database -n $NAMESPACE -o jsonpath='{.items[*].status.deletionConfirmation.hash}' | grep -q .; do :; done
+for _ in $(seq 300); do
+  kubectl get database,databaseuser,databaserole,databasegrant,databasebackupschedule -n $NAMESPACE \
+    -o jsonpath='{range .items[*]}{.status.phase}{"\n"}{end}' | grep -qx '' || break
+  sleep 0.2
+done
 
 # Handle cascade confirmation for parent resources with children
 for kind in databaseinstance database databaseuser databaserole; do

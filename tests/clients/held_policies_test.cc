@@ -134,27 +134,71 @@ TEST_F(Held, AProtectedDatabaseFailsToGoUntilItsProtectionIsOff) {
   waitUntilGone("database production-db");
 }
 
+// With the commands of the document. Each object has a finalizer of somebody else, too, so that the cascade
+// can be seen: the test lets the children go one by one, and the parent last.
 TEST_F(Held, ACascadeGoesAsTheDocumentShowsIt) {
   begin();
-  create(kDatabases);
-  kubectl(std::string("annotate ") + kPrimary + " dbops.dbprovision.io/force-delete=\"true\"");
+  const std::string children[] = {"database myapp-database", "databaseuser myapp-user",
+                                  "databaserole readonly-role"};
+  std::string slow = kDatabases;
+  for (size_t at = slow.find("metadata: {"); at != std::string::npos; at = slow.find("metadata: {", at + 1))
+    slow.insert(at + std::string("metadata: {").size(), "finalizers: [example.com/slow], ");
+  create(slow);
+  waitUntil(
+      "test \"$(kubectl get -f $FOLDER/objects.yaml -o yaml | grep -c '^ *- dbops.dbprovision.io/')\" = 4");
+  const auto letGo = [this](const std::string& object) {
+    kubectl("patch " + object + R"( --type=json -p '[{"op": "remove", "path": "/metadata/finalizers/0"}]')");
+  };
+  const auto remaining = [this](int count) {
+    waitUntil(
+        "test \"$(kubectl get databaseinstance postgres-primary -o "
+        "jsonpath='{.status.deletionConfirmation.remainingCount}')\" = " +
+        std::to_string(count));
+  };
+
+  kubectl("annotate databaseinstance postgres-primary dbops.dbprovision.io/force-delete=\"true\"");
   waitForPhase("databaseinstance/postgres-primary", "PendingDeletion");
-  const std::string confirmation =
-      kubectl(std::string("get ") + kPrimary + " -o jsonpath='{.status.deletionConfirmation}'");
-  EXPECT_EQ(json::parse(confirmation), json::parse(R"({
-    "required": true,
-    "hash": "69504e18",
-    "children": ["Database/myapp-database", "DatabaseUser/myapp-user", "DatabaseRole/readonly-role"],
-    "remainingCount": 3,
-    "message": "Force-delete requires confirmation: 3 child resources will be cascade-deleted"})"));
-  kubectl(std::string("annotate ") + kPrimary + " dbops.dbprovision.io/confirm-force-delete=\"a1b2c3d4\"");
-  EXPECT_EQ(kubectl(std::string("get ") + kPrimary + " -o jsonpath='{.status.phase}'"), "PendingDeletion");
-  kubectl(std::string("annotate --overwrite ") + kPrimary +
-          " dbops.dbprovision.io/confirm-force-delete=\"69504e18\"");
+  EXPECT_EQ(kubectl("get databaseinstance postgres-primary -o jsonpath='{.status.deletionConfirmation}' | "
+                    "jq -S ."),
+            R"({
+  "children": [
+    "Database/myapp-database",
+    "DatabaseUser/myapp-user",
+    "DatabaseRole/readonly-role"
+  ],
+  "hash": "69504e18",
+  "message": "Force-delete requires confirmation: 3 child resources will be cascade-deleted",
+  "remainingCount": 3,
+  "required": true
+})");
+  kubectl(
+      "annotate databaseinstance postgres-primary dbops.dbprovision.io/confirm-force-delete=\"a1b2c3d4\"");
+  EXPECT_EQ(kubectl("get databaseinstance postgres-primary -o jsonpath='{.status.phase}'"),
+            "PendingDeletion");
+  kubectl(
+      "annotate --overwrite databaseinstance postgres-primary "
+      "dbops.dbprovision.io/confirm-force-delete=\"69504e18\"");
+
+  waitForPhase("databaseinstance/postgres-primary", "Deleting");
+  for (int left = 3; left > 0; --left) {
+    remaining(left);
+    letGo(children[3 - left]);
+    waitUntilGone(children[3 - left]);
+  }
+  remaining(0);
+  waitUntil(
+      "test \"$(kubectl get databaseinstance postgres-primary -o jsonpath='{.metadata.finalizers}')\" = "
+      "'[\"example.com/slow\"]'");
+  letGo(kPrimary);
   waitUntilGone(kPrimary);
-  for (const char* child :
-       {"database myapp-database", "databaseuser myapp-user", "databaserole readonly-role"})
-    waitUntilGone(child);
+
+  // What docs/metrics.md says an alert is worth.
+  for (const char* outcome : {"begun", "forced"})
+    waitUntil("curl -s " + answersUrl() + "/metrics | grep -q 'lastout_held_objects_total{outcome=\"" +
+              outcome + "\"} 1$'");
+  for (const char* reason : {"ForcedDeletionBegun", "DeletionForced"})
+    waitUntil(std::string("kubectl get events --field-selector reason=") + reason +
+              " | grep -q databaseinstance/postgres-primary");
 }
 
 // With a grant that somebody else holds, so that there is something to confirm.
@@ -192,6 +236,18 @@ spec: {roleName: readers}
   waitForPhase("database/app", "Deleting");
   kubectl(R"(patch databasegrant reader --type=merge -p '{"metadata":{"finalizers":null}}')");
   waitUntilGone("database app");
+}
+
+TEST_F(Held, TheForceDeleteScriptEndsWhereNothingHasToBeConfirmed) {
+  begin();
+  create(databaseIn("default"));
+  const testing::Ran ran = run("timeout 60 bash tests/clients/force_delete_all.sh default");
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("Force deleting database.dbops.dbprovision.io/production-db...\n"),
+                             HasSubstr("Resources will be deleted on next reconciliation\n"),
+                             Not(HasSubstr("Confirming"))));
+  waitUntilGone("database production-db");
+  EXPECT_EQ(run("timeout 60 bash tests/clients/force_delete_all.sh default").exitCode, 0) << "none is left";
 }
 
 TEST_F(Held, ANamespaceWaitsForWhatIsProtectedInIt) {

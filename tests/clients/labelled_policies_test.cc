@@ -2,11 +2,14 @@
 // katalog is imported, and the reconciler of its document is lastout.
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "tests/clients/serving.h"
 
 namespace lastout::clients {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -15,17 +18,21 @@ constexpr const char* kExemption = "orkestra.io/strict-mode-exempt";
 
 class Labelled : public Serving {
  public:
+  // `lastout policy apply` of the katalog, or another command; what it says.
+  std::string applyKatalog(const std::string& command = "apply", const std::string& more = {}) const {
+    const testing::Ran ran =
+        run("lastout policy " + command + " $FOLDER/katalog.yaml --kubeconfig $CONFIG " + more);
+    EXPECT_EQ(ran.exitCode, 0) << ran.out << ran.err;
+    return ran.out;
+  }
+  void switchOff() const { write("katalog.yaml", "security:\n  deletionProtection: {enabled: false}\n"); }
   // The katalog's security.deletionProtection and the deletionProtection of its CRD app.
   void apply(const std::string& security, const std::string& crd) const {
     write("katalog.yaml", "security:\n  deletionProtection: " + security +
                               "\nspec:\n  crds:\n    app:\n      apiTypes: {group: security.orkestra.io, "
                               "plural: apps}\n      deletionProtection: " +
                               crd + "\n");
-    const testing::Ran ran =
-        run("lastout policy import $FOLDER/katalog.yaml > $FOLDER/policies.yaml && kubectl apply --prune -l "
-            "lastout.dev/imported-from=orkestra --prune-allowlist=lastout.dev/v1alpha1/DeletionPolicy -f "
-            "$FOLDER/policies.yaml");
-    EXPECT_EQ(ran.exitCode, 0) << ran.out;
+    applyKatalog();
     waitUntil(
         "kubectl wait --for=condition=Enforced delpol -l lastout.dev/imported-from=orkestra "
         "--timeout=30s");
@@ -136,18 +143,54 @@ TEST_F(Labelled, WithStrictModeOffForItsCrdAnInstanceCanBeDeleted) {
   EXPECT_EQ(kubectl("delete app my-app"), "app.security.orkestra.io \"my-app\" deleted");
 }
 
-// The same at once: the katalog's switch, or its policies, and nothing blocks; labels stay as they are.
+// The same at once, by the katalog's switch: nothing blocks, and labels stay as they are.
 TEST_F(Labelled, DisabledAltogetherItNeitherBlocksNorLabels) {
   begin("{enabled: true, strictMode: true}", "{}");
   create("my-app");
   waitForLabel("my-app", kProtection, "true");
-  kubectl("delete delpol -l lastout.dev/imported-from=orkestra");
+  kubectl("delete app my-app", 1);
+  switchOff();
+  EXPECT_THAT(applyKatalog("apply", "--dry-run"),
+              HasSubstr("/orkestra-strict-mode deleted: the katalog does not have it (dry run)\n"));
+  EXPECT_THAT(kubectl("get delpol -o name"), HasSubstr("/orkestra-strict-mode"));
+  write("own.yaml",
+        "apiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: own}\nspec: {objects: "
+        "[{resources: [{resource: secrets}]}]}\n");
+  kubectl("apply -f $FOLDER/own.yaml");
+  EXPECT_THAT(applyKatalog(),
+              HasSubstr("/orkestra-delete-protection deleted: the katalog does not have it\n"));
+  EXPECT_EQ(kubectl("get delpol -o name"), "deletionpolicy.lastout.dev/own");
+  EXPECT_EQ(run("lastout policy remove $FOLDER/own.yaml --kubeconfig $CONFIG").out,
+            "deletionpolicies.lastout.dev/own deleted\n");
   waitUntil(
       "test -z \"$(kubectl get validatingadmissionpolicybindings -l lastout.dev/deletion-policy -o name)\"");
   create("created-later");
   EXPECT_EQ(labelsOf("my-app"), R"({"orkestra.io/deletion-protection":"true"})");
   EXPECT_EQ(labelsOf("created-later"), "");
   EXPECT_EQ(kubectl("delete app my-app"), "app.security.orkestra.io \"my-app\" deleted");
+}
+
+TEST_F(Labelled, WithoutStrictModeInTheKatalogItsPolicyGoes) {
+  begin("{enabled: true, strictMode: true}", "{}");
+  create("my-app");
+  waitForLabel("my-app", kProtection, "true");
+  kubectl(std::string("label app my-app ") + kProtection + "-", 1);
+  apply("{enabled: true, strictMode: false}", "{}");
+  EXPECT_THAT(kubectl("get delpol -o name"), Not(HasSubstr("strict-mode")));
+  waitUntil(std::string("kubectl label app my-app ") + kProtection + "-");
+}
+
+TEST_F(Labelled, AKatalogIsRemovedAsAWhole) {
+  start();
+  write("katalog.yaml", "security: {deletionProtection: {enabled: true, strictMode: true}}\n");
+  EXPECT_THAT(applyKatalog(), HasSubstr("/orkestra-strict-mode created\n"));
+  write("katalog.yaml", "security: {deletionProtection: {enabled: true}}\n");
+  EXPECT_THAT(applyKatalog("remove"), AllOf(HasSubstr("/orkestra-delete-protection deleted\n"),
+                                            HasSubstr("/orkestra-strict-mode deleted: ")));
+  EXPECT_EQ(kubectl("get delpol -o name"), "");
+  EXPECT_THAT(applyKatalog("remove"), HasSubstr("/orkestra-delete-protection was not there\n"));
+  switchOff();
+  EXPECT_EQ(applyKatalog(), "there are no policies of a katalog, and none is to be there\n");
 }
 
 TEST_F(Labelled, WhatWasChangedWhileNoLastoutRanIsRepaired) {
@@ -191,32 +234,54 @@ TEST_F(Labelled, CleanupOnShutdownLeavesNothingInTheWay) {
   kubectl("get delpol orkestra-protected");
 }
 
-// As the chart of the document labels whatever it creates.
+// All that deploy/ has, and what lastout makes of it, as the chart of the document labels whatever it
+// creates.
 TEST_F(Labelled, ItsOwnObjectsAreProtectedByTheSameLabel) {
   start();
-  kubectl("apply -k deploy");
+  const std::string overlay = (folder_ / "overlay").string();
+  const testing::Ran made = run("mkdir " + overlay + " && deploy=$(realpath --relative-to=" + overlay +
+                                " deploy) && echo '{\"resources\": [\"'$deploy'\"], \"components\": "
+                                "[\"'$deploy'/components/protects-itself\"]}' > " +
+                                overlay + "/kustomization.yaml");
+  ASSERT_EQ(made.exitCode, 0) << made.out << made.err;
+  kubectl("apply -k " + overlay);
   // This lastout is another user than those that they know.
   kubectl("delete validatingadmissionpolicybindings -l app.kubernetes.io/name=lastout");
-  serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});
-  apply("{enabled: true, strictMode: true}", "{}");
-  const std::string own =
-      "deployments,services,serviceaccounts,secrets,configmaps,roles,rolebindings,poddisruptionbudgets,"
-      "networkpolicies -n lastout -l app.kubernetes.io/name=lastout";
-  kubectl("label " + own + " " + kProtection + "=true");
-  kubectl(std::string("label namespace/lastout crd/deletionpolicies.lastout.dev "
-                      "validatingwebhookconfiguration/lastout clusterrolebinding/lastout-controller ") +
-          kProtection + "=true");
+  serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--profile", "orkestra",
+         "--own-labels", std::string(kProtection) + "=true"});
+  waitUntil("kubectl wait --for=condition=Enforced delpol/orkestra-delete-protection --timeout=30s");
+  waitUntil(std::string("test \"$(kubectl get secrets -n lastout -l ") + kProtection +
+            "=true -o name)\" && test \"$(kubectl get validatingwebhookconfigurations -l " + kProtection +
+            "=true -o name)\"");
+  std::istringstream named(kubectl("get -k " + overlay + " -o name --ignore-not-found"));
+  size_t count = 0;
+  for (std::string object; std::getline(named, object); ++count) {
+    if (object.starts_with("validatingadmissionpolic")) continue;  // those may always be taken away
+    const std::string denied = run("kubectl delete " + object +
+                                   " --namespace lastout --dry-run=server 2>&1 || "
+                                   "kubectl delete " +
+                                   object + " --namespace default --dry-run=server 2>&1")
+                                   .out;
+    EXPECT_THAT(denied, HasSubstr("deletion is blocked by Orkestra deletion protection")) << object;
+  }
+  EXPECT_GT(count, 40U);
   for (const std::string object :
-       {"deployment lastout-controller -n lastout", "service lastout -n lastout",
-        "serviceaccount lastout-webhook -n lastout", "clusterrolebinding lastout-controller",
-        "secret lastout-tls -n lastout", "validatingwebhookconfiguration lastout", "namespace lastout",
-        "crd deletionpolicies.lastout.dev"})
+       {"secret lastout-tls -n lastout", "validatingwebhookconfiguration lastout", "namespace lastout"})
     EXPECT_THAT(kubectl("delete " + object, 1),
                 HasSubstr("deletion is blocked by Orkestra deletion protection"))
         << object;
-  // By nobody without saying so first.
-  kubectl("delete delpol -l lastout.dev/imported-from=orkestra");
-  waitUntil("kubectl delete -k deploy --ignore-not-found --wait=false");
+  // Somebody takes the label away where strict mode lets them: it comes back.
+  kubectl(std::string("label secret lastout-tls -n lastout orkestra.io/strict-mode-exempt=true ") +
+          kProtection + "-");
+  waitUntil(std::string("test \"$(kubectl get secrets -n lastout -l ") + kProtection + "=true -o name)\"");
+
+  interrupt();
+  const testing::Ran gone = run("lastout uninstall --yes --kubeconfig $CONFIG");
+  EXPECT_EQ(gone.exitCode, 0) << gone.out << gone.err;
+  kubectl("delete -k " + overlay + " --ignore-not-found --timeout=50s");
+  EXPECT_THAT(kubectl("get namespaces,crds,clusterroles,clusterrolebindings,validatingadmissionpolicies,"
+                      "validatingwebhookconfigurations -o name"),
+              Not(HasSubstr("lastout")));
 }
 
 }  // namespace

@@ -231,6 +231,26 @@ TEST_F(OrkestraPolicy, StrictModeKeepsTheLabel) {
   kubectl("delete app my-app", 1);
 }
 
+// By the ValidatingAdmissionPolicy, which matches subresources, too: some take labels.
+TEST_F(OrkestraPolicy, StrictModeKeepsTheLabelAgainstWritesOfAStatus) {
+  kubectl("create namespace shop");
+  kubectl("run web --image=example.com/web:1");
+  for (const std::string object : {"namespace shop", "pod web"}) {
+    kubectl("label " + object + kProtection + "=true");
+    EXPECT_THAT(kubectl("patch " + object +
+                            " --subresource=status --type=merge -p "
+                            R"('{"metadata": {"labels": {"orkestra.io/deletion-protection": null}}}')",
+                        1),
+                AllOf(HasSubstr("ValidatingAdmissionPolicy 'lastout-policy-orkestra-strict-mode'"),
+                      HasSubstr("Removing this label is blocked because strictMode is enabled.")))
+        << object;
+    EXPECT_EQ(
+        kubectl("get " + object + " -o jsonpath='{.metadata.labels.orkestra\\.io/deletion-protection}'"),
+        "true");
+    kubectl("patch " + object + R"( --subresource=status --type=merge -p '{"status": {}}')");
+  }
+}
+
 TEST_F(OrkestraPolicy, TheExemptionLabelLetsTheLabelGo) {
   kubectl("label app my-app orkestra.io/strict-mode-exempt=true");
   kubectl("delete app my-app", 1);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "tests/clients/rights.h"
 #include "tests/clients/serving.h"
 
 namespace lastout::clients {
@@ -224,6 +225,57 @@ TEST_F(Composites, OneOnAnotherClusterProtectsWhatBelongsToIt) {
 TEST_F(Composites, AClusterWithoutAKubeconfigProtectsAndSaysWhatToDo) {
   serve();
   waitUntilSaid("name its kubeconfig with lastout serve --policy-cluster control-plane=FILE");
+}
+
+// Policies that lastout applies by itself.
+class Profiles : public Serving {
+ public:
+  // As the account of the controller, with the rights that deploy/ and these manifests give.
+  void serveWithRights(const std::string& more, const std::string& profile) {
+    const std::string token = "token-of-the-controller";
+    write("users.yaml",
+          tokensFile(run("kubectl kustomize deploy").out + more, {{"lastout", "lastout-controller", token}}));
+    start({"--tokens", (folder_ / "users.yaml").string()});
+    kubectl("apply -k deploy");
+    run("cp $CONFIG $FOLDER/controller");
+    kubectl("--kubeconfig $FOLDER/controller config set-context --current --user=account");
+    kubectl("--kubeconfig $FOLDER/controller config set-credentials account --token=" + token);
+    serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--profile", profile},
+          "controller");
+  }
+  void waitUntilEnforced(const std::string& policy) const {
+    waitUntil("kubectl wait --for=condition=Enforced delpol/" + policy + " --timeout=30s");
+  }
+};
+
+TEST_F(Profiles, AreAppliedAndKept) {
+  start();
+  serve({"--profile", "karmada,kruise"});
+  for (const char* policy : {"karmada", "kruise-always"}) waitUntilEnforced(policy);
+  kubectl("create configmap settings");
+  kubectl("label configmap settings resourcetemplate.karmada.io/deletion-protected=Always");
+  kubectl("delete configmap settings", 1);
+  EXPECT_THAT(run("lastout policy remove karmada --kubeconfig $CONFIG").out, HasSubstr("/karmada deleted"));
+  waitUntilEnforced("karmada");
+  kubectl("delete configmap settings", 1);
+  kubectl(R"(patch delpol karmada --type=merge -p '{"spec": {"when": [{"label": "example.com/other"}]}}')");
+  waitUntil("kubectl get delpol karmada -o yaml | grep -q 'label: resourcetemplate.karmada.io'");
+  EXPECT_EQ(kubectl("get delpol -l lastout.dev/imported-from -o name"), "");
+}
+
+// Those of dbops hold, and whoever else writes such a policy must be allowed to delete everything.
+TEST_F(Profiles, NeedNoRightsButThoseOfTheirComponent) {
+  serveWithRights("---\n" + run("cat deploy/components/applies-profiles/rbac.yaml").out, "dbops");
+  for (const char* kind : {"instances", "databases", "users", "roles", "grants", "backup-schedules"})
+    waitUntilEnforced(std::string("dbops-") + kind);
+  kubectl("delete delpol dbops-users");
+  waitUntilEnforced("dbops-users");
+}
+
+TEST_F(Profiles, WithoutTheComponentItSaysWhichRightsAreMissing) {
+  serveWithRights("", "karmada");
+  EXPECT_TRUE(waitUntilItSays("the component applies-profiles of deploy/"));
+  EXPECT_EQ(kubectl("get delpol -o name"), "");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_F(PolicyCommand, BadInputIsTold) {
       {{"show", "karmda"}, "there is no profile \"karmda\"; did you mean \"karmada\"?"},
       {{"apply", "karmda"}, "did you mean \"karmada\"?"},
       {{"remove", "karmda"}, "did you mean \"karmada\"?"},
-      {{"remove", own}, "there is no profile"},
+      {{"remove", wrong}, "spec.\"blcks\" is no known field"},
       {{"show", "nowhere.yaml"}, "nowhere.yaml"},
       {{"show", wrong}, "wrong.yaml:7:3: spec.\"blcks\" is no known field"},
       {{"apply", wrong}, "spec.\"blcks\" is no known field"},

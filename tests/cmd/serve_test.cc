@@ -50,6 +50,20 @@ TEST(ServeReplayDeletionsTest, TypesAreNeeded) {
                        "--replay-deletions: \"" + type + "\" is no type, such as configmaps or ");
 }
 
+TEST(ServeProfileTest, ThereHasToBeSuchAProfile) {
+  expectServeRefuses({"--profile", "karmda"},
+                     "--profile: there is no profile \"karmda\"; did you mean \"karmada\"?");
+  expectServeRefuses({"--profile", "deploy/example"}, "--profile: there is no profile ");
+}
+
+TEST(ServeOwnLabelsTest, LabelsAreNeeded) {
+  for (const std::string text : {"a", "=b", "a=b c", "a b=c", "example.com/=b"})
+    expectServeRefuses({"--own-labels", "a=b," + text},
+                       "--own-labels: write it as KEY=VALUE of a label, not \"" + text);
+  expectServeRefuses({"--own-labels", "a=b", "--manage-webhook=false"},
+                     "--own-labels: it makes neither a webhook configuration");
+}
+
 // What there is to complain about is the kubeconfig alone.
 TEST(ServeRolesTest, BothRolesAreTheDefault) {
   for (const std::vector<std::string>& arguments :
@@ -62,8 +76,9 @@ TEST(ServeRolesTest, BothRolesAreTheDefault) {
 
 TEST(ServeRolesTest, WhatARoleHasNoUseForIsRefused) {
   const std::vector<std::string> webhook{"--roles", "webhook", "--tls-secret", "a/b"};
-  for (const std::string option : {"--webhook-scope=types", "--lease-namespace=a", "--lease-name=a",
-                                   "--service=a/b", "--url=https://a"}) {
+  for (const std::string option :
+       {"--webhook-scope=types", "--lease-namespace=a", "--lease-name=a", "--service=a/b", "--url=https://a",
+        "--profile=karmada", "--own-labels=a=b"}) {
     std::vector<std::string> arguments = webhook;
     arguments.push_back(option);
     expectServeRefuses(arguments, option.substr(0, option.find('=')) + ": ");

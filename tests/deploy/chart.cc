@@ -6,7 +6,6 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
-#include <string_view>
 
 #include "kube/parse.h"
 
@@ -22,69 +21,93 @@ const Json* valueAt(std::string path, const Json& values) {
   return nullptr;
 }
 
-// What stands between comments with {{ if }} and {{ end }} stays or goes; these comments themselves go.
-std::string withoutConditions(std::string text, const Json& values) {
-  static const std::regex kIf(R"(# \{\{ if \.Values((?:\.[A-Za-z]+)+) \}\})");
-  constexpr std::string_view kEnd = "# {{ end }}";
-  std::smatch found;
-  while (std::regex_search(text, found, kIf)) {
-    const auto begin = static_cast<size_t>(found.position());
-    const size_t inside = begin + static_cast<size_t>(found.length());
-    const size_t end = text.find(kEnd, inside);
-    if (end == std::string::npos) {
-      ADD_FAILURE() << "no end of " << found.str();
-      return text;
-    }
-    const Json* value = valueAt(found[1].str(), values);
-    const bool stays = value != nullptr && *value == true;
-    text = text.substr(0, begin) + "#" + (stays ? text.substr(inside, end - inside) : "") +
-           text.substr(end + kEnd.size());
-  }
-  return text;
-}
-
 // As Helm has it.
 bool isTrue(const Json& value) {
+  if (value.is_array()) return !value.empty();
   return value.is_string() ? !value.get<std::string>().empty() : value == true;
 }
 
-// The text without what `{{ if .Values.path }}` leaves out, up to `{{ else }}` or behind it, until the next
-// `{{ end }}`, and with the files of the chart that are asked for. Blocks are not nested.
-std::string withoutBlocks(const std::string& folder, const std::string& text, const Json& values) {
-  static const std::regex kBlock(R"re(\{\{ if \.Values\.([A-Za-z]+) \}\}\n([\s\S]*?)\{\{ end \}\}\n)re");
-  constexpr std::string_view kElse = "{{ else }}\n";
-  static const std::regex kFile(R"re(\{\{ \.Files\.Get "([^"]+)" \}\}\n)re");
+// The text with each match in turn replaced by what `made` makes of it.
+template <typename Made>
+std::string replaced(const std::string& text, const std::regex& pattern, const Made& made) {
   std::string result;
   auto rest = text.cbegin();
-  for (std::sregex_iterator block(text.begin(), text.end(), kBlock), end; block != end; ++block) {
-    result.append(rest, (*block)[0].first);
-    rest = (*block)[0].second;
-    const std::string name = (*block)[1];
-    EXPECT_TRUE(values.contains(name)) << "values.yaml has no " << name;
-    std::string inside = (*block)[2];
-    const size_t other = inside.find(kElse);
-    if (isTrue(values.value(name, Json())))
-      inside = inside.substr(0, other);
-    else
-      inside = other == std::string::npos ? "" : inside.substr(other + kElse.size());
-    for (std::smatch file; std::regex_search(inside, file, kFile);)
-      inside = file.prefix().str() + textOf(folder + "/" + file[1].str()) + file.suffix().str();
-    result += inside;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    result.append(rest, (*match)[0].first);
+    rest = (*match)[0].second;
+    result += made(*match);
   }
   return result.append(rest, text.cend());
 }
 
+// What {{ range .Values.name }} makes: its lines for each item.
+std::string withRanges(const std::string& text, const Json& values) {
+  static const std::regex kRange(R"re(\{\{ range \.Values\.([A-Za-z]+) \}\}\n([\s\S]*?)\{\{ end \}\}\n)re");
+  static const std::regex kItem(R"re(\{\{ \. \}\})re");
+  return replaced(text, kRange, [&](const std::smatch& range) {
+    const Json* items = valueAt("." + range[1].str(), values);
+    std::string lines;
+    if (items == nullptr) return lines;
+    for (const std::string item : *items)
+      lines += replaced(range[2].str(), kItem, [&](const std::smatch&) { return item; });
+    return lines;
+  });
+}
+
+// The text without what `{{ if .Values.name }}` leaves out, up to `{{ else }}` or behind it, until the next
+// `{{ end }}`. Blocks are not nested.
+std::string withoutBlocks(const std::string& text, const Json& values) {
+  constexpr std::string_view kElse = "{{ else }}\n";
+  static const std::regex kBlock(R"re(\{\{ if \.Values\.([A-Za-z]+) \}\}\n([\s\S]*?)\{\{ end \}\}\n)re");
+  return replaced(text, kBlock, [&](const std::smatch& block) {
+    const Json* value = valueAt("." + block[1].str(), values);
+    const std::string inside = block[2];
+    const size_t other = inside.find(kElse);
+    if (value != nullptr && isTrue(*value)) return inside.substr(0, other);
+    return other == std::string::npos ? std::string() : inside.substr(other + kElse.size());
+  });
+}
+
+// A text in quotes, as templates have it.
+std::string unquoted(const std::string& quoted) {
+  const Json text = Json::parse(quoted, nullptr, false);
+  EXPECT_TRUE(text.is_string()) << quoted;
+  return text.is_string() ? text.get<std::string>() : std::string();
+}
+
+// The named template "objects": a file as it stands or, where a value says so, with something in it replaced.
+std::string objectsIn(const std::string& folder, const std::string& path, const Json& values) {
+  static const std::regex kObjects(
+      R"re(\{\{- if \$root\.Values(\.[A-Za-z]+) -\}\}\n\{\{- \$text = \$text \| replace ("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*") -\}\})re");
+  const std::string definition = textOf(folder + "/templates/_objects.tpl");
+  std::smatch found;
+  std::string text = textOf(folder + "/" + path);
+  if (!std::regex_search(definition, found, kObjects)) {
+    ADD_FAILURE() << "this needs Helm itself:\n" << definition;
+    return text;
+  }
+  const Json* value = valueAt(found[1].str(), values);
+  if (value == nullptr || !isTrue(*value)) return text;
+  const std::string from = unquoted(found[2].str());
+  const std::string to = unquoted(found[3].str());
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string withFiles(const std::string& folder, const std::string& text, const Json& values) {
+  static const std::regex kFile(R"re(\{\{ include "objects" \(list \. "([^"]+)"\) \}\}\n)re");
+  return replaced(text, kFile,
+                  [&](const std::smatch& file) { return objectsIn(folder, file[1].str(), values); });
+}
+
 std::string renderedText(const std::string& text, const Json& values) {
   static const std::regex kAction(R"(\{\{ \.Values((?:\.[A-Za-z]+)+) \}\})");
-  std::string result;
-  auto rest = text.cbegin();
-  for (std::sregex_iterator action(text.begin(), text.end(), kAction), end; action != end; ++action) {
-    result.append(rest, (*action)[0].first);
-    rest = (*action)[0].second;
-    const Json* value = valueAt((*action)[1].str(), values);
-    if (value != nullptr) result += value->is_string() ? value->get<std::string>() : value->dump();
-  }
-  result.append(rest, text.cend());
+  std::string result = replaced(text, kAction, [&](const std::smatch& action) {
+    const Json* value = valueAt(action[1].str(), values);
+    if (value == nullptr) return std::string();
+    return value->is_string() ? value->get<std::string>() : value->dump();
+  });
   EXPECT_EQ(result.find("{{"), std::string::npos) << "this needs Helm itself:\n" << result;
   return result;
 }
@@ -113,8 +136,9 @@ std::vector<Json> documentsIn(const std::string& text) {
 std::vector<Json> rendered(const std::string& folder, const Json& values) {
   std::vector<Json> documents;
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/templates")) {
+    if (entry.path().extension() == ".tpl") continue;
     const std::string text =
-        withoutBlocks(folder, withoutConditions(textOf(entry.path().string()), values), values);
+        withFiles(folder, withoutBlocks(withRanges(textOf(entry.path().string()), values), values), values);
     for (Json& document : documentsIn(renderedText(text, values))) documents.push_back(std::move(document));
   }
   return documents;

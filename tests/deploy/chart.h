@@ -1,7 +1,7 @@
 // A Helm chart as Helm renders it, as far as deploy/helm goes: templates that are plain YAML with
-// {{ .Values.path }} in it, blocks of whole lines that begin with {{ if .Values.name }}, lines with
-// {{ .Files.Get "path" }} in these, comments that begin with
-// {{ if .Values.path }} and end with {{ end }}, and nothing else in braces.
+// {{ .Values.path }} in it, blocks of whole lines that begin with {{ if .Values.name }} or with
+// {{ range .Values.name }}, which has {{ . }} in it, lines with {{ include "objects" (list . "path") }},
+// which templates/_objects.tpl says the meaning of, and nothing else in braces.
 #pragma once
 
 #include <nlohmann/json.hpp>

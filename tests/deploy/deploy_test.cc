@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "criticalservice/dependencies.h"
+#include "protection/profiles.h"
 #include "tests/deploy/chart.h"
 #include "tests/support/program.h"
 
@@ -26,9 +27,9 @@ using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr const char* kChart = "deploy/helm/lastout";
-constexpr const char* kComponents[] = {"carries-out-dependencies", "holds-policies", "holds-providers",
-                                       "keeps-admission-policies", "keeps-works",    "labels-policies",
-                                       "replays-deletions"};
+constexpr const char* kComponents[] = {"applies-profiles", "carries-out-dependencies", "holds-policies",
+                                       "holds-providers",  "keeps-admission-policies", "keeps-works",
+                                       "labels-policies",  "replays-deletions"};
 constexpr const char* kHookRights = "deploy/helm/lastout/templates/uninstall-rbac.yaml";
 
 std::string nameOf(const Json& object) {
@@ -92,20 +93,32 @@ TEST(Chart, IsTheKustomizeBase) {
   expectEqual(base, byName(withoutHooks(rendered(kChart, defaultValues()))));
 }
 
+// What the overlay makes that has deploy/, these components, separated by spaces, and these patches.
+std::map<std::string, Json> overlay(const std::string& components, const std::string& patches) {
+  std::string pattern = (fs::temp_directory_path() / "lastout-overlay-XXXXXX").string();
+  const fs::path folder = mkdtemp(pattern.data());
+  const std::string deploy = fs::relative("deploy", fs::canonical(folder)).string();
+  std::string named;
+  std::istringstream words(components);
+  for (std::string one; words >> one;)
+    named += (named.empty() ? "\"" : ", \"") + deploy + "/components/" + one + "\"";
+  std::ofstream(folder / "kustomization.yaml") << R"({"resources": [")" << deploy << R"("], "components": [)"
+                                               << named << R"(], "patches": [)" << patches << "]}";
+  auto objects = kustomized(folder.string());
+  fs::remove_all(folder);
+  return objects;
+}
+
+// The patch that adds an argument to the Deployment; of an empty name, to both.
+std::string addingArgument(const std::string& deployment, const std::string& argument) {
+  return R"({"target": {"kind": "Deployment")" +
+         (deployment.empty() ? "" : R"(, "name": ")" + deployment + "\"") +
+         R"(}, "patch": "[{\"op\": \"add\", \"path\": \"/spec/template/spec/containers/0/args/-\", \"value\": \")" +
+         argument + R"(\"}]"})";
+}
+
 // What docs/install.md says of an overlay, and of the values that do the same.
 TEST(Chart, HasTheComponentsAsValues) {
-  const auto overlay = [](const std::string& components, const std::string& patches) {
-    std::string pattern = (fs::temp_directory_path() / "lastout-overlay-XXXXXX").string();
-    const fs::path folder = mkdtemp(pattern.data());
-    const std::string deploy = fs::relative("deploy", fs::canonical(folder)).string();
-    std::ofstream(folder / "kustomization.yaml")
-        << R"({"resources": [")" << deploy << R"("], "components": [)"
-        << (components.empty() ? "" : "\"" + deploy + "/components/" + components + "\"")
-        << R"(], "patches": [)" << patches << "]}";
-    auto objects = kustomized(folder.string());
-    fs::remove_all(folder);
-    return objects;
-  };
   const auto without = [](const std::string& kind, const std::string& name) {
     return R"({"patch": "{$patch: delete, apiVersion: rbac.authorization.k8s.io/v1, kind: )" + kind +
            ", metadata: {name: " + name + R"(}}"})";
@@ -127,11 +140,17 @@ TEST(Chart, HasTheComponentsAsValues) {
   expectEqual(overlay("labels-policies", ""), byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
   values["replaysDeletions"] = "configmaps,buckets.example.com";
-  const std::string argument = R"([{\"op\": \"add\", \"path\": \"/spec/template/spec/containers/0/args/-\", )"
-                               R"(\"value\": \"--replay-deletions=configmaps,buckets.example.com\"}])";
   expectEqual(
-      overlay("replays-deletions", R"({"target": {"kind": "Deployment"}, "patch": ")" + argument + "\"}"),
+      overlay("replays-deletions", addingArgument("", "--replay-deletions=configmaps,buckets.example.com")),
       byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["profiles"] = {"karmada", "dbops"};
+  expectEqual(overlay("applies-profiles", addingArgument("lastout-controller", "--profile=karmada") + "," +
+                                              addingArgument("lastout-controller", "--profile=dbops")),
+              byName(withoutHooks(rendered(kChart, values))));
+  values = defaultValues();
+  values["protectsItself"] = true;
+  expectEqual(overlay("protects-itself", ""), byName(withoutHooks(rendered(kChart, values))));
   values = defaultValues();
   values["keepsWorks"] = false;
   values["carriesOutDependencies"] = false;
@@ -139,6 +158,29 @@ TEST(Chart, HasTheComponentsAsValues) {
                               without("ClusterRoleBinding", "lastout-keeps-works") + "," +
                               without("ClusterRole", "lastout-carries-out-dependencies")),
               byName(withoutHooks(rendered(kChart, values))));
+}
+
+// Whatever else is asked for. What `helm uninstall` makes for itself has no label that would be in its way.
+TEST(Chart, LabelsEveryObjectThatItHas) {
+  const auto labelOf = [](const Json& object) {
+    return object["metadata"].value("labels", Json::object()).value("orkestra.io/deletion-protection", "");
+  };
+  Json values = defaultValues();
+  for (const std::string& leaf : leavesOf(values)) {
+    Json& value = values[Json::json_pointer(leaf)];
+    if (value.is_boolean()) value = true;
+  }
+  values["profiles"] = {"orkestra"};
+  values["replaysDeletions"] = "configmaps";
+  const auto chart = rendered(kChart, values);
+  for (const Json& object : withoutHooks(chart)) EXPECT_EQ(labelOf(object), "true") << nameOf(object);
+  for (const Json& object : hooksOf(chart)) EXPECT_EQ(labelOf(object), "") << nameOf(object);
+  for (const auto& [name, object] : overlay("holds-policies labels-policies protects-itself", ""))
+    EXPECT_EQ(labelOf(object), "true") << name;
+  for (const auto& [name, object] : kustomized("deploy")) {
+    EXPECT_EQ(labelOf(object), "") << name;
+    EXPECT_THAT(object.dump(), Not(HasSubstr("--own-labels"))) << name;
+  }
 }
 
 // For Kubernetes before 1.30.
@@ -165,6 +207,7 @@ TEST(Chart, UsesEveryValue) {
     Json& value = other[Json::json_pointer(leaf)];
     value = value.is_number()    ? Json(value.get<int>() + 7)
             : value.is_boolean() ? Json(!value.get<bool>())
+            : value.is_array()   ? Json::array({"karmada"})
                                  : Json(value.get<std::string>() + "9");
     EXPECT_NE(rendered(kChart, other), before) << leaf << " changes nothing";
   }
@@ -275,6 +318,21 @@ TEST(Deploy, GivesTheWebhookStatusEventsAndQuestions) {
   EXPECT_EQ(writes.size(), 3U);
 }
 
+// What keeps the policies of all profiles.
+std::vector<std::string> writesOnPolicies() {
+  std::vector<std::string> writes{"create deletionpolicies.lastout.dev"};
+  for (const protection::Profile& profile : protection::profiles()) {
+    const auto policies = protection::parseProfile(profile.name);
+    if (!policies) {
+      ADD_FAILURE() << profile.name;
+      continue;
+    }
+    for (const protection::DeletionPolicy& policy : *policies)
+      writes.push_back("patch deletionpolicies.lastout.dev/" + policy.meta.name);
+  }
+  return writes;
+}
+
 // Whatever the controller may write without a component that is to be asked for stands here: nothing of
 // workloads, and no ValidatingAdmissionPolicy, such as those that hold it to this.
 TEST(Deploy, GivesTheControllerNoMoreThanItNames) {
@@ -322,6 +380,7 @@ TEST(Deploy, GivesTheControllerNoMoreByAComponentThanThatNames) {
                                    "create validatingadmissionpolicybindings.admissionregistration.k8s.io",
                                    "update validatingadmissionpolicybindings.admissionregistration.k8s.io",
                                    "delete validatingadmissionpolicybindings.admissionregistration.k8s.io"));
+  EXPECT_THAT(writesBy("applies-profiles"), UnorderedElementsAreArray(writesOnPolicies()));
   for (const char* component : {"holds-policies", "labels-policies", "replays-deletions"})
     EXPECT_THAT(writesBy(component), UnorderedElementsAre("create events"));
 }
@@ -342,9 +401,10 @@ TEST(Deploy, RunsPoliciesWhereItsRightsReach) {
   expectPolicies(byName(withoutHooks(rendered(kChart, values))), "apiserver");
 }
 
-// A component that is not part of deploy/, and gives no right on other objects: users give these in
+// A component that is not part of deploy/, and gives no right on other objects but these: users give them in
 // ClusterRoles of their own.
-void expectNothingUntilAsked(const std::string& component, const std::string& option) {
+void expectNothingUntilAsked(const std::string& component, const std::string& option,
+                             const std::vector<std::string>& given = {"create events"}) {
   for (const auto& [name, object] : kustomized("deploy")) {
     EXPECT_THAT(name, Not(HasSubstr(component)));
     EXPECT_THAT(object.dump(), Not(HasSubstr(option))) << name;
@@ -353,7 +413,7 @@ void expectNothingUntilAsked(const std::string& component, const std::string& op
   std::vector<std::string> writes;
   for (const Json& rule : rulesOf(rights.at("ClusterRole//lastout-" + component), rights))
     std::ranges::copy(writesOf(rule), std::back_inserter(writes));
-  EXPECT_THAT(writes, UnorderedElementsAre("create events"));
+  EXPECT_THAT(writes, UnorderedElementsAreArray(given));
 }
 
 TEST(Deploy, LabelsNothingUntilItIsAskedTo) {
@@ -364,7 +424,12 @@ TEST(Deploy, ReplaysNoDeletionUntilItIsAskedTo) {
   expectNothingUntilAsked("replays-deletions", "--replay-deletions=");
 }
 
+TEST(Deploy, AppliesNoProfileUntilItIsAskedTo) {
+  expectNothingUntilAsked("applies-profiles", "--profile=", writesOnPolicies());
+}
+
 TEST(Deploy, HoldsNothingUntilItIsAskedTo) {
+  expectNothingUntilAsked("holds-policies", "--hold-policies");
   for (const auto& [name, object] : kustomized("deploy")) {
     for (const Json& rule : object.value("rules", Json::array())) {
       for (const std::string& write : writesOf(rule)) {
@@ -404,8 +469,8 @@ TEST(Deploy, BindsItsRolesToItsServiceAccounts) {
           "lastout-webhook: lastout-webhook, lastout-controller", "lastout-controller: lastout-controller",
           "lastout-reads: lastout-webhook, lastout-controller",
           "lastout-finds-dependencies: lastout-webhook, lastout-controller",
-          "lastout-carries-out: lastout-controller", "lastout-keeps-works: lastout-controller",
-          "lastout-keeps-admission-policies: lastout-controller",
+          "lastout-carries-out: lastout-controller", "lastout-applies-profiles: lastout-controller",
+          "lastout-keeps-works: lastout-controller", "lastout-keeps-admission-policies: lastout-controller",
           "lastout-holds-policies: lastout-controller", "lastout-holds-providers: lastout-controller",
           "lastout-labels-policies: lastout-controller", "lastout-replays-deletions: lastout-controller",
           "lastout-webhook in lastout: lastout-webhook", "lastout-controller in lastout: lastout-controller",

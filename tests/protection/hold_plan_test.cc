@@ -360,6 +360,53 @@ TEST(HoldPlan, ForceOnALeafNeedsNoConfirmation) {
   EXPECT_EQ(plan.events[0].reason, "DeletionForced");
 }
 
+// An alert is to see each deletion that would not be there without force.
+TEST(HoldPlan, ForceThatBeginsADeletionIsTold) {
+  const StoredObject unprotected = forced(stored("DatabaseGrant", "g"));
+  const HoldPlan start = planFor(unprotected);
+  EXPECT_TRUE(start.deleteItself);
+  EXPECT_TRUE(start.begun.isWarning);
+  EXPECT_EQ(start.begun.reason, "ForcedDeletionBegun");
+  EXPECT_EQ(start.begun.message,
+            "Deletion begun by force: annotation dbops.dbprovision.io/force-delete: true");
+  HoldFacts done;
+  done.external.state = ExternalStanding::State::Done;
+  EXPECT_FALSE(planFor(deleted(unprotected), done).isForced) << "it would have gone without";
+  StoredObject instance = forced(stored("DatabaseInstance", "pg"));
+  instance.annotate(kConfirm, "69504e18");
+  EXPECT_EQ(planFor(instance, threeChildren()).begun.reason, "ForcedDeletionBegun");
+}
+
+TEST(HoldPlan, ACascadeOfWhatSomebodyDeletedIsForcedAllTheSame) {
+  StoredObject instance = deleted(forced(stored("DatabaseInstance", "pg")));
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  EXPECT_FALSE(planFor(instance).isForced) << "its children went before anybody confirmed";
+  instance.annotate(kConfirm, "69504e18");
+  instance.content.merge_patch(planFor(instance, threeChildren()).statusPatch);
+  const HoldPlan plan = planFor(instance);
+  EXPECT_TRUE(plan.removeFinalizer);
+  EXPECT_TRUE(plan.isForced);
+  ASSERT_THAT(plan.events, SizeIs(1));
+  EXPECT_EQ(plan.events[0].message,
+            "Deleted by force after its children: Database/myapp-database, DatabaseUser/myapp-user, "
+            "DatabaseRole/readonly-role");
+}
+
+TEST(HoldPlan, ForceThatCountsWhileDeletingAloneBeginsNothing) {
+  DeletionPolicy policy = dbopsPolicy("dbops-databases");
+  policy.hold->force->starts = Force::Starts::OnlyWhenDeleting;
+  const StoredObject database = forced(stored("Database", "db", {{"deletionProtection", true}}));
+  for (const HoldFacts& facts : {HoldFacts(), with({childOf("DatabaseGrant", "g")})}) {
+    const HoldPlan plan = planFor(policy, database, facts);
+    expectHeld(plan);
+    EXPECT_TRUE(plan.statusPatch.is_null());
+    EXPECT_THAT(plan.events, IsEmpty());
+    EXPECT_FALSE(plan.lookAgain);
+  }
+  EXPECT_EQ(planFor(policy, deleted(database), {}).askExternal, "Delete");
+  EXPECT_TRUE(planFor(database).deleteItself) << "with starts: Always it does";
+}
+
 TEST(HoldPlan, ForceIsExactlyTrue) {
   StoredObject grant = stored("DatabaseGrant", "g", {{"deletionProtection", true}});
   grant.annotate(kForceDelete, "True");

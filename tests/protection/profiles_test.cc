@@ -407,5 +407,19 @@ TEST(UsageProfile, BothTypesOfUsageCount) {
   }
 }
 
+TEST(Profiles, APolicyThatStandsMaySayMoreThanItHasTo) {
+  const auto value = [](const char* text) { return kube::fromJson(nlohmann::json::parse(text)); };
+  const kube::Value wanted = value(R"({"a": [{"b": 1}, {"c": "d"}], "e": {"f": true}})");
+  EXPECT_TRUE(saysAllOf(wanted, wanted));
+  EXPECT_TRUE(saysAllOf(
+      value(R"({"a": [{"b": 1, "more": 2}, {"c": "d"}], "e": {"f": true, "g": []}, "h": 0})"), wanted));
+  for (const char* other : {R"({"a": [{"b": 1}], "e": {"f": true}})", R"({"e": {"f": true}})",
+                            R"({"a": [{"b": 1}, {"c": "d"}, {}], "e": {"f": true}})",
+                            R"({"a": [{"b": 1}, {"c": "D"}], "e": {"f": true}})",
+                            R"({"a": [{"c": "d"}, {"b": 1}], "e": {"f": true}})",
+                            R"({"a": [{"b": 1}, {"c": "d"}], "e": {"f": "true"}})"})
+    EXPECT_FALSE(saysAllOf(value(other), wanted)) << other;
+}
+
 }  // namespace
 }  // namespace lastout::protection

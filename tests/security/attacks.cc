@@ -313,6 +313,7 @@ const std::vector<Attempt>& permitted() {
       apply("a tenant's policy that denies", "tenant", policy("new", "")),
       apply("who may patch everything has labels written", "patcher", policy("new", kLabels)),
       apply("an admin has objects held", "admin", policy("new", kHolds)),
+      apply("lastout's controller applies a profile that holds", kController, policy("new", kHolds)),
       change("a tenant annotates a policy with labels", "tenant", kLabelling,
              "{metadata: {annotations: {a: b}}}", ""),
       create("an owner guards the own provider", "owner", service(), ""),

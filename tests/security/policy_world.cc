@@ -16,7 +16,8 @@ constexpr const char* kAccounts[] = {"system:serviceaccount:lastout:lastout",
                                      "system:kube-controller-manager"};
 
 // A tenant has a namespace of its own; an owner has the provider and its namespace; a patcher may write
-// everything, and delete nothing; others have one of two rights.
+// everything, and delete nothing; lastout's controller the same, but for configurations; others have one of
+// two rights.
 constexpr const char* kObjects = R"(
 apiVersion: v1
 kind: Namespace
@@ -121,6 +122,12 @@ rules:
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
+metadata: {name: deletes-configurations}
+rules:
+- {apiGroups: [admissionregistration.k8s.io], resources: ["*"], verbs: [delete]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
 metadata: {name: deletes-secrets}
 rules:
 - {apiGroups: [""], resources: [secrets], verbs: [delete]}
@@ -141,7 +148,23 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {name: everything}
 roleRef: {kind: ClusterRole, name: everything}
-subjects: [{kind: Group, name: "system:serviceaccounts:lastout"}, {kind: User, name: "system:kube-controller-manager"}]
+subjects:
+- {kind: User, name: "system:serviceaccount:lastout:lastout"}
+- {kind: User, name: "system:serviceaccount:lastout:lastout-webhook"}
+- {kind: User, name: "system:serviceaccount:lastout:lastout-uninstall"}
+- {kind: User, name: "system:kube-controller-manager"}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: controller-writes}
+roleRef: {kind: ClusterRole, name: writes}
+subjects: [{kind: User, name: "system:serviceaccount:lastout:lastout-controller"}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: controller-deletes}
+roleRef: {kind: ClusterRole, name: deletes-configurations}
+subjects: [{kind: User, name: "system:serviceaccount:lastout:lastout-controller"}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding

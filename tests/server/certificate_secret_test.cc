@@ -42,6 +42,7 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
     options.name = "lastout-tls";
     options.names = {{"lastout.default.svc"}, {}};
     options.renews = renews;
+    options.labels = labels;
     options.lookAfter = std::chrono::milliseconds(10);
     options.clock = [this] {
       ++looks;
@@ -75,6 +76,7 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
   }
 
   std::string namespaceName = "default";
+  kube::Labels labels;
   std::atomic<int64_t> now{20'000 * kSecretsDay};
   std::atomic<int> looks{0};
   std::mutex mutex;
@@ -105,6 +107,24 @@ TEST_F(CertificateSecretTest, IsMadeOnceAndUsedByAll) {
   EXPECT_EQ(first.uses(), second.uses());
   EXPECT_EQ(first.uses(), stored());
   EXPECT_TRUE(isUsable(stored(), now));
+}
+
+TEST_F(CertificateSecretTest, HasTheLabelsThatItIsToHave) {
+  const auto labelOf = [this] {
+    const WireAnswer answer = ask({.method = "GET", .target = kSecret, .body = {}, .headers = {}});
+    return answer.json()["metadata"]["labels"].value("example.com/keep", "");
+  };
+  Replica& before = startReplica();
+  waitUntil([&] { return before.secret->isKnown(); });
+  EXPECT_EQ(labelOf(), "");
+  const SharedCertificate made = stored();
+  before.secret->stop();
+  labels = {{"example.com/keep", "true"}};
+  startReplica();
+  waitUntil([&] { return labelOf() == "true"; });
+  patch(kSecret, {{"metadata", {{"labels", {{"example.com/keep", nullptr}}}}}});
+  waitUntil([&] { return labelOf() == "true"; });
+  EXPECT_EQ(stored(), made);
 }
 
 TEST_F(CertificateSecretTest, IsRenewedInTimeForAll) {

@@ -8,6 +8,8 @@
 //   watch lists KIND       all objects of the kind are known: those below, as YAML
 //   database succeeds|fails|is unreachable
 //   show OBJECT            its status
+//
+// Of the metrics a pass says what force has done: "counted begun", "counted forced".
 #include "server/held_policies.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +76,10 @@ HeldPoliciesOptions HeldDialogue::options() {
     told_ += std::string(event.isWarning ? "Warning " : "Normal ") + event.reason + " " + object.kind + "/" +
              object.key.name + ": " + event.message + "\n";
   };
-  options.count = [](HeldOutcome) {};
+  options.count = [this](HeldOutcome outcome) {
+    if (outcome == HeldOutcome::Begun || outcome == HeldOutcome::Forced)
+      told_ += "counted " + std::string(toString(outcome)) + "\n";
+  };
   options.log = [](Level, const std::string&) {};
   return options;
 }

@@ -62,6 +62,7 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
     configuration.address.authorities = authority.certificate;
     configuration.ownNamespace = "lastout";
     configuration.scope = scope;
+    configuration.labels = labels;
     WebhookKeeperOptions options;
     options.mayWrite = std::move(mayWrite);
     options.restoring = restoring;
@@ -88,7 +89,8 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
     return standing();
   }
 
-  WebhookScope scope = WebhookScope::Objects;  // of the next one that is made
+  WebhookScope scope = WebhookScope::Objects;  // of the next one that is made, as the next
+  kube::Labels labels;
   std::chrono::milliseconds batch{1};
   std::atomic<int> restored{0};
   std::atomic<std::chrono::milliseconds> longest{std::chrono::milliseconds(0)};
@@ -387,6 +389,23 @@ TEST_F(WebhookKeeperTest, PutsBackWhatWasDeletedOrEdited) {
   waitUntil([this] { return restored == 2; });
   EXPECT_EQ(standing()["webhooks"], made["webhooks"]);
   EXPECT_EQ(standing()["metadata"]["labels"]["a"], "b") << "others may label it";
+}
+
+// API servers ask all that they should meanwhile.
+TEST_F(WebhookKeeperTest, KeepsTheLabelsThatItIsToHave) {
+  labels = {{"example.com/keep", "true"}};
+  keeper = makeKeeper("https://127.0.0.1:9443", nullptr);
+  keeper->start();
+  keeper->setObjects(reviewed({kDeployment}));
+  EXPECT_EQ(waitUntilInForce()["metadata"]["labels"], (Json{{"example.com/keep", "true"}}));
+  const auto isLabelled = [this] {
+    return standing()["metadata"].value("labels", Json::object()).value("example.com/keep", "") == "true";
+  };
+  patch(kPath, {{"metadata", {{"labels", {{"example.com/keep", nullptr}}}}}});
+  waitUntil(isLabelled);
+  patch(kPath, {{"metadata", {{"labels", {{"example.com/keep", "false"}}}}}});
+  waitUntil(isLabelled);
+  EXPECT_EQ(restored, 0);
 }
 
 TEST_F(WebhookKeeperTest, TakesOverWhatStandsThere) {
