@@ -11,6 +11,7 @@
 
 #include "tests/protection/policies.h"
 #include "tests/protection/requests.h"
+#include "tests/protection/told_index.h"
 
 namespace lastout::protection {
 namespace {
@@ -375,6 +376,35 @@ TEST(UsageProfile, WhatAUsageNamesIsInUse) {
   EXPECT_THAT(verdict("usage", asked, facts)->message, EndsWith("\"db\" (in namespace \"default\")."));
   facts.listersTold.unknown = "they have not been read yet";
   EXPECT_THAT(verdict("usage", asked, facts)->message, HasSubstr("they have not been read yet"));
+}
+
+// Crossplane's controller, which would write the reference, does not run.
+TEST(UsageProfile, OfByWithASelectorTheKindIsSaid) {
+  ToldIndex told(definitionText("protection.crossplane.io", "usages", "Usage", true) +
+                 definitionText("protection.crossplane.io", "clusterusages", "ClusterUsage", false));
+  const std::vector<DeletionPolicy> policies = profile("usage");
+  told.index.setPolicies(policies);
+  told.knowAll();
+  const std::pair<std::string, std::string> cases[] = {
+      {"by: {kind: App, resourceSelector: {matchLabels: {a: b}}}, reason: r",
+       "by resources of kind App that its selector selects"},
+      {"by: {kind: App, resourceSelector: {matchLabels: {a: b}}, resourceRef: {name: web}}",
+       "by resource App/web"},
+      {"reason: r", "with reason: \"r\""}};
+  for (const auto& [by, because] : cases) {
+    told.tell(
+        "apiVersion: protection.crossplane.io/v1\nkind: Usage\nmetadata: {name: u, namespace: default, uid: "
+        "u}\n"
+        "spec: {of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}, " +
+        by +
+        "}\n---\napiVersion: protection.crossplane.io/v1\nkind: ClusterUsage\nmetadata: {name: u, uid: c}\n"
+        "spec: {of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}, " +
+        by + "}\n");
+    const AskedAbout db(
+        testing::object("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n", told.types));
+    for (const DeletionPolicy& policy : policies)
+      EXPECT_EQ(told.index.listers(*policy.listedBy, db.request).because, because) << policy.meta.name;
+  }
 }
 
 TEST(UsageProfile, AClusterUsageIsNamedWithoutANamespace) {
