@@ -317,6 +317,30 @@ TEST(KruiseProfile, AlwaysProtectsItsKinds) {
   EXPECT_FALSE(isDenied("kruise", Asked(objectOf("v1", "ConfigMap", kruiseLabel("Always")))));
 }
 
+// Not even while something is in use.
+TEST(KruiseProfile, ServicesAndIngressesAreProtectedByNoOtherValue) {
+  ToldFacts facts;
+  for (const Activity one : {Activity::Pods, Activity::BoundClaims, Activity::Instances})
+    facts.activities[one] = {1, "x", std::nullopt};
+  for (const kube::GroupResource& type :
+       std::vector<kube::GroupResource>{{"", "services"}, {"networking.k8s.io", "ingresses"}}) {
+    for (const char* value : {"Cascading", "always", "Never"}) {
+      Asked asked(objectOf("v1", "Namespace", kruiseLabel(value), "spec: {replicas: 2}\n"));
+      asked.request.object.type = type;
+      EXPECT_FALSE(isDenied("kruise", asked, facts)) << toString(type) << " " << value;
+    }
+  }
+}
+
+TEST(KruiseProfile, TheLabelMayBeTakenAway) {
+  for (const DeletionPolicy& policy : profile("kruise")) EXPECT_FALSE(policy.blocksAny(Block::Unprotect));
+  Asked asked(objectOf("v1", "Namespace", kruiseLabel("Always")));
+  const kube::ObjectMeta unlabelled;
+  asked.request.operation = Operation::Update;
+  asked.request.newMeta = &unlabelled;
+  EXPECT_FALSE(isDenied("kruise", asked));
+}
+
 TEST(KruiseProfile, CascadingProtectsANamespaceInUse) {
   ToldFacts facts;
   const Asked labelled(objectOf("v1", "Namespace", kruiseLabel("Cascading")));
