@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
 #include "tests/server/policies_fixture.h"
+#include "tests/support/seed.h"
 
 namespace lastout::server {
 namespace {
@@ -440,6 +442,46 @@ TEST_F(AllInTheWebhook, TheVerdictIsTheUnionWithCriticalServices) {
   EXPECT_THAT(fields, ::testing::IsSupersetOf(
                           {"deletionpolicies.lastout.dev/strict", "deletionpolicies.lastout.dev/usage"}));
   EXPECT_EQ(fields.front().find("criticalservices.lastout.dev/s"), 0U);
+}
+
+#ifdef LASTOUT_SANITIZED
+constexpr int kReviewedPolicies = 20;
+#else
+constexpr int kReviewedPolicies = 150;
+#endif
+
+// The policies and requests of tests/protection/cel_property_test.cc, as API servers would ask about them.
+TEST_F(AllInTheWebhook, ReviewsAndBruteForceAgree) {
+  create(kDefinitionsPath, definition("example.com", "widgets", "Widget", "Namespaced"));
+  followAll();
+  const uint32_t seed = lastout::testing::seed();
+  SCOPED_TRACE(lastout::testing::howToRepeat(seed));
+  lastout::testing::Dice dice(seed);
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  types.add({{"example.com", "widgets"}, "Widget", "v1", "widget", {}, true, false});
+  int denied = 0;
+  for (int i = 0; i < kReviewedPolicies; ++i) {
+    const lastout::testing::PlainPolicy plain = lastout::testing::drawPolicy(dice);
+    const std::string spec = plain.spec() + "  namespaces: Ignore\n  crds: Ignore\n";
+    policies.upsertPolicy(lastout::testing::object(protection::policyText(spec), types));
+    for (int j = 0; j < 8; ++j) {
+      const lastout::testing::PlainRequest drawn = lastout::testing::drawRequest(dice);
+      const kube::Object before = lastout::testing::object(drawn.before.yaml(), types);
+      Json request = {{"operation", drawn.isUpdate ? "UPDATE" : "DELETE"},
+                      {"kind", {{"group", before.key.type.group}, {"version", "v1"}, {"kind", before.kind}}},
+                      {"userInfo", {{"username", drawn.user}, {"groups", drawn.groups}}},
+                      {"oldObject", Json(kube::toJson(before.content))}};
+      if (drawn.isUpdate)
+        request["object"] = Json(kube::toJson(lastout::testing::object(drawn.after.yaml(), types).content));
+      if (!drawn.subresource.empty()) request["subResource"] = drawn.subresource;
+      if (drawn.orphans) request["options"] = {{"propagationPolicy", "Orphan"}};
+      const Json response = reviewUpdate(before.key, request);
+      const bool expected = plain.denies(drawn);
+      denied += expected ? 1 : 0;
+      ASSERT_EQ(response["allowed"], !expected) << spec << "---\n" << request.dump(1) << response.dump(1);
+    }
+  }
+  EXPECT_GT(denied, kReviewedPolicies / 4);
 }
 
 TEST_F(AllInTheWebhook, AProtectingLabelIsNotTakenAwayThroughASubresource) {
