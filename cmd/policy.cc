@@ -11,6 +11,7 @@
 
 #include "client/access.h"
 #include "client/apply.h"
+#include "client/discovery.h"
 #include "cmd/commands.h"
 #include "cmd/policy_sources.h"
 #include "cmd/source.h"
@@ -20,6 +21,7 @@
 #include "protection/cel.h"
 #include "protection/describe.h"
 #include "protection/profiles.h"
+#include "server/policy_types.h"
 
 namespace lastout::cmd {
 namespace {
@@ -44,6 +46,7 @@ constexpr const char* kShowExamples = R"(Examples:
   lastout policy show orkestra --policies webhook    the same where the API server evaluates nothing
   lastout policy show kruise -o yaml                 the policies, to be edited and applied
   lastout policy show karmada --admission-policies   what kubectl apply takes, without any lastout
+  lastout policy show my-policies.yaml --kubeconfig lastout.kubeconfig   does the cluster have the types and fields?
 
 Of a katalog of Orkestra's it says how each CRD is protected.
 Exit codes: 0 done; 2 bad input.)";
@@ -128,9 +131,32 @@ void printText(const std::vector<PolicySource>& sources, protection::PolicyMode 
   }
 }
 
+// Warns of the types and fields that the policies name and the cluster does not have. Fails where that cannot
+// be found out.
+tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
+                                               const std::vector<PolicySource>& sources) {
+  const auto access = openCluster(choice.kubeconfig, choice.context);
+  if (!access) return tl::unexpected(access.error());
+  const auto discovery = client::discover(*(*access)->newServer());
+  if (!discovery) return tl::unexpected(kube::Errors{discovery.error()});
+  const server::PolicyReads reads(*access);
+  kube::Errors warnings;
+  for (const PolicySource& source : sources) {
+    for (const protection::PolicyManifest& one : source.policies) {
+      const std::string unknown = server::unknownTo(reads, *discovery, one.policy);
+      if (!unknown.empty()) warnings.push_back({one.policy.meta.name + ": " + unknown, source.name, {}});
+    }
+  }
+  printWarnings(warnings);
+  return {};
+}
+
 int runShow(const PolicyChoice& choice) {
   const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
+  if (!choice.kubeconfig.empty() || !choice.context.empty()) {
+    if (const auto compared = warnOfUnknown(choice, *sources); !compared) return badInput(compared.error());
+  }
   std::vector<PrintedJson> documents;
   for (const PolicySource& source : *sources) {
     for (const protection::PolicyManifest& one : source.policies) {
@@ -302,6 +328,9 @@ void addShow(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int&
   show->add_flag("--admission-policies", choice->admissionPolicies,
                  "The ValidatingAdmissionPolicies that are made of them, with their bindings");
   addAncestorCluster(*show, *choice);
+  show->add_option("--kubeconfig", choice->kubeconfig,
+                   "A cluster; warns of types and fields that the policies name and it does not have");
+  show->add_option("--context", choice->context, "A context of the kubeconfig, for the same");
   show->callback([choice, &exitCode] { exitCode = runShow(*choice); });
 }
 

@@ -44,6 +44,14 @@ bool addFormer(std::string_view text, HoldFinalizers& finalizers) {
   return isAny;
 }
 
+void addOfSpec(const kube::Value& spec, HoldFinalizers& finalizers) {
+  const std::string& finalizer = kube::textAt(spec, {"hold", "finalizer"});
+  if (kube::textAt(spec, {"enforcement"}) != "Hold" || !isHoldFinalizer(finalizer)) return;
+  for (const kube::Value& selection : kube::listAt(spec, {"objects"}))
+    for (const kube::Value& pattern : kube::listAt(selection, {"resources"}))
+      addType(kube::textAt(pattern, {"group"}), kube::textAt(pattern, {"resource"}), finalizer, finalizers);
+}
+
 bool has(const HoldFinalizers& finalizers, const kube::GroupResource& type, const std::string& finalizer) {
   const auto found = finalizers.find(type);
   return found != finalizers.end() && found->second.contains(finalizer);
@@ -81,11 +89,8 @@ std::vector<std::string> releasableFinalizers(const KnownFinalizers& known, cons
 }
 
 void addOfDeletionPolicy(const kube::Value& policy, HoldFinalizers& finalizers) {
-  const std::string& finalizer = kube::textAt(policy, {"spec", "hold", "finalizer"});
-  if (kube::textAt(policy, {"spec", "enforcement"}) != "Hold" || !isHoldFinalizer(finalizer)) return;
-  for (const kube::Value& selection : kube::listAt(policy, {"spec", "objects"}))
-    for (const kube::Value& pattern : kube::listAt(selection, {"resources"}))
-      addType(kube::textAt(pattern, {"group"}), kube::textAt(pattern, {"resource"}), finalizer, finalizers);
+  for (const kube::Value* spec : {policy.find("spec"), policy.at({"status", "understood", "spec"})})
+    if (spec != nullptr) addOfSpec(*spec, finalizers);
 }
 
 bool addOfAdmissionPolicy(const kube::Value& policy, HoldFinalizers& finalizers) {

@@ -43,8 +43,8 @@ struct KnownFinalizers {
 std::vector<std::string> releasableFinalizers(const KnownFinalizers& known, const DeletionPolicy* counts,
                                               const kube::GroupResource& type, const kube::ObjectMeta& meta);
 
-// Adds the types and the finalizer that a DeletionPolicy names. It need not be one that parsePolicy()
-// accepts.
+// Adds the types and the finalizer that a DeletionPolicy names, as it stands and in the form that its status
+// keeps. It need not be one that parsePolicy() accepts.
 void addOfDeletionPolicy(const kube::Value& policy, HoldFinalizers& finalizers);
 
 // Adds the types and the finalizers that a ValidatingAdmissionPolicy names. Returns false if it has no such

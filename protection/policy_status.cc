@@ -23,12 +23,20 @@ Condition accepted(const PolicyStanding& standing) {
   return {"Accepted", false, "NotUnderstood", standing.problem};
 }
 
+// What counts of a policy that is not understood as it stands.
+std::string whatCounts(const PolicyStanding& standing) {
+  if (!standing.understood)
+    return "lastout understands no form of the policy: it makes nothing of it, and what API servers evaluate "
+           "already stays";
+  return "the policy is not understood as it stands; as it was in generation " +
+         std::to_string(standing.understood->generation) + " it goes on protecting";
+}
+
 Condition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now) {
   const auto no = [](const char* reason, std::string message) {
     return Condition{"Enforced", false, reason, std::move(message)};
   };
-  if (!standing.problem.empty())
-    return no("NotAccepted", "the policy is not understood, so it protects nothing");
+  if (!standing.problem.empty()) return no("NotAccepted", whatCounts(standing));
   if (!standing.writeProblem.empty()) return no("NotStored", standing.writeProblem);
   if (!standing.isStored) return no("NotStored", "what API servers are to evaluate is not stored yet");
   if (isSpreading(standing, now)) return no("Spreading", "API servers are about to read it");
@@ -47,6 +55,12 @@ Condition held(const std::string& problem, const std::string& forceProblem) {
   std::string message = "lastout keeps its finalizer on its objects";
   if (!forceProblem.empty()) message += "; force does not count: " + forceProblem;
   return {"Held", true, "Held", std::move(message)};
+}
+
+Condition typesKnown(const std::string& unknown) {
+  if (unknown.empty())
+    return {"TypesKnown", true, "Known", "the cluster has the types and fields that the policy names"};
+  return {"TypesKnown", false, "NotFound", unknown};
 }
 
 StatusJson conditionsIn(const StatusJson& status) {
@@ -74,7 +88,26 @@ StatusJson toJson(const Condition& condition, const PolicyStanding& standing, co
           {"lastTransitionTime", since}};
 }
 
+// The form that counts; where this version understands none, the one that another wrote stays.
+StatusJson understoodOf(const PolicyStanding& standing, const StatusJson& before) {
+  if (standing.understood)
+    return {{"generation", standing.understood->generation},
+            {"spec", kube::toJson(standing.understood->spec)}};
+  return before.is_object() ? before.value("understood", StatusJson()) : StatusJson();
+}
+
 }  // namespace
+
+std::optional<UnderstoodForm> understoodFormIn(const kube::Object& policy) {
+  const kube::Value* generation = policy.content.at({"status", "understood", "generation"});
+  const kube::Value* spec = policy.content.at({"status", "understood", "spec"});
+  if (generation == nullptr || generation->asInteger() == nullptr || spec == nullptr) return std::nullopt;
+  kube::Object former = policy;
+  former.content.data = kube::Value::Map{{"spec", {}, *spec}};
+  auto read = parsePolicy(former);
+  if (!read) return std::nullopt;
+  return UnderstoodForm{*generation->asInteger(), *spec, std::move(*read)};
+}
 
 bool saysEnforced(const StatusJson& status, int64_t generation) {
   for (const StatusJson& one : conditionsIn(status)) {
@@ -96,7 +129,12 @@ StatusJson policyStatus(const PolicyStanding& standing, const StatusJson& before
     conditions.push_back(toJson(labelsKept(*standing.labelProblem), standing, before, now));
   if (standing.holdProblem)
     conditions.push_back(toJson(held(*standing.holdProblem, standing.forceProblem), standing, before, now));
-  return {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
+  if (standing.unknownTypes)
+    conditions.push_back(toJson(typesKnown(*standing.unknownTypes), standing, before, now));
+  StatusJson status = {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
+  if (StatusJson understood = understoodOf(standing, before); !understood.is_null())
+    status["understood"] = std::move(understood);
+  return status;
 }
 
 }  // namespace lastout::protection

@@ -5,13 +5,29 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "kube/object.h"
+#include "kube/value.h"
+#include "protection/policy.h"
 
 namespace lastout::protection {
 
+// A form of a policy that lastout understood. It counts while the policy as it stands is not understood; the
+// status keeps it, so that a lastout that starts then finds it.
+struct UnderstoodForm {
+  int64_t generation = 0;
+  kube::Value spec;
+  DeletionPolicy policy;
+};
+
+// Reads status.understood of a policy. nullopt: the status has none that this version understands.
+std::optional<UnderstoodForm> understoodFormIn(const kube::Object& policy);
+
 struct PolicyStanding {
   int64_t generation = 0;
-  std::string problem;   // why the policy cannot be read; empty: it can
+  std::string problem;  // why the policy cannot be read; empty: it can
+  // The form that counts: the policy as it stands, or a former one. nullopt: none is known.
+  std::optional<UnderstoodForm> understood;
   bool isStored = true;  // what API servers are to evaluate stands as the policy wants it
   // Since when it stands so. API servers notice a change within a second.
   std::chrono::sys_seconds storedSince;
@@ -22,16 +38,21 @@ struct PolicyStanding {
   // Why the objects that it holds get no finalizer; empty: they get it; nullopt: it holds none.
   std::optional<std::string> holdProblem;
   std::string forceProblem;  // why force does not count for what it holds; empty: it does, or there is none
+  // Which types and fields it names that the cluster does not have; empty: it has all of them; nullopt:
+  // nobody compares them.
+  std::optional<std::string> unknownTypes;
   std::string writeProblem;  // why it cannot be stored; empty: nothing is known
 };
 
 // API servers read their policies again each second; twice that and one more is given to a slow one.
 inline constexpr std::chrono::seconds kInForceAfter{3};
 
-// Returns status.conditions and status.observedGeneration as they are to be: Accepted, and Enforced with the
-// reasons Enforced, NotAccepted, NotStored, Spreading and NotAsked; of a policy that keeps labels LabelsKept,
-// too, with the reasons Kept and NotKept; of one that holds Held, with the reasons Held and NotHeld. `before`
-// is the status that stands; the transition times of conditions that stay as they are come from it.
+// Returns status.conditions, status.observedGeneration and status.understood as they are to be. The
+// conditions are Accepted, and Enforced with the reasons Enforced, NotAccepted, NotStored, Spreading and
+// NotAsked; of a policy that keeps labels LabelsKept, too, with the reasons Kept and NotKept; of one that
+// holds Held, with the reasons Held and NotHeld; and where types are compared TypesKnown, with the reasons
+// Known and NotFound. `before` is the status that stands; the transition times of conditions that stay as
+// they are come from it.
 nlohmann::json policyStatus(const PolicyStanding& standing, const nlohmann::json& before,
                             std::chrono::sys_seconds now);
 

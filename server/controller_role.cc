@@ -28,6 +28,7 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       carrier_(parts.access, parts.view, carrierOptions()),
       works_(parts.access, parts.view, worksOptions()),
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
+      policyTypes_(parts.access, parts.view),
       policyKeeper_(makePolicyKeeper()),
       profileKeeper_(makeProfileKeeper()),
       heldPolicies_(makeHeldPolicies()),
@@ -86,6 +87,14 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   keeping.webhookAsks = [this](const std::string& /*policy*/) { return isAskedAboutAll(); };
   keeping.labelProblem = [this](const protection::DeletionPolicy& policy) { return labelProblemOf(policy); };
   keeping.holdProblem = [this](const protection::DeletionPolicy& policy) { return holdProblemOf(policy); };
+  keeping.unknownTypes = [this](const protection::DeletionPolicy& policy) {
+    return policyTypes_.unknownTo(policy);
+  };
+  keeping.written = [this](const kube::ObjectMeta& policy, const nlohmann::json& before,
+                           const nlohmann::json& after) {
+    for (Event& event : eventsOfPolicy(policy.name, policy.uid, before, after))
+      parts_.events.tell(std::move(event));
+  };
   keeping.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
   keeping.watcher = options_.watcher;
   keeping.random = options_.random;
@@ -269,6 +278,7 @@ void ControllerRole::cleanUp(std::chrono::milliseconds patience) {
 void ControllerRole::stop() {
   works_.stop();
   holder_.stop();
+  policyTypes_.stop();
   if (policyKeeper_) policyKeeper_->stop();
   if (profileKeeper_) profileKeeper_->stop();
   if (heldPolicies_) heldPolicies_->stop();

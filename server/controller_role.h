@@ -17,6 +17,7 @@
 #include "server/labelled_policy_role.h"
 #include "server/lease_holder.h"
 #include "server/policy_keeper.h"
+#include "server/policy_types.h"
 #include "server/profile_keeper.h"
 #include "server/provider_holder.h"
 #include "server/replayed_deletion_role.h"
@@ -99,6 +100,7 @@ class ControllerRole {
   DeferredDeletionRunner carrier_;
   WorkKeeper works_;
   ProviderHolder holder_;
+  PolicyTypes policyTypes_;
   const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
   const std::unique_ptr<ProfileKeeper> profileKeeper_;             // null: there are no keptPolicies
   const std::unique_ptr<HeldPolicyRole> heldPolicies_;             // null: it holds nothing for policies

@@ -8,6 +8,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
+#include "protection/policy.h"
 
 namespace lastout::server {
 namespace {
@@ -86,6 +87,22 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
   const std::string other = replacedBy(after);
   if (!other.empty() && other != replacedBy(before))
     add(true, "ProviderReplaced", conditionIn(after, "ProviderReady").message);
+  return events;
+}
+
+std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& uid, const EventJson& before,
+                                  const EventJson& after) {
+  std::vector<Event> events;
+  const auto changed = [&](const char* type, const char* toFalse, const char* toTrue) {
+    const ConditionSeen then = conditionIn(before, type);
+    const ConditionSeen now = conditionIn(after, type);
+    const bool isWorse = now.status == "False" && (then.status != "False" || then.message != now.message);
+    if (!isWorse && (now.status != "True" || then.status != "False")) return;
+    events.push_back({std::string(protection::kPolicyApiVersion), std::string(protection::kPolicyKind), name,
+                      uid, isWorse, isWorse ? toFalse : toTrue, now.message});
+  };
+  changed("Accepted", "NotUnderstood", "Understood");
+  changed("TypesKnown", "TypesNotFound", "TypesFound");
   return events;
 }
 

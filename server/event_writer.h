@@ -41,6 +41,10 @@ struct Event {
 std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const nlohmann::json& before,
                             const nlohmann::json& after);
 
+// What has become of a DeletionPolicy, in the same way: NotUnderstood, Understood, TypesNotFound, TypesFound.
+std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& uid,
+                                  const nlohmann::json& before, const nlohmann::json& after);
+
 // DependencyChanged, GuardWeakened: of the CriticalService whose provider lost something.
 Event eventOf(const admission::Weakening& news);
 

@@ -46,6 +46,18 @@ client::ApiRequest writeOf(const AdmissionPolicyAction& action) {
   return client::deletion(object, meta["uid"].get<std::string>(), meta["resourceVersion"].get<std::string>());
 }
 
+// A merge patch that makes `before` this: it takes away what is not in it, too.
+nlohmann::json changeOf(const nlohmann::json& before, const nlohmann::json& wanted) {
+  if (!before.is_object() || !wanted.is_object()) return wanted;
+  nlohmann::json change = nlohmann::json::object();
+  for (const auto& [key, value] : before.items())
+    if (!wanted.contains(key)) change[key] = nullptr;
+  for (const auto& [key, value] : wanted.items())
+    if (!before.contains(key) || before[key] != value)
+      change[key] = before.contains(key) ? changeOf(before[key], value) : value;
+  return change;
+}
+
 }  // namespace
 
 PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, PolicyKeeperOptions options)
@@ -129,7 +141,7 @@ bool PolicyKeeper::isIn(State state) {
 }
 
 std::string PolicyKeeper::whyForceDoesNotCount(const Kept& kept) {
-  if (forceGuardOf(*kept.policy).empty()) return "";
+  if (forceGuardOf(kept.understood->policy).empty()) return "";
   if (isIn(State::NotServed))
     return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them), which check who "
            "sets its annotation; requires: Nothing in the policy does without that";
@@ -144,23 +156,37 @@ std::vector<PolicyKeeper::Kept> PolicyKeeper::policies() {
   std::vector<Kept> all;
   const kube::MutexLock lock(mutex_);
   if (types_[Policies].state == State::NotServed) return all;
+  std::map<std::string, protection::UnderstoodForm> understood;
   for (const auto& [name, seen] : types_[Policies].objects) {
     if (seen.meta.deletionTimestamp) continue;
-    Kept kept{seen.meta, {}, std::nullopt, {}};
-    if (const kube::Value* status = seen.content.find("status")) kept.status = kube::toJson(*status);
-    auto read = protection::parsePolicy({std::string(protection::kPolicyApiVersion),
-                                         std::string(protection::kPolicyKind),
-                                         {protection::deletionPolicyType(), "", name},
-                                         seen.meta,
-                                         seen.content,
-                                         {}});
-    if (read)
-      kept.policy = std::move(*read);
-    else
-      kept.problem = read.error().front().message;
-    all.push_back(std::move(kept));
+    all.push_back(keptOf(name, seen));
+    if (all.back().understood) understood.insert_or_assign(seen.meta.uid, *all.back().understood);
   }
+  understood_ = std::move(understood);
   return all;
+}
+
+// What this lastout understood last counts before what the status keeps, which may be older.
+PolicyKeeper::Kept PolicyKeeper::keptOf(const std::string& name, const Seen& seen) const {
+  Kept kept{seen.meta, {}, std::nullopt, {}};
+  if (const kube::Value* status = seen.content.find("status")) kept.status = kube::toJson(*status);
+  const kube::Object object{std::string(protection::kPolicyApiVersion),
+                            std::string(protection::kPolicyKind),
+                            {protection::deletionPolicyType(), "", name},
+                            seen.meta,
+                            seen.content,
+                            {}};
+  if (auto read = protection::parsePolicy(object)) {
+    const kube::Value* spec = seen.content.find("spec");
+    kept.understood = {seen.meta.generation, spec == nullptr ? kube::Value() : *spec, std::move(*read)};
+    return kept;
+  } else {
+    kept.problem = read.error().front().message;
+  }
+  const auto known = understood_.find(seen.meta.uid);
+  kept.understood =
+      known != understood_.end() ? std::optional(known->second) : protection::understoodFormIn(object);
+  return kept;
 }
 
 std::vector<protection::StandingAdmissionPolicy> PolicyKeeper::standing() {
@@ -187,17 +213,17 @@ void PolicyKeeper::pass() {
   rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgainAfter);
 }
 
-// Of a policy that is not understood (any more), what was made of it before stays: it goes on protecting. So
-// it does of one that moves to the webhook, until API servers ask that.
+// Of a policy that is not understood any more its last form counts; where none is known, what was made of it
+// stays. So it does of one that moves to the webhook, until API servers ask that.
 void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
   std::vector<protection::DeletionPolicy> understood;
   std::set<std::string> unclear;
   std::set<std::string> waiting;
   for (const Kept& one : kept) {
-    if (!one.policy)
+    if (!one.understood)
       unclear.insert(one.meta.name);
-    else if (!(isWithdrawing_ && one.policy->cleansUpOnShutdown))
-      understood.push_back(*one.policy);
+    else if (!(isWithdrawing_ && one.understood->policy.cleansUpOnShutdown))
+      understood.push_back(one.understood->policy);
     if (options_.mode == PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
       waiting.insert(one.meta.name);
   }
@@ -290,15 +316,19 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
   const std::string& name = kept.meta.name;
   standing.generation = kept.meta.generation;
   standing.problem = kept.problem;
+  standing.understood = kept.understood;
   standing.isStored = !changing_.contains(name);
   if (standing.isStored) standing.storedSince = storedSince(kept);
   if (const auto problem = writeProblems_.find(name); problem != writeProblems_.end())
     standing.writeProblem = problem->second;
-  if (kept.policy) standing.labelProblem = options_.labelProblem(*kept.policy);
-  if (kept.policy) standing.holdProblem = options_.holdProblem(*kept.policy);
-  if (kept.policy) standing.forceProblem = whyForceDoesNotCount(kept);
-  if (kept.policy) standing.hasWebhookPart = runsAt(*kept.policy, options_.mode, protection::Place::Webhook);
   standing.webhookAsks = options_.webhookAsks(name);
+  if (!kept.understood) return standing;
+  const protection::DeletionPolicy& policy = kept.understood->policy;
+  standing.labelProblem = options_.labelProblem(policy);
+  standing.holdProblem = options_.holdProblem(policy);
+  standing.forceProblem = whyForceDoesNotCount(kept);
+  standing.hasWebhookPart = runsAt(policy, options_.mode, protection::Place::Webhook);
+  if (options_.unknownTypes) standing.unknownTypes = options_.unknownTypes(policy);
   return standing;
 }
 
@@ -309,10 +339,16 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
     rounds_.reconsiderAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
   const nlohmann::json wanted = policyStatus(standing, kept.status, now);
   if (kept.status == wanted) return;
+  Written& last = written_[kept.meta.name];
+  if (last.resourceVersion == kept.meta.resourceVersion && last.status == wanted) return;
   const std::string problem = send(client::mergePatch(
       std::string(kDeletionPolicies) + "/" + client::percentEncoded(kept.meta.name) + "/status",
-      {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}}, {"status", wanted}}));
-  if (problem.empty()) return;
+      {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}},
+       {"status", changeOf(kept.status, wanted)}}));
+  if (problem.empty()) {
+    last = {kept.meta.resourceVersion, wanted};
+    return options_.written(kept.meta, kept.status, wanted);
+  }
   problems_.note("the status of " + kept.meta.name + " cannot be written: " + problem);
   rounds_.reconsiderAt(std::chrono::steady_clock::now() + kTryAgainAfter);
 }

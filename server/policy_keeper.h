@@ -40,6 +40,13 @@ struct PolicyKeeperOptions {
   // Why the objects that the policy holds get no finalizer; empty: they get it; nullopt: it holds none.
   std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> holdProblem =
       [](const protection::DeletionPolicy&) { return std::nullopt; };
+  // Which types and fields the policy names that the cluster does not have; empty: it has all of them.
+  // Called by the thread alone. May be empty: nobody compares them.
+  std::function<std::string(const protection::DeletionPolicy& policy)> unknownTypes = {};
+  // A status was written in the place of `before`; called by the thread.
+  std::function<void(const kube::ObjectMeta& policy, const nlohmann::json& before,
+                     const nlohmann::json& after)>
+      written = [](const kube::ObjectMeta&, const nlohmann::json&, const nlohmann::json&) {};
   std::function<std::chrono::sys_seconds()> clock;
   client::WatcherOptions watcher;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
@@ -78,8 +85,14 @@ class PolicyKeeper {
   struct Kept {
     kube::ObjectMeta meta;
     nlohmann::json status;
-    std::optional<protection::DeletionPolicy> policy;
-    std::string problem;  // why there is none
+    // The policy as it stands, or a former form of it; nullopt: none is known.
+    std::optional<protection::UnderstoodForm> understood;
+    std::string problem;  // why the policy as it stands cannot be read
+  };
+  // A status as it was written, and the version that it was written to.
+  struct Written {
+    std::string resourceVersion;
+    nlohmann::json status;
   };
 
   std::unique_ptr<client::Watcher> watcherOf(client::Access& access, Followed type);
@@ -92,6 +105,7 @@ class PolicyKeeper {
   // policy has none.
   std::string whyForceDoesNotCount(const Kept& kept);
   std::vector<Kept> policies();
+  Kept keptOf(const std::string& name, const Seen& seen) const;
   std::vector<protection::StandingAdmissionPolicy> standing();
   void carryOut(const std::vector<Kept>& kept);
   void carryOut(const protection::AdmissionPolicyAction& action);
@@ -104,11 +118,14 @@ class PolicyKeeper {
 
   const PolicyKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  ProblemLog problems_;                                          // of the thread, as the next five
-  std::map<std::string, std::string> writeProblems_;             // by policy
-  std::map<std::string, std::string> guardProblems_;             // of the guard of force alone, by policy
-  std::set<std::string> changing_;                               // policies with something left to write
-  std::map<std::string, std::chrono::sys_seconds> storedSince_;  // by policy
+  ProblemLog problems_;                                           // of the thread, as the next seven
+  std::map<std::string, std::string> writeProblems_;              // by policy
+  std::map<std::string, std::string> guardProblems_;              // of the guard of force alone, by policy
+  std::set<std::string> changing_;                                // policies with something left to write
+  std::map<std::string, std::chrono::sys_seconds> storedSince_;   // by policy
+  std::map<std::string, protection::UnderstoodForm> understood_;  // by uid: the last form
+  // By policy. An API server with an older CRD drops what that does not know: the same is not written again.
+  std::map<std::string, Written> written_;
 
   bool isWithdrawing_ = false;
 

@@ -6,6 +6,7 @@
 
 #include "admission/service_changes.h"
 #include "kube/quoting.h"
+#include "protection/policy_status.h"
 
 namespace lastout::server {
 namespace {
@@ -46,17 +47,20 @@ PolicyView::PolicyView(const LiveView& view, PolicyViewOptions options)
 
 void PolicyView::upsertPolicy(const kube::Object& object) {
   auto read = protection::parsePolicy(object);
+  auto former = read ? std::nullopt : protection::understoodFormIn(object);
   bool guardsAsBefore = false;
   {
     const kube::WriterLock lock(mutex_);
     Understood& known = known_[object.key.name];
     if (known.uid != object.meta.uid) known = {object.meta.uid, std::nullopt, {}};
-    guardsAsBefore = !read && known.policy;
     known.unclear.clear();
     if (read)
       known.policy = std::move(*read);
+    else if (!known.policy && former)
+      known.policy = std::move(former->policy);
     else if (!known.policy)
       protection::addOfDeletionPolicy(object.content, known.unclear);
+    guardsAsBefore = known.policy.has_value();
     changed();
   }
   if (!read)

@@ -48,7 +48,8 @@ class PolicyView {
   PolicyView& operator=(const PolicyView&) = delete;
 
   // --- what the cluster tells of DeletionPolicies
-  // One that cannot be understood leaves what was there under its name as it was.
+  // Of one that cannot be understood the form counts that this view understood last, or else the one that its
+  // status keeps.
   void upsertPolicy(const kube::Object& object);
   void removePolicy(const std::string& name, std::string_view uid);
   void knowPolicies(const client::Knowledge& knowledge, TimePoint now);

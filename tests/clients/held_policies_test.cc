@@ -171,10 +171,16 @@ TEST_F(Held, ACascadeGoesAsTheDocumentShowsIt) {
   "remainingCount": 3,
   "required": true
 })");
-  kubectl(
-      "annotate databaseinstance postgres-primary dbops.dbprovision.io/confirm-force-delete=\"a1b2c3d4\"");
-  EXPECT_EQ(kubectl("get databaseinstance postgres-primary -o jsonpath='{.status.phase}'"),
-            "PendingDeletion");
+  // Force goes and comes again with the wrong hash, so that lastout has seen both when it asks again.
+  kubectl(std::string("annotate ") + kPrimary +
+          " dbops.dbprovision.io/force-delete- dbops.dbprovision.io/confirm-force-delete=\"a1b2c3d4\"");
+  waitUntil(std::string("test -z \"$(kubectl get ") + kPrimary + " -o jsonpath='{.status.phase}')\"");
+  kubectl(std::string("annotate ") + kPrimary + " dbops.dbprovision.io/force-delete=\"true\"");
+  waitForPhase("databaseinstance/postgres-primary", "PendingDeletion");
+  EXPECT_EQ(
+      kubectl(
+          "get databases,databaseusers,databaseroles -o jsonpath='{.items[*].metadata.deletionTimestamp}'"),
+      "");
   kubectl(
       "annotate --overwrite databaseinstance postgres-primary "
       "dbops.dbprovision.io/confirm-force-delete=\"69504e18\"");
@@ -274,11 +280,15 @@ TEST_F(Held, ANamespaceWaitsForWhatIsProtectedInIt) {
 TEST_F(Held, ProtectionIsTakenOffInEachWayOfTheDocument) {
   begin();
   create(databaseIn("default") + databaseIn("default", "patched-db") + databaseIn("default", "forced-db") +
-         kUser);
+         databaseIn("default", "removed-db") + kUser);
 
   write("database.yaml", databaseIn("default", "production-db", "false"));
   kubectl("apply -f $FOLDER/database.yaml");
   kubectl("delete database production-db");
+
+  kubectl(
+      R"(patch database removed-db --type=json -p '[{"op":"remove","path":"/spec/deletionProtection"}]')");
+  kubectl("delete database removed-db");
 
   kubectl("annotate databaseuser production-user dbops.dbprovision.io/deletion-protection-");
   kubectl("delete databaseuser production-user");

@@ -251,6 +251,31 @@ TEST_F(OrkestraPolicy, StrictModeKeepsTheLabelAgainstWritesOfAStatus) {
   }
 }
 
+// Whoever works with the objects alone cannot take a policy back.
+TEST_F(Policies, WhoeverMayNotEditPoliciesUnprotectsNothing) {
+  write("users.yaml", R"(users:
+- username: developer
+  token: token-of-developer
+  rights:
+  - {verbs: ["*"], groups: [""], resources: [configmaps]}
+  - {verbs: [get, list], groups: [lastout.dev], resources: [deletionpolicies]}
+)");
+  start({"--profile", "orkestra", "--tokens", (folder_ / "users.yaml").string()});
+  kubectl("config set-credentials developer --token=token-of-developer");
+  kubectl("create configmap settings --user=developer");
+  kubectl("label configmap settings orkestra.io/deletion-protection=true --user=developer");
+  kubectl("delete configmap settings --user=developer", 1);
+  EXPECT_THAT(kubectl("label configmap settings orkestra.io/deletion-protection- --user=developer", 1),
+              HasSubstr("strictMode is enabled"));
+  for (const char* command :
+       {"delete deletionpolicy orkestra-strict-mode",
+        "patch deletionpolicy orkestra-strict-mode --type=merge -p '{\"spec\":{\"blocks\":[\"Delete\"]}}'"})
+    EXPECT_THAT(kubectl(std::string(command) + " --user=developer", 1), HasSubstr("(Forbidden)")) << command;
+  kubectl("delete deletionpolicy orkestra-strict-mode");
+  kubectl("label configmap settings orkestra.io/deletion-protection- --user=developer");
+  kubectl("delete configmap settings --user=developer");
+}
+
 TEST_F(OrkestraPolicy, TheExemptionLabelLetsTheLabelGo) {
   kubectl("label app my-app orkestra.io/strict-mode-exempt=true");
   kubectl("delete app my-app", 1);

@@ -58,6 +58,33 @@ TEST_F(Usages, AnObjectInUseIsDeniedAsCrossplaneDoes) {
   EXPECT_THAT(kubectl("delete configmap db", 1),
               HasSubstr("the *v1beta1.Usage \"a-reason\" (in namespace \"default\") with reason: \"in "
                         "production\"."));
+  create(
+      "kind: Usage\nmetadata: {name: a-by-selector}\n"
+      "spec: {of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}, "
+      "by: {apiVersion: apps/v1, kind: Deployment, resourceSelector: {matchLabels: {app: web}}}}\n");
+  waitUntil("kubectl delete configmap db --dry-run=server 2>&1 | grep 'in-use by 3 usage'");
+  EXPECT_THAT(
+      kubectl("delete configmap db", 1),
+      HasSubstr("the *v1beta1.Usage \"a-by-selector\" (in namespace \"default\") by resources of kind "
+                "Deployment that its selector selects."));
+  kubectl("delete usages --all");
+  waitUntil("kubectl delete configmap db");
+}
+
+// Its part in the webhook, which nothing but lastout knows.
+TEST_F(Usages, APolicyThatIsNotUnderstoodAnyMoreProtectsAlsoAfterARestart) {
+  kubectl("create configmap db");
+  create(kDatabaseInUse);
+  waitUntilDenied("configmap db");
+  kubectl("wait --for=condition=Enforced deletionpolicy/usage --timeout=50s");
+  kubectl("patch deletionpolicy usage --type=merge -p '{\"spec\":{\"message\":\"{king} stays\"}}'");
+  kubectl("wait --for=condition=Accepted=false deletionpolicy/usage --timeout=50s");
+  EXPECT_THAT(
+      kubectl("get deletionpolicy usage -o jsonpath='{.status.conditions[?(@.type==\"Enforced\")].message}'"),
+      HasSubstr("as it was in generation 1 it goes on protecting"));
+  interrupt();
+  serve();
+  waitUntilDenied("configmap db");
   kubectl("delete usages --all");
   waitUntil("kubectl delete configmap db");
 }

@@ -239,6 +239,53 @@ class PolicyInCluster : public PolicyCommand {
   std::unique_ptr<testing::Running> cluster_;
 };
 
+constexpr const char* kDatabaseDefinition = R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: databases.db.example.com}
+spec:
+  group: db.example.com
+  scope: Namespaced
+  names: {plural: databases, kind: Database}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties: {spec: {type: object, properties: {deletionProtection: {type: boolean}}}}
+)";
+
+// It warns, and shows the policy all the same.
+TEST_F(PolicyInCluster, ShowWarnsOfTypesAndFieldsThatTheClusterDoesNotHave) {
+  const auto show = [&](const std::string& type, const std::string& field) {
+    return policy({"show", "-"},
+                  "apiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: own}\nspec:\n"
+                  "  objects: [{resources: [{group: db.example.com, resource: " +
+                      type + "}]}]\n  when: [{field: {path: " + field + "}}]\n");
+  };
+  EXPECT_THAT(show("databases", "spec.deletionProtection").err,
+              HasSubstr("own: spec.objects: the cluster serves no databases.db.example.com"));
+  const std::string definition = write("crd.yaml", kDatabaseDefinition);
+  const std::string kubectl = "kubectl --kubeconfig " + kubeconfig_;
+  ASSERT_EQ(testing::shell(kubectl + " apply -f " + definition + " && " + kubectl +
+                           " wait --for=condition=Established crd --all --timeout=50s")
+                .exitCode,
+            0);
+  const Ran right = show("databases", "spec.deletionProtection");
+  EXPECT_EQ(right.err, "");
+  EXPECT_THAT(right.out, StartsWith("policy own\n"));
+  const Ran wrong = show("databases", "spec.deletionProtecion");
+  EXPECT_EQ(wrong.exitCode, 0);
+  EXPECT_THAT(wrong.out, StartsWith("policy own\n"));
+  EXPECT_THAT(wrong.err, AllOf(StartsWith("warning: "), HasSubstr("own: spec.when: "),
+                               HasSubstr("did you mean \"deletionProtection\"?")));
+  EXPECT_THAT(show("databses", "spec.a").err, HasSubstr("did you mean \"databases.db.example.com\"?"));
+  const Ran elsewhere = testing::lastout({"policy", "show", "karmada", "--kubeconfig", "/nonexistent"});
+  EXPECT_EQ(elsewhere.exitCode, 2);
+  EXPECT_THAT(elsewhere.err, HasSubstr("/nonexistent"));
+}
+
 TEST_F(PolicyInCluster, AppliesWhatIsNewOrOther) {
   EXPECT_EQ(policy({"apply", "orkestra", "--dry-run"}).out,
             "deletionpolicies.lastout.dev/orkestra-delete-protection created (dry run)\n"

@@ -91,6 +91,7 @@ std::optional<std::string> byApiServer(const apiserver::Policies& policies, cons
   request.operation = plain.isUpdate ? "UPDATE" : "DELETE";
   request.type = objects.before.key.type;
   request.version = "v1";
+  request.subresource = plain.subresource;
   request.kindGroup = request.type.group;
   request.kindVersion = "v1";
   request.kind = objects.before.kind;
@@ -133,7 +134,8 @@ TEST(CelProperty, JudgeCelAndBruteForceAgree) {
       const auto reviewed = byApiServer(policies, request, objects);
       const std::string all =
           plain.spec() + "---\n" + request.before.yaml() +
-          (request.isUpdate ? "--- updated to\n" + request.after.yaml() : "--- deleted\n");
+          (request.isUpdate ? "--- updated by /" + request.subresource + " to\n" + request.after.yaml()
+                            : "--- deleted\n");
       ASSERT_EQ(judged.has_value(), expected) << all;
       ASSERT_EQ(reviewed.has_value(), expected) << all << reviewed.value_or("");
       if (!expected) continue;

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "protection/evaluate.h"
 #include "protection/hold_status.h"
 #include "tests/protection/held_objects.h"
+#include "tests/protection/told_index.h"
 
 namespace lastout::protection {
 namespace {
@@ -145,6 +148,45 @@ TEST(HoldPlan, EachKindIsBlockedByItsChildren) {
     for (const Case& one : dbopsPolicy(name).when)
       for (const ChildrenTest& test : one.children) children.push_back(test.type.resource);
     EXPECT_EQ(children, resources) << name;
+  }
+}
+
+constexpr const char* kOfDbops = "apiVersion: dbops.dbprovision.io/v1\nkind: ";
+
+// By objects as they are: each child of the document's table by its field, and no other kind.
+TEST(HoldPlan, AParentIsHeldByChildrenOfItsKindsAlone) {
+  const std::map<std::string, std::string> plurals{
+      {"DatabaseInstance", "databaseinstances"}, {"Database", "databases"},
+      {"DatabaseUser", "databaseusers"},         {"DatabaseRole", "databaseroles"},
+      {"DatabaseGrant", "databasegrants"},       {"DatabaseBackupSchedule", "databasebackupschedules"}};
+  std::string definitions;
+  for (const auto& [kind, plural] : plurals)
+    definitions += definitionText("dbops.dbprovision.io", plural, kind, true);
+  const std::string refersToAll =
+      ", namespace: shop, uid: c}\nspec: {instanceRef: {name: it}, databaseRef: {name: it}, userRef: {name: "
+      "it}, "
+      "roleRef: {name: it}}\n";
+  const std::map<std::string, std::set<std::string>> children{
+      {"DatabaseInstance", {"Database", "DatabaseUser", "DatabaseRole"}},
+      {"Database", {"DatabaseGrant"}},
+      {"DatabaseUser", {"DatabaseGrant"}},
+      {"DatabaseRole", {"DatabaseGrant"}}};
+  for (const auto& [parent, plural] : plurals) {
+    for (const auto& [child, ofChild] : plurals) {
+      ToldIndex told(definitions);
+      told.index.setPolicies(dbopsPolicies());
+      told.knowAll();
+      told.tell(std::string(kOfDbops) + child + "\nmetadata: {name: child" + refersToAll);
+      const AskedAbout asked(testing::object(
+          std::string(kOfDbops) + parent + "\nmetadata: {name: it, namespace: shop, uid: u}\n", told.types));
+      bool isHeld = false;
+      for (const DeletionPolicy& policy : dbopsPolicies())
+        if (policy.objects.at(0).matches(asked.request.object, {}))
+          isHeld = judge(policy, asked.request, told.index).has_value();
+      const auto blocking = children.find(parent);
+      EXPECT_EQ(isHeld, blocking != children.end() && blocking->second.contains(child))
+          << child << " below " << parent;
+    }
   }
 }
 

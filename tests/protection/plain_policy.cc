@@ -15,6 +15,7 @@ const Texts kNames{"web", "db"};
 const Texts kUsers{"jane", "system:serviceaccount:kube-system:namespace-controller"};
 const std::string kHeldBy = "example.com/held";
 const std::string kOthers = "example.com/operator";
+const Texts kSubresources{"status", "finalize"};
 const Texts kFinalizers{kHeldBy, kOthers, "example.com/its"};
 const Texts kGroups{"people", "system:masters"};
 const std::map<std::string, Texts> kFields{
@@ -320,6 +321,7 @@ PlainPolicy drawPolicy(Dice& dice) {
 PlainRequest drawRequest(Dice& dice) {
   PlainRequest request;
   request.isUpdate = dice.oneIn(2);
+  if (request.isUpdate && dice.oneIn(3)) request.subresource = dice.pick(kSubresources);
   request.orphans = !request.isUpdate && dice.oneIn(3);
   request.user = dice.pick(kUsers);
   request.groups = some(dice, kGroups);

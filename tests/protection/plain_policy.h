@@ -56,6 +56,7 @@ struct PlainObject {
 
 struct PlainRequest {
   bool isUpdate = false;
+  std::string subresource = {};  // of an update; it counts like one of the object itself
   bool orphans = false;
   std::string user;
   std::vector<std::string> groups;

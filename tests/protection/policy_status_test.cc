@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "kube/parse.h"
+#include "tests/protection/policies.h"
+
 namespace lastout::protection {
 namespace {
 
@@ -85,6 +88,74 @@ TEST(PolicyStatus, AProblemIsToldAsItIs) {
   const nlohmann::json condition = policyStatus(standing, {}, kNow)["conditions"][0];
   EXPECT_EQ(condition["status"], "False");
   EXPECT_EQ(condition["message"], "spec.objects is missing");
+}
+
+TEST(PolicyStatus, SaysWhichTypesAndFieldsTheClusterDoesNotHave) {
+  PolicyStanding standing = inForce();
+  standing.unknownTypes = "";
+  const nlohmann::json known = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(known["type"], "TypesKnown");
+  EXPECT_EQ(known["status"], "True");
+  EXPECT_EQ(known["reason"], "Known");
+  standing.unknownTypes = "spec.objects: the cluster serves no databses.db.example.com";
+  const nlohmann::json unknown = policyStatus(standing, {}, kNow)["conditions"].at(2);
+  EXPECT_EQ(unknown["status"], "False");
+  EXPECT_EQ(unknown["reason"], "NotFound");
+  EXPECT_EQ(unknown["message"], "spec.objects: the cluster serves no databses.db.example.com");
+}
+
+constexpr const char* kUnderstoodSpec = R"(  objects: [{resources: [{resource: configmaps}]}]
+  when: [{label: example.com/kept}]
+)";
+
+UnderstoodForm formOf(int64_t generation) {
+  const kube::Value document = kube::parseYaml(policyText(kUnderstoodSpec), "")->front();
+  return {generation, *document.find("spec"), policyOf(kUnderstoodSpec)};
+}
+
+TEST(PolicyStatus, KeepsTheFormThatCounts) {
+  PolicyStanding standing = inForce();
+  standing.understood = formOf(3);
+  const nlohmann::json status = policyStatus(standing, {}, kNow);
+  EXPECT_EQ(status["understood"]["generation"], 3);
+  EXPECT_EQ(status["understood"]["spec"]["when"][0]["label"], "example.com/kept");
+
+  standing.generation = 4;
+  standing.problem = "spec.message names {king}";
+  const nlohmann::json later = policyStatus(standing, status, kNow);
+  EXPECT_EQ(later["understood"], status["understood"]);
+  EXPECT_EQ(later["conditions"][1]["message"],
+            "the policy is not understood as it stands; as it was in generation 3 it goes on protecting");
+  standing.understood.reset();
+  EXPECT_EQ(policyStatus(standing, status, kNow)["understood"], status["understood"])
+      << "another version may understand it";
+}
+
+TEST(PolicyStatus, SaysThatNothingIsMadeOfAPolicyThatNeverWasUnderstood) {
+  PolicyStanding standing = inForce();
+  standing.problem = "spec.objects is missing";
+  const nlohmann::json status = policyStatus(standing, {}, kNow);
+  EXPECT_FALSE(status.contains("understood"));
+  EXPECT_EQ(status["conditions"][1]["message"],
+            "lastout understands no form of the policy: it makes nothing of it, and what API servers "
+            "evaluate already "
+            "stays");
+}
+
+TEST(PolicyStatus, TheFormThatCountsIsReadFromTheStatus) {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const std::string broken =
+      policyText("  objects: [{resources: [{resource: configmaps}]}]\n  message: '{king}'\n");
+  const std::string status = "status: {understood: {generation: 7, spec: ";
+  const kube::Object kept = testing::object(
+      broken + status + "{objects: [{resources: [{resource: secrets}]}], namespaces: Ignore}}}\n", types);
+  const auto form = understoodFormIn(kept);
+  ASSERT_TRUE(form);
+  EXPECT_EQ(form->generation, 7);
+  EXPECT_EQ(form->policy.meta.name, "p");
+  EXPECT_EQ(form->policy.objects.at(0).resources.at(0).resource, "secrets");
+  for (const std::string& none : {std::string(), status + "{objects: []}}}\n", status + "null}}\n"})
+    EXPECT_FALSE(understoodFormIn(testing::object(broken + none, types))) << none;
 }
 
 TEST(PolicyStatus, SaysOfWhichGenerationItIsEnforced) {

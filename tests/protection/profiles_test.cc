@@ -11,6 +11,7 @@
 
 #include "tests/protection/policies.h"
 #include "tests/protection/requests.h"
+#include "tests/protection/told_index.h"
 
 namespace lastout::protection {
 namespace {
@@ -316,6 +317,30 @@ TEST(KruiseProfile, AlwaysProtectsItsKinds) {
   EXPECT_FALSE(isDenied("kruise", Asked(objectOf("v1", "ConfigMap", kruiseLabel("Always")))));
 }
 
+// Not even while something is in use.
+TEST(KruiseProfile, ServicesAndIngressesAreProtectedByNoOtherValue) {
+  ToldFacts facts;
+  for (const Activity one : {Activity::Pods, Activity::BoundClaims, Activity::Instances})
+    facts.activities[one] = {1, "x", std::nullopt};
+  for (const kube::GroupResource& type :
+       std::vector<kube::GroupResource>{{"", "services"}, {"networking.k8s.io", "ingresses"}}) {
+    for (const char* value : {"Cascading", "always", "Never"}) {
+      Asked asked(objectOf("v1", "Namespace", kruiseLabel(value), "spec: {replicas: 2}\n"));
+      asked.request.object.type = type;
+      EXPECT_FALSE(isDenied("kruise", asked, facts)) << toString(type) << " " << value;
+    }
+  }
+}
+
+TEST(KruiseProfile, TheLabelMayBeTakenAway) {
+  for (const DeletionPolicy& policy : profile("kruise")) EXPECT_FALSE(policy.blocksAny(Block::Unprotect));
+  Asked asked(objectOf("v1", "Namespace", kruiseLabel("Always")));
+  const kube::ObjectMeta unlabelled;
+  asked.request.operation = Operation::Update;
+  asked.request.newMeta = &unlabelled;
+  EXPECT_FALSE(isDenied("kruise", asked));
+}
+
 TEST(KruiseProfile, CascadingProtectsANamespaceInUse) {
   ToldFacts facts;
   const Asked labelled(objectOf("v1", "Namespace", kruiseLabel("Cascading")));
@@ -375,6 +400,35 @@ TEST(UsageProfile, WhatAUsageNamesIsInUse) {
   EXPECT_THAT(verdict("usage", asked, facts)->message, EndsWith("\"db\" (in namespace \"default\")."));
   facts.listersTold.unknown = "they have not been read yet";
   EXPECT_THAT(verdict("usage", asked, facts)->message, HasSubstr("they have not been read yet"));
+}
+
+// Crossplane's controller, which would write the reference, does not run.
+TEST(UsageProfile, OfByWithASelectorTheKindIsSaid) {
+  ToldIndex told(definitionText("protection.crossplane.io", "usages", "Usage", true) +
+                 definitionText("protection.crossplane.io", "clusterusages", "ClusterUsage", false));
+  const std::vector<DeletionPolicy> policies = profile("usage");
+  told.index.setPolicies(policies);
+  told.knowAll();
+  const std::pair<std::string, std::string> cases[] = {
+      {"by: {kind: App, resourceSelector: {matchLabels: {a: b}}}, reason: r",
+       "by resources of kind App that its selector selects"},
+      {"by: {kind: App, resourceSelector: {matchLabels: {a: b}}, resourceRef: {name: web}}",
+       "by resource App/web"},
+      {"reason: r", "with reason: \"r\""}};
+  for (const auto& [by, because] : cases) {
+    told.tell(
+        "apiVersion: protection.crossplane.io/v1\nkind: Usage\nmetadata: {name: u, namespace: default, uid: "
+        "u}\n"
+        "spec: {of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}, " +
+        by +
+        "}\n---\napiVersion: protection.crossplane.io/v1\nkind: ClusterUsage\nmetadata: {name: u, uid: c}\n"
+        "spec: {of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: db}}, " +
+        by + "}\n");
+    const AskedAbout db(
+        testing::object("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n", told.types));
+    for (const DeletionPolicy& policy : policies)
+      EXPECT_EQ(told.index.listers(*policy.listedBy, db.request).because, because) << policy.meta.name;
+  }
 }
 
 TEST(UsageProfile, AClusterUsageIsNamedWithoutANamespace) {

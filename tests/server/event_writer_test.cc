@@ -42,6 +42,30 @@ std::vector<std::string> told(const Json& before, const Json& after) {
   return texts;
 }
 
+TEST(Events, TellOfAPolicyThatIsNotUnderstoodOrNamesWhatIsNotThere) {
+  const auto toldOfPolicy = [](const Json& before, const Json& after) {
+    std::vector<std::string> texts;
+    for (const Event& event : eventsOfPolicy("p", "u", before, after)) {
+      EXPECT_EQ(event.kind, "DeletionPolicy");
+      texts.push_back((event.warning ? "Warning " : "Normal ") + event.reason + ": " + event.message);
+    }
+    return texts;
+  };
+  const Json well = conditions({{"Accepted", "True", "Accepted"}, {"TypesKnown", "True", "Known"}});
+  const Json worse =
+      conditions({{"Accepted", "False", "NotUnderstood"}, {"TypesKnown", "False", "NotFound"}});
+  EXPECT_THAT(toldOfPolicy(Json(), well), IsEmpty());
+  EXPECT_THAT(toldOfPolicy(well, worse),
+              ElementsAre("Warning NotUnderstood: of Accepted", "Warning TypesNotFound: of TypesKnown"));
+  EXPECT_THAT(toldOfPolicy(Json(), worse), ::testing::SizeIs(2));
+  EXPECT_THAT(toldOfPolicy(worse, worse), IsEmpty());
+  EXPECT_THAT(toldOfPolicy(worse, well),
+              ElementsAre("Normal Understood: of Accepted", "Normal TypesFound: of TypesKnown"));
+  Json other = worse;
+  other["conditions"][1]["message"] = "of another type";
+  EXPECT_THAT(toldOfPolicy(worse, other), ElementsAre("Warning TypesNotFound: of another type"));
+}
+
 TEST(Events, TellWhatHasBecomeOfIt) {
   const Json well = conditions({{"Satisfied", "False", "CriterionUnmet"},
                                 {"Enforced", "True", "ProbeDenied"},

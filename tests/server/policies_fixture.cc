@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/parse.h"
+#include "protection/profiles.h"
 #include "tests/protection/policies.h"
 
 namespace lastout::testing {
@@ -72,6 +73,20 @@ void PoliciesTest::followAll() {
 void PoliciesTest::apply(std::string_view spec, const std::string& name) {
   create(kPolicies, jsonOf(protection::policyText(spec, name)));
   ++applied_;
+  waitUntil([this] { return policies.policies()->all().size() == applied_; });
+}
+
+void PoliciesTest::applyProfile(std::string_view profile, const std::function<void(Json& policy)>& change) {
+  const auto found = protection::findProfile(profile);
+  ASSERT_TRUE(found) << found.error().message;
+  const auto documents = kube::parseYaml(found->text, found->file);
+  ASSERT_TRUE(documents) << documents.error().message;
+  for (const kube::Value& document : *documents) {
+    Json policy(kube::toJson(document));
+    change(policy);
+    create(kPolicies, policy);
+    ++applied_;
+  }
   waitUntil([this] { return policies.policies()->all().size() == applied_; });
 }
 

@@ -1,6 +1,7 @@
 // A ServerTest that follows DeletionPolicies, too.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ class PoliciesTest : public ServerTest {
   void followAll();
   // Creates the policy with that spec, and waits until it is known.
   void apply(std::string_view spec, const std::string& name = "p");
+  // The same of the policies of a profile, each as `change` leaves it.
+  void applyProfile(
+      std::string_view profile, const std::function<void(Json& policy)>& change = [](Json&) {});
   // The `response` to the review of a DELETE of the object as it stands, once it is `allowed` or not, and,
   // when it is not, the message contains `said`.
   Json deletionOf(const std::string& path, const kube::ObjectKey& key, bool allowed,

@@ -10,7 +10,10 @@
 #include <string>
 
 #include "client/watcher.h"
-#include "tests/server/server_fixture.h"
+#include "server/event_writer.h"
+#include "server/policy_types.h"
+#include "server/policy_view.h"
+#include "tests/server/policies_fixture.h"
 
 namespace lastout::server {
 namespace {
@@ -67,6 +70,15 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     options.holdProblem = [this](const protection::DeletionPolicy& policy) {
       return policy.hold ? std::optional<std::string>(holds_ ? "" : "it runs without") : std::nullopt;
     };
+    if (types_)
+      options.unknownTypes = [this](const protection::DeletionPolicy& policy) {
+        return types_->unknownTo(policy);
+      };
+    options.written = [this](const kube::ObjectMeta& policy, const Json& before, const Json& after) {
+      const kube::MutexLock lock(mutex_);
+      for (const Event& event : eventsOfPolicy(policy.name, policy.uid, before, after))
+        told_ += event.reason + " ";
+    };
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level, const std::string&) {};
     keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
@@ -90,6 +102,15 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
       return !condition("Enforced").empty() && condition("Enforced") != "False Spreading";
     });
   }
+  // From now on keep() has the policies compared with what the cluster serves.
+  void compareTypes() {
+    follow();
+    types_ = std::make_unique<PolicyTypes>(access, view, std::chrono::milliseconds(0));
+  }
+  std::string told() {
+    const kube::MutexLock lock(mutex_);
+    return told_;
+  }
   void lead(bool leads) {
     leads_ = leads;
     keeper_->reconsider();
@@ -110,11 +131,22 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   std::string deny() { return call({"DELETE", kSettings + "?dryRun=All", {}, {}}).value("message", ""); }
   // "True Enforced" of the condition of that type.
   std::string condition(const std::string& type) {
+    const Json one = wholeCondition(type);
+    return one.is_null() ? "" : one["status"].get<std::string>() + " " + one["reason"].get<std::string>();
+  }
+  Json wholeCondition(const std::string& type) {
     const Json policy = get(kKeptPolicies + "/p");
     for (const Json& one : policy.value("status", Json::object()).value("conditions", Json::array()))
-      if (one["type"] == type)
-        return one["status"].get<std::string>() + " " + one["reason"].get<std::string>();
-    return "";
+      if (one["type"] == type) return one;
+    return {};
+  }
+  // Until the message of the condition contains that.
+  void waitForMessage(const std::string& type, const std::string& wanted) {
+    waitUntil([&] {
+      keeper_->reconsider();
+      const Json one = wholeCondition(type);
+      return !one.is_null() && one["message"].get<std::string>().find(wanted) != std::string::npos;
+    });
   }
   std::string message(const std::string& type) {
     const Json policy = get(kKeptPolicies + "/p");
@@ -133,6 +165,9 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   std::atomic<bool> asks_{false};
   std::atomic<bool> holds_{false};
   std::atomic<int64_t> seconds_{1'000'000};
+  kube::Mutex mutex_;
+  std::string told_ LASTOUT_GUARDED_BY(mutex_);  // reasons of Events
+  std::unique_ptr<PolicyTypes> types_;           // null: nobody compares
   std::unique_ptr<PolicyKeeper> keeper_;
 };
 
@@ -184,6 +219,76 @@ TEST_F(PolicyKeeperTest, APolicyThatIsNotUnderstoodAnyMoreGoesOnProtecting) {
   waitForCondition("Accepted", "False NotUnderstood");
   EXPECT_EQ(condition("Enforced"), "False NotAccepted");
   EXPECT_NE(deny(), "");
+}
+
+// So it does when another lastout keeps it, which has never understood it.
+TEST_F(PolicyKeeperTest, TheFormThatWasUnderstoodLastCountsAfterARestart) {
+  create(kKeptPolicies, policyFor("example.com/b"));
+  keep();
+  waitUntil([&] { return isThere(kMadeBinding); });
+  patch(kKeptPolicies + "/p", {{"spec", policyFor("example.com/a")["spec"]}});
+  waitUntil([&] { return !deny().empty(); });
+  Json broken = policyFor("example.com/b")["spec"];
+  broken["message"] = "{king} stays";
+  patch(kKeptPolicies + "/p", {{"spec", broken}});
+  waitForCondition("Accepted", "False NotUnderstood");
+  waitForMessage("Enforced", "as it was in generation 2 it goes on protecting");
+  EXPECT_EQ(get(kKeptPolicies + "/p")["status"]["understood"]["spec"]["when"][0]["label"], "example.com/a");
+  EXPECT_THAT(told(), HasSubstr("NotUnderstood"));
+  keep();
+  remove(kMadeBinding);
+  waitUntil([&] { return isThere(kMadeBinding); });
+  waitUntil([&] { return !deny().empty(); });
+  EXPECT_EQ(condition("Accepted"), "False NotUnderstood");
+
+  PolicyView view(this->view, {});
+  const Json stored = get(kKeptPolicies + "/p");
+  const auto read = kube::parseObject(kube::fromJson(stored), "", kube::ResourceMap::builtIn());
+  ASSERT_TRUE(read);
+  view.upsertPolicy(*read);
+  client::Knowledge synced;
+  synced.state = client::Knowledge::State::Synced;
+  view.knowPolicies(synced, {});
+  ASSERT_EQ(view.policies()->all().size(), 1U);
+  EXPECT_EQ(view.policies()->all()[0].when.at(0).key->key, "example.com/a");
+}
+
+// Fields of the former spec that the new one does not have go from the status, too.
+TEST_F(PolicyKeeperTest, TheStatusKeepsNothingOfAFormerForm) {
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["message"] = "it stays";
+  create(kKeptPolicies, policy);
+  keep();
+  waitUntil([&] { return get(kKeptPolicies + "/p")["status"]["understood"]["generation"] == 1; });
+  patch(kKeptPolicies + "/p", {{"spec", {{"message", nullptr}}}});
+  waitUntil([&] { return get(kKeptPolicies + "/p")["status"]["understood"]["generation"] == 2; });
+  EXPECT_FALSE(get(kKeptPolicies + "/p")["status"]["understood"]["spec"].contains("message"));
+}
+
+TEST_F(PolicyKeeperTest, WhatTheClusterDoesNotHaveIsSaidUntilItHasIt) {
+  compareTypes();
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["objects"] =
+      Json::parse(R"([{"resources": [{"group": "example.com", "resource": "widgets"}]}])");
+  policy["spec"]["when"] = Json::parse(R"([{"field": {"path": "spec.protcted"}}])");
+  create(kKeptPolicies, policy);
+  keep();
+  waitForCondition("TypesKnown", "False NotFound");
+  EXPECT_EQ(wholeCondition("TypesKnown")["message"],
+            "spec.objects: the cluster serves no widgets.example.com");
+  EXPECT_THAT(told(), HasSubstr("TypesNotFound"));
+
+  Json crd = lastout::testing::definition("example.com", "widgets", "Widget", "Namespaced");
+  crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = Json::parse(
+      R"({"type": "object", "properties": {"spec": {"type": "object", "properties": {"protected": {"type": "boolean"}}}}})");
+  create(lastout::testing::kDefinitionsPath, crd);
+  waitForMessage("TypesKnown",
+                 "widgets.example.com v1 has no field spec.protcted; did you mean \"protected\"?");
+  patch(kKeptPolicies + "/p",
+        {{"spec", {{"when", Json::parse(R"([{"field": {"path": "spec.protected"}}])")}}}});
+  waitForMessage("TypesKnown", "the cluster has the types and fields");
+  EXPECT_EQ(condition("TypesKnown"), "True Known");
+  EXPECT_THAT(told(), HasSubstr("TypesFound"));
 }
 
 TEST_F(PolicyKeeperTest, OnlyWhoLeadsWrites) {

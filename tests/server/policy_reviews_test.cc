@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
 #include "tests/server/policies_fixture.h"
+#include "tests/support/seed.h"
 
 namespace lastout::server {
 namespace {
@@ -25,19 +27,6 @@ using ::testing::Not;
 
 constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
 
-constexpr const char* kAppcat = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
-  when:
-  - ancestor:
-      groupLabel: appcat.vshn.io/ownergroup
-      versionLabel: appcat.vshn.io/ownerapiversion
-      kindLabel: appcat.vshn.io/ownerkind
-      nameLabel: appcat.vshn.io/ownercomposite
-      field: {path: spec.parameters.backup.deletionProtection, whenAbsent: Protected}
-  overrides: [{label: appcat.vshn.io/webhook-allowdeletion, values: ["true"]}]
-  namespaces: Ignore
-  crds: Ignore
-)";
-
 class AppcatReviews : public PoliciesTest {
  public:
   AppcatReviews() {
@@ -49,7 +38,7 @@ class AppcatReviews : public PoliciesTest {
     create(kSpaces, objectOf("v1", "Namespace", "inst", ownerLabels()));
     create(kClaims, objectOf("v1", "PersistentVolumeClaim", "data", Json::object()));
     followAll();
-    apply(kAppcat, "appcat");
+    applyProfile("appcat");
   }
   Json ofClaim(bool allowed, const std::string& said = "") {
     return deletionOf(std::string(kClaims) + "/data", claim, allowed, said);
@@ -73,13 +62,63 @@ TEST_F(AppcatReviews, TheCompositeDecidesAboutItsNamespaceAndTheClaimsInIt) {
   const Json cause = denied["status"]["details"]["causes"][0];
   EXPECT_EQ(cause["reason"], "Protected");
   EXPECT_EQ(cause["field"], "deletionpolicies.lastout.dev/appcat");
-  ofClaim(false, belongs);
+  EXPECT_EQ(ofClaim(false, belongs)["status"]["details"]["causes"][0]["field"],
+            "deletionpolicies.lastout.dev/appcat-claims");
 
   setProtection(false);
   ofNamespace(true);
   ofClaim(true);
 
   setProtection(nullptr);
+  ofClaim(false, belongs);
+}
+
+// A bucket is cluster-scoped, in no namespace whose labels could count.
+TEST_F(AppcatReviews, ABucketIsProtectedByItsOwnLabels) {
+  const std::string path = "/apis/appcat.vshn.io/v1/xobjectbuckets";
+  const kube::GroupResource type{"appcat.vshn.io", "xobjectbuckets"};
+  create(kDefinitionsPath, definition("appcat.vshn.io", "xobjectbuckets", "XObjectBucket"));
+  create(path, objectOf("appcat.vshn.io/v1", "XObjectBucket", "backups", ownerLabels()));
+  create(path, objectOf("appcat.vshn.io/v1", "XObjectBucket", "free", Json::object()));
+  deletionOf(path + "/backups", {type, "", "backups"}, false, belongs);
+  deletionOf(path + "/free", {type, "", "free"}, true);
+  setProtection(false);
+  deletionOf(path + "/backups", {type, "", "backups"}, true);
+}
+
+// They name the next composite of a nested service, which is not even there; or nothing but the composite.
+TEST_F(AppcatReviews, OwnerReferencesDoNotCount) {
+  const auto owner = [](const char* name) {
+    return Json::array({{{"apiVersion", "vshn.appcat.vshn.io/v1"},
+                         {"kind", "XVSHNPostgreSQL"},
+                         {"name", name},
+                         {"uid", std::string("of-") + name},
+                         {"controller", true}}});
+  };
+  const std::string maps = std::string(kSpaces) + "/inst/configmaps";
+  const auto createOwned = [&](const char* name, const Json& labels, const char* of) {
+    Json map = objectOf("v1", "ConfigMap", name, labels);
+    map["metadata"]["ownerReferences"] = owner(of);
+    create(maps, map);
+  };
+  createOwned("nested", ownerLabels(), "missing");
+  createOwned("unlabelled", Json::object(), "pg");
+  deletionOf(maps + "/nested", {{"", "configmaps"}, "inst", "nested"}, false, belongs);
+  deletionOf(maps + "/unlabelled", {{"", "configmaps"}, "inst", "unlabelled"}, true);
+}
+
+// As docs/protection.md says how.
+TEST_F(AppcatReviews, UsersAddTypesThatAreJudgedByTheirNamespace) {
+  const std::string services = std::string(kSpaces) + "/inst/services";
+  Json service = objectOf("v1", "Service", "web", Json::object());
+  service["spec"]["ports"] = Json::array({{{"port", 80}}});
+  create(services, service);
+  ofClaim(false, belongs);
+  deletionOf(services + "/web", {{"", "services"}, "inst", "web"}, true);
+  patch("/apis/lastout.dev/v1alpha1/deletionpolicies/appcat-claims",
+        {{"spec", {{"objects", Json::parse(R"([{"resources": [{"resource": "persistentvolumeclaims"},
+                                                      {"resource": "services"}]}])")}}}});
+  deletionOf(services + "/web", {{"", "services"}, "inst", "web"}, false, belongs);
   ofClaim(false, belongs);
 }
 
@@ -130,8 +169,9 @@ TEST_F(AppcatReviews, ANamespaceThatNoWatchHasToldOfIsRead) {
 
 TEST_F(AppcatReviews, APolicyThatIsGoneSaysNothing) {
   ofClaim(false, belongs);
-  remove("/apis/lastout.dev/v1alpha1/deletionpolicies/appcat");
+  remove("/apis/lastout.dev/v1alpha1/deletionpolicies/appcat-claims");
   ofClaim(true);
+  ofNamespace(false, belongs);
 }
 
 // --- the composite is on another cluster
@@ -172,11 +212,7 @@ class AppcatElsewhere : public OtherCluster, public PoliciesTest {
     followAll();
   }
   void applyFor(const std::string& cluster) {
-    const std::string spec = kAppcat;
-    const std::string anchor = "  - ancestor:\n";
-    apply(spec.substr(0, spec.find(anchor)) + anchor + "      cluster: " + cluster + "\n" +
-              spec.substr(spec.find(anchor) + anchor.size()),
-          "appcat");
+    applyProfile("appcat", [&](Json& policy) { policy["spec"]["when"][0]["ancestor"]["cluster"] = cluster; });
   }
   void ofClaim(bool allowed, const std::string& said = "") {
     deletionOf(std::string(kClaims) + "/data", {{"", "persistentvolumeclaims"}, "inst", "data"}, allowed,
@@ -440,6 +476,46 @@ TEST_F(AllInTheWebhook, TheVerdictIsTheUnionWithCriticalServices) {
   EXPECT_THAT(fields, ::testing::IsSupersetOf(
                           {"deletionpolicies.lastout.dev/strict", "deletionpolicies.lastout.dev/usage"}));
   EXPECT_EQ(fields.front().find("criticalservices.lastout.dev/s"), 0U);
+}
+
+#ifdef LASTOUT_SANITIZED
+constexpr int kReviewedPolicies = 20;
+#else
+constexpr int kReviewedPolicies = 150;
+#endif
+
+// The policies and requests of tests/protection/cel_property_test.cc, as API servers would ask about them.
+TEST_F(AllInTheWebhook, ReviewsAndBruteForceAgree) {
+  create(kDefinitionsPath, definition("example.com", "widgets", "Widget", "Namespaced"));
+  followAll();
+  const uint32_t seed = lastout::testing::seed();
+  SCOPED_TRACE(lastout::testing::howToRepeat(seed));
+  lastout::testing::Dice dice(seed);
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  types.add({{"example.com", "widgets"}, "Widget", "v1", "widget", {}, true, false});
+  int denied = 0;
+  for (int i = 0; i < kReviewedPolicies; ++i) {
+    const lastout::testing::PlainPolicy plain = lastout::testing::drawPolicy(dice);
+    const std::string spec = plain.spec() + "  namespaces: Ignore\n  crds: Ignore\n";
+    policies.upsertPolicy(lastout::testing::object(protection::policyText(spec), types));
+    for (int j = 0; j < 8; ++j) {
+      const lastout::testing::PlainRequest drawn = lastout::testing::drawRequest(dice);
+      const kube::Object before = lastout::testing::object(drawn.before.yaml(), types);
+      Json request = {{"operation", drawn.isUpdate ? "UPDATE" : "DELETE"},
+                      {"kind", {{"group", before.key.type.group}, {"version", "v1"}, {"kind", before.kind}}},
+                      {"userInfo", {{"username", drawn.user}, {"groups", drawn.groups}}},
+                      {"oldObject", Json(kube::toJson(before.content))}};
+      if (drawn.isUpdate)
+        request["object"] = Json(kube::toJson(lastout::testing::object(drawn.after.yaml(), types).content));
+      if (!drawn.subresource.empty()) request["subResource"] = drawn.subresource;
+      if (drawn.orphans) request["options"] = {{"propagationPolicy", "Orphan"}};
+      const Json response = reviewUpdate(before.key, request);
+      const bool expected = plain.denies(drawn);
+      denied += expected ? 1 : 0;
+      ASSERT_EQ(response["allowed"], !expected) << spec << "---\n" << request.dump(1) << response.dump(1);
+    }
+  }
+  EXPECT_GT(denied, kReviewedPolicies / 4);
 }
 
 TEST_F(AllInTheWebhook, AProtectingLabelIsNotTakenAwayThroughASubresource) {
