@@ -3,9 +3,11 @@
 // stands.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/object.h"
 #include "protection/policy.h"
@@ -19,5 +21,23 @@ using LabelPatch = std::map<std::string, std::optional<std::string>>;
 // changes the protecting label also sets the exemption, so that strict mode lets it pass; the next patch,
 // which strict mode does not look at any more, takes the exemption away again where it is not wanted.
 LabelPatch planLabels(const LabelUpkeep& upkeep, const kube::Labels& labels);
+
+// A policy that keeps labels on an object.
+struct UpkeepOfObject {
+  std::string policy;
+  LabelUpkeep upkeep;
+};
+
+// What is to change about the labels of one object that several policies may keep.
+struct LabelsPlan {
+  LabelPatch patch;                     // empty: nothing
+  std::vector<std::string> policies;    // that want it
+  bool setsProtection = false;          // the patch sets a protecting label
+  bool takesProtection = false;         // or takes one away
+  std::chrono::seconds repairAfter{0};  // of the policies that want a protecting label
+};
+
+// Plans for the policies in their order. Where two keep a label with the same key, the first counts.
+LabelsPlan planLabels(const std::vector<UpkeepOfObject>& upkeeps, const kube::Labels& labels);
 
 }  // namespace lastout::protection

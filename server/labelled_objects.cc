@@ -9,43 +9,7 @@ namespace lastout::server {
 namespace {
 
 using protection::DeletionPolicy;
-using protection::LabelPatch;
 using protection::LabelUpkeep;
-
-// The upkeeps of one object, none of which keeps a label of another.
-class UpkeepsOfObject {
- public:
-  explicit UpkeepsOfObject(const kube::Labels& labels) : labels_(labels) {}
-
-  void add(const std::string& policy, const LabelUpkeep& upkeep) {
-    const bool isKept = keys_.contains(upkeep.protection.key) || keys_.contains(upkeep.exemption.key);
-    if (isKept) return;
-    keys_.insert({upkeep.protection.key, upkeep.exemption.key});
-    LabelPatch patch = planLabels(upkeep, labels_);
-    if (patch.empty()) return;
-    const auto protection = patch.find(upkeep.protection.key);
-    if (protection != patch.end()) (protection->second ? setsProtection_ : takesProtection_) = true;
-    if (setsProtection_) repairAfter_ = std::max(repairAfter_, upkeep.repairAfter);
-    patch_.merge(std::move(patch));
-    policies_.push_back(policy);
-  }
-  void putInto(LabelledObject& object) && {
-    object.patch = std::move(patch_);
-    object.policies = std::move(policies_);
-    object.setsProtection = setsProtection_;
-    object.takesProtection = takesProtection_;
-    object.repairAfter = repairAfter_;
-  }
-
- private:
-  const kube::Labels& labels_;
-  std::set<std::string> keys_;
-  LabelPatch patch_;
-  std::vector<std::string> policies_;
-  bool setsProtection_ = false;
-  bool takesProtection_ = false;
-  std::chrono::seconds repairAfter_{0};
-};
 
 std::set<kube::GroupResource> typesOf(const DeletionPolicy& policy) {
   std::set<kube::GroupResource> types;
@@ -209,13 +173,18 @@ std::optional<LabelledObject> LabelledObjects::find(const kube::ObjectKey& key) 
 
 std::optional<LabelledObject> LabelledObjects::find(const kube::ObjectKey& key, const Known& known) const {
   if (known.meta.deletionTimestamp) return std::nullopt;
-  UpkeepsOfObject upkeeps(known.meta.labels);
+  std::vector<protection::UpkeepOfObject> upkeeps;
   for (const auto& policy : policies_)
-    if (concerns(*policy, key, known.meta.labels)) upkeeps.add(policy->meta.name, *policy->labels);
-  for (const auto& [policy, upkeep] : known.leaving) upkeeps.add(policy, upkeep);
+    if (concerns(*policy, key, known.meta.labels)) upkeeps.push_back({policy->meta.name, *policy->labels});
+  for (const auto& [policy, upkeep] : known.leaving) upkeeps.push_back({policy, upkeep});
+  protection::LabelsPlan plan = planLabels(upkeeps, known.meta.labels);
+  if (plan.patch.empty()) return std::nullopt;
   LabelledObject object;
-  std::move(upkeeps).putInto(object);
-  if (object.patch.empty()) return std::nullopt;
+  object.patch = std::move(plan.patch);
+  object.policies = std::move(plan.policies);
+  object.setsProtection = plan.setsProtection;
+  object.takesProtection = plan.takesProtection;
+  object.repairAfter = plan.repairAfter;
   object.apiVersion = known.apiVersion;
   object.kind = known.kind;
   object.key = key;
