@@ -109,8 +109,11 @@ Slot Builder::addSlot(const kube::ObjectKey& key, Role role, const kube::Object*
   info.key = key;
   info.role = role;
   info.presentAtStart = present;
-  if (source != nullptr) info.labelSets.push_back(source->meta.labels);
-  if (info.labelSets.empty()) info.labelSets.emplace_back();
+  Form& form = info.forms.emplace_back();
+  if (source != nullptr) {
+    form.labels = source->meta.labels;
+    form.annotations = source->meta.annotations;
+  }
   model.slots.push_back(std::move(info));
   sources.push_back(source);
   return position->second;

@@ -39,9 +39,8 @@ tl::expected<Model, kube::Errors> build(const BuildInput& input);
 // Added to a built model, each with its own checks; references must name objects of the model.
 kube::Result<uint32_t> addController(Model& model, FinalizerController controller);  // its number
 kube::Result<uint32_t> addStep(Model& model, Step step);                             // its number
-// Step values: a finalizer mask in the object's vocabulary (adding names to it), a label set's index.
+// A step's value: a finalizer mask in the object's vocabulary (adding names to it).
 kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<std::string>& names);
-kube::Result<uint16_t> labelSet(Model& model, Slot slot, const kube::Labels& labels);
 // Watches an event of an object: the bit of StateRef::monitors() that is set once it has happened. At
 // most 63.
 kube::Result<uint32_t> watch(Model& model, Slot slot, EventKind kind);

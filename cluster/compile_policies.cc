@@ -1,16 +1,15 @@
 // DeletionPolicies into questions about slots: protection::judge() is asked about each object in each of its
 // ways, with each answer to each of its questions.
+#include "cluster/compile_policies.h"
+
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "cluster/build.h"
+#include "cluster/forms.h"
 #include "cluster/policies.h"
-#include "cluster/policy_facts.h"
 #include "cluster/users.h"
-#include "protection/hold_plan.h"
 #include "protection/implied.h"
 
 namespace lastout::cluster {
@@ -69,32 +68,35 @@ class ScriptedFacts : public protection::Facts {
   mutable std::optional<Question> next_;
 };
 
-// An object in one of the ways in which it can be there and, for an update, the labels that it gets.
+// An object in one of the ways in which it can be there and, for an update, the forms that it gets.
 struct PolicySubject {
   Slot slot = kNone;
   uint32_t way = 0;
-  uint8_t labels = 0;
-  const kube::Labels* newLabels = nullptr;
+  uint8_t form = 0;
+  const std::vector<uint8_t>* forms = nullptr;  // by form, the one that follows
 };
 
 class PolicyCompiler {
  public:
-  PolicyCompiler(Model& model, const PolicyFacts& facts) : model_(model), facts_(facts) {}
+  PolicyCompiler(Model& model, const PolicyFacts& facts)
+      : model_(model), facts_(facts), choices_(model.policies) {}
 
   // Fails on a policy that asks too much, and on one more finalizer than an object can have.
   kube::Result<void> add(uint32_t number) {
     ModelPolicy& policy = model_.policies.all[number];
-    for (Slot slot = 0; slot < model_.slots.size(); ++slot)
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       add(number, {.slot = slot}, model_.policies.ofDelete[slot]);
+      for (Labelling::Write& write : model_.policies.ofLabels[slot].writes)
+        if (!write.forms.empty()) add(number, {.slot = slot, .forms = &write.forms}, write.deniedBy);
+    }
     for (uint32_t step = 0; step < model_.steps.size(); ++step) {
       const Step& spec = model_.steps[step];
-      if (spec.verb != Step::Verb::SetLabels) continue;
-      const std::vector<kube::Labels>& sets = model_.slots[spec.object].labelSets;
-      add(number, {.slot = spec.object, .newLabels = &sets[spec.value]}, model_.policies.ofUpdate[step]);
+      if (spec.verb == Step::Verb::SetForm)
+        add(number, {.slot = spec.object, .forms = &spec.forms}, model_.policies.ofUpdate[step]);
     }
     noteExemptions(policy);
     for (Slot slot = 0; policy.policy.hold && slot < model_.slots.size(); ++slot) {
-      if (auto held = addHolding(number, slot); !held) return held;
+      if (auto held = addHolding(model_, facts_, choices_, number, slot); !held) return held;
     }
     if (!isTooMuch_) return {};
     return tl::unexpected(kube::Error{"DeletionPolicy " + policy.policy.meta.name + " asks more than " +
@@ -108,17 +110,18 @@ class PolicyCompiler {
   void add(uint32_t number, PolicySubject subject, std::vector<Protection>& protections) {
     const DeletionPolicy& policy = model_.policies.all[number].policy;
     const SlotInfo& info = model_.slots[subject.slot];
-    const auto isConcerned = [&](const kube::Labels& labels) {
-      return protection::concerns(policy, info.key, labels);
+    const auto isConcerned = [&](const Form& form) {
+      return protection::concerns(policy, info.key, form.labels);
     };
-    const bool isDerived = info.labelSets.size() == 1 && info.labelSets[0].empty();
-    if (!isDerived && std::ranges::none_of(info.labelSets, isConcerned)) return;
+    const bool isDerived = facts_.manifestOf(subject.slot).isNull();
+    if (!isDerived && std::ranges::none_of(info.forms, isConcerned)) return;
     Protection protection{number, static_cast<uint32_t>(model_.policies.roots.size()),
-                          othersBits(policy, info), heldBit(policy, subject.slot).value_or(0)};
+                          othersBitsOf(policy, info), heldBitOf(model_, policy, subject.slot).value_or(0)};
     std::vector<uint32_t> roots;
-    for (uint8_t labels = 0; labels < info.labelSets.size(); ++labels) {
+    roots.reserve(info.forms.size() * kWays);
+    for (uint8_t form = 0; form < info.forms.size(); ++form) {
       for (uint32_t way = 0; way < kWays; ++way) {
-        subject.labels = labels;
+        subject.form = form;
         subject.way = way;
         roots.push_back(rootOf(policy, protection, subject));
       }
@@ -128,34 +131,11 @@ class PolicyCompiler {
     protections.push_back(protection);
   }
 
-  static uint16_t othersBits(const DeletionPolicy& policy, const SlotInfo& info) {
-    uint16_t bits = 0;
-    for (size_t i = 0; policy.hold && i < info.finalizers.size(); ++i) {
-      if (std::ranges::find(policy.hold->finalizersOfOthers, info.finalizers[i]) !=
-          policy.hold->finalizersOfOthers.end())
-        bits |= static_cast<uint16_t>(1u << i);
-    }
-    return bits;
-  }
-
-  // The finalizer of a policy that holds the object. 0: it does not hold it. Fails where the object has too
-  // many.
-  kube::Result<uint16_t> heldBit(const DeletionPolicy& policy, Slot slot) {
-    const SlotInfo& info = model_.slots[slot];
-    const auto isConcerned = [&](const kube::Labels& labels) {
-      return protection::concerns(policy, info.key, labels);
-    };
-    if (!policy.hold || std::ranges::none_of(info.labelSets, isConcerned)) return 0;
-    const auto mask = finalizerMask(model_, slot, {policy.hold->finalizer});
-    if (!mask) return tl::unexpected(mask.error());
-    return static_cast<uint16_t>(*mask & ~info.cleanupBit);
-  }
-
   uint32_t rootOf(const DeletionPolicy& policy, const Protection& protection, const PolicySubject& subject) {
     const uint16_t others = (subject.way & kOfOthers) != 0 ? protection.othersBits : uint16_t{0};
     const uint16_t held = (subject.way & kUnheld) == 0 ? protection.bit : uint16_t{0};
-    const PolicyView view{subject.labels, (subject.way & kTerminates) != 0, (subject.way & kNoReplicas) == 0,
-                          static_cast<uint16_t>(others | held)};
+    PolicyView view{subject.form, (subject.way & kTerminates) != 0, (subject.way & kNoReplicas) == 0,
+                    static_cast<uint16_t>(others | held)};
     const kube::Object object = facts_.objectOf(model_, subject.slot, view);
     protection::Request request;
     request.object = object.key;
@@ -163,9 +143,10 @@ class PolicyCompiler {
     request.meta = &object.meta;
     request.content = &object.content;
     request.orphans = (subject.way & kOrphans) != 0;
-    kube::ObjectMeta newMeta = object.meta;
-    if (subject.newLabels != nullptr) {
-      newMeta.labels = *subject.newLabels;
+    kube::ObjectMeta newMeta;
+    if (subject.forms != nullptr) {
+      view.form = (*subject.forms)[subject.form];
+      newMeta = facts_.objectOf(model_, subject.slot, view).meta;
       request.operation = protection::Operation::Update;
       request.newMeta = &newMeta;
     }
@@ -173,76 +154,9 @@ class PolicyCompiler {
     DeletionPolicy forAll = policy;
     forAll.exemptUsers.clear();
     forAll.exemptGroups.clear();
-    choices_ = 0;
+    asked_ = 0;
     std::vector<bool> answers;
     return grow(forAll, request, subject.slot, answers);
-  }
-
-  // The policy's finalizer on an object that it concerns, and when it comes off.
-  kube::Result<void> addHolding(uint32_t number, Slot slot) {
-    const DeletionPolicy& policy = model_.policies.all[number].policy;
-    const SlotInfo& info = model_.slots[slot];
-    const auto bit = heldBit(policy, slot);
-    if (!bit) return tl::unexpected(bit.error());
-    if (*bit == 0) return {};
-    Holding holding{number, static_cast<uint32_t>(model_.policies.roots.size()), othersBits(policy, info),
-                    *bit};
-    for (uint8_t labels = 0; labels < info.labelSets.size(); ++labels)
-      for (uint32_t way = 0; way < kWays; ++way)
-        model_.policies.roots.push_back(
-            heldRoot(policy, holding, {.slot = slot, .way = way, .labels = labels}));
-    model_.slots[slot].policyBits |= *bit;
-    model_.policies.ofHold[slot].push_back(holding);
-    PolicyView view{0, false, true, info.finalizersAtCreation};
-    const kube::Object object = facts_.objectOf(model_, slot, view);
-    protection::HoldFacts facts = holdFactsOf(policy, object);
-    if (protection::planHold(policy, facts).addFinalizer) model_.slots[slot].finalizersAtCreation |= *bit;
-    noteNotFollowed(policy, object, slot);
-    return {};
-  }
-
-  // Force begins a deletion by itself, and a confirmation takes children along: by lastout, which does not do
-  // that here.
-  void noteNotFollowed(const DeletionPolicy& policy, kube::Object object, Slot slot) {
-    object.meta.finalizers.push_back(policy.hold->finalizer);
-    const protection::HoldFacts facts = holdFactsOf(policy, object);
-    if (protection::planHold(policy, facts).deleteItself)
-      model_.policies.notFollowed.push_back(
-          "by DeletionPolicy " + policy.meta.name + " lastout would delete " + model_.name(slot) +
-          " because of " + toString(policy.hold->force->key) + ", which is not followed here");
-    if (policy.hold->force && policy.hold->force->key.holds(object.meta) &&
-        object.meta.annotations.contains(policy.hold->confirmAnnotation))
-      model_.policies.notFollowed.push_back(
-          "by DeletionPolicy " + policy.meta.name + " what refers to " + model_.name(slot) +
-          " would be deleted with it if the annotation " + policy.hold->confirmAnnotation +
-          " is right, which is not followed here");
-  }
-
-  // Assumes that the external step always succeeds.
-  static bool letsGo(const DeletionPolicy& policy, protection::HoldFacts facts) {
-    protection::HoldPlan plan = protection::planHold(policy, facts);
-    if (plan.askExternal) {
-      facts.external.state = protection::ExternalStanding::State::Done;
-      plan = protection::planHold(policy, facts);
-    }
-    return plan.removeFinalizer;
-  }
-
-  uint32_t heldRoot(const DeletionPolicy& policy, const Holding& holding, const PolicySubject& subject) {
-    if ((subject.way & kTerminates) == 0) return Choice::kDenied;
-    const uint16_t others = (subject.way & kOfOthers) != 0 ? holding.othersBits : uint16_t{0};
-    const PolicyView view{subject.labels, true, (subject.way & kNoReplicas) == 0,
-                          static_cast<uint16_t>(holding.bit | others)};
-    const kube::Object object = facts_.objectOf(model_, subject.slot, view);
-    protection::HoldFacts facts = holdFactsOf(policy, object);
-    Choice choice;
-    choice.ifNo = letsGo(policy, facts) ? Choice::kPasses : Choice::kDenied;
-    facts.children.push_back({object.key, object.kind, "", true, ""});
-    choice.ifYes = letsGo(policy, facts) ? Choice::kPasses : Choice::kDenied;
-    const Question question = facts_.allChildren(model_, policy, subject.slot);
-    if (question.empty() || choice.ifYes == choice.ifNo) return choice.ifNo;
-    choice.question = numberOf(questions_, model_.policies.questions, question);
-    return numberOf(known_, model_.policies.choices, choice);
   }
 
   uint32_t grow(const DeletionPolicy& policy, const protection::Request& request, Slot slot,
@@ -250,26 +164,17 @@ class PolicyCompiler {
     const ScriptedFacts script(facts_, model_, slot, answers);
     const bool isDenied = protection::judge(policy, request, script).has_value();
     if (!script.next()) return isDenied ? Choice::kDenied : Choice::kPasses;
-    if (++choices_ > kMostChoices) {
+    if (++asked_ > kMostChoices) {
       isTooMuch_ = true;
       return Choice::kDenied;
     }
-    Choice choice;
-    choice.question = numberOf(questions_, model_.policies.questions, *script.next());
+    const Question question = *script.next();
     answers.push_back(true);
-    choice.ifYes = grow(policy, request, slot, answers);
+    const uint32_t ifYes = grow(policy, request, slot, answers);
     answers.back() = false;
-    choice.ifNo = grow(policy, request, slot, answers);
+    const uint32_t ifNo = grow(policy, request, slot, answers);
     answers.pop_back();
-    if (choice.ifYes == choice.ifNo) return choice.ifYes;
-    return numberOf(known_, model_.policies.choices, choice);
-  }
-
-  template <class T>
-  static uint32_t numberOf(std::map<T, uint32_t>& numbers, std::vector<T>& all, const T& one) {
-    const auto [found, isNew] = numbers.try_emplace(one, static_cast<uint32_t>(all.size()));
-    if (isNew) all.push_back(one);
-    return found->second;
+    return choices_.choiceOf(question, ifYes, ifNo);
   }
 
   void noteExemptions(ModelPolicy& policy) const {
@@ -293,27 +198,46 @@ class PolicyCompiler {
 
   Model& model_;
   const PolicyFacts& facts_;
-  std::map<Question, uint32_t> questions_;
-  std::map<Choice, uint32_t> known_;
-  size_t choices_ = 0;
+  Choices choices_;
+  size_t asked_ = 0;
   bool isTooMuch_ = false;
 };
+
+// Adds every form that an object can have over its life.
+kube::Result<void> growForms(Model& model, const PolicyFacts& facts, Slot slot) {
+  const std::vector<Form>& forms = model.slots[slot].forms;
+  for (size_t before = 0; before != forms.size();) {
+    before = forms.size();
+    if (auto grown = growForms(model, slot); !grown) return grown;
+    if (auto grown = growLabelledForms(model, facts, slot); !grown) return grown;
+    for (uint32_t policy = 0; policy < model.policies.all.size(); ++policy)
+      if (auto grown = growHeldForms(model, facts, policy, slot); !grown) return grown;
+  }
+  return {};
+}
+
+size_t countForms(const Model& model) {
+  size_t count = 0;
+  for (const SlotInfo& info : model.slots) count += info.forms.size();
+  return count;
+}
 
 }  // namespace
 
 kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& policies,
                                const std::vector<const kube::Object*>& objects,
-                               const kube::ResourceMap& types) {
+                               const kube::ResourceMap& types, protection::SimulatedDatabase::Mode external) {
   if (policies.empty() || !model.guarded) return {};
-  std::vector<DeletionPolicy> specs;
-  specs.reserve(policies.size());
-  for (const GivenPolicy& given : policies) specs.push_back(given.policy);
-  model.policies.facts = std::make_shared<const PolicyFacts>(model, objects, types, specs);
+  model.policies.external = external;
   model.policies.ofDelete.resize(model.slots.size());
   model.policies.ofUpdate.resize(model.steps.size());
   model.policies.ofHold.resize(model.slots.size());
-  PolicyCompiler compiler(model, *model.policies.facts);
+  model.policies.ofCascade.resize(model.slots.size());
+  model.policies.ofLabels.resize(model.slots.size());
+  std::vector<DeletionPolicy> specs;
+  specs.reserve(policies.size());
   for (const GivenPolicy& given : policies) {
+    specs.push_back(given.policy);
     ModelPolicy policy;
     policy.policy = given.policy;
     if (given.isObject)
@@ -322,9 +246,19 @@ kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& pol
     policy.impliesNamespaces = protection::implies(given.policy, {"", "namespaces"});
     policy.impliesCrds = protection::implies(given.policy, kube::crdType());
     model.policies.all.push_back(std::move(policy));
-    const auto number = static_cast<uint32_t>(model.policies.all.size() - 1);
-    if (auto compiled = compiler.add(number); !compiled) return compiled;
   }
+  for (Slot slot = 0; slot < model.slots.size(); ++slot)
+    if (auto found = addLabelling(model, slot); !found) return found;
+  // A new form of one object may be a new answer to a question about another.
+  for (size_t before = 0; before != countForms(model);) {
+    before = countForms(model);
+    model.policies.facts = std::make_shared<const PolicyFacts>(model, objects, types, specs);
+    for (Slot slot = 0; slot < model.slots.size(); ++slot)
+      if (auto grown = growForms(model, *model.policies.facts, slot); !grown) return grown;
+  }
+  PolicyCompiler compiler(model, *model.policies.facts);
+  for (uint32_t number = 0; number < model.policies.all.size(); ++number)
+    if (auto compiled = compiler.add(number); !compiled) return compiled;
   return {};
 }
 

@@ -67,7 +67,14 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
       return attempt == 0 ? timing.carryOut : timing.carryOutRetry;
     case Kind::KeepWork:
       return timing.keepWork;
+    case Kind::WriteLabels: {
+      const auto write = labelWriteOf(*model_, state, action.a);
+      return timing.holdProvider + (write ? write->wait : milliseconds{0});
+    }
+    case Kind::DeleteHeld:
+      return attempt == 0 ? timing.holdProvider : timing.carryOutRetry;
     case Kind::HoldProvider:
+    case Kind::Confirmation:
     case Kind::LetGo:
       return timing.holdProvider;
     case Kind::Finalize:

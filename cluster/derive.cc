@@ -31,7 +31,7 @@ Slot appendSlot(Model& model, const kube::ObjectKey& key, Role role, bool presen
   info.key = key;
   info.role = role;
   info.presentAtStart = present;
-  info.labelSets.emplace_back();
+  info.forms.emplace_back();
   model.slots.push_back(std::move(info));
   model.byKey.emplace(key, slot);
   return slot;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cluster/builder.h"
+#include "cluster/forms.h"
 
 namespace lastout::cluster {
 
@@ -98,8 +99,10 @@ kube::Result<uint32_t> addStep(Model& model, Step step) {
     return tl::unexpected(
         problem(model.name(step.object) + " is no CriticalService; only those have a deletionIntent"));
   const auto number = static_cast<uint32_t>(model.steps.size());
-  model.slots[step.object].steps.push_back(number);
+  const Slot slot = step.object;
+  model.slots[slot].steps.push_back(number);
   model.steps.push_back(std::move(step));
+  if (auto grown = growForms(model, slot); !grown) return tl::unexpected(grown.error());
   return number;
 }
 
@@ -117,18 +120,6 @@ kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<
   refreshConditions(model, slot);
   findRemovals(model, slot);
   return mask;
-}
-
-kube::Result<uint16_t> labelSet(Model& model, Slot slot, const kube::Labels& labels) {
-  std::vector<kube::Labels>& sets = model.slots[slot].labelSets;
-  const auto found = std::find(sets.begin(), sets.end(), labels);
-  const auto index = static_cast<uint16_t>(found - sets.begin());
-  if (found != sets.end()) return index;
-  if (index == kMaxLabelSets)
-    return tl::unexpected(problem(model.name(slot) + " has more than " + std::to_string(kMaxLabelSets) +
-                                  " sets of labels over its life"));
-  sets.push_back(labels);
-  return index;
 }
 
 kube::Result<uint32_t> watch(Model& model, Slot slot, EventKind kind) {

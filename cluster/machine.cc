@@ -99,6 +99,17 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
 }
 
+// What lastout does for deletion policies by itself, but for letting go.
+void addForPolicies(const Transition& transition, Slot slot, const ObjectState& object,
+                    std::vector<Action>& out) {
+  if (transition.model().policies.none()) return;
+  if (transition.labelWrite(slot)) out.push_back({Kind::WriteLabels, Actor::Lastout, slot, 0});
+  if (transition.newConfirmation(slot)) out.push_back({Kind::Confirmation, Actor::Lastout, slot, 0});
+  const bool isUnderWay = object.lastout.phase != Flight::Phase::None;
+  if (!isUnderWay && isDeletedByPolicy(transition.model(), transition.state(), slot))
+    out.push_back({Kind::DeleteHeld, Actor::Lastout, slot, 0});
+}
+
 void addObject(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
   if (!transition.isPresent(slot)) return;
   const ObjectState object = transition.state().object(slot);
@@ -109,6 +120,7 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
     out.push_back({Kind::CollectorRelease, Actor::Collector, slot, 0});
   if (keepingChanges(transition, slot)) out.push_back({Kind::KeepWork, Actor::Lastout, slot, 0});
   if (holdingChanges(transition, slot)) out.push_back({Kind::HoldProvider, Actor::Lastout, slot, 0});
+  addForPolicies(transition, slot, object, out);
   if (object.terminating()) {
     addTerminating(transition, slot, object, listed, out);
     return;
@@ -163,6 +175,21 @@ void fly(Transition& transition, const Action& action, Operation operation) {
   } else {
     controllerDelete(transition, action.actor, action.a, operation);
   }
+}
+
+void setForm(Transition& transition, Slot slot, uint8_t form) {
+  ObjectState object = transition.state().object(slot);
+  object.form = form;
+  transition.update(slot, object, Actor::Lastout);
+}
+
+void writeLabels(Transition& transition, Slot slot) {
+  const LabelWrite write = *transition.labelWrite(slot);
+  if (!write.isDenied) return setForm(transition, slot, write.form);
+  transition.emit({.kind = EventKind::Denied,
+                   .actor = Actor::Lastout,
+                   .slot = slot,
+                   .decision = {.allowed = false, .reason = admission::Reason::Protected}});
 }
 
 void podReady(Transition& transition, Slot pod) {
@@ -269,6 +296,7 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
     case Kind::CollectorDelete:
     case Kind::NamespaceDelete:
     case Kind::CarryOut:
+    case Kind::DeleteHeld:
       controllerDelete(transition, action.actor, action.a, send);
       break;
     case Kind::CollectorRelease:
@@ -296,6 +324,12 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
       break;
     case Kind::HoldProvider:
       changeHolding(transition, action.a);
+      break;
+    case Kind::WriteLabels:
+      writeLabels(transition, action.a);
+      break;
+    case Kind::Confirmation:
+      setForm(transition, action.a, *transition.newConfirmation(action.a));
       break;
     case Kind::LetGo:
       transition.dropFinalizers(action.a, transition.bitsToLetGo(action.a), Actor::Lastout);

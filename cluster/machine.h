@@ -49,6 +49,9 @@ struct Action {
     CarryOut,          // a: slot. lastout deletes what it denied to a controller before
     KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
     HoldProvider,      // a: provider. lastout sets its finalizer, takes it off, or is about to let it go
+    WriteLabels,       // a: slot. lastout writes the labels that deletion policies keep on it
+    DeleteHeld,        // a: slot. lastout deletes what is forced, or what a confirmed cascade takes along
+    Confirmation,      // a: slot. lastout writes into its status that a cascade is confirmed, or is no longer
     LetGo,             // a: slot. lastout takes the finalizers of deletion policies off that hold it no more
     Finalize,          // a: slot, b: finalizer controller
   };

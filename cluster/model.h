@@ -18,6 +18,7 @@
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object.h"
+#include "protection/external_step.h"
 #include "protection/policy.h"
 
 namespace lastout::cluster {
@@ -29,8 +30,8 @@ inline constexpr uint32_t kNone = ~uint32_t{0};
 inline constexpr size_t kMaxFinalizers = 14;  // distinct finalizers one object carries over its life
 inline constexpr size_t kMaxOwners = 8;       // owner references of one object
 inline constexpr size_t kMaxReplicas = 64;
-inline constexpr size_t kMaxLabelSets = 16;  // distinct sets of labels one object has over its life
-inline constexpr size_t kMaxLinks = 250;     // objects that one ManifestWork applies
+inline constexpr size_t kMaxForms = 16;   // distinct forms that one object has over its life
+inline constexpr size_t kMaxLinks = 250;  // objects that one ManifestWork applies
 inline constexpr size_t kMaxMonitors = 63;
 
 // The garbage collector's own finalizers have the same bit in every slot's vocabulary.
@@ -73,6 +74,22 @@ struct Interception {
   bool onDelete = false;
 };
 
+// What people and lastout write on an object: its labels, its annotations and, of a custom resource, all
+// else.
+struct Form {
+  kube::Labels labels;
+  kube::Labels annotations;
+  std::shared_ptr<const kube::Value> content;  // nullptr: as in its manifest
+  bool isRepaired = false;  // lastout has written its labels, and writes them again later (LabelUpkeep)
+};
+
+// A patch of that.
+struct FormChange {
+  std::optional<kube::Labels> labels;           // all that it shall have
+  kube::Value merge;                            // a JSON merge patch of the object; null: none
+  std::shared_ptr<const kube::Value> manifest;  // of an object whose content it changes
+};
+
 // A finalizer controller that acts on a slot, and the bit it removes.
 struct Removal {
   uint32_t controller = 0;
@@ -107,7 +124,7 @@ struct SlotInfo {
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
   std::vector<admission::Stake> stakes;  // why lastout decides its DELETE; empty: not guarded
-  std::vector<kube::Labels> labelSets;   // the vocabulary of its labels; [0] at creation
+  std::vector<Form> forms;               // the vocabulary of what is written on it; [0] at creation
   uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work
   uint32_t service = kNone;              // CriticalService: its number in Model::rules
   std::vector<uint32_t> steps;           // client steps that name it
@@ -145,7 +162,7 @@ enum class Precondition : uint8_t { None, Uid, ResourceVersion };
 
 // One request of a client.
 struct Step {
-  enum class Verb : uint8_t { Delete, Create, SetFinalizers, SetLabels, SetReplicas, SetIntent };
+  enum class Verb : uint8_t { Delete, Create, SetFinalizers, SetForm, SetReplicas, SetIntent };
   Verb verb = Verb::Delete;
   Slot object = kNone;
   PropagationPolicy policy = PropagationPolicy::Background;
@@ -153,8 +170,10 @@ struct Step {
   bool dryRun = false;     // Delete
   Precondition precondition = Precondition::None;  // Delete
   bool retry = true;                               // Delete: asks again when it was denied
-  bool serverSide = false;  // Create: as server-side apply, which a terminating CRD does not refuse
-  uint16_t value = 0;  // SetFinalizers: mask; SetLabels: index; SetReplicas: count; SetIntent: the intent
+  bool serverSide = false;          // Create: as server-side apply, which a terminating CRD does not refuse
+  uint16_t value = 0;               // SetFinalizers: mask; SetReplicas: count; SetIntent: the intent
+  FormChange change = {};           // SetForm
+  std::vector<uint8_t> forms = {};  // SetForm, made by addStep(): by form of the object, the one that follows
   std::chrono::milliseconds at{0};  // not before this time
   std::string as = "admin";         // user
   uint32_t document = 0;            // which step of the scenario it came from, for messages
@@ -174,7 +193,7 @@ inline constexpr uint8_t kAnyOwner = 0xff;
 // Holds while the object is there in one of these ways.
 struct SlotTest {
   Slot slot = kNone;          // kNone: it always holds
-  uint16_t live = 0;          // with these sets of labels while it is not being deleted; one bit each
+  uint16_t live = 0;          // in these forms while it is not being deleted; one bit each
   uint16_t terminating = 0;   // the same, while it is being deleted
   uint8_t owner = kAnyOwner;  // and only while this owner link means its owner
   bool whenAbsent = false;    // instead of all that: while it is not there
@@ -190,12 +209,15 @@ struct SlotTests {
 };
 using Question = std::vector<SlotTests>;  // the answer is yes while any of them holds
 
-// A decision of protection::judge(): where it goes on after the answer to a question.
+// A decision of protection::judge() or planHold(): where it goes on after the answer to a question.
 struct Choice {
-  static constexpr uint32_t kPasses = ~uint32_t{0};
-  static constexpr uint32_t kDenied = kPasses - 1;
+  static constexpr uint32_t kPasses = ~uint32_t{0};   // the request; of a held object: its finalizer goes
+  static constexpr uint32_t kDenied = kPasses - 1;    // of a held object: it stays
+  static constexpr uint32_t kDeletes = kPasses - 2;   // of a held object: lastout deletes it, by force
+  static constexpr uint32_t kCascades = kPasses - 3;  // of a held object: it and its children are to go
+  static constexpr uint32_t kEnds = kCascades;        // from here on there is no other Choice
   uint32_t question = 0;
-  uint32_t ifYes = kPasses;  // another Choice, or one of the two
+  uint32_t ifYes = kPasses;  // another Choice, or one of these
   uint32_t ifNo = kPasses;
   auto operator<=>(const Choice&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
@@ -227,6 +249,27 @@ struct Holding {
   uint32_t firstRoot = 0;   // into Policies::roots
   uint16_t othersBits = 0;  // as of Protection
   uint16_t bit = 0;         // the policy's finalizer
+  // By form, the one that its status leads to: with the children of a confirmed cascade in it, and without.
+  std::vector<uint8_t> confirmed;
+  std::vector<uint8_t> unconfirmed;
+};
+
+// An object that goes with another one, while that one's cascade is confirmed.
+struct CascadeChild {
+  Slot parent = kNone;
+  uint32_t holding = 0;   // of Policies::ofHold[parent]
+  uint32_t question = 0;  // the answer is yes while it refers to the parent
+};
+
+// The policies that keep labels on an object, and the labels that lastout writes for them.
+struct Labelling {
+  std::vector<uint32_t> policies;  // by name
+  struct Write {
+    std::vector<uint8_t> forms;                   // by form, the one that follows; empty: never
+    std::vector<std::chrono::milliseconds> wait;  // by form, until then
+    std::vector<Protection> deniedBy;             // policies that may deny it
+  };
+  std::vector<Write> writes;  // by the policies that are there, one bit each
 };
 
 struct Policies {
@@ -234,11 +277,13 @@ struct Policies {
   std::vector<Question> questions;
   std::vector<Choice> choices;
   std::vector<uint32_t> roots;
-  std::vector<std::vector<Protection>> ofDelete;  // by slot; empty: there are no policies
-  std::vector<std::vector<Protection>> ofUpdate;  // by step: of one that sets labels
-  std::vector<std::vector<Holding>> ofHold;       // by slot
-  std::vector<std::string> notFollowed;           // what a policy would do here and nobody does, in sentences
-  std::shared_ptr<const PolicyFacts> facts;       // for words; nullptr: there are no policies
+  std::vector<std::vector<Protection>> ofDelete;     // by slot; empty: there are no policies
+  std::vector<std::vector<Protection>> ofUpdate;     // by step: of one that sets labels
+  std::vector<std::vector<Holding>> ofHold;          // by slot
+  std::vector<std::vector<CascadeChild>> ofCascade;  // by slot of the child
+  std::vector<Labelling> ofLabels;                   // by slot
+  protection::SimulatedDatabase::Mode external = protection::SimulatedDatabase::Mode::Succeeds;
+  std::shared_ptr<const PolicyFacts> facts;  // for words; nullptr: there are no policies
   bool none() const { return ofDelete.empty(); }
 };
 

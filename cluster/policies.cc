@@ -7,7 +7,6 @@
 
 #include "cluster/policy_facts.h"
 #include "cluster/users.h"
-#include "protection/hold_plan.h"
 #include "protection/implied.h"
 
 namespace lastout::cluster {
@@ -24,18 +23,49 @@ bool counts(const ModelPolicy& policy, const StateRef& state, Actor actor, uint3
 }
 
 template <class One>  // Protection, Holding
-bool denies(const Policies& policies, const One& protection, const StateRef& state, const ObjectState& object,
-            bool orphans) {
+uint32_t endOf(const Policies& policies, const One& protection, const StateRef& state,
+               const ObjectState& object, bool orphans) {
   const uint32_t way = (object.terminating() ? kTerminates : 0) | (object.value == 0 ? kNoReplicas : 0) |
                        (orphans ? kOrphans : 0) |
                        ((object.finalizers & protection.othersBits) != 0 ? kOfOthers : 0) |
                        ((object.finalizers & protection.bit) != protection.bit ? kUnheld : 0);
-  uint32_t at = policies.roots[protection.firstRoot + object.labels * kWays + way];
-  while (at < Choice::kDenied) {
+  uint32_t at = policies.roots[protection.firstRoot + object.form * kWays + way];
+  while (at < Choice::kEnds) {
     const Choice& choice = policies.choices[at];
     at = holds(policies.questions[choice.question], state) ? choice.ifYes : choice.ifNo;
   }
-  return at == Choice::kDenied;
+  return at;
+}
+
+bool denies(const Policies& policies, const Protection& protection, const StateRef& state,
+            const ObjectState& object, bool orphans) {
+  return endOf(policies, protection, state, object, orphans) == Choice::kDenied;
+}
+
+// What becomes of an object that the policy holds. nullopt: it does not, now.
+std::optional<uint32_t> endOfHeld(const Model& model, const Holding& holding, const StateRef& state,
+                                  const ObjectState& object) {
+  const Slot policy = model.policies.all[holding.policy].slot;
+  const bool isThere = policy == kNone || state.presence(policy) != Presence::Absent;
+  if ((object.finalizers & holding.bit) == 0 || !isThere) return std::nullopt;
+  return endOf(model.policies, holding, state, object, false);
+}
+
+// A cascade was confirmed, and the status of the object says so: what is to go with it may go.
+bool isCascading(const Holding& holding, const ObjectState& object, std::optional<uint32_t> end) {
+  return end == Choice::kCascades && holding.confirmed[object.form] == object.form;
+}
+
+const Labelling::Write* labelWrites(const Model& model, const StateRef& state, Slot slot) {
+  const Labelling& labelling = model.policies.ofLabels[slot];
+  if (labelling.writes.empty()) return nullptr;
+  size_t present = 0;
+  for (size_t i = 0; i < labelling.policies.size(); ++i) {
+    const Slot policy = model.policies.all[labelling.policies[i]].slot;
+    if (policy == kNone || state.presence(policy) != Presence::Absent) present |= size_t{1} << i;
+  }
+  const Labelling::Write& write = labelling.writes[present];
+  return write.forms.empty() ? nullptr : &write;
 }
 
 bool impliesFor(const ModelPolicy& policy, Role holder) {
@@ -92,6 +122,25 @@ std::optional<PolicyDenial> judged(const Model& model, const StateRef& state, co
   return PolicyDenial{std::move(*denial), facts.because()};
 }
 
+std::vector<PolicyDenial> updateDenials(const Model& model, const StateRef& state, const PolicyRequest& asked,
+                                        uint8_t form, const std::vector<Protection>& deniedBy) {
+  std::vector<PolicyDenial> denials;
+  Worded worded;
+  word(model, state, asked.slot, asked, worded);
+  PolicyView after = policyViewOf(state.object(asked.slot));
+  after.form = form;
+  worded.newMeta = model.policies.facts->objectOf(model, asked.slot, after).meta;
+  worded.request.operation = protection::Operation::Update;
+  worded.request.newMeta = &worded.newMeta;
+  for (const Protection& one : deniedBy) {
+    const ModelPolicy& policy = model.policies.all[one.policy];
+    if (!counts(policy, state, asked.actor, asked.by)) continue;
+    if (auto denial = judged(model, state, policy.policy, worded.request, asked.slot))
+      denials.push_back(std::move(*denial));
+  }
+  return denials;
+}
+
 }  // namespace
 
 bool isDeniedByPolicy(const Model& model, const StateRef& state, const PolicyRequest& request) {
@@ -114,6 +163,66 @@ bool isUpdateDeniedByPolicy(const Model& model, const StateRef& state, uint32_t 
     return counts(policies.all[one.policy], state, Actor::Client, step) &&
            denies(policies, one, state, object, false);
   });
+}
+
+namespace {
+
+// A client that was denied before asks for its deletion again, and will not be denied by a policy then.
+bool isAboutToGo(const Model& model, const StateRef& state, Slot slot) {
+  return std::ranges::any_of(model.slots[slot].steps, [&](uint32_t number) {
+    const Step& step = model.steps[number];
+    const StepState now = state.step(number);
+    const bool orphans = step.hasPolicy && step.policy == PropagationPolicy::Orphan;
+    return step.verb == Step::Verb::Delete && !step.dryRun && now.sent && !now.done &&
+           !isDeniedByPolicy(model, state, {.slot = slot, .by = number, .orphans = orphans});
+  });
+}
+
+}  // namespace
+
+std::optional<LabelWrite> labelWriteOf(const Model& model, const StateRef& state, Slot slot) {
+  if (model.policies.none() || state.presence(slot) != Presence::Live) return std::nullopt;
+  const Labelling::Write* writes = labelWrites(model, state, slot);
+  const ObjectState object = state.object(slot);
+  if (writes == nullptr || writes->forms[object.form] == object.form) return std::nullopt;
+  LabelWrite write{writes->forms[object.form], false, writes->wait[object.form]};
+  // Who asks every 10 s comes before a repair that waits for longer.
+  if (write.wait >= model.timing.clientRetry && isAboutToGo(model, state, slot)) return std::nullopt;
+  write.isDenied = std::ranges::any_of(writes->deniedBy, [&](const Protection& one) {
+    return counts(model.policies.all[one.policy], state, Actor::Lastout, kNone) &&
+           denies(model.policies, one, state, object, false);
+  });
+  return write;
+}
+
+bool isDeletedByPolicy(const Model& model, const StateRef& state, Slot slot) {
+  const Policies& policies = model.policies;
+  if (policies.none() || state.presence(slot) != Presence::Live) return false;
+  const ObjectState object = state.object(slot);
+  for (const Holding& one : policies.ofHold[slot]) {
+    const auto end = endOfHeld(model, one, state, object);
+    if (end == Choice::kDeletes || isCascading(one, object, end)) return true;
+  }
+  // Of a cascade the parent is deleted first.
+  return std::ranges::any_of(policies.ofCascade[slot], [&](const CascadeChild& one) {
+    if (state.presence(one.parent) != Presence::Terminating) return false;
+    const ObjectState parent = state.object(one.parent);
+    const Holding& holding = policies.ofHold[one.parent][one.holding];
+    return isCascading(holding, parent, endOfHeld(model, holding, state, parent)) &&
+           holds(policies.questions[one.question], state);
+  });
+}
+
+std::optional<uint8_t> confirmationChange(const Model& model, const StateRef& state, Slot slot) {
+  if (model.policies.none() || state.presence(slot) == Presence::Absent) return std::nullopt;
+  const ObjectState object = state.object(slot);
+  for (const Holding& one : model.policies.ofHold[slot]) {
+    const auto end = endOfHeld(model, one, state, object);
+    if (end != Choice::kCascades && end != Choice::kDenied) continue;
+    const uint8_t form = (end == Choice::kCascades ? one.confirmed : one.unconfirmed)[object.form];
+    if (form != object.form) return form;
+  }
+  return std::nullopt;
 }
 
 std::vector<PolicyDenial> policyDenials(const Model& model, StateRef state, const PolicyRequest& request) {
@@ -150,12 +259,8 @@ uint16_t policyBitsToLetGo(const Model& model, const StateRef& state, Slot slot)
   uint16_t bits = 0;
   if (model.policies.none()) return bits;
   const ObjectState object = state.object(slot);
-  for (const Holding& one : model.policies.ofHold[slot]) {
-    const Slot policy = model.policies.all[one.policy].slot;
-    const bool isThere = policy == kNone || state.presence(policy) != Presence::Absent;
-    if ((object.finalizers & one.bit) != 0 && isThere && !denies(model.policies, one, state, object, false))
-      bits |= one.bit;
-  }
+  for (const Holding& one : model.policies.ofHold[slot])
+    if (endOfHeld(model, one, state, object) == Choice::kPasses) bits |= one.bit;
   return bits;
 }
 
@@ -164,8 +269,8 @@ std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot s
   if (model.policies.none()) return holds;
   const ObjectState object = state.object(slot);
   for (const Holding& one : model.policies.ofHold[slot]) {
-    const bool isHeld = denies(model.policies, one, state, object, false);
-    if (!object.terminating() || (object.finalizers & one.bit) == 0 || !isHeld) continue;
+    const auto end = endOfHeld(model, one, state, object);
+    if (!object.terminating() || !end || end == Choice::kPasses) continue;
     const DeletionPolicy& policy = model.policies.all[one.policy].policy;
     Worded worded;
     word(model, state, slot, {.slot = slot}, worded);
@@ -179,7 +284,7 @@ std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot s
       held.because.push_back(who);
       facts.children.push_back({model.slots[who].key, model.policies.facts->kindOf(who), "", true, ""});
     }
-    const protection::HoldPlan plan = protection::planHold(policy, facts);
+    const protection::HoldPlan plan = planWithExternal(model, policy, std::move(facts));
     held.denial.message = "DeletionPolicy " + policy.meta.name + " holds it" +
                           (plan.events.empty() ? "" : ": " + plan.events.front().message);
     holds.push_back(std::move(held));
@@ -190,22 +295,18 @@ std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot s
 std::vector<PolicyDenial> updatePolicyDenials(const Model& model, StateRef state, uint32_t step) {
   std::vector<PolicyDenial> denials;
   const Step& spec = model.steps[step];
-  if (model.policies.none() || spec.verb != Step::Verb::SetLabels ||
+  if (model.policies.none() || spec.verb != Step::Verb::SetForm ||
       state.presence(spec.object) == Presence::Absent)
     return denials;
-  Worded worded;
-  word(model, state, spec.object, {.slot = spec.object, .actor = Actor::Client, .by = step}, worded);
-  worded.newMeta = worded.object.meta;
-  worded.newMeta.labels = model.slots[spec.object].labelSets[spec.value];
-  worded.request.operation = protection::Operation::Update;
-  worded.request.newMeta = &worded.newMeta;
-  for (const Protection& one : model.policies.ofUpdate[step]) {
-    const ModelPolicy& policy = model.policies.all[one.policy];
-    if (!counts(policy, state, Actor::Client, step)) continue;
-    if (auto denial = judged(model, state, policy.policy, worded.request, spec.object))
-      denials.push_back(std::move(*denial));
-  }
-  return denials;
+  return updateDenials(model, state, {.slot = spec.object, .actor = Actor::Client, .by = step},
+                       spec.forms[state.object(spec.object).form], model.policies.ofUpdate[step]);
+}
+
+std::vector<PolicyDenial> labelWriteDenials(const Model& model, StateRef state, Slot slot) {
+  const auto write = labelWriteOf(model, state, slot);
+  if (!write) return {};
+  return updateDenials(model, state, {.slot = slot, .actor = Actor::Lastout}, write->form,
+                       labelWrites(model, state, slot)->deniedBy);
 }
 
 }  // namespace lastout::cluster

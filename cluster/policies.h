@@ -3,7 +3,7 @@
 // can give, so that the machine looks at slots alone.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "cluster/machine.h"
@@ -26,21 +26,41 @@ struct GivenPolicy {
 };
 
 // Adds policies to a model, after all its steps. `objects`: what the manifests say of its objects; the first
-// one of a name counts. Fails on a policy that asks more of an object's surroundings than can be compiled.
-kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& policies,
-                               const std::vector<const kube::Object*>& objects,
-                               const kube::ResourceMap& types);
+// one of a name counts. `external`: what the database behind held objects does. Fails on a policy that asks
+// more of an object's surroundings than can be compiled.
+kube::Result<void> addPolicies(
+    Model& model, const std::vector<GivenPolicy>& policies, const std::vector<const kube::Object*>& objects,
+    const kube::ResourceMap& types,
+    protection::SimulatedDatabase::Mode external = protection::SimulatedDatabase::Mode::Succeeds);
 
 // True if a policy denies the DELETE.
 bool isDeniedByPolicy(const Model& model, const StateRef& state, const PolicyRequest& request);
 
-// True if a policy denies a step that sets labels.
+// True if a policy denies a step that changes the form of an object.
 bool isUpdateDeniedByPolicy(const Model& model, const StateRef& state, uint32_t step);
 
 struct PolicyDenial {
   protection::Denial denial;
   std::vector<Slot> because;  // other objects that make it so
 };
+
+// The labels that lastout writes on an object for policies: the form that it gets.
+struct LabelWrite {
+  uint8_t form = 0;
+  bool isDenied = false;              // by another policy
+  std::chrono::milliseconds wait{0};  // until lastout writes them
+};
+// nullopt: its labels are as they should be, it is not live, or the client for whom a repair waits deletes it
+// first (LabelUpkeep::repairAfter).
+std::optional<LabelWrite> labelWriteOf(const Model& model, const StateRef& state, Slot slot);
+
+// True if lastout deletes the object by itself: it is forced, or another one's confirmed cascade takes it
+// along.
+bool isDeletedByPolicy(const Model& model, const StateRef& state, Slot slot);
+
+// The form that lastout gives the object through its status, where a cascade was confirmed, or is no longer.
+// nullopt: its status says that already.
+std::optional<uint8_t> confirmationChange(const Model& model, const StateRef& state, Slot slot);
 
 // The finalizers of policies on an object that is being deleted, and that they hold no more.
 uint16_t policyBitsToLetGo(const Model& model, const StateRef& state, Slot slot);
@@ -51,5 +71,7 @@ std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot s
 // In words: each policy that denies the DELETE, in their order.
 std::vector<PolicyDenial> policyDenials(const Model& model, StateRef state, const PolicyRequest& request);
 std::vector<PolicyDenial> updatePolicyDenials(const Model& model, StateRef state, uint32_t step);
+// Likewise, of the labels that lastout writes on the object.
+std::vector<PolicyDenial> labelWriteDenials(const Model& model, StateRef state, Slot slot);
 
 }  // namespace lastout::cluster

@@ -1,7 +1,6 @@
 #include "cluster/policy_facts.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "kube/text_at.h"
@@ -18,11 +17,13 @@ using protection::DeletionPolicy;
 const kube::GroupResource kNamespaceType{"", "namespaces"};
 const kube::GroupResource kPodType{"", "pods"};
 const kube::GroupResource kClaimType{"", "persistentvolumeclaims"};
-constexpr uint16_t kAnyLabels = 0xffff;
+constexpr uint16_t kAnyForm = 0xffff;
 
-SlotTest isThere(Slot slot) { return {.slot = slot, .live = kAnyLabels, .terminating = kAnyLabels}; }
+SlotTest isThere(Slot slot, uint16_t forms = kAnyForm) {
+  return {.slot = slot, .live = forms, .terminating = forms};
+}
 
-uint16_t bitOf(size_t labelSet) { return static_cast<uint16_t>(1u << labelSet); }
+uint16_t bitOf(size_t form) { return static_cast<uint16_t>(1u << form); }
 
 // Sets a number in a tree of maps; what is no map on the way becomes one.
 void setNumber(kube::Value& at, std::initializer_list<std::string_view> path, int64_t number) {
@@ -65,7 +66,7 @@ DeletionPolicy asking(protection::Case one) {
 }  // namespace
 
 PolicyView policyViewOf(const ObjectState& state) {
-  return {state.labels, state.terminating(), state.value > 0, state.finalizers};
+  return {state.form, state.terminating(), state.value > 0, state.finalizers};
 }
 
 bool holds(const SlotTest& test, const StateRef& state) {
@@ -73,8 +74,8 @@ bool holds(const SlotTest& test, const StateRef& state) {
   const Presence presence = state.presence(test.slot);
   if (test.whenAbsent || presence == Presence::Absent) return test.whenAbsent && presence == Presence::Absent;
   const ObjectState object = state.object(test.slot);
-  const uint16_t sets = object.live() ? test.live : test.terminating;
-  if ((sets >> object.labels & 1) == 0) return false;
+  const uint16_t forms = object.live() ? test.live : test.terminating;
+  if ((forms >> object.form & 1) == 0) return false;
   return test.owner == kAnyOwner || object.owner(test.owner) == OwnerState::Current;
 }
 
@@ -141,7 +142,11 @@ kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyVi
   const SlotInfo& info = model.slots[slot];
   kube::Object object = objects_[slot];
   // A derived object (a Pod, a ReplicaSet) has the labels of its template, which the model does not know.
-  if (view.labels > 0 || !object.content.isNull()) object.meta.labels = info.labelSets[view.labels];
+  if (view.form > 0 || !object.content.isNull()) {
+    object.meta.labels = info.forms[view.form].labels;
+    object.meta.annotations = info.forms[view.form].annotations;
+  }
+  if (info.forms[view.form].content != nullptr) object.content = *info.forms[view.form].content;
   object.meta.deletionTimestamp.reset();
   if (view.terminates) object.meta.deletionTimestamp = 1;
   object.meta.finalizers.clear();
@@ -172,12 +177,12 @@ void PolicyFacts::addGroups(const Model& model, const std::vector<DeletionPolicy
     const auto found = asked.find(model.slots[slot].key.type);
     if (found == asked.end()) continue;
     std::map<std::string, SlotTest> tests;
-    for (size_t set = 0; set < model.slots[slot].labelSets.size(); ++set) {
+    for (size_t form = 0; form < model.slots[slot].forms.size(); ++form) {
       for (const bool terminates : {false, true}) {
-        const PolicyView view{static_cast<uint8_t>(set), terminates, true, 0};
+        const PolicyView view{static_cast<uint8_t>(form), terminates, true, 0};
         for (std::string& group : keptOf(found->second, objectOf(model, slot, view)).groups) {
           SlotTest& test = tests.try_emplace(std::move(group), SlotTest{.slot = slot}).first->second;
-          (terminates ? test.terminating : test.live) |= bitOf(set);
+          (terminates ? test.terminating : test.live) |= bitOf(form);
         }
       }
     }
@@ -242,14 +247,17 @@ void PolicyFacts::addListers(const Model& model, const std::vector<DeletionPolic
     if (!policy.listedBy) continue;
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
       if (model.slots[slot].key.type != policy.listedBy->type) continue;
-      auto index = std::make_shared<protection::FactIndex>(findKind());
-      index->setPolicies({policy});
-      for (const protection::WantedType& wanted : index->wanted()) {
-        if (wanted.type != policy.listedBy->type) continue;
-        index->upsert(objects_[slot], wanted.generation);
-        index->know(wanted.type, "", wanted.generation);
+      for (size_t form = 0; form < model.slots[slot].forms.size(); ++form) {
+        const PolicyView view{static_cast<uint8_t>(form), false, true, 0};
+        auto index = std::make_shared<protection::FactIndex>(findKind());
+        index->setPolicies({policy});
+        for (const protection::WantedType& wanted : index->wanted()) {
+          if (wanted.type != policy.listedBy->type) continue;
+          index->upsert(objectOf(model, slot, view), wanted.generation);
+          index->know(wanted.type, "", wanted.generation);
+        }
+        listers_.push_back({slot, view.form, *policy.listedBy, std::move(index)});
       }
-      listers_.push_back({slot, *policy.listedBy, std::move(index)});
     }
   }
 }
@@ -260,15 +268,24 @@ Question PolicyFacts::lister(const Model& model, const protection::ListedBy& lis
   for (const Lister& one : listers_) {
     if (!(one.listedBy == listedBy) || one.slot >= model.slots.size()) continue;
     const protection::Listers by = one.index->listers(listedBy, request);
-    if (by.count > 0 || by.unknown) question.push_back({isThere(one.slot), {}});
+    if (by.count == 0 && !by.unknown) continue;
+    const auto found =
+        std::ranges::find(question, one.slot, [](const SlotTests& tests) { return tests.first.slot; });
+    if (found == question.end()) {
+      question.push_back({isThere(one.slot, bitOf(one.form)), {}});
+    } else {
+      found->first.live |= bitOf(one.form);
+      found->first.terminating |= bitOf(one.form);
+    }
   }
   return question;
 }
 
-protection::Listers PolicyFacts::listersIn(Slot slot, const protection::ListedBy& listedBy,
+protection::Listers PolicyFacts::listersIn(Slot slot, uint8_t form, const protection::ListedBy& listedBy,
                                            const protection::Request& request) const {
-  const auto one = std::ranges::find_if(
-      listers_, [&](const Lister& lister) { return lister.slot == slot && lister.listedBy == listedBy; });
+  const auto one = std::ranges::find_if(listers_, [&](const Lister& lister) {
+    return lister.slot == slot && lister.form == form && lister.listedBy == listedBy;
+  });
   return one == listers_.end() ? protection::Listers() : one->index->listers(listedBy, request);
 }
 
@@ -297,22 +314,30 @@ void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& t
   }
   const auto slot = model.find(*named.key);
   if (!slot) return;
-  kube::Object object = objects_[*slot];
-  object.meta.deletionTimestamp.reset();
-  const AncestorState standing = protection::standingOf(test, *named.key, &object);
-  if (standing.kind == Kind::Protects)
-    cases.push_back({{{.slot = *slot, .live = kAnyLabels}, condition}, standing});
+  for (size_t form = 0; form < model.slots[*slot].forms.size(); ++form) {
+    const kube::Object object = objectOf(model, *slot, {static_cast<uint8_t>(form), false, true, 0});
+    const AncestorState standing = protection::standingOf(test, *named.key, &object);
+    if (standing.kind != Kind::Protects) continue;
+    const auto isSameStanding = [&](const AncestorCase& one) {
+      return one.tests.first.slot == *slot && one.tests.second == condition &&
+             one.state.detail == standing.detail;
+    };
+    const auto found = std::ranges::find_if(cases, isSameStanding);
+    if (found == cases.end())
+      cases.push_back({{{.slot = *slot, .live = bitOf(form)}, condition}, standing});
+    else
+      found->tests.first.live |= bitOf(form);
+  }
 }
 
 std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protection::AncestorTest& test,
                                                 Slot slot, const kube::Labels& labels) const {
   const Slot space = model.slots[slot].namespaceSlot;
-  const std::vector<kube::Labels> none;
-  const std::vector<kube::Labels>& sets =
-      test.orOfNamespace && space != kNone ? model.slots[space].labelSets : none;
+  const std::vector<Form> none;
+  const std::vector<Form>& forms = test.orOfNamespace && space != kNone ? model.slots[space].forms : none;
   const bool isOwn = namesAny(test, labels);
-  const auto names = [&](const kube::Labels& set) { return namesAny(test, set); };
-  if (!isOwn && std::ranges::none_of(sets, names)) return {};
+  const auto names = [&](const Form& form) { return namesAny(test, form.labels); };
+  if (!isOwn && std::ranges::none_of(forms, names)) return {};
   protection::FactIndex index(findKind());
   protection::Case one;
   one.ancestor = test;
@@ -328,84 +353,18 @@ std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protec
     addNamed(model, test, index.nameAncestor(test, request), {}, cases);
     return cases;
   }
-  for (size_t set = 0; set < sets.size(); ++set) {
+  for (size_t form = 0; form < forms.size(); ++form) {
     kube::Object holder = objects_[space];
-    holder.meta.labels = sets[set];
+    holder.meta.labels = forms[form].labels;
     for (const protection::WantedType& wanted : index.wanted()) {
       if (wanted.type != kNamespaceType) continue;
       index.upsert(holder, wanted.generation);
       index.know(wanted.type, "", wanted.generation);
     }
-    const SlotTest condition{.slot = space, .live = bitOf(set), .terminating = bitOf(set)};
+    const SlotTest condition{.slot = space, .live = bitOf(form), .terminating = bitOf(form)};
     addNamed(model, test, index.nameAncestor(test, request), condition, cases);
   }
   return cases;
-}
-
-// --- words
-
-void PolicyWords::note(Slot slot) const {
-  if (slot != kNone && std::ranges::find(because_, slot) == because_.end()) because_.push_back(slot);
-}
-
-AncestorState PolicyWords::ancestor(const protection::AncestorTest& test,
-                                    const protection::Request& request) const {
-  for (const AncestorCase& one : model_.policies.facts->ancestor(model_, test, slot_, request.meta->labels)) {
-    if (!holds(one.tests, state_)) continue;
-    if (!one.tests.first.whenAbsent) note(one.tests.first.slot);
-    return one.state;
-  }
-  return {};
-}
-
-std::vector<Slot> PolicyWords::slotsOf(const Question& question) const {
-  std::vector<Slot> slots;
-  for (const SlotTests& tests : question) {
-    const Slot slot = tests.first.slot;
-    if (slot != kNone && holds(tests, state_) && std::ranges::find(slots, slot) == slots.end())
-      slots.push_back(slot);
-  }
-  std::ranges::sort(slots, [&](Slot a, Slot b) {
-    const kube::ObjectKey& left = model_.slots[a].key;
-    const kube::ObjectKey& right = model_.slots[b].key;
-    return std::tie(left.namespaceName, left.name) < std::tie(right.namespaceName, right.name);
-  });
-  return slots;
-}
-
-protection::Count PolicyWords::countOf(const Question& question) const {
-  const std::vector<Slot> slots = slotsOf(question);
-  if (slots.empty()) return {};
-  for (const Slot slot : slots) note(slot);
-  return {static_cast<uint32_t>(slots.size()),
-          model_.policies.facts->kindOf(slots.front()) + "/" + model_.slots[slots.front()].key.name,
-          std::nullopt};
-}
-
-protection::Count PolicyWords::children(const ChildrenTest& test,
-                                        const protection::Request& /*request*/) const {
-  return countOf(model_.policies.facts->children(model_, test, slot_));
-}
-
-protection::Count PolicyWords::active(Activity activity, const protection::Request& /*request*/) const {
-  const Question question = model_.policies.facts->active(model_, activity, slot_);
-  if (question.size() == 1 && question.front().isAlways())
-    return {0,
-            {},
-            activity == Activity::Instances ? "only a CustomResourceDefinition has them"
-                                            : "only a Namespace has them"};
-  return countOf(question);
-}
-
-protection::Listers PolicyWords::listers(const protection::ListedBy& listedBy,
-                                         const protection::Request& request) const {
-  const PolicyFacts& facts = *model_.policies.facts;
-  const std::vector<Slot> slots = slotsOf(facts.lister(model_, listedBy, request));
-  if (slots.empty()) return {};
-  note(slots.front());
-  protection::Listers listers = facts.listersIn(slots.front(), listedBy, request);
-  listers.count = static_cast<uint32_t>(std::min<size_t>(slots.size(), protection::kMostCountedListers));
-  return listers;
 }
 
 }  // namespace lastout::cluster

@@ -19,23 +19,27 @@ namespace lastout::cluster {
 
 // The way in which an object is there, as far as it matters to what a policy says of it.
 struct PolicyView {
-  uint8_t labels = 0;  // which set
+  uint8_t form = 0;  // which of SlotInfo::forms
   bool terminates = false;
   bool hasReplicas = true;  // of what is scaled: spec.replicas is above 0
   uint16_t finalizers = 0;
 };
 PolicyView policyViewOf(const ObjectState& state);
 
-// The ways in which an object can be there, beside its labels: one bit each.
+// The ways in which an object can be there, beside its form: one bit each.
 inline constexpr uint32_t kUnheld = 16;  // without the finalizer of a policy that holds
 inline constexpr uint32_t kTerminates = 8;
 inline constexpr uint32_t kNoReplicas = 4;
 inline constexpr uint32_t kOrphans = 2;
 inline constexpr uint32_t kOfOthers = 1;
-inline constexpr uint32_t kWays = 32;  // of each set of labels
+inline constexpr uint32_t kWays = 32;  // of each form
 
 // What planHold() is told of the object, its children aside. It points to the object.
 protection::HoldFacts holdFactsOf(const protection::DeletionPolicy& policy, const kube::Object& object);
+
+// Plans with what the database behind the object makes of its external step, where the plan asks for that.
+protection::HoldPlan planWithExternal(const Model& model, const protection::DeletionPolicy& policy,
+                                      protection::HoldFacts facts);
 
 // An ancestor stands so while the tests hold.
 struct AncestorCase {
@@ -59,6 +63,8 @@ class PolicyFacts {
   // The object of a slot, as it is in a state.
   kube::Object objectOf(const Model& model, Slot slot, const PolicyView& view) const;
   const std::string& kindOf(Slot slot) const { return objects_[slot].kind; }
+  // Returns what its manifest says; null: it is derived.
+  const kube::Value& manifestOf(Slot slot) const { return objects_[slot].content; }
 
   Question children(const Model& model, const protection::ChildrenTest& test, Slot slot) const;
   // Those by which a policy holds the object.
@@ -66,8 +72,8 @@ class PolicyFacts {
   Question active(const Model& model, protection::Activity activity, Slot slot) const;
   Question lister(const Model& model, const protection::ListedBy& listedBy,
                   const protection::Request& request) const;
-  // Returns the lister in that slot alone, if it lists the object of the request.
-  protection::Listers listersIn(Slot slot, const protection::ListedBy& listedBy,
+  // Returns the lister in that slot alone, in that form, if it lists the object of the request.
+  protection::Listers listersIn(Slot slot, uint8_t form, const protection::ListedBy& listedBy,
                                 const protection::Request& request) const;
   // Returns the cases in order of precedence. If none of them holds, the object is not protected.
   std::vector<AncestorCase> ancestor(const Model& model, const protection::AncestorTest& test, Slot slot,
@@ -75,9 +81,10 @@ class PolicyFacts {
 
  private:
   using Groups = std::unordered_map<std::string, std::vector<SlotTest>>;
-  // One object that may list others.
+  // One object that may list others, in one of its forms.
   struct Lister {
     Slot slot = kNone;
+    uint8_t form = 0;
     protection::ListedBy listedBy;
     std::shared_ptr<const protection::FactIndex> index;
   };

@@ -43,18 +43,18 @@ struct DeferredDeletionState {
   friend bool operator==(const DeferredDeletionState&, const DeferredDeletionState&) = default;
 };
 
-// One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, labels 4, GC flight 5, namespace
+// One slot. The word packs: presence 2, finalizers 16, owners 8x2, value 8, form 4, GC flight 5, namespace
 // flight 5, lastout's flight 5, deferred 3.
 struct ObjectState {
   Presence presence = Presence::Absent;
   uint16_t finalizers = 0;
   uint16_t owners = 0;  // two bits an owner link
   uint8_t value = 0;    // workload: replicas; Pod: the bits above; CriticalService: intent
-  uint8_t labels = 0;
-  Flight collector;  // a DELETE by the garbage collector
-  Flight lifecycle;  // a DELETE by the namespace controller
-  Flight lastout;    // a DELETE by lastout, of what was deferred; of a provider that
-                     // terminates, its release
+  uint8_t form = 0;     // which of SlotInfo::forms
+  Flight collector;     // a DELETE by the garbage collector
+  Flight lifecycle;     // a DELETE by the namespace controller
+  Flight lastout;       // a DELETE by lastout, of what was deferred; of a provider that
+                        // terminates, its release
   std::optional<DeferredDeletionState> deferredDeletion;  // nobody has taken it back since
 
   bool present() const { return presence != Presence::Absent; }

@@ -11,7 +11,7 @@ namespace detail {
 inline constexpr unsigned kFinalizersAt = 2;
 inline constexpr unsigned kOwnersAt = 18;
 inline constexpr unsigned kValueAt = 34;
-inline constexpr unsigned kLabelsAt = 42;
+inline constexpr unsigned kFormAt = 42;
 inline constexpr unsigned kCollectorAt = 46;
 inline constexpr unsigned kLifecycleAt = 51;
 inline constexpr unsigned kLastoutAt = 56;
@@ -67,7 +67,7 @@ inline constexpr unsigned kLinkBits = 2;
 inline uint64_t pack(const ObjectState& state) {
   return static_cast<uint64_t>(state.presence) | (uint64_t{state.finalizers} << detail::kFinalizersAt) |
          (uint64_t{state.owners} << detail::kOwnersAt) | (uint64_t{state.value} << detail::kValueAt) |
-         (uint64_t{state.labels} << detail::kLabelsAt) |
+         (uint64_t{state.form} << detail::kFormAt) |
          (detail::packFlight(state.collector) << detail::kCollectorAt) |
          (detail::packFlight(state.lifecycle) << detail::kLifecycleAt) |
          (detail::packFlight(state.lastout) << detail::kLastoutAt) |
@@ -80,7 +80,7 @@ inline ObjectState unpack(uint64_t word) {
   state.finalizers = static_cast<uint16_t>(word >> detail::kFinalizersAt);
   state.owners = static_cast<uint16_t>(word >> detail::kOwnersAt);
   state.value = static_cast<uint8_t>(word >> detail::kValueAt);
-  state.labels = static_cast<uint8_t>((word >> detail::kLabelsAt) & detail::mask(4));
+  state.form = static_cast<uint8_t>((word >> detail::kFormAt) & detail::mask(4));
   state.collector = detail::unpackFlight((word >> detail::kCollectorAt) & detail::mask(detail::kFlightBits));
   state.lifecycle = detail::unpackFlight((word >> detail::kLifecycleAt) & detail::mask(detail::kFlightBits));
   state.lastout = detail::unpackFlight((word >> detail::kLastoutAt) & detail::mask(detail::kFlightBits));

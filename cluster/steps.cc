@@ -58,8 +58,8 @@ void change(Transition& transition, uint32_t step) {
       object.finalizers = spec.value | (object.finalizers & transition.info(spec.object).heldBit);
       if (object.live()) object.finalizers |= transition.info(spec.object).policyBits;
       break;
-    case Step::Verb::SetLabels:
-      object.labels = static_cast<uint8_t>(spec.value);
+    case Step::Verb::SetForm:
+      object.form = spec.forms[object.form];
       break;
     default:
       object.value = static_cast<uint8_t>(spec.value);

@@ -60,12 +60,20 @@ class Transition {
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;
   admission::Decision decide(const DeleteRequest& request) const;
-  // A DeletionPolicy denies the DELETE; a step that sets labels.
+  // A DeletionPolicy denies the DELETE; a step that changes an object's form.
   bool isProtected(const DeleteRequest& request) const;
   // The finalizers of policies that hold the object no more.
   uint16_t bitsToLetGo(Slot slot) const {
     return webhookFails(slot, &Interception::onUpdate) ? uint16_t{0}
                                                        : policyBitsToLetGo(model_, state_, slot);
+  }
+  // Likewise, what lastout does for policies by itself.
+  std::optional<LabelWrite> labelWrite(Slot slot) const {
+    return webhookFails(slot, &Interception::onUpdate) ? std::nullopt : labelWriteOf(model_, state_, slot);
+  }
+  std::optional<uint8_t> newConfirmation(Slot slot) const {
+    return webhookFails(slot, &Interception::onUpdate) ? std::nullopt
+                                                       : confirmationChange(model_, state_, slot);
   }
   bool isUpdateProtected(uint32_t step) const { return isUpdateDeniedByPolicy(model_, state_, step); }
 

@@ -136,8 +136,8 @@ Interception reach(const kube::Value& webhook, const Model& model, Slot slot) {
   const kube::Value* rules = webhook.find("rules");
   const Slot space = info.namespaceSlot;
   if (rules == nullptr || rules->asList() == nullptr) return result;
-  if (!selects(webhook, "objectSelector", info.labelSets.front())) return result;
-  if (space != kNone && !selects(webhook, "namespaceSelector", model.slots[space].labelSets.front()))
+  if (!selects(webhook, "objectSelector", info.forms.front().labels)) return result;
+  if (space != kNone && !selects(webhook, "namespaceSelector", model.slots[space].forms.front().labels))
     return result;
   for (const kube::Value& rule : *rules->asList()) {
     if (!listHas(rule.find("apiGroups"), info.key.type.group)) continue;

@@ -41,8 +41,6 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
     auto found = scenarios::warningsOf(ready->scenario);
     if (!found) return tl::unexpected(std::move(found.error()));
     warnings.insert(warnings.end(), found->begin(), found->end());
-    for (const std::string& unfollowed : ready->compiled.model.policies.notFollowed)
-      warnings.push_back({unfollowed, ready->scenario.file, {}});
   }
   printWarnings(warnings);
   return all;

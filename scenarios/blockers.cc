@@ -62,11 +62,12 @@ void addPolicies(const cluster::Model& model, cluster::StateRef state, Slot slot
   const cluster::Step* step = isStep ? &model.steps[asker.by] : nullptr;
   const bool orphans =
       step != nullptr && step->hasPolicy && step->policy == cluster::PropagationPolicy::Orphan;
-  const bool isUpdate = step != nullptr && step->verb == cluster::Step::Verb::SetLabels;
+  const cluster::PolicyRequest deletion{
+      .slot = slot, .actor = asker.actor, .by = asker.by, .orphans = orphans};
   const std::vector<cluster::PolicyDenial> denials =
-      isUpdate ? cluster::updatePolicyDenials(model, state, asker.by)
-               : cluster::policyDenials(
-                     model, state, {.slot = slot, .actor = asker.actor, .by = asker.by, .orphans = orphans});
+      !asker.isUpdate ? cluster::policyDenials(model, state, deletion)
+      : isStep        ? cluster::updatePolicyDenials(model, state, asker.by)
+                      : cluster::labelWriteDenials(model, state, slot);
   for (const cluster::PolicyDenial& one : denials) {
     addOnce(result.causes, one.denial.message);
     for (const Slot because : one.because) addOnce(result.objects, because);
@@ -75,6 +76,13 @@ void addPolicies(const cluster::Model& model, cluster::StateRef state, Slot slot
 
 }  // namespace
 
+Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::Event& event) {
+  const bool isStep = event.actor == cluster::Actor::Client && event.by != cluster::kNone;
+  const bool isUpdate = isStep ? model.steps[event.by].verb == cluster::Step::Verb::SetForm
+                               : action.kind == cluster::Action::Kind::WriteLabels;
+  return {event.actor, event.by, isUpdate};
+}
+
 Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, Slot slot) {
   Blockers result;
   if (machine.model().guarded) addServices(machine, state, slot, result);
@@ -82,7 +90,7 @@ Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state,
 }
 
 Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot, const Asker& asker) {
-  Blockers result = unmetCriteria(machine, state, slot);
+  Blockers result = asker.isUpdate ? Blockers{} : unmetCriteria(machine, state, slot);
   addPolicies(machine.model(), state, slot, asker, result);
   return result;
 }

@@ -19,12 +19,16 @@ struct Blockers {
   std::string sentence() const;  // "a exists, b exists and c exists"
 };
 
-// Somebody's request, as of cluster::Event.
+// Somebody's request.
 struct Asker {
   cluster::Actor actor = cluster::Actor::Client;
   uint32_t by = cluster::kNone;
+  bool isUpdate = false;  // else a DELETE
   friend bool operator==(const Asker&, const Asker&) = default;
 };
+
+// Whose request an event answers.
+Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::Event& event);
 
 // For a DELETE, by a person that nobody knows where no asker is given.
 Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot,

@@ -1,6 +1,7 @@
 #include "scenarios/compile.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "scenarios/goal.h"
 #include "scenarios/resolve.h"
@@ -55,8 +56,8 @@ class Compiler {
     errors_.push_back({error.message, scenario_.file, error.position.line == 0 ? where : error.position});
   }
 
-  // After all steps: they may give an object other labels.
-  void addPolicies() {
+  // Of each object the manifest that counts comes first.
+  std::vector<const kube::Object*> allObjects() const {
     std::vector<const kube::Object*> objects;
     const auto add = [&](const std::vector<kube::Object>& more) {
       for (const kube::Object& object : more) objects.push_back(&object);
@@ -67,8 +68,14 @@ class Compiler {
       add(work.manifests);
     }
     add(scenario_.later);
-    if (auto added = cluster::addPolicies(out_.model, scenario_.policies, objects, scenario_.types); !added)
-      fail(added.error(), {});
+    return objects;
+  }
+
+  // After all steps: they may give an object another form.
+  void addPolicies() {
+    const auto added = cluster::addPolicies(out_.model, scenario_.policies, allObjects(), scenario_.types,
+                                            scenario_.externalStep);
+    if (!added) fail(added.error(), {});
   }
 
   void addController(const Controller& controller) {
@@ -148,18 +155,44 @@ class Compiler {
       add(built, cluster::Step::Verb::SetIntent, slot, step.where);
       return;
     }
-    const bool labels = step.labels.has_value();
-    kube::Result<uint16_t> value =
-        labels
-            ? cluster::labelSet(out_.model, slot, *step.labels)
-            : cluster::finalizerMask(out_.model, slot, step.finalizers.value_or(std::vector<std::string>{}));
+    if (step.labels || !step.merge.isNull()) {
+      built.change.labels = step.labels;
+      if (!step.merge.isNull() && !addMerge(step, slot, built.change)) return;
+      add(std::move(built), cluster::Step::Verb::SetForm, slot, step.where);
+      return;
+    }
+    const auto value =
+        cluster::finalizerMask(out_.model, slot, step.finalizers.value_or(std::vector<std::string>{}));
     if (!value) {
       fail(value.error(), step.where);
       return;
     }
     built.value = *value;
-    add(built, labels ? cluster::Step::Verb::SetLabels : cluster::Step::Verb::SetFinalizers, slot,
-        step.where);
+    add(std::move(built), cluster::Step::Verb::SetFinalizers, slot, step.where);
+  }
+
+  // Returns false if the object cannot be patched so. Fields mean something to policies alone: of another
+  // type than a custom one the machine would have to know them, too.
+  bool addMerge(const Step& step, Slot slot, cluster::FormChange& change) {
+    const cluster::SlotInfo& info = out_.model.slots[slot];
+    const std::vector<const kube::Object*> objects = allObjects();
+    const auto manifest =
+        std::ranges::find_if(objects, [&](const kube::Object* one) { return one->key == info.key; });
+    if (manifest == objects.end()) {
+      wrongObject(step, slot, "merge", "an object with a manifest: patch all its labels");
+      return false;
+    }
+    const bool hasFields = std::ranges::any_of(
+        *step.merge.asMap(), [](const kube::Member& member) { return member.key != "metadata"; });
+    const bool isCustom = info.role == cluster::Role::Plain && info.crd != cluster::kNone &&
+                          info.key.type != protection::deletionPolicyType();
+    if (hasFields && !isCustom) {
+      wrongObject(step, slot, "merge", "a custom resource: of others a merge has metadata alone");
+      return false;
+    }
+    change.merge = step.merge;
+    if (hasFields) change.manifest = std::make_shared<const kube::Value>((*manifest)->content);
+    return true;
   }
 
   void addScale(const Step& step, cluster::Step built, Slot slot) {

@@ -85,11 +85,13 @@ class Narrator {
   std::string denial(const Happening& happening, const std::string& who, const std::string& object) {
     const cluster::Event& event = happening.event;
     const bool isStep = event.actor == Actor::Client && event.by != cluster::kNone;
-    const bool isDelete = !isStep || model_.steps[event.by].verb == cluster::Step::Verb::Delete;
+    const bool isDelete = isStep ? model_.steps[event.by].verb == cluster::Step::Verb::Delete
+                                 : happening.action.kind != Action::Kind::WriteLabels;
     const std::string asks = who + (isDelete ? " asks to delete " : " asks to write ") + object + ": ";
     if (event.refused == nullptr)
       return asks + "denied, " +
-             denials_.blockersOf(happening.state, event.slot, {event.actor, event.by}).sentence();
+             denials_.blockersOf(happening.state, event.slot, askerOf(model_, happening.action, event))
+                 .sentence();
     const std::string_view reason = event.refused;
     if (reason == "NotFound" && isDelete) return asks + "it is already gone";
     if (reason == "InternalError") return asks + "denied, a webhook for it does not answer";
@@ -171,6 +173,10 @@ class Narrator {
         return who + " releases " + object;
       case Action::Kind::LetGo:
         return who + " lets " + object + " go";
+      case Action::Kind::WriteLabels:
+        return who + " writes the labels of " + object;
+      case Action::Kind::Confirmation:
+        return who + " writes into the status of " + object + " whether its cascade is confirmed";
       case Action::Kind::KeepWork:
         return (last.object.finalizers & model_.slots[last.event.slot].keptBit) != 0
                    ? who + " keeps " + object + " until what it has applied is gone"

@@ -1,4 +1,5 @@
-// References and events, as scenario files write them.
+// References, events and merge patches, as scenario files write them.
+#include <algorithm>
 #include <array>
 
 #include "scenarios/spec.h"
@@ -84,6 +85,31 @@ std::optional<EventReference> readEvent(const kube::Value& value, const std::str
   errors.push_back(
       {path + ": \"" + std::string(whole) + "\" does not end with what happens" + eventAdvice(word),
        scenario.file, value.position});
+  return std::nullopt;
+}
+
+namespace {
+
+bool isTextOrNull(const kube::Member& member) { return member.value.isNull() || member.value.asString(); }
+
+}  // namespace
+
+std::optional<std::string> wrongMerge(const kube::Value& merge, const std::string& path) {
+  if (merge.asMap() == nullptr) return path + " is " + std::string(kube::kindName(merge)) + "; write a map";
+  for (const kube::Member& member : *merge.asMap()) {
+    if (member.key == "apiVersion" || member.key == "kind")
+      return path + "." + member.key + ": a patch does not change what an object is";
+    if (member.key != "metadata") continue;
+    if (member.value.asMap() == nullptr)
+      return path + ".metadata is " + std::string(kube::kindName(member.value)) + "; write a map";
+    for (const kube::Member& part : *member.value.asMap()) {
+      if (part.key != "labels" && part.key != "annotations")
+        return path + ".metadata." + part.key + ": of the metadata, a merge has labels and annotations";
+      const kube::Value::Map* map = part.value.asMap();
+      if (map == nullptr || !std::ranges::all_of(*map, isTextOrNull))
+        return path + ".metadata." + part.key + ": each value is a text, or null to remove the key";
+    }
+  }
   return std::nullopt;
 }
 

@@ -56,6 +56,7 @@ struct Step {
   bool serverSide = false;                           // Apply
   std::optional<std::vector<std::string>> finalizers;     // Patch: all that it shall have
   std::optional<kube::Labels> labels;                     // Patch: all that it shall have
+  kube::Value merge;                                      // Patch: a JSON merge patch; null: none
   std::optional<criticalservice::DeletionIntent> intent;  // Patch, of a CriticalService
   uint32_t replicas = 0;                                  // Scale
   std::chrono::milliseconds at{0};  // not before this time since the beginning, nor before the step above it
@@ -87,9 +88,10 @@ struct Scenario {
   std::vector<std::string> moreFiles;  // that spec.files names, as they were read
   std::string name;                    // metadata.name, or the file's name without its ending
   std::string description;
-  bool guard = true;                           // lastout is there
-  bool carryOut = true;                        // and deletes later what it denied to controllers
-  std::string lastoutNamespace;                // empty: not in the cluster
+  bool guard = true;             // lastout is there
+  bool carryOut = true;          // and deletes later what it denied to controllers
+  std::string lastoutNamespace;  // empty: not in the cluster
+  protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
   std::vector<kube::Object> objects;           // present at start; those that works apply are among them
   std::vector<cluster::WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;             // what steps may create

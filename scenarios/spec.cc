@@ -141,6 +141,15 @@ std::optional<criticalservice::DeletionIntent> readIntent(kube::Fields& fields) 
                                     : criticalservice::DeletionIntent::BestEffortDeletion;
 }
 
+void readMerge(const SpecReader& reader, kube::Fields& patch, Step& step) {
+  const kube::Value* merge = patch.any("merge");
+  if (merge == nullptr) return;
+  if (auto wrong = wrongMerge(*merge, patch.pathOf("merge")))
+    reader.errors.push_back({std::move(*wrong), reader.scenario.file, merge->position});
+  else
+    step.merge = *merge;
+}
+
 void readPatch(const SpecReader& reader, kube::Fields& fields, Step& step) {
   step.kind = Step::Kind::Patch;
   auto patch = fields.requiredFields("patch");
@@ -153,14 +162,15 @@ void readPatch(const SpecReader& reader, kube::Fields& fields, Step& step) {
     step.labels.emplace();
     for (auto& [key, label] : patch->stringMap("labels")) step.labels->emplace(key, label);
   }
+  if (patch->has("merge")) ++changes, readMerge(reader, *patch, step);
   if (patch->has("deletionIntent")) ++changes, step.intent = readIntent(*patch);
-  patch->allow({"finalizers", "labels", "deletionIntent"});
+  patch->allow({"finalizers", "labels", "merge", "deletionIntent"});
   patch->finish();
   if (changes != 1)
-    reader.errors.push_back({patch->path() +
-                                 ": a patch has one of finalizers, labels and deletionIntent; this one has " +
-                                 (changes == 0 ? "none" : "several: write one step for each"),
-                             reader.scenario.file, patch->value().position});
+    reader.errors.push_back(
+        {patch->path() + ": a patch has one of finalizers, labels, merge and deletionIntent; this one has " +
+             (changes == 0 ? "none" : "several: write one step for each"),
+         reader.scenario.file, patch->value().position});
 }
 
 void readScale(const SpecReader& reader, kube::Fields& fields, Step& step) {
@@ -303,6 +313,8 @@ void readSpec(const SpecReader& reader, kube::Fields& spec) {
   scenario.guard = spec.boolean("guard").value_or(true);
   scenario.carryOut = spec.boolean("carryOut").value_or(true);
   readProfiles(reader, spec);
+  if (const auto word = spec.oneOf("externalStep", {"Succeed", "Fail", "Unreachable"}))
+    scenario.externalStep = protection::parseMode(*word).value();
   scenario.lastoutNamespace = spec.string("lastoutNamespace").value_or("");
   for (kube::Fields& fields : spec.items("controllers"))
     scenario.controllers.push_back(readController(reader, fields));

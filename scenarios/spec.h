@@ -1,6 +1,7 @@
 // The `spec` of a Scenario document, field by field. Internal to scenarios/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,8 @@ std::optional<Reference> readReference(const kube::Value& value, const std::stri
 // "<reference> <what happened>".
 std::optional<EventReference> readEvent(const kube::Value& value, const std::string& path,
                                         const Scenario& scenario, kube::Errors& errors);
+
+// Returns why this is no merge patch of labels, annotations and fields; nullopt: it is one.
+std::optional<std::string> wrongMerge(const kube::Value& merge, const std::string& path);
 
 }  // namespace lastout::scenarios

@@ -179,7 +179,7 @@ class Explainer {
     const std::string denied =
         asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
     const Blockers blockers = blockersOf(
-        machine_, state_, slot, denial == nullptr ? Asker{} : Asker{denial->event.actor, denial->event.by});
+        machine_, state_, slot, denial == nullptr ? Asker{} : askerOf(model_, denial->action, denial->event));
     if (!blockers.none()) {
       result.reasons.push_back(denied + blockers.sentence());
       add(result, blockers.objects);
@@ -231,7 +231,8 @@ class Explainer {
       if (action.kind == Action::Kind::Send)
         return model_.steps[action.a].object == slot &&
                model_.steps[action.a].verb == cluster::Step::Verb::Delete;
-      return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete) &&
+      return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
+              action.kind == Action::Kind::DeleteHeld) &&
              action.a == slot;
     });
   }
@@ -241,7 +242,8 @@ class Explainer {
       const cluster::Event& event = happening.event;
       // "NotFound" is an answer to somebody who came too late, or too early: nobody denied anything.
       const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
-      return event.slot == slot && event.kind == cluster::EventKind::Denied && !notFound;
+      const bool isLabels = happening.action.kind == Action::Kind::WriteLabels;
+      return event.slot == slot && event.kind == cluster::EventKind::Denied && !notFound && !isLabels;
     });
     return found == log_.rend() ? nullptr : &*found;
   }

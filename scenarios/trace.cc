@@ -134,7 +134,8 @@ class Tracer {
     if (refused == nullptr) {
       const Slot slot = happening.event.slot;
       const std::vector<std::string>& causes =
-          denials_.blockersOf(happening.state, slot, {happening.event.actor, happening.event.by}).causes;
+          denials_.blockersOf(happening.state, slot, askerOf(model_, happening.action, happening.event))
+              .causes;
       admission(happening, false, causes, isByPoliciesAlone(happening));
     }
     if (happening.event.actor == Actor::Client) client(happening, status(refused));
@@ -290,7 +291,7 @@ class Tracer {
     if (Json names = finalizers(slot); !names.empty()) metadata["finalizers"] = std::move(names);
     if (Json references = owners(slot); !references.empty())
       metadata["ownerReferences"] = std::move(references);
-    const kube::Labels& labels = info.labelSets.at(known_[slot].labels);
+    const kube::Labels& labels = info.forms.at(known_[slot].form).labels;
     if (!labels.empty()) metadata["labels"] = Json(labels);
     Json object = typeOf(info.key.type);
     object["metadata"] = std::move(metadata);

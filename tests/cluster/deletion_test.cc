@@ -194,10 +194,11 @@ metadata:
 
 TEST(Step, ChangesLabelsAndReplicasOfWhatIsThere) {
   World world(kProvider);
-  const auto set = labelSet(world.model(), world.slot(kDeployment), {{"k", "v"}});
-  ASSERT_TRUE(set);
-  world.does(Step::Verb::SetLabels, kDeployment, *set);
-  EXPECT_EQ(world.state().object(world.slot(kDeployment)).labels, *set);
+  world.send(world.step(Step::Verb::SetForm, kDeployment, [](Step& step) {
+    step.change.labels = kube::Labels{{"k", "v"}};
+  }));
+  const uint8_t form = world.state().object(world.slot(kDeployment)).form;
+  EXPECT_EQ(world.model().slots[world.slot(kDeployment)].forms[form].labels, (kube::Labels{{"k", "v"}}));
   world.does(Step::Verb::SetReplicas, kDeployment, 2);
   EXPECT_EQ(world.state().object(world.slot(kDeployment)).value, 2);
   world.deletes(kDeployment);

@@ -28,7 +28,7 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     state.finalizers = static_cast<uint16_t>(random());
     state.owners = static_cast<uint16_t>(random());
     state.value = static_cast<uint8_t>(random());
-    state.labels = static_cast<uint8_t>(random() % kMaxLabelSets);
+    state.form = static_cast<uint8_t>(random() % kMaxForms);
     state.collector = randomFlight(random);
     state.lifecycle = randomFlight(random);
     state.lastout = randomFlight(random);
@@ -39,7 +39,7 @@ TEST(State, AnObjectsWordKeepsEveryField) {
     EXPECT_EQ(back.finalizers, state.finalizers);
     EXPECT_EQ(back.owners, state.owners);
     EXPECT_EQ(back.value, state.value);
-    EXPECT_EQ(back.labels, state.labels);
+    EXPECT_EQ(back.form, state.form);
     EXPECT_TRUE(same(back.collector, state.collector));
     EXPECT_TRUE(same(back.lifecycle, state.lifecycle));
     EXPECT_TRUE(same(back.lastout, state.lastout));

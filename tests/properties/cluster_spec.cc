@@ -167,11 +167,8 @@ kube::Result<uint32_t> addStep(Model& model, const StepSpec& spec, Slot slot) {
     if (!mask) return tl::unexpected(mask.error());
     step.value = *mask;
   }
-  if (spec.verb == cluster::Step::Verb::SetLabels) {
-    const auto set = cluster::labelSet(model, slot, {{"value", std::to_string(spec.value)}});
-    if (!set) return tl::unexpected(set.error());
-    step.value = *set;
-  }
+  if (spec.verb == cluster::Step::Verb::SetForm)
+    step.change.labels = kube::Labels{{"value", std::to_string(spec.value)}};
   return cluster::addStep(model, std::move(step));
 }
 

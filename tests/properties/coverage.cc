@@ -30,12 +30,14 @@ constexpr const char* kKinds[] = {"Send",
                                   "CarryOut",
                                   "KeepWork",
                                   "HoldProvider",
+                                  "WriteLabels",
+                                  "DeleteHeld",
+                                  "Confirmation",
                                   "LetGo",
                                   "Finalize"};
 constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle",  "CrdCleanup",
                                    "Workloads", "Kubelet", "Claims",    "Finalizers", "Lastout"};
-constexpr const char* kVerbs[] = {"Delete",    "Create",      "SetFinalizers",
-                                  "SetLabels", "SetReplicas", "SetIntent"};
+constexpr const char* kVerbs[] = {"Delete", "Create", "SetFinalizers", "SetForm", "SetReplicas", "SetIntent"};
 
 static_assert(std::size(kKinds) == static_cast<size_t>(Action::Kind::Finalize) + 1);
 static_assert(std::size(kActors) == static_cast<size_t>(cluster::Actor::Lastout) + 1);

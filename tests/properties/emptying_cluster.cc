@@ -346,7 +346,7 @@ class Generator {
           step.dryRun = true;
           break;
         case 1:
-          step.verb = Step::Verb::SetLabels;
+          step.verb = Step::Verb::SetForm;
           step.value = 1;
           break;
         case 2:

@@ -105,7 +105,7 @@ kube::ObjectMeta GraphMirror::metaOf(const cluster::StateRef& state, Slot slot) 
   meta.namespaceName = info.key.namespaceName;
   meta.name = info.key.name;
   meta.uid = uidOf(slot);
-  meta.labels = info.labelSets[object.labels];
+  meta.labels = info.forms[object.form].labels;
   if (object.terminating()) meta.deletionTimestamp = 1;
   meta.finalizers = finalizersOf(info, object);
   for (size_t i = 0; i < info.owners.size(); ++i) {

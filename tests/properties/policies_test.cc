@@ -1,10 +1,14 @@
-// Policies in the machine, compiled into questions about slots, and protection::judge() over an index of the
-// same objects: in every state that random actions lead to, they deny the same, in the same words.
+// Policies in the machine, compiled into questions about slots, and what their rules and plans say of the
+// same objects: in every state that random actions lead to, the machine denies what protection::judge()
+// denies over an index, in the same words, and lastout's own actions are those of planHold() and
+// planLabels().
 #include "cluster/policies.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,189 +16,21 @@
 
 #include "cluster/build.h"
 #include "kube/parse.h"
+#include "protection/fact_index.h"
+#include "protection/hold_plan.h"
+#include "protection/hold_status.h"
+#include "protection/kept_facts.h"
+#include "protection/label_plan.h"
 #include "protection/protected_objects.h"
-#include "tests/properties/dice.h"
-#include "tests/protection/policies.h"
+#include "tests/properties/random_policies.h"
+#include "tests/support/manifests.h"
 #include "tests/support/seed.h"
+#include "tests/support/stop.h"
 
 namespace lastout::cluster {
 namespace {
 
-using lastout::testing::Dice;
 using protection::DeletionPolicy;
-
-constexpr std::string_view kTypes = R"(---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: servers.example.com}
-spec:
-  group: example.com
-  scope: Cluster
-  names: {kind: Server, plural: servers, singular: server}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: tables.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Table, plural: tables, singular: table}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: lists.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: List1, plural: lists, singular: list}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
-)";
-
-// One for each question that a policy can ask.
-const std::vector<std::string>& policySpecs() {
-  static const std::vector<std::string> kSpecs{
-      R"(  objects: [{resources: [{group: "*", resource: "*"}]}]
-  when: [{label: keep, values: ["yes"]}]
-  overrides: [{label: free}]
-)",
-      R"(  objects: [{resources: [{group: example.com, resource: servers}]}]
-  when: [{children: [{group: example.com, resource: tables, field: spec.server}, {resource: configmaps, label: server}]}]
-  crds: Ignore
-)",
-      R"(  objects: [{resources: [{group: example.com, resource: tables}], labelSelector: {matchLabels: {app: a}}}]
-  when: [{label: keep}, {children: [{resource: configmaps, label: server}]}, {field: {path: spec.protected}}]
-  blocks: [Delete, Unprotect]
-  namespaces: Ignore
-)",
-      R"(  objects: [{resources: [{resource: "*"}, {group: example.com, resource: tables}]}]
-  when:
-  - label: owned
-    ancestor:
-      groupLabel: own/group
-      versionLabel: own/version
-      kindLabel: own/kind
-      nameLabel: own/name
-      orOfNamespace: true
-      field: {path: spec.protected, equals: true, whenAbsent: Protected}
-  - {label: keep, active: Pods}
-  skipTerminating: true
-)",
-      R"(  objects: [{resources: [{group: apiextensions.k8s.io, resource: customresourcedefinitions}]}]
-  when: [{active: Instances}]
-)",
-      R"(  objects: [{resources: [{resource: namespaces}]}]
-  when: [{active: Pods}, {active: BoundClaims}]
-  namespaces: Ignore
-)",
-      R"(  objects: [{resources: [{group: apps, resource: deployments}]}]
-  when: [{active: Replicas}, {children: [{group: apps, resource: replicasets, ownerReference: true}]}]
-  blocks: [Orphan]
-)",
-      R"(  listedBy:
-    group: example.com
-    resource: lists
-    entries: spec.entries
-    apiVersion: apiVersion
-    kind: kind
-    name: name
-    matchLabels: matchLabels
-)",
-  };
-  return kSpecs;
-}
-
-class RandomCluster {
- public:
-  explicit RandomCluster(uint64_t seed) : dice_(seed), types_(kube::ResourceMap::builtIn()) {}
-
-  std::string manifests() {
-    std::string text(kTypes);
-    for (const char* name : {"a", "b"})
-      text += "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: " + std::string(name) + labels(true) +
-              "}\n";
-    for (const char* name : {"s", "t"})
-      if (dice_.below(4) > 0)
-        text += "---\napiVersion: example.com/v1\nkind: Server\nmetadata: {name: " + std::string(name) +
-                labels(false) + "}\nspec: {" + (dice_.oneIn(2) ? "" : "protected: " + truth()) + "}\n";
-    for (const char* space : {"a", "b"}) {
-      for (const char* name : {"x", "y"}) {
-        if (dice_.oneIn(3)) continue;
-        text += "---\napiVersion: example.com/v1\nkind: Table\nmetadata: {name: " + std::string(name) +
-                ", namespace: " + space + labels(true) + "}\nspec: {server: " + server() +
-                ", protected: " + truth() + "}\n";
-      }
-      if (dice_.oneIn(2))
-        text += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: " + std::string(space) +
-                labels(true) + "}\n";
-      if (dice_.oneIn(2))
-        text += "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: d, namespace: " +
-                std::string(space) + labels(true) +
-                "}\nstatus: {phase: " + (dice_.oneIn(2) ? "Bound" : "Pending") + "}\n";
-      if (dice_.oneIn(3))
-        text += "---\napiVersion: example.com/v1\nkind: List1\nmetadata: {name: l, namespace: " +
-                std::string(space) + "}\nspec: {entries: [{apiVersion: example.com/v1, kind: Table, " +
-                (dice_.oneIn(2) ? "name: x" : "matchLabels: {app: a}") + "}]}\n";
-    }
-    if (dice_.oneIn(2))
-      text += R"(---
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: w, namespace: a}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: a}}
-  template:
-    metadata: {labels: {app: a, keep: "yes"}}
-    spec: {containers: [{name: m, image: i}]}
-)";
-    return text;
-  }
-
-  std::vector<GivenPolicy> policies() {
-    std::vector<GivenPolicy> policies;
-    for (size_t i = 0; i < policySpecs().size(); ++i) {
-      if (dice_.oneIn(3)) continue;
-      policies.push_back({protection::policyOf(policySpecs()[i], "p" + std::to_string(i)), false});
-    }
-    return policies;
-  }
-
-  kube::Labels someLabels() {
-    kube::Labels labels;
-    if (dice_.oneIn(2)) labels["keep"] = dice_.oneIn(2) ? "yes" : "no";
-    if (dice_.oneIn(2)) labels["app"] = dice_.oneIn(2) ? "a" : "b";
-    if (dice_.oneIn(4)) labels["free"] = "yes";
-    if (dice_.oneIn(2)) labels["owned"] = "yes";
-    if (dice_.oneIn(3)) labels["server"] = dice_.oneIn(2) ? "s" : "x";
-    if (dice_.oneIn(2)) {
-      labels["own/group"] = "example.com";
-      labels["own/version"] = "v1";
-      labels["own/kind"] = dice_.oneIn(6) ? "Nothing" : "Server";
-      labels["own/name"] = dice_.oneIn(2) ? "s" : "t";
-      if (dice_.oneIn(6)) labels.erase("own/group");
-    }
-    return labels;
-  }
-
-  Dice& dice() { return dice_; }
-  kube::ResourceMap& types() { return types_; }
-
- private:
-  std::string labels(bool often) {
-    if (!often && dice_.oneIn(2)) return "";
-    std::string text = ", labels: {";
-    for (const auto& [key, value] : someLabels())
-      text += (text.back() == '{' ? "" : ", ") + key + ": \"" + value + "\"";
-    return text + "}";
-  }
-  std::string truth() { return dice_.oneIn(2) ? "true" : "false"; }
-  std::string server() { return dice_.oneIn(2) ? "s" : "t"; }
-
-  Dice dice_;
-  kube::ResourceMap types_;
-};
 
 // What an API server would hold in this state; `manifests`: by slot, with a content for each that has one.
 std::vector<kube::Object> objectsIn(const Model& model, const StateRef& state,
@@ -205,7 +41,14 @@ std::vector<kube::Object> objectsIn(const Model& model, const StateRef& state,
     if (!now.present()) continue;
     const SlotInfo& info = model.slots[slot];
     kube::Object object = manifests[slot];
-    if (!object.content.isNull()) object.meta.labels = info.labelSets[now.labels];
+    if (!object.content.isNull() || now.form > 0) {
+      object.meta.labels = info.forms[now.form].labels;
+      object.meta.annotations = info.forms[now.form].annotations;
+    }
+    if (info.forms[now.form].content != nullptr) object.content = *info.forms[now.form].content;
+    object.meta.finalizers.clear();
+    for (size_t bit = 0; bit < info.finalizers.size(); ++bit)
+      if ((now.finalizers >> bit & 1) != 0) object.meta.finalizers.push_back(info.finalizers[bit]);
     object.meta.uid = "uid-" + std::to_string(slot);
     if (now.terminating()) object.meta.deletionTimestamp = 7;
     object.meta.ownerReferences.clear();
@@ -246,6 +89,69 @@ std::multiset<std::string> messagesOf(const std::vector<protection::Denial>& den
   return messages;
 }
 
+// What a policy that holds the object says of it.
+struct Held {
+  bool goes = false;                // its finalizer is taken off
+  bool isDeleted = false;           // by lastout
+  std::set<kube::ObjectKey> taken;  // children that lastout deletes
+  bool isConfirmationNews = false;  // the status says something else of a confirmation
+};
+
+std::vector<protection::HeldChild> childrenOf(const DeletionPolicy& policy, const kube::Object& object,
+                                              const std::vector<kube::Object>& objects) {
+  std::vector<protection::HeldChild> children;
+  const protection::Request request = protection::deletionOf(object);
+  for (const protection::Case& one : policy.when)
+    for (const protection::ChildrenTest& test : one.children)
+      for (const kube::Object& other : objects)
+        if (other.key.type == test.type && protection::childrenAmong({other}, test, request).objects > 0)
+          children.push_back(
+              {other.key, other.kind, other.meta.uid, other.meta.deletionTimestamp.has_value(), ""});
+  return children;
+}
+
+// A confirmation that was given, and for which children.
+std::vector<std::string> givenFor(const protection::Hold& hold, const kube::Value& content) {
+  const auto confirmation = protection::confirmationIn(hold, content);
+  return confirmation && !confirmation->required ? confirmation->children : std::vector<std::string>();
+}
+
+Held heldBy(const DeletionPolicy& policy, const kube::Object& object,
+            const std::vector<kube::Object>& objects) {
+  Held held;
+  const bool terminates = object.meta.deletionTimestamp.has_value();
+  if (!kube::hasFinalizer(object.meta, policy.hold->finalizer)) return held;
+  if (!protection::concerns(policy, object.key, object.meta.labels)) {
+    held.goes = terminates;
+    return held;
+  }
+  protection::HoldFacts facts;
+  facts.key = object.key;
+  facts.kind = object.kind;
+  facts.meta = &object.meta;
+  facts.content = &object.content;
+  facts.protectedBy = protection::protectionOf(policy, protection::deletionOf(object));
+  facts.children = childrenOf(policy, object, objects);
+  protection::HoldPlan plan = protection::planHold(policy, facts);
+  if (plan.askExternal) {
+    facts.external.state = protection::ExternalStanding::State::Done;
+    plan = protection::planHold(policy, facts);
+  }
+  held.goes = terminates && plan.removeFinalizer;
+  nlohmann::json after = kube::toJson(object.content);
+  if (!plan.statusPatch.is_null()) after.merge_patch(plan.statusPatch);
+  const std::vector<std::string> before = givenFor(*policy.hold, object.content);
+  const std::vector<std::string> given = givenFor(*policy.hold, kube::fromJson(after));
+  const bool isCascade = !given.empty() && !facts.children.empty();
+  // With the last child goes the object: what its status says then makes no difference.
+  held.isConfirmationNews = given != before && !plan.removeFinalizer;
+  // The status comes first, then the object, then its children.
+  held.isDeleted = plan.deleteItself && (!isCascade || given == before);
+  if (isCascade && terminates && given == before)
+    for (const protection::HeldChild& child : plan.deleteChildren) held.taken.insert(child.key);
+  return held;
+}
+
 class Walk {
  public:
   explicit Walk(uint64_t seed) : random_(seed) {
@@ -265,20 +171,19 @@ class Walk {
     manifests_ = manifestsBySlot(model_, given_, random_.types());
   }
 
-  // How many denials were compared.
-  size_t run() {
+  // Counts what was compared.
+  void run(std::map<std::string, size_t>& counts) {
     const Machine machine(model_);
     std::vector<uint64_t> words = machine.initial();
     const StateRef state(words.data(), machine.layout());
-    size_t denials = compare(state);
+    compare(state, counts);
     for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i) {
       std::vector<Action> actions;
       machine.enabled(state, actions);
       if (actions.empty()) break;
       machine.apply(state, random_.dice().pick(actions), nullptr);
-      denials += compare(state);
+      compare(state, counts);
     }
-    return denials;
   }
 
  private:
@@ -289,8 +194,8 @@ class Walk {
       step.object = slot;
       if (random_.dice().oneIn(2) && model_.slots[slot].role != Role::Pod &&
           model_.slots[slot].role != Role::ReplicaSet) {
-        step.verb = Step::Verb::SetLabels;
-        step.value = *labelSet(model_, slot, random_.someLabels());
+        step.verb = Step::Verb::SetForm;
+        step.change = random_.somePatch(manifestOf(slot));
       } else if (model_.slots[slot].role == Role::Deployment) {
         step.verb = Step::Verb::SetReplicas;
         step.value = 0;
@@ -299,7 +204,15 @@ class Walk {
     }
   }
 
-  size_t compare(const StateRef& state) {
+  kube::Object manifestOf(Slot slot) const {
+    const auto found = std::ranges::find(given_, model_.slots[slot].key, &kube::Object::key);
+    if (found != given_.end()) return *found;
+    kube::Object derived;
+    derived.key = model_.slots[slot].key;
+    return derived;
+  }
+
+  void compare(const StateRef& state, std::map<std::string, size_t>& counts) {
     std::vector<DeletionPolicy> policies;
     for (const GivenPolicy& given : policies_) policies.push_back(given.policy);
     kube::ResourceMap types = random_.types();
@@ -307,12 +220,13 @@ class Walk {
       if (object.key.type == kube::crdType() && state.presence(*model_.find(object.key)) == Presence::Absent)
         types.remove(kube::definedBy(object.key.name));
     }
-    protection::Denials expected =
-        protection::denialsOf(policies, objectsIn(model_, state, manifests_), types);
+    const std::vector<kube::Object> objects = objectsIn(model_, state, manifests_);
+    compareHeld(state, policies, objects, counts);
+    compareUpdates(state, policies, objects, types, counts);
+    protection::Denials expected = protection::denialsOf(policies, objects, types);
     for (auto& [key, denials] : expected)
       std::erase_if(denials, [](const protection::Denial& one) { return one.isHeld; });
     std::erase_if(expected, [](const auto& one) { return one.second.empty(); });
-    size_t denials = 0;
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       if (state.presence(slot) == Presence::Absent) continue;
       const auto found = expected.find(model_.slots[slot].key);
@@ -321,26 +235,116 @@ class Walk {
       std::vector<protection::Denial> told;
       for (PolicyDenial& one : policyDenials(model_, state, {.slot = slot})) told.push_back(one.denial);
       EXPECT_EQ(messagesOf(told), isDenied ? messagesOf(found->second) : std::multiset<std::string>());
-      denials += isDenied ? 1 : 0;
+      counts["denied"] += isDenied ? 1 : 0;
     }
-    return denials;
   }
 
-  RandomCluster random_;
+  void compareHeld(const StateRef& state, const std::vector<DeletionPolicy>& policies,
+                   const std::vector<kube::Object>& objects, std::map<std::string, size_t>& counts) const {
+    std::set<kube::ObjectKey> deleted;
+    for (const kube::Object& object : objects) {
+      const Slot slot = *model_.find(object.key);
+      std::set<std::string> released;
+      bool isConfirmationNews = false;
+      for (const DeletionPolicy& policy : policies) {
+        if (!policy.hold) continue;
+        const Held held = heldBy(policy, object, objects);
+        if (held.goes) released.insert(policy.hold->finalizer);
+        if (held.isDeleted) deleted.insert(object.key);
+        deleted.insert(held.taken.begin(), held.taken.end());
+        isConfirmationNews = isConfirmationNews || held.isConfirmationNews;
+        counts["goes"] += held.goes ? 1 : 0;
+        counts["forced"] += held.isDeleted ? 1 : 0;
+        counts["taken along"] += held.taken.size();
+        counts["confirmation"] += held.isConfirmationNews ? 1 : 0;
+      }
+      std::set<std::string> letGo;
+      const uint16_t bits = policyBitsToLetGo(model_, state, slot);
+      for (size_t bit = 0; object.meta.deletionTimestamp && bit < model_.slots[slot].finalizers.size(); ++bit)
+        if ((bits >> bit & 1) != 0) letGo.insert(model_.slots[slot].finalizers[bit]);
+      EXPECT_EQ(letGo, released) << model_.name(slot);
+      EXPECT_EQ(confirmationChange(model_, state, slot).has_value(), isConfirmationNews) << model_.name(slot);
+    }
+    for (const kube::Object& object : objects) {
+      const Slot slot = *model_.find(object.key);
+      EXPECT_EQ(isDeletedByPolicy(model_, state, slot), deleted.contains(object.key)) << model_.name(slot);
+    }
+  }
+
+  void compareUpdates(const StateRef& state, const std::vector<DeletionPolicy>& policies,
+                      const std::vector<kube::Object>& objects, const kube::ResourceMap& types,
+                      std::map<std::string, size_t>& counts) const {
+    protection::FactIndex index(protection::kindsAmong([&]() -> const kube::ResourceMap& { return types; }));
+    index.setPolicies(policies);
+    for (const protection::WantedType& wanted : index.wanted()) {
+      for (const kube::Object& object : objects)
+        if (object.key.type == wanted.type) index.upsert(object, wanted.generation);
+      index.know(wanted.type, "", wanted.generation);
+    }
+    for (const kube::Object& object : objects) {
+      const Slot slot = *model_.find(object.key);
+      const auto isDenied = [&](uint8_t form) {
+        kube::ObjectMeta after = object.meta;
+        after.labels = model_.slots[slot].forms[form].labels;
+        after.annotations = model_.slots[slot].forms[form].annotations;
+        protection::Request request = protection::deletionOf(object);
+        request.operation = protection::Operation::Update;
+        request.newMeta = &after;
+        return std::ranges::any_of(policies, [&](const DeletionPolicy& policy) {
+          return protection::judge(policy, request, index).has_value();
+        });
+      };
+      for (const uint32_t number : model_.slots[slot].steps) {
+        if (model_.steps[number].verb != Step::Verb::SetForm) continue;
+        const bool expected = isDenied(model_.steps[number].forms[state.object(slot).form]);
+        EXPECT_EQ(isUpdateDeniedByPolicy(model_, state, number), expected) << model_.name(slot);
+        counts["update denied"] += expected ? 1 : 0;
+      }
+      compareLabels(state, policies, object, isDenied, counts);
+    }
+  }
+
+  template <class IsDenied>
+  void compareLabels(const StateRef& state, const std::vector<DeletionPolicy>& policies,
+                     const kube::Object& object, IsDenied isDenied,
+                     std::map<std::string, size_t>& counts) const {
+    const Slot slot = *model_.find(object.key);
+    std::vector<protection::UpkeepOfObject> upkeeps;  // the policies have the order of their names
+    for (const DeletionPolicy& policy : policies)
+      if (policy.labels && protection::concerns(policy, object.key, object.meta.labels))
+        upkeeps.push_back({policy.meta.name, *policy.labels});
+    const protection::LabelPatch patch = protection::planLabels(upkeeps, object.meta.labels).patch;
+    const auto write = labelWriteOf(model_, state, slot);
+    ASSERT_EQ(write.has_value(), !patch.empty() && !object.meta.deletionTimestamp) << model_.name(slot);
+    if (!write) return;
+    kube::Labels labels = object.meta.labels;
+    for (const auto& [key, value] : patch) {
+      labels.erase(key);
+      if (value) labels[key] = *value;
+    }
+    EXPECT_EQ(model_.slots[slot].forms[write->form].labels, labels) << model_.name(slot);
+    EXPECT_EQ(write->isDenied, isDenied(write->form)) << model_.name(slot);
+    ++counts[write->isDenied ? "labels denied" : "labels written"];
+  }
+
+  testing::RandomPolicies random_;
   std::vector<kube::Object> given_;
   Model model_;
   std::vector<GivenPolicy> policies_;
   std::vector<kube::Object> manifests_;  // by slot
 };
 
-TEST(PoliciesInTheMachine, DenyWhatJudgeDeniesOverAnIndexOfTheSameObjects) {
+TEST(PoliciesInTheMachine, SayAndDoWhatTheirRulesAndPlansSayOfTheSameObjects) {
   const uint64_t seed = testing::seed();
-  size_t denials = 0;
-  for (uint64_t i = 0; i < 40 && !HasFailure(); ++i) {
+  std::map<std::string, size_t> counts;
+  for (uint64_t i = 0; i < 60 && !HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed + i));
-    denials += Walk(seed + i).run();
+    Walk(seed + i).run(counts);
   }
-  EXPECT_GT(denials, 500u) << "what is compared are denials, too";
+  EXPECT_GT(counts["denied"], 500u) << "what is compared are denials, too";
+  for (const char* what :
+       {"goes", "forced", "taken along", "confirmation", "update denied", "labels written", "labels denied"})
+    EXPECT_GT(counts[what], 10u) << what;
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class RacingGenerator {
 
   // A change of the provider, or of its namespace, for which a DELETE in flight is reviewed again.
   void touch() {
-    StepSpec step{.verb = Step::Verb::SetLabels, .object = dice_.oneIn(4) ? namespaceKey("home") : provider_};
+    StepSpec step{.verb = Step::Verb::SetForm, .object = dice_.oneIn(4) ? namespaceKey("home") : provider_};
     step.value = static_cast<uint16_t>(1 + dice_.below(5));
     spec_.steps.push_back(std::move(step));
   }

@@ -321,7 +321,7 @@ class RandomGenerator {
 
   void addPatch() {
     const ObjectSpec& object = any();
-    StepSpec step{.verb = Step::Verb::SetLabels, .object = object.key};
+    StepSpec step{.verb = Step::Verb::SetForm, .object = object.key};
     step.value = static_cast<uint16_t>(dice_.below(4));
     if (!dice_.oneIn(4)) {
       step.verb = Step::Verb::SetFinalizers;

@@ -192,13 +192,98 @@ TEST(PoliciesInScenarios, ForceLetsAHeldObjectGo) {
   std::string forced = configMap("settings", "example.com/keep: Always");
   forced.insert(forced.find(", labels"), ", annotations: {example.com/force: \"true\"}");
   const std::string steps = "  steps:\n    - delete: configmaps/shop/settings";
-  const auto whenDeleted = ready(scenario(steps, holding("OnlyWhenDeleting", forced)));
-  EXPECT_EQ(replay(*whenDeleted, {}).end, End::Empty);
-  EXPECT_THAT(whenDeleted->compiled.model.policies.notFollowed, ElementsAre());
-  const auto always = ready(scenario(steps, holding("Always", forced)));
-  EXPECT_THAT(always->compiled.model.policies.notFollowed,
-              ElementsAre("by DeletionPolicy hold lastout would delete configmaps/shop/settings because of "
-                          "annotation example.com/force: true, which is not followed here"));
+  EXPECT_EQ(play(scenario(steps, holding("OnlyWhenDeleting", forced))).end, End::Empty);
+}
+
+const std::string kForceIt =
+    "    - patch: {object: configmaps/shop/settings, merge: {metadata: {annotations: {example.com/force: "
+    "\"true\"}}}}\n";
+
+TEST(PoliciesInScenarios, ForceBeginsADeletionWhereThePolicySaysSo) {
+  const std::string steps = "  steps:\n" + kForceIt;
+  const std::string isProtected = configMap("settings", "example.com/keep: Always");
+  const std::string deletes =
+      "0.020 s  lastout deletes configmaps/shop/settings: accepted, waits for what its "
+      "deletion policy waits for";
+  EXPECT_THAT(told(play(scenario(steps, holding("Always", isProtected)))), Contains(deletes));
+  EXPECT_THAT(told(play(scenario(steps, holding("OnlyWhenDeleting", isProtected)))), Not(Contains(deletes)));
+}
+
+TEST(PoliciesInScenarios, ACascadeGoesOnceItsHashIsTheOneOfTheChildren) {
+  std::string policy = holding("Always", configMap("settings", "example.com/keep: Always") + kSecret);
+  policy.insert(policy.find("    force:"), "    confirmAnnotation: example.com/confirm\n");
+  const auto confirmed = [](const std::string& hash) {
+    return "  steps:\n" + kForceIt +
+           "    - patch: {object: configmaps/shop/settings, merge: {metadata: {annotations: "
+           "{example.com/confirm: \"" +
+           hash + "\"}}}}\n    - {delete: namespaces/shop, after: configmaps/shop/settings gone}\n";
+  };
+  // printf Secret/s | sha256sum
+  const ScenarioReport right = play(scenario(confirmed("3b34726d"), policy));
+  EXPECT_EQ(right.end, End::Empty);
+  EXPECT_THAT(told(right), Contains(HasSubstr("lastout deletes secrets/shop/s: gone")));
+  const ScenarioReport wrong = play(scenario(confirmed("a1b2c3d4"), policy));
+  EXPECT_EQ(wrong.end, End::Stuck);
+  EXPECT_THAT(told(wrong), Not(Contains(HasSubstr("lastout deletes"))));
+}
+
+TEST(PoliciesInScenarios, WhatCannotBeDeletedOutsideStays) {
+  std::string policy = holding("Always", configMap("settings", "app: web"));
+  policy.insert(policy.find("    force:"),
+                "    external: {annotation: example.com/word, default: Delete, allowed: [Delete]}\n");
+  const std::string steps = "  steps:\n    - delete: configmaps/shop/settings\n";
+  EXPECT_EQ(play(scenario(steps, policy)).end, End::Empty);
+  const ScenarioReport failed = play(scenario("  externalStep: Unreachable\n" + steps, policy));
+  EXPECT_EQ(failed.end, End::Stuck);
+  ASSERT_EQ(failed.leftovers.size(), 1u);
+  EXPECT_THAT(failed.leftovers[0].reasons,
+              ElementsAre("DeletionPolicy hold holds it: External deletion (Delete) failed: the simulated "
+                          "database cannot be reached"));
+  EXPECT_EQ(play(scenario("  externalStep: Fail\n" + steps + kForceIt, policy)).end, End::Empty);
+}
+
+constexpr std::string_view kLabelledPolicy = R"(---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: labels}
+spec:
+  objects: [{resources: [{resource: configmaps}]}]
+  when: [{label: example.com/keep, values: [Always]}]
+  labels:
+    protection: {key: example.com/keep, value: Always}
+    protected: false
+    exemption: {key: EXEMPTION, value: "true"}
+    exempt: false
+)";
+
+TEST(PoliciesInScenarios, LastoutWritesLabelsAndTriesAgainWhereItIsDenied) {
+  std::string strict(kLabelPolicy);
+  strict += "  blocks: [Delete, Unprotect]\n  exemptions: [{label: free, values: [\"true\"]}]\n";
+  const auto labelled = [&](const std::string& exemption) {
+    std::string policy(kLabelledPolicy);
+    policy.replace(policy.find("EXEMPTION"), 9, exemption);
+    return play(scenario("  steps:\n    - delete: configmaps/shop/settings\n", cluster(strict) + policy));
+  };
+  const ScenarioReport allowed = labelled("free");
+  EXPECT_EQ(allowed.end, End::Empty);
+  EXPECT_THAT(told(allowed), Contains("0.020 s  lastout writes the labels of configmaps/shop/settings"));
+  const ScenarioReport denied = labelled("example.com/other");
+  EXPECT_EQ(denied.end, End::Stuck);
+  EXPECT_THAT(told(denied), Contains(HasSubstr("lastout asks to write configmaps/shop/settings: denied, ")));
+}
+
+TEST(PoliciesInScenarios, MistakesInAMergeSayWhatIsPossible) {
+  const auto merge = [](const std::string& what) {
+    return mistakes(scenario("  steps:\n    - patch: {object: configmaps/shop/settings, merge: " + what + "}",
+                             cluster()));
+  };
+  EXPECT_THAT(merge("1"), ElementsAre(HasSubstr("spec.steps[0].patch.merge is an integer; write a map")));
+  EXPECT_THAT(merge("{kind: Secret}"), ElementsAre(HasSubstr("a patch does not change what an object is")));
+  EXPECT_THAT(merge("{metadata: {name: x}}"), ElementsAre(HasSubstr("a merge has labels and annotations")));
+  EXPECT_THAT(merge("{metadata: {labels: {a: 1}}}"),
+              ElementsAre(HasSubstr("each value is a text, or null to remove the key")));
+  EXPECT_THAT(merge("{data: {a: b}}"),
+              ElementsAre(HasSubstr("configmaps/shop/settings is not a custom resource")));
 }
 
 TEST(PoliciesInScenarios, AProfileIsThereAllTheTime) {

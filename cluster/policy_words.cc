@@ -1,0 +1,91 @@
+// What policies ask, answered for words and plans: how many objects of a state, and which first; and the
+// external step.
+#include <algorithm>
+#include <tuple>
+
+#include "cluster/policy_facts.h"
+
+namespace lastout::cluster {
+
+using protection::Activity;
+using protection::AncestorState;
+using protection::ChildrenTest;
+using protection::ExternalStanding;
+
+protection::HoldPlan planWithExternal(const Model& model, const protection::DeletionPolicy& policy,
+                                      protection::HoldFacts facts) {
+  protection::HoldPlan plan = protection::planHold(policy, facts);
+  if (!plan.askExternal) return plan;
+  protection::SimulatedDatabase database(model.policies.external);
+  const auto problem = database.carryOut({facts.key, facts.meta->uid, *plan.askExternal});
+  facts.external = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, facts.now}
+                           : ExternalStanding{ExternalStanding::State::Done, {}, 0};
+  return protection::planHold(policy, facts);
+}
+
+void PolicyWords::note(Slot slot) const {
+  if (slot != kNone && std::ranges::find(because_, slot) == because_.end()) because_.push_back(slot);
+}
+
+AncestorState PolicyWords::ancestor(const protection::AncestorTest& test,
+                                    const protection::Request& request) const {
+  for (const AncestorCase& one : model_.policies.facts->ancestor(model_, test, slot_, request.meta->labels)) {
+    if (!holds(one.tests, state_)) continue;
+    if (!one.tests.first.whenAbsent) note(one.tests.first.slot);
+    return one.state;
+  }
+  return {};
+}
+
+std::vector<Slot> PolicyWords::slotsOf(const Question& question) const {
+  std::vector<Slot> slots;
+  for (const SlotTests& tests : question) {
+    const Slot slot = tests.first.slot;
+    if (slot != kNone && holds(tests, state_) && std::ranges::find(slots, slot) == slots.end())
+      slots.push_back(slot);
+  }
+  std::ranges::sort(slots, [&](Slot a, Slot b) {
+    const kube::ObjectKey& left = model_.slots[a].key;
+    const kube::ObjectKey& right = model_.slots[b].key;
+    return std::tie(left.namespaceName, left.name) < std::tie(right.namespaceName, right.name);
+  });
+  return slots;
+}
+
+protection::Count PolicyWords::countOf(const Question& question) const {
+  const std::vector<Slot> slots = slotsOf(question);
+  if (slots.empty()) return {};
+  for (const Slot slot : slots) note(slot);
+  return {static_cast<uint32_t>(slots.size()),
+          model_.policies.facts->kindOf(slots.front()) + "/" + model_.slots[slots.front()].key.name,
+          std::nullopt};
+}
+
+protection::Count PolicyWords::children(const ChildrenTest& test,
+                                        const protection::Request& /*request*/) const {
+  return countOf(model_.policies.facts->children(model_, test, slot_));
+}
+
+protection::Count PolicyWords::active(Activity activity, const protection::Request& /*request*/) const {
+  const Question question = model_.policies.facts->active(model_, activity, slot_);
+  if (question.size() == 1 && question.front().isAlways())
+    return {0,
+            {},
+            activity == Activity::Instances ? "only a CustomResourceDefinition has them"
+                                            : "only a Namespace has them"};
+  return countOf(question);
+}
+
+protection::Listers PolicyWords::listers(const protection::ListedBy& listedBy,
+                                         const protection::Request& request) const {
+  const PolicyFacts& facts = *model_.policies.facts;
+  const std::vector<Slot> slots = slotsOf(facts.lister(model_, listedBy, request));
+  if (slots.empty()) return {};
+  note(slots.front());
+  protection::Listers listers =
+      facts.listersIn(slots.front(), state_.object(slots.front()).form, listedBy, request);
+  listers.count = static_cast<uint32_t>(std::min<size_t>(slots.size(), protection::kMostCountedListers));
+  return listers;
+}
+
+}  // namespace lastout::cluster
