@@ -176,7 +176,8 @@ class Tracer {
                  bool byPolicies = false) {
     if (!model_.guarded) return;  // nobody reviews
     const Slot slot = happening.event.slot;
-    Json json = {{"kind", "admission"}, {"operation", "DELETE"}};
+    const bool isUpdate = askerOf(model_, happening.action, happening.event).isUpdate;
+    Json json = {{"kind", "admission"}, {"operation", isUpdate ? "UPDATE" : "DELETE"}};
     json["group"] = model_.slots[slot].key.type.group;
     json.update(place(slot));
     json["uid"] = uid(slot, born_[slot]);

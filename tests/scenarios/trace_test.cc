@@ -99,6 +99,27 @@ TEST(Trace, TellsADenialWithItsReasons) {
   EXPECT_EQ(find(trace(teardown()), {{"kind", "client"}, {"name", "operator"}})["status"], 403);
 }
 
+TEST(Trace, TellsADeniedPatchAsAnUpdate) {
+  const std::vector<json> lines =
+      trace(scenario("  steps:\n    - patch: {object: namespaces/shop, labels: {}}",
+                     R"(---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {example.com/keep: Always}}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: strict}
+spec:
+  objects: [{resources: [{resource: namespaces}]}]
+  when: [{label: example.com/keep}]
+  blocks: [Unprotect]
+)"));
+  const json line = find(lines, {{"kind", "admission"}, {"resource", "namespaces"}});
+  EXPECT_EQ(line["operation"], "UPDATE");
+  EXPECT_EQ(line["allowed"], false);
+}
+
 TEST(Trace, TellsWhoAskedForWhat) {
   const std::vector<json> lines = trace(teardown());
   EXPECT_EQ(find(lines, {{"kind", "admission"}, {"resource", "customresourcedefinitions"}})["user"], "alice");
