@@ -39,7 +39,7 @@ std::string celOf(const Case& one) {
 }
 
 std::string reasonOf(const Case* one) {
-  if (one == nullptr) return "''";
+  if (one == nullptr) return celLiteral(kAlwaysReason);
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : " + ' and ' + ") + part; };
   if (one->key) {

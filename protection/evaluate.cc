@@ -41,10 +41,16 @@ Standing ofAncestor(const AncestorState& state) {
   return {};
 }
 
-Standing ofCount(const Count& count, std::string_view what) {
-  if (count.unknown) return {true, true, std::string(what) + " cannot be counted: " + *count.unknown};
+// What is counted, in words.
+struct Counted {
+  std::string one;
+  std::string several;
+};
+
+Standing ofCount(const Count& count, const Counted& what) {
+  if (count.unknown) return {true, true, what.several + " cannot be counted: " + *count.unknown};
   if (count.objects == 0) return {};
-  std::string reason = std::to_string(count.objects) + " " + std::string(what);
+  std::string reason = std::to_string(count.objects) + " " + (count.objects == 1 ? what.one : what.several);
   if (!count.first.empty()) reason += " (" + count.first + (count.objects > 1 ? ", …)" : ")");
   return {true, false, std::move(reason)};
 }
@@ -54,18 +60,23 @@ Standing ofListers(const Listers& listers) {
   return {true, false, listers.first + " lists it"};
 }
 
-std::string_view wordsOf(Activity activity) {
+Counted wordsOf(Activity activity) {
   switch (activity) {
     case Activity::Pods:
-      return "active Pods in it";
+      return {"active Pod in it", "active Pods in it"};
     case Activity::BoundClaims:
-      return "bound PersistentVolumeClaims in it";
+      return {"bound PersistentVolumeClaim in it", "bound PersistentVolumeClaims in it"};
     case Activity::Instances:
-      return "instances of it";
+      return {"instance of it", "instances of it"};
     case Activity::Replicas:
       break;
   }
-  return "";
+  return {};
+}
+
+Counted wordsOf(const ChildrenTest& test) {
+  const std::string type = toString(test.type);
+  return {"object of " + type + " that refers to it", type + " that refer to it"};
 }
 
 // The object itself tells: absent counts as 1, as the API server fills it in.
@@ -99,7 +110,7 @@ Standing standing(const Case& one, const Request& request, const Facts& facts) {
   if (all.holds && !one.children.empty()) {
     Standing any;
     for (const ChildrenTest& test : one.children) {
-      any = ofCount(facts.children(test, request), toString(test.type) + " that refer to it");
+      any = ofCount(facts.children(test, request), wordsOf(test));
       if (any.holds) break;
     }
     all.join(std::move(any));
@@ -225,6 +236,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
   if (policy.when.empty()) {
     if (!isIn(part, !policy.listedBy)) return std::nullopt;
     if (isUpdate && keepsProtection(policy, nullptr, request)) return std::nullopt;
+    if (!policy.listedBy) listed.reason = kAlwaysReason;
     return denial(0, std::move(listed));
   }
   for (size_t i = 0; i < policy.when.size(); ++i) {

@@ -14,6 +14,8 @@ std::string reasonOfKey(const KeyTest& test, std::string_view value);  // "label
 std::string reasonOfField(const FieldTest& test);                      // "spec.deletionProtection is true"
 
 inline constexpr std::string_view kReplicasReason = "spec.replicas is above 0";
+inline constexpr std::string_view kAlwaysReason =
+    "it is protected at all times";  // of a policy without cases
 
 // A piece of a message: text as it stands, or what a placeholder stands for.
 struct MessagePiece {

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "protection/cel.h"
+#include "protection/implied.h"
 #include "protection/message.h"
 #include "tests/protection/policies.h"
 #include "tests/protection/requests.h"
@@ -99,6 +102,21 @@ TEST(Judge, ATerminatingObjectIsProtectedUnlessSkipped) {
       deployment(", labels: {example.com/protect: Always}, deletionTimestamp: \"2026-01-01T00:00:00Z\"");
   EXPECT_NE(messageFor(policyOf(kLabelled), Asked(object)), "");
   EXPECT_EQ(messageFor(policyOf(std::string(kLabelled) + "  skipTerminating: true\n"), Asked(object)), "");
+}
+
+// As `policy show` says it; a denial, what it implies, and an API server all say why.
+TEST(Judge, APolicyWithoutCasesSaysThatItProtectsAtAllTimes) {
+  const DeletionPolicy policy = policyOf(
+      "  objects: [{resources: [{group: apps, resource: deployments}]}]\n  blocks: [Delete, Orphan]\n");
+  const Asked asked(deployment(""));
+  const auto denial = judge(policy, asked.request, ToldFacts());
+  ASSERT_TRUE(denial);
+  EXPECT_EQ(denial->reason, "it is protected at all times");
+  EXPECT_THAT(denial->message,
+              HasSubstr("must not be deleted: it is protected at all times, says deletion policy p"));
+  EXPECT_THAT(impliedBy(policy, {{"", "namespaces"}, "", "shop"}, asked.request.object, *denial).message,
+              HasSubstr("which DeletionPolicy p protects (it is protected at all times): unprotect that"));
+  EXPECT_THAT(admissionPoliciesOf(policy).front().dump(), HasSubstr("'it is protected at all times'"));
 }
 
 TEST(Judge, OrphanAloneIsBlockedWhereThePolicySaysSo) {

@@ -352,7 +352,7 @@ TEST(KruiseProfile, CascadingProtectsANamespaceInUse) {
   EXPECT_EQ(verdict("kruise", labelled, facts)->code, 403);
   EXPECT_FALSE(isDenied("kruise", Asked(objectOf("v1", "Namespace", "")), facts));
   facts.activities = {{Activity::BoundClaims, {1, "data", std::nullopt}}};
-  EXPECT_THAT(verdict("kruise", labelled, facts)->message, HasSubstr("PersistentVolumeClaims"));
+  EXPECT_THAT(verdict("kruise", labelled, facts)->message, HasSubstr("1 bound PersistentVolumeClaim in it"));
   facts.activities = {{Activity::BoundClaims, {0, "", "forbidden"}}};
   EXPECT_TRUE(isDenied("kruise", labelled, facts)) << "what cannot be counted protects";
   facts.activities = {{Activity::Instances, {1, "x", std::nullopt}}};
@@ -365,7 +365,7 @@ TEST(KruiseProfile, CascadingProtectsACrdWithInstances) {
   crd.request.object.type = kube::crdType();
   EXPECT_FALSE(isDenied("kruise", crd, facts));
   facts.activities[Activity::Instances] = {1, "app/a", std::nullopt};
-  EXPECT_THAT(verdict("kruise", crd, facts)->message, HasSubstr("1 instances of it"));
+  EXPECT_THAT(verdict("kruise", crd, facts)->message, HasSubstr("1 instance of it"));
 }
 
 TEST(KruiseProfile, CascadingProtectsAWorkloadWithReplicas) {

@@ -140,9 +140,10 @@ TEST(PoliciesAmongManifests, WhyOfANamespaceListsWhatIsHeldInIt) {
   EXPECT_TRUE(why->allowed);
   std::vector<std::string> told;
   for (const admission::WhyBlocker& blocker : why->blockers) told.push_back(blocker.message);
-  EXPECT_THAT(told, UnorderedElementsAre(
-                        "it holds configmaps/shop/labelled: label example.com/keep is set",
-                        "it holds configmaps/shop/parent: 1 secrets that refer to it (Secret/child)"));
+  EXPECT_THAT(told,
+              UnorderedElementsAre(
+                  "it holds configmaps/shop/labelled: label example.com/keep is set",
+                  "it holds configmaps/shop/parent: 1 object of secrets that refers to it (Secret/child)"));
 }
 
 TEST(PoliciesAmongManifests, TheTextNamesEachStepToTheRootOnce) {

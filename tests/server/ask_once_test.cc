@@ -106,8 +106,8 @@ TEST_F(AskOnceTest, WhatPoliciesSayIsToldOfTheObjectAndOfWhatHoldsIt) {
   EXPECT_FALSE(kept.allowed);
   EXPECT_EQ(kept.reason, "Protected");
   EXPECT_EQ(kept.message,
-            "configmaps kept in namespace \"shop\" must not be deleted: label keep is yes and 1 secrets that "
-            "refer to it (Secret/child), says deletion policy p");
+            "configmaps kept in namespace \"shop\" must not be deleted: label keep is yes and 1 object of "
+            "secrets that refers to it (Secret/child), says deletion policy p");
   EXPECT_THAT(whyOf("namespace/shop").message, HasSubstr("namespaces/shop holds configmaps/shop/kept"));
   EXPECT_TRUE(whyOf("configmap/free -n shop").allowed);
 }

@@ -301,9 +301,9 @@ TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
   when: [{label: policy.kruise.io/delete-protection, values: [Cascading], active: Instances}]
 )",
         "definitions");
-  deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pods in it (Pod/web)");
+  deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pod in it (Pod/web)");
   deletionOf(std::string(kDefinitionsPath) + "/gizmos.example.com", kube::crdKey({"example.com", "gizmos"}),
-             false, "1 instances of it (Gizmo/one)");
+             false, "1 instance of it (Gizmo/one)");
   remove("/api/v1/namespaces/shop/pods/web");
   remove("/apis/example.com/v1/gizmos/one");
   cluster.runUntil(std::chrono::minutes(2));
@@ -344,10 +344,10 @@ TEST_F(PolicyReviewsTest, WhatRefersToAnObjectCountsBeforeAWatchTellsOfIt) {
   Json pod = objectOf("v1", "Pod", "web", Json::object());
   pod["spec"]["containers"] = Json::array({{{"name", "c"}, {"image", "i"}}});
   create("/api/v1/namespaces/shop/pods", pod);
-  deletionOfMap("by-label", false, "1 secrets that refer to it (Secret/child)");
-  deletionOfMap("by-owner", false, "1 services that refer to it (Service/child)");
+  deletionOfMap("by-label", false, "1 object of secrets that refers to it (Secret/child)");
+  deletionOfMap("by-owner", false, "1 object of services that refers to it (Service/child)");
   deletionOfMap("free", true);
-  deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pods in it (Pod/web)");
+  deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pod in it (Pod/web)");
 }
 
 TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
