@@ -15,6 +15,26 @@ bool implies(const DeletionPolicy& policy, const kube::GroupResource& holder) {
   return holder == kube::crdType() && policy.crds == Implication::Imply;
 }
 
+Request contentDeletionOf(const kube::Object& object) {
+  Request request = deletionOf(object);
+  request.user = "system:serviceaccount:kube-system:namespace-controller";
+  request.groups = {"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"};
+  return request;
+}
+
+Denial hangsBy(const DeletionPolicy& policy, const kube::ObjectKey& space, const kube::ObjectKey& object,
+               const Denial& denial) {
+  const std::string name = toString(object);
+  Denial made;
+  made.policy = policy.meta.name;
+  made.isUncertain = denial.isUncertain;
+  made.isHeld = true;
+  made.reason = "it holds " + name + ": " + denial.reason;
+  made.message = toString(space) + " stays until " + name + " is gone, whose deletion DeletionPolicy " +
+                 policy.meta.name + " denies (" + denial.reason + "): unprotect that first";
+  return made;
+}
+
 Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& holder, const kube::ObjectKey& object,
                  const Denial& denial) {
   const std::string name = toString(object);

@@ -19,4 +19,12 @@ inline constexpr size_t kMostHeldTold = 10;  // objects of one policy that keep 
 Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& holder, const kube::ObjectKey& object,
                  const Denial& denial);
 
+// Returns the DELETE of the object by the controller that empties a Namespace. The object must outlive it.
+Request contentDeletionOf(const kube::Object& object);
+
+// Returns why a Namespace is not gone once it was deleted, where its deletion is accepted although the policy
+// denies that of `object` in it, also to the controller that empties the Namespace.
+Denial hangsBy(const DeletionPolicy& policy, const kube::ObjectKey& space, const kube::ObjectKey& object,
+               const Denial& denial);
+
 }  // namespace lastout::protection

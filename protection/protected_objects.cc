@@ -101,16 +101,26 @@ class Judgement {
 
   // Each policy names one object of what holds it; of those that stay by their finalizer some more.
   void note(const DeletionPolicy& policy, const kube::Object& object, const Denial& denial) {
-    for (const kube::ObjectKey& holder :
-         {kube::ObjectKey{{"", "namespaces"}, "", object.key.namespaceName}, kube::crdKey(object.key.type)}) {
-      if (holder.name.empty() || (!denial.isHeld && !implies(policy, holder.type))) continue;
-      std::vector<Denial>& denials = implied_[holder];
-      const auto noted = std::count_if(denials.begin(), denials.end(), [&](const Denial& one) {
-        return one.policy == policy.meta.name && one.isHeld == denial.isHeld;
-      });
-      if (static_cast<size_t>(noted) < (denial.isHeld ? kMostHeldTold : 1))
-        denials.push_back(impliedBy(policy, holder, object.key, denial));
+    const kube::ObjectKey space{{"", "namespaces"}, "", object.key.namespaceName};
+    for (const kube::ObjectKey& holder : {space, kube::crdKey(object.key.type)}) {
+      if (holder.name.empty()) continue;
+      if (denial.isHeld || implies(policy, holder.type)) {
+        add(holder, impliedBy(policy, holder, object.key, denial));
+      } else if (holder == space) {
+        // The Namespace may be deleted, and hangs.
+        if (const auto hangs = judge(policy, contentDeletionOf(object), index_))
+          add(space, hangsBy(policy, space, object.key, *hangs));
+      }
     }
+  }
+
+  void add(const kube::ObjectKey& holder, Denial denial) {
+    std::vector<Denial>& denials = implied_[holder];
+    const auto noted = std::count_if(denials.begin(), denials.end(), [&](const Denial& one) {
+      return one.policy == denial.policy && one.isHeld == denial.isHeld;
+    });
+    if (static_cast<size_t>(noted) < (denial.isHeld ? kMostHeldTold : 1))
+      denials.push_back(std::move(denial));
   }
 
   const std::vector<DeletionPolicy>& policies_;

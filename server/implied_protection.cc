@@ -145,7 +145,8 @@ bool servesAVersion(const kube::Value& definition) {
 // What is sought in a Namespace, or among the instances of a CRD.
 enum class Sought : uint8_t {
   Protected,  // one object for each policy that implies the holder
-  Held,       // objects that policies hold by their finalizers
+  Held,  // objects that policies hold by their finalizers; or of which they deny the DELETE to the controller
+         // that empties a Namespace, although that may be deleted
 };
 
 // One review: what is to be read, and what was found.
@@ -164,7 +165,9 @@ class Search {
   }
 
   void seek(const DeletionPolicy& policy) {
-    if (isHeldSought() ? !policy.hold : !protection::implies(policy, request_.object.type)) return;
+    const bool isSought =
+        isHeldSought() ? policy.hold || mayHang(policy) : protection::implies(policy, request_.object.type);
+    if (!isSought) return;
     if (policy.listedBy) return seekListed(policy);
     for (const protection::Selection& selection : policy.objects) {
       const auto& spaces = selection.namespaces;
@@ -199,6 +202,11 @@ class Search {
  private:
   bool isHeldSought() const { return kind_ == Sought::Held; }
   bool isNamespace() const { return request_.object.type == kHolderNamespaces; }
+  // The Namespace may be deleted, and what is in it may not.
+  bool mayHang(const DeletionPolicy& policy) const {
+    return isNamespace() && policy.blocksAny(protection::Block::Delete) &&
+           !protection::implies(policy, request_.object.type);
+  }
 
   // Of an object in the Namespace without labels that name an ancestor: no ancestor protects it, as it does
   // not protect the Namespace, either. What holds an object is not asked of ancestors.
@@ -305,15 +313,25 @@ class Search {
 
   // As if the user who deletes the holder deleted the object. True: the policy needs no further object.
   bool isEnough(const DeletionPolicy& policy, const kube::Object& object) {
+    if (isHeldSought()) return isEnoughHeld(policy, object);
     protection::Request request = protection::deletionOf(object);
     request.user = request_.user;
     request.groups = request_.groups;
     std::optional<Denial> denial;
-    facts_.judge([&](const protection::Facts& facts) {
-      denial = isHeldSought() ? protection::holdOf(policy, request, facts)
-                              : protection::judge(policy, request, facts);
-    });
+    facts_.judge([&](const protection::Facts& facts) { denial = protection::judge(policy, request, facts); });
     return denial && tell(protection::impliedBy(policy, request_.object, object.key, *denial));
+  }
+
+  bool isEnoughHeld(const DeletionPolicy& policy, const kube::Object& object) {
+    const protection::Request request = protection::contentDeletionOf(object);
+    std::optional<Denial> held;
+    std::optional<Denial> denied;
+    facts_.judge([&](const protection::Facts& facts) {
+      held = protection::holdOf(policy, request, facts);
+      denied = mayHang(policy) && !held ? protection::judge(policy, request, facts) : std::nullopt;
+    });
+    if (held) return tell(protection::impliedBy(policy, request_.object, object.key, *held));
+    return denied && tell(protection::hangsBy(policy, request_.object, object.key, *denied));
   }
 
   void tellUnread(const DeletionPolicy& policy, const Unread& why) {
@@ -323,8 +341,10 @@ class Search {
     unread.isHeld = isHeldSought();
     unread.reason = why.why;
     unread.message = "whether " + toString(request_.object) + " holds an object that DeletionPolicy " +
-                     policy.meta.name + " protects cannot be found out, as " + why.why + ": " + why.remedy +
-                     ", or set " + (isNamespace() ? "namespaces" : "crds") + ": Ignore in the policy";
+                     policy.meta.name + " protects cannot be found out, as " + why.why + ": " + why.remedy;
+    if (protection::implies(policy, request_.object.type))
+      unread.message +=
+          std::string(", or set ") + (isNamespace() ? "namespaces" : "crds") + ": Ignore in the policy";
     tell(std::move(unread));
   }
 

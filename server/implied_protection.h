@@ -29,8 +29,9 @@ class ImpliedProtection {
   // ancestor that would let one of them go is read once more.
   std::vector<protection::Denial> judge(const PolicySet& policies, const protection::Request& request,
                                         TimePoint deadline) const;
-  // The same of what policies hold in it once their DELETE was accepted, which does not keep it from being
-  // deleted, and from being gone: up to protection::kMostHeldTold objects of each policy.
+  // The same of what does not keep it from being deleted, but from being gone: what policies hold in it once
+  // their DELETE was accepted; and, where they ignore a Namespace, objects in it that the controller that
+  // empties it may not delete. Up to protection::kMostHeldTold objects of each policy.
   std::vector<protection::Denial> holds(const PolicySet& policies, const protection::Request& request,
                                         TimePoint deadline) const;
 

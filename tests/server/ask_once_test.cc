@@ -11,6 +11,7 @@ namespace lastout::server {
 namespace {
 
 using lastout::testing::kCoolResources;
+using lastout::testing::objectOf;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -110,6 +111,40 @@ TEST_F(AskOnceTest, WhatPoliciesSayIsToldOfTheObjectAndOfWhatHoldsIt) {
             "secrets that refers to it (Secret/child), says deletion policy p");
   EXPECT_THAT(whyOf("namespace/shop").message, HasSubstr("namespaces/shop holds configmaps/shop/kept"));
   EXPECT_TRUE(whyOf("configmap/free -n shop").allowed);
+}
+
+// It may be deleted, and hangs: the controller that empties it is denied.
+TEST_F(AskOnceTest, OfANamespaceThatWouldHangItNamesWhatCannotBeDeleted) {
+  const auto createPolicy = [this](const char* name, const std::string& rest) {
+    create("/apis/lastout.dev/v1alpha1/deletionpolicies",
+           jsonOf(protection::policyText(
+               "  objects: [{resources: [{resource: configmaps}]}]\n  namespaces: Ignore\n" + rest, name)));
+  };
+  createPolicy("holds",
+               "  when: [{label: held}]\n  enforcement: Hold\n  hold: {finalizer: example.com/hold}\n");
+  createPolicy("keeps", "  when: [{label: denied}]\n");
+  createPolicy("spares", "  when: [{label: spared}]\n  exempt: {groups: [\"system:serviceaccounts\"]}\n");
+  for (const char* space : {"unheld", "denied", "spared"}) {
+    create("/api/v1/namespaces", objectOf("v1", "Namespace", space, apiserver::Json::object()));
+    create(
+        "/api/v1/namespaces/" + std::string(space) + "/configmaps",
+        objectOf("v1", "ConfigMap", "settings", {{space == std::string("unheld") ? "held" : space, "yes"}}));
+  }
+  const auto whyOf = [this](const std::string& reference) {
+    const auto asked = askAs("the-token", reference);
+    EXPECT_TRUE(asked) << asked.error().message;
+    return admission::whyOf(asked->cluster, reference).value();
+  };
+  const admission::Why unheld = whyOf("ns/unheld");
+  EXPECT_TRUE(unheld.allowed);
+  EXPECT_TRUE(unheld.isBlocked());
+  EXPECT_EQ(unheld.reason, "Held");
+  EXPECT_THAT(unheld.message,
+              HasSubstr("namespaces/unheld stays until configmaps/unheld/settings is gone, whose "
+                        "deletion DeletionPolicy holds denies (label held is yes)"));
+  EXPECT_THAT(whyOf("ns/denied").message,
+              HasSubstr("whose deletion DeletionPolicy keeps denies (label denied is yes)"));
+  EXPECT_FALSE(whyOf("ns/spared").isBlocked()) << "the controller is exempt";
 }
 
 // Nobody guards any of it, so no watch follows it.
