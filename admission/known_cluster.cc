@@ -27,10 +27,12 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
                                    cluster.guards.stakes(key), mannerOf(cluster.graph, object));
   std::string text;
   bool isDenied = false;
+  bool isHeld = decision.held;
   for (const protection::Denial& one : protectionsOf(cluster, key)) {
     if (cluster.graph.isTerminating(object) && !one.isHeld) continue;
-    text += (text.empty() ? "" : "; ") + kube::printable(protection::onOneLine(one.message));
+    text += (text.empty() ? "" : "; ") + kube::printableWhole(protection::onOneLine(one.message));
     isDenied = isDenied || !one.isHeld;
+    isHeld = isHeld || one.isHeld;
   }
   if (!decision.guarded && decision.allowed && text.empty()) return std::nullopt;
   if (!decision.allowed || text.empty()) {
@@ -38,7 +40,8 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
         explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message;
     text = own + (text.empty() ? "" : "; ") + text;
   }
-  return graph::DumpVerdict{decision.allowed && !isDenied, std::move(text)};
+  const bool isAllowed = decision.allowed && !isDenied;
+  return graph::DumpVerdict{isAllowed, std::move(text), isAllowed && isHeld};
 }
 
 // The Namespace, or something in it.
@@ -74,6 +77,8 @@ Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& qu
   options.limit = question.limit;
   options.blocked = question.blocked;
   options.namespaceName = question.namespaceName;
+  if (!cluster.knowsAllProtections)
+    options.note = "DeletionPolicies are not drawn here: lastout why names those that protect an object.";
   options.verdict = [&](graph::ObjectId object) { return verdictOn(cluster, object); };
   switch (question.format) {
     case GraphQuestion::Format::Json:

@@ -30,6 +30,7 @@ struct KnownCluster {
   Reader reader = Reader::OfLastout;  // of what is said about it
   AnnotatedObjects annotated;         // as of ClusterView
   protection::Denials protections;    // what DeletionPolicies say, as far as it was found out
+  bool knowsAllProtections = false;   // of every object, as of manifests
   // When that was; nullopt: at no time that anybody knows, as of manifests.
   std::optional<std::chrono::sys_seconds> now;
 };

@@ -97,19 +97,23 @@ void Why::join(const std::vector<protection::Denial>& denials) {
       if (one.isHeld != isHeld || (terminating && !isHeld)) continue;
       const Reason denied = one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
       const std::string why(toString(isHeld ? Reason::Held : denied));
+    size_t told = 0;
       if (isHeld ? !guarded : allowed) {
         reason = why;
         message.clear();
       }
       allowed = allowed && isHeld;
       guarded = true;
-      message += (message.empty() ? "" : "; ") + kube::printable(protection::onOneLine(one.message));
-      blockers.push_back({why, kube::printable(one.reason), protection::fieldOf(one)});
+      blockers.push_back({why, kube::printableWhole(one.reason), protection::fieldOf(one)});
+      if (++told <= kMostCauses || isHeld)
+        message += (message.empty() ? "" : "; ") + kube::printableWhole(protection::onOneLine(one.message));
     }
   }
 }
 
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader,
+    if (told > kMostCauses && !isHeld)
+      message += "; and " + std::to_string(told - kMostCauses) + " more DeletionPolicies";
         const std::vector<protection::Denial>& protections) {
   const auto found = graph.findNamed(object);
   const Manner manner = found ? mannerOf(graph, *found) : Manner::Ending;

@@ -83,6 +83,7 @@ tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vecto
 }
 
 server::AskOnceOptions questionAbout(const std::string& reference) {
+  cluster.knowsAllProtections = true;
   server::AskOnceOptions question;
   question.reference = reference;
   question.random = [] {

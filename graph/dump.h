@@ -14,7 +14,8 @@ namespace lastout::graph {
 // What would be answered to a DELETE of a guarded object.
 struct DumpVerdict {
   bool allowed = false;
-  std::string text;  // for people
+  std::string text;   // for people
+  bool held = false;  // allowed: it would be deleted, and not be gone
 };
 
 struct DumpOptions {
@@ -31,6 +32,8 @@ struct DumpOptions {
   // Only the objects in this namespace, the Namespace, and what they go after: conditions with their holders.
   // Empty: all.
   std::string namespaceName;
+  // A line for people that comes first, in the drawings: what they do not show. Empty: none.
+  std::string note;
   // The verdict on a guarded object; nothing for others. May be empty.
   std::function<std::optional<DumpVerdict>(ObjectId)> verdict;
 };

@@ -7,14 +7,22 @@ namespace lastout::graph {
 
 namespace {
 
-// A quoted string; in labels Graphviz reads backslashes and would read "\n", "\N" and the like.
-std::string dotString(std::string_view text) {
+// A quoted string of what is printable; in labels Graphviz reads backslashes and would read "\n", "\N" and
+// the like.
+std::string inDotQuotes(const std::string& printable) {
   std::string result = "\"";
-  for (const char character : kube::printable(text)) {
+  for (const char character : printable) {
     if (character == '"' || character == '\\') result += '\\';
     result += character;
   }
   return result + "\"";
+}
+
+std::string dotString(std::string_view text) { return inDotQuotes(kube::printable(text)); }
+
+std::string_view colorOf(const DumpVerdict& verdict) {
+  if (!verdict.allowed) return "red";
+  return verdict.held ? "darkorange" : "darkgreen";
 }
 
 std::string objectLine(const Graph& graph, ObjectId object, const DumpOptions& options) {
@@ -25,8 +33,8 @@ std::string objectLine(const Graph& graph, ObjectId object, const DumpOptions& o
   const std::optional<DumpVerdict> verdict =
       options.verdict ? options.verdict(object) : std::optional<DumpVerdict>();
   if (verdict.has_value()) {
-    attributes += verdict->allowed ? " color=darkgreen penwidth=2" : " color=red penwidth=2";
-    attributes += " tooltip=" + dotString(verdict->text);
+    attributes += " color=" + std::string(colorOf(*verdict)) + " penwidth=2";
+    attributes += " tooltip=" + inDotQuotes(kube::printableWhole(verdict->text));
   }
   return attributes;
 }
@@ -50,8 +58,9 @@ std::string edgeAttributes(EdgeKind kind) {
 
 std::string dumpDot(const Graph& graph, const DumpOptions& options) {
   const Selection selection = select(graph, options);
-  std::string text =
-      "// An arrow leads from what goes after to what it goes after.\ndigraph lastout {\n  rankdir=LR\n";
+  std::string text = "// An arrow leads from what goes after to what it goes after.\n";
+  if (!options.note.empty()) text += "// " + kube::printable(options.note) + "\n";
+  text += "digraph lastout {\n  rankdir=LR\n";
   for (size_t i = 0; i < selection.vertices.size(); ++i) {
     const Vertex vertex = selection.vertices[i];
     text += "  n" + std::to_string(i) + " [label=" + dotString(describe(graph, vertex)) + " ";

@@ -43,6 +43,7 @@ Json objectJson(const Graph& graph, ObjectId object, const DumpOptions& options)
   if (!options.verdict) return json;
   if (const std::optional<DumpVerdict> verdict = options.verdict(object)) {
     json["verdict"] = {{"allowed", verdict->allowed}, {"text", verdict->text}};
+    if (verdict->held) json["verdict"]["held"] = true;
   }
   return json;
 }

@@ -26,7 +26,8 @@ std::string classOf(const Graph& graph, Vertex vertex, const DumpOptions& option
   if (!isObject(graph, vertex)) return isMet(graph, conditionOf(graph, vertex)) ? ":::met" : "";
   if (options.verdict) {
     if (const std::optional<DumpVerdict> verdict = options.verdict(objectOf(vertex))) {
-      return verdict->allowed ? ":::allowed" : ":::denied";
+      if (!verdict->allowed) return ":::denied";
+      return verdict->held ? ":::held" : ":::allowed";
     }
   }
   return graph.object(objectOf(vertex)).terminating ? ":::terminating" : "";
@@ -47,10 +48,13 @@ std::string arrow(EdgeKind kind) {
 
 std::string dumpMermaid(const Graph& graph, const DumpOptions& options) {
   const Selection selection = select(graph, options);
-  std::string text =
-      "%% An arrow leads from what goes after to what it goes after.\nflowchart LR\n"
+  std::string text = "%% An arrow leads from what goes after to what it goes after.\n";
+  if (!options.note.empty()) text += "%% " + kube::printable(options.note) + "\n";
+  text +=
+      "flowchart LR\n"
       "  classDef absent stroke-dasharray:4\n  classDef terminating fill:#ddd\n"
       "  classDef denied stroke:#c00,stroke-width:2px\n  classDef allowed stroke:#080,stroke-width:2px\n"
+      "  classDef held stroke:#c80,stroke-width:2px\n"
       "  classDef met stroke:#080,stroke-dasharray:4\n";
   for (size_t i = 0; i < selection.vertices.size(); ++i) {
     const Vertex vertex = selection.vertices[i];

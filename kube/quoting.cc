@@ -3,15 +3,16 @@
 #include "kube/source_text.h"
 
 namespace lastout::kube {
+namespace {
 
 constexpr size_t kLongestQuote = 300;
 
-std::string printable(std::string_view text) {
+std::string printableUpTo(std::string_view text, size_t longest) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string result;
   for (size_t i = 0; i < text.size();) {
     const size_t length = utf8Length(text.substr(i));
-    if (i + length > kLongestQuote) {
+    if (i + length > longest) {
       result += "...";
       break;
     }
@@ -27,6 +28,12 @@ std::string printable(std::string_view text) {
   }
   return result;
 }
+
+}  // namespace
+
+std::string printable(std::string_view text) { return printableUpTo(text, kLongestQuote); }
+
+std::string printableWhole(std::string_view text) { return printableUpTo(text, text.size()); }
 
 std::string atMost(std::string text, size_t bytes) {
   if (text.size() <= bytes) return text;

@@ -10,6 +10,9 @@ namespace lastout::kube {
 // \x1b, and what is longer than 300 bytes ends in "...".
 std::string printable(std::string_view text);
 
+// The same, however long it is: for a text that is bounded elsewhere.
+std::string printableWhole(std::string_view text);
+
 // At most so many bytes of it, and no half character. UTF-8.
 std::string atMost(std::string text, size_t bytes);
 

@@ -94,7 +94,14 @@ class GraphBuilder {
     }
   }
 
+  // Policies of profiles are no objects of a scenario, and yet there all the time.
+  void addProfiles() {
+    for (const protection::DeletionPolicy& policy : manifests_.profiles)
+      result_.graph.upsert(result_.graph.internType(protection::deletionPolicyType()), policy.meta);
+  }
+
   void addPolicies() {
+    addProfiles();
     std::vector<kube::Object> objects = manifests_.objects;
     for (const manifestwork::ManifestWork& work : manifests_.works) {
       objects.push_back(work.object);

@@ -278,5 +278,28 @@ TEST(DumpMermaid, DrawsImpliedEdgesWithTheirReason) {
   EXPECT_THAT(text, Not(HasSubstr("more")));
 }
 
+// It may be deleted, and does not go.
+TEST(Dump, WhatIsHeldDoesNotLookFree) {
+  Cluster cluster;
+  cluster.put("configmaps/shop/held");
+  cluster.put("configmaps/shop/free");
+  DumpOptions options;
+  options.verdict = [&](ObjectId object) -> std::optional<DumpVerdict> {
+    const bool isHeld = cluster.graph.name(object) == "held";
+    return DumpVerdict{true, isHeld ? std::string(500, 'h') : "free", isHeld};
+  };
+  const std::string mermaid = dumpMermaid(cluster.graph, options);
+  EXPECT_THAT(mermaid, HasSubstr("held\"]:::held\n"));
+  EXPECT_THAT(mermaid, HasSubstr("free\"]:::allowed\n"));
+  EXPECT_THAT(mermaid, HasSubstr("  classDef held "));
+  const std::string dot = dumpDot(cluster.graph, options);
+  EXPECT_THAT(dot, HasSubstr("color=darkorange penwidth=2 tooltip=\"" + std::string(500, 'h') + "\"]"))
+      << "a sentence is told whole";
+  EXPECT_THAT(dot, HasSubstr("color=darkgreen penwidth=2 tooltip=\"free\"]"));
+  const std::string json = dumpJson(cluster.graph, options);
+  EXPECT_EQ(json.find("\"held\": true"), json.rfind("\"held\": true"));
+  EXPECT_NE(json.find("\"held\": true"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lastout::graph::test

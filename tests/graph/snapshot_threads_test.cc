@@ -65,7 +65,8 @@ void read(const Expected& expected, std::atomic<uint32_t>& wrong) {
   }
   if (carriers != expected.carriers || graph.holders(expected.condition) != carriers) ++wrong;
   if (components(graph).of.size() != vertexCount(graph)) ++wrong;
-  if (dumpJson(graph, {.focus = {}, .depth = 0, .limit = 5, .namespaceName = {}, .verdict = {}}).empty())
+  if (dumpJson(graph, {.focus = {}, .depth = 0, .limit = 5, .namespaceName = {}, .note = {}, .verdict = {}})
+          .empty())
     ++wrong;
   const Graph copy = graph;  // readers may copy and change what they have been given
   if (copy.holders(expected.condition) != expected.carriers) ++wrong;

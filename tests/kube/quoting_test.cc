@@ -51,5 +51,12 @@ TEST(Quoting, CutsNoCharacterInHalf) {
   EXPECT_EQ(atMost("\xE2\x82\xAC", 0), "");
 }
 
+TEST(Quoting, WhatIsBoundedElsewhereIsPrintedWhole) {
+  const std::string sentence(1'000, 'a');
+  EXPECT_EQ(printable(sentence).size(), 303U);
+  EXPECT_EQ(printableWhole(sentence), sentence);
+  EXPECT_EQ(printableWhole("a\nb\x1b"), "a\\x0ab\\x1b");
+}
+
 }  // namespace
 }  // namespace lastout::kube

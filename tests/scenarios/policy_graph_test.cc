@@ -42,6 +42,7 @@ admission::KnownCluster clusterOf(std::string_view text) {
   admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
                                   std::move(manifests->types));
   cluster.protections = std::move(built->protections);
+  cluster.knowsAllProtections = true;
   return cluster;
 }
 
@@ -171,6 +172,110 @@ TEST(PoliciesAmongManifests, OnePolicyThatCannotBeReadIsAnError) {
   const auto built = graphOf(*manifests);
   ASSERT_FALSE(built.has_value());
   EXPECT_THAT(testing::lines(built.error()), HasSubstr("m.yaml:6:3: "));
+}
+
+// The way out stands at its end.
+TEST(PoliciesAmongManifests, ALongSentenceIsToldWhole) {
+  const std::string sentence = "{name} stays" + std::string(900, '!') + " {reason}; ask the owner";
+  std::string manifests(kManifests);
+  manifests.insert(manifests.find("---\n"), "  message: '" + sentence + "'\n");
+  const std::string told =
+      "settings stays" + std::string(900, '!') + " label example.com/keep is Always; ask the owner";
+  const admission::KnownCluster cluster = clusterOf(manifests);
+  EXPECT_EQ(admission::whyOf(cluster, "configmaps/shop/settings")->message, told);
+  EXPECT_THAT(toJson(*admission::whyOf(cluster, "configmaps/shop/settings")), HasSubstr(told));
+  admission::GraphQuestion question;
+  question.format = admission::GraphQuestion::Format::Dot;
+  EXPECT_THAT(*admission::drawn(cluster, question), HasSubstr("tooltip=\"" + told + "\""));
+}
+
+// As a denial: so many policies say their sentences, and the others are counted.
+TEST(PoliciesAmongManifests, ManyPoliciesSayAsMuchAsADenialDoes) {
+  std::string manifests =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop, labels: {keep: now}}\n";
+  for (char name = 'a'; name < 'm'; ++name)
+    manifests +=
+        std::string("---\napiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: ") + name +
+        "}\nspec:\n  objects: [{resources: [{resource: configmaps}]}]\n  when: [{label: keep}]\n  message: "
+        "'by " +
+        name + "'\n";
+  const auto why = admission::whyOf(clusterOf(manifests), "configmaps/shop/settings");
+  EXPECT_EQ(why->message,
+            "by a; by b; by c; by d; by e; by f; by g; by h; by i; by j; and 2 more DeletionPolicies");
+}
+
+constexpr std::string_view kScenarioWithProfile = R"(apiVersion: lastout.dev/v1alpha1
+kind: Scenario
+metadata: {name: s}
+spec:
+  profiles: [karmada]
+  steps:
+  - delete: configmaps/shop/settings
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop, labels: {resourcetemplate.karmada.io/deletion-protected: Always}}
+)";
+
+TEST(PoliciesAmongManifests, APolicyOfAProfileIsThere) {
+  const admission::KnownCluster cluster = clusterOf(kScenarioWithProfile);
+  const auto drawn = admission::drawn(cluster, {});
+  ASSERT_TRUE(drawn.has_value());
+  EXPECT_THAT(*drawn, HasSubstr("[\"deletionpolicies.lastout.dev/karmada\"]"));
+  EXPECT_THAT(*drawn, HasSubstr("existence of deletionpolicies.lastout.dev/karmada\"])\n"))
+      << "and it is not met";
+  EXPECT_THAT(*drawn, Not(HasSubstr(" absent\n")));
+  for (const char* reference : {"configmaps/shop/settings", "ns/shop"}) {
+    const auto why = admission::whyOf(cluster, reference);
+    ASSERT_TRUE(why.has_value());
+    ASSERT_EQ(why->roots.size(), 1U) << reference;
+    EXPECT_EQ(why->roots[0].message, "deletionpolicies.lastout.dev/karmada");
+  }
+}
+
+// It may be deleted, and hangs: the controller that empties it is denied.
+TEST(PoliciesAmongManifests, WhyOfANamespaceNamesWhatCannotBeDeletedInIt) {
+  std::string manifests(kManifests);
+  manifests.insert(manifests.find("---\n"), "  namespaces: Ignore\n");
+  const auto why = admission::whyOf(clusterOf(manifests), "ns/shop");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_TRUE(why->allowed);
+  EXPECT_TRUE(why->isBlocked());
+  EXPECT_EQ(why->reason, "Held");
+  EXPECT_EQ(why->message,
+            "namespaces/shop stays until configmaps/shop/settings is gone, whose deletion DeletionPolicy "
+            "keep denies "
+            "(label example.com/keep is Always): unprotect that first");
+  ASSERT_EQ(why->blockers.size(), 1U);
+  EXPECT_EQ(why->blockers[0].message, "it holds configmaps/shop/settings: label example.com/keep is Always");
+  manifests.insert(manifests.find("---\n"),
+                   "  exempt: {users: [\"system:serviceaccount:kube-system:namespace-controller\"]}\n");
+  EXPECT_FALSE(admission::whyOf(clusterOf(manifests), "ns/shop")->isBlocked())
+      << "the controller is not denied";
+}
+
+// As lastout serve without --hold-policies leaves it: it was read from an API server, without the finalizer.
+TEST(PoliciesAmongManifests, WhyOfANamespaceNamesWhatIsNotHeldYet) {
+  std::string manifests(kHeldManifests);
+  const std::string labelled = "name: labelled, ";
+  manifests.insert(manifests.find(labelled) + labelled.size(), "uid: u, ");
+  const auto why = admission::whyOf(clusterOf(manifests), "ns/shop");
+  ASSERT_TRUE(why.has_value());
+  EXPECT_TRUE(why->isBlocked());
+  EXPECT_THAT(why->message,
+              HasSubstr("namespaces/shop stays until configmaps/shop/labelled is gone, whose deletion "
+                        "DeletionPolicy hold denies (label example.com/keep is set)"));
+}
+
+TEST(PoliciesAmongManifests, WhatAPolicyHoldsIsDrawnAsHeld) {
+  const auto drawn = admission::drawn(clusterOf(kHeldManifests), {});
+  ASSERT_TRUE(drawn.has_value());
+  EXPECT_THAT(*drawn, HasSubstr("[\"configmaps/shop/labelled\"]:::held\n"));
+  EXPECT_THAT(*drawn, Not(HasSubstr("[\"configmaps/shop/labelled\"]:::allowed")));
 }
 
 }  // namespace

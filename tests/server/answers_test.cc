@@ -241,6 +241,8 @@ TEST_F(AnswersTest, BadQuestionsAreToldWhatIsWrong) {
       {"/why?ref=deploymnt/provider", 400, "deployment"},
       {"/why?ref=deployments/default/provder", 404, "did you mean deployments.apps/default/provider?"},
       {"/why?ref=pods/x", 400, "lacks the namespace"},
+  EXPECT_THAT(get("/graph?format=mermaid").body, HasSubstr("\n%% DeletionPolicies are not drawn here: "));
+  EXPECT_THAT(get("/graph?format=dot").body, HasSubstr("\n// DeletionPolicies are not drawn here: "));
       {"/why?ref=%zz", 400, "an escape that is none"},
       {"/why?rf=x", 400, "there is no parameter \"rf\"; did you mean \"ref\"?"},
       {"/why?ref=ns/default&format=xml", 400, "it has to be json or text"},
