@@ -94,6 +94,11 @@ tl::expected<std::vector<PolicySource>, kube::Errors> readWord(const std::string
   return sources;
 }
 
+void warnOf(const std::vector<PolicySource>& sources) {
+  for (const PolicySource& source : sources)
+    for (const protection::PolicyManifest& one : source.policies) printWarnings(protection::warningsOf(one));
+}
+
 kube::Errors namedTwice(const std::vector<PolicySource>& sources) {
   kube::Errors errors;
   std::set<std::string> names;
@@ -123,6 +128,7 @@ tl::expected<std::vector<PolicySource>, kube::Errors> readPolicySources(
   }
   if (errors.empty()) errors = namedTwice(sources);
   if (!errors.empty()) return tl::unexpected(std::move(errors));
+  warnOf(sources);
   return sources;
 }
 

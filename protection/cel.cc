@@ -131,13 +131,6 @@ std::vector<Block> blocksOf(const DeletionPolicy& policy) {
   return blocks;
 }
 
-// An update can take an object out of the policy's selections.
-bool selectsByLabels(const DeletionPolicy& policy) {
-  const auto byLabels = [](const Selection& selection) { return !selection.labels.requirements.empty(); };
-  return std::any_of(policy.objects.begin(), policy.objects.end(), byLabels) ||
-         std::any_of(policy.exceptObjects.begin(), policy.exceptObjects.end(), byLabels);
-}
-
 Json validationsOf(const DeletionPolicy& policy) {
   Json validations = Json::array();
   const auto add = [&](Block block, const Case* one) {
@@ -147,9 +140,12 @@ Json validationsOf(const DeletionPolicy& policy) {
                            {"reason", "Forbidden"}});
   };
   for (const Block block : blocksOf(policy)) {
-    if (policy.when.empty() && (block != Block::Unprotect || selectsByLabels(policy))) add(block, nullptr);
+    const auto canBeMet = [&](const Case* one) {
+      return block != Block::Unprotect || policy.keepsWhatProtects(one);
+    };
+    if (policy.when.empty() && canBeMet(nullptr)) add(block, nullptr);
     for (const Case& one : policy.when)
-      if (one.isLocal()) add(block, &one);
+      if (one.isLocal() && canBeMet(&one)) add(block, &one);
   }
   return validations;
 }

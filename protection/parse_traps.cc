@@ -1,4 +1,5 @@
-// Policies that would leave nobody a way to clean up a cluster, or to take lastout away.
+// Policies that would leave nobody a way to clean up a cluster, or to take lastout away; and policies that
+// say less than they seem to.
 #include <algorithm>
 #include <string_view>
 
@@ -50,6 +51,22 @@ std::string trapIn(const DeletionPolicy& policy) {
     }
   }
   return {};
+}
+
+kube::Errors warningsOf(const PolicyManifest& manifest) {
+  const DeletionPolicy& policy = manifest.policy;
+  const auto isKept = [&](const Case& one) { return policy.keepsWhatProtects(&one); };
+  if (!policy.blocksAny(Block::Unprotect) || policy.keepsWhatProtects(nullptr) ||
+      std::ranges::any_of(policy.when, isKept))
+    return {};
+  const kube::Value* blocks = manifest.object.content.at({"spec", "blocks"});
+  return {
+      {"spec.blocks lists Unprotect, which denies no update here: it keeps labels and annotations, and no "
+       "case of "
+       "spec.when names one, nor do spec.objects select by labels; whoever may write an object may change "
+       "the "
+       "fields that protect it",
+       manifest.object.file, blocks == nullptr ? manifest.object.content.position : blocks->position}};
 }
 
 }  // namespace lastout::protection

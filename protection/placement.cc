@@ -8,40 +8,52 @@
 namespace lastout::protection {
 namespace {
 
+template <class Test>
+bool anyPattern(const DeletionPolicy& policy, const Test& test) {
+  return std::any_of(policy.objects.begin(), policy.objects.end(), [&](const Selection& selection) {
+    return std::any_of(selection.resources.begin(), selection.resources.end(), test);
+  });
+}
+
 // A policy's selections match the type, whatever else they ask for.
 bool mayMatch(const DeletionPolicy& policy, const kube::GroupResource& type) {
-  if (policy.listedBy) return true;
-  return std::any_of(policy.objects.begin(), policy.objects.end(), [&](const Selection& selection) {
-    return std::any_of(selection.resources.begin(), selection.resources.end(),
-                       [&](const ResourcePattern& pattern) { return pattern.matches(type); });
-  });
+  return policy.listedBy ||
+         anyPattern(policy, [&](const ResourcePattern& pattern) { return pattern.matches(type); });
 }
 
 bool mayMatchAnyGroup(const DeletionPolicy& policy) {
   return mayMatch(policy, {"a-group-that-no-built-in-type-has", "a-type-that-is-not-built-in"});
 }
 
+// Of the built-in types, those of which no object is in a namespace.
+bool isClusterScoped(const ResourcePattern& pattern) {
+  const kube::ResourceType* type = kube::ResourceMap::builtIn().find({pattern.group, pattern.resource});
+  return type != nullptr && !type->namespaced;
+}
+
+// A namespace may hold some of the policy's objects.
+bool mayMatchNamespaced(const DeletionPolicy& policy) {
+  return policy.listedBy ||
+         anyPattern(policy, [](const ResourcePattern& one) { return !isClusterScoped(one); });
+}
+
 // Namespaces, or objects in them.
 bool mayMatchInNamespaces(const DeletionPolicy& policy) {
-  const kube::ResourceMap& types = kube::ResourceMap::builtIn();
-  const auto isCluster = [&](const ResourcePattern& pattern) {
-    const kube::ResourceType* type = types.find({pattern.group, pattern.resource});
-    return type != nullptr && !type->namespaced && type->type != kube::GroupResource{"", "namespaces"};
-  };
-  return policy.listedBy ||
-         !std::all_of(policy.objects.begin(), policy.objects.end(), [&](const Selection& selection) {
-           return std::all_of(selection.resources.begin(), selection.resources.end(), isCluster);
+  return mayMatchNamespaced(policy) || anyPattern(policy, [](const ResourcePattern& one) {
+           return one == ResourcePattern{"", "namespaces"};
          });
 }
 
-std::string operationOf(Block block) {
+// `one`: the case, of an Unprotect; nullptr: there is none.
+std::string operationOf(Block block, const Case* one) {
   switch (block) {
     case Block::Delete:
       return "DELETE";
     case Block::Orphan:
       return "DELETE with propagationPolicy Orphan";
     case Block::Unprotect:
-      return "UPDATE that takes the protection away";
+      return one != nullptr && one->key ? "UPDATE that takes the protection away"
+                                        : "UPDATE of labels that takes it out of the policy's objects";
   }
   return "";
 }
@@ -62,8 +74,8 @@ std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMod
 Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one, PolicyMode mode) {
   const std::string why = whyNotThere(policy, one, mode);
   const std::string when = one == nullptr ? ", at all times" : ", when " + toString(*one);
-  if (why.empty()) return {operationOf(block) + when, Place::ApiServer, "the request alone tells"};
-  return {operationOf(block) + when, Place::Webhook, why};
+  if (why.empty()) return {operationOf(block, one) + when, Place::ApiServer, "the request alone tells"};
+  return {operationOf(block, one) + when, Place::Webhook, why};
 }
 
 // A DELETE is denied only where another operator would carry it out, and where nothing can hold the object
@@ -104,14 +116,32 @@ void addReplays(const DeletionPolicy& policy, std::vector<Placement>& placements
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   if (!policy.blocksAny(Block::Delete)) return;
   constexpr const char* kWhy = "what is in it has to be known";
-  if (policy.namespaces == Implication::Imply)
+  if (policy.namespaces == Implication::Imply && mayMatchNamespaced(policy))
     placements.push_back({"DELETE of a namespace that holds a protected object", Place::Webhook, kWhy});
   if (policy.crds == Implication::Imply && mayMatchAnyGroup(policy))
     placements.push_back(
         {"DELETE of a CustomResourceDefinition with a protected instance", Place::Webhook, kWhy});
 }
 
+// What else protects an object, and may be changed.
+void addNotKept(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  if (!policy.blocksAny(Block::Unprotect)) return;
+  std::vector<std::string> told;
+  const auto add = [&](std::string what) {
+    if (std::find(told.begin(), told.end(), what) != told.end()) return;
+    told.push_back(what);
+    placements.push_back({"UPDATE that changes " + std::move(what), Place::OutOfReach,
+                          "Unprotect keeps the labels and annotations that the policy names"});
+  };
+  for (const Case& one : policy.when) {
+    if (one.field) add("field " + toString(one.field->path));
+    if (one.activity == Activity::Replicas) add("field spec.replicas");
+    if (one.ancestor) add("the labels that name its ancestor");
+  }
+}
+
 void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placements) {
+  addNotKept(policy, placements);
   if (mayMatchAnyGroup(policy))
     placements.push_back({"objects of aggregated APIs", Place::OutOfReach,
                           "their own servers store them, and no admission of the API server sees them"});
@@ -151,8 +181,12 @@ std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mod
   if (policy.hold) addHeld(policy, mode, placements);
   for (const Block block : policy.blocks) {
     if (policy.hold) break;
-    if (policy.when.empty()) placements.push_back(placementOf(policy, block, nullptr, mode));
-    for (const Case& one : policy.when) placements.push_back(placementOf(policy, block, &one, mode));
+    const auto add = [&](const Case* one) {
+      if (block != Block::Unprotect || policy.keepsWhatProtects(one))
+        placements.push_back(placementOf(policy, block, one, mode));
+    };
+    if (policy.when.empty()) add(nullptr);
+    for (const Case& one : policy.when) add(&one);
   }
   addLabels(policy, placements);
   addReplays(policy, placements);

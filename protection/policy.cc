@@ -138,6 +138,13 @@ std::map<kube::GroupResource, bool> typesOfChildren(const DeletionPolicy& policy
   return types;
 }
 
+bool DeletionPolicy::keepsWhatProtects(const Case* one) const {
+  if (one != nullptr && one->key) return true;
+  const auto byLabels = [](const Selection& selection) { return !selection.labels.requirements.empty(); };
+  return std::any_of(objects.begin(), objects.end(), byLabels) ||
+         std::any_of(exceptObjects.begin(), exceptObjects.end(), byLabels);
+}
+
 bool DeletionPolicy::blocksAny(Block block) const {
   return std::find(blocks.begin(), blocks.end(), block) != blocks.end();
 }

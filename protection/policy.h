@@ -293,6 +293,9 @@ struct DeletionPolicy {
   bool failsClosed = true;  // failurePolicy: Fail
 
   bool blocksAny(Block block) const;
+  // True if an UPDATE can meet Unprotect: the case (nullptr: there are none) has a label or an annotation, or
+  // the policy selects its objects by labels. What other fields say is not kept.
+  bool keepsWhatProtects(const Case* one) const;
   Enforcement enforcement() const { return hold ? Enforcement::Hold : Enforcement::Deny; }
 };
 
@@ -309,6 +312,9 @@ struct PolicyManifest {
   kube::Object object;
   DeletionPolicy policy;
 };
+
+// What is accepted, and probably not meant.
+kube::Errors warningsOf(const PolicyManifest& manifest);
 
 // Reads the policies of a file's text, or of its documents. Each document must be one, with a name of its
 // own.

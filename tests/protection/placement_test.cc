@@ -33,6 +33,40 @@ TEST(Placement, WhatARequestTellsRunsInTheApiServer) {
                           "API server: UPDATE that takes the protection away, when label a/b"));
 }
 
+// Unprotect is about labels and annotations: a field may be changed by whoever may write the object.
+TEST(Placement, UnprotectKeepsNoField) {
+  const std::string both =
+      std::string(kDeployments) + "  blocks: [Delete, Unprotect]\n  namespaces: Ignore\n";
+  EXPECT_THAT(placesOf(both + "  when: [{label: a/b}, {field: {path: spec.kept}}]\n"),
+              ElementsAre("API server: DELETE, when label a/b", "API server: DELETE, when spec.kept: true",
+                          "API server: UPDATE that takes the protection away, when label a/b",
+                          "out of reach: UPDATE that changes field spec.kept"));
+  EXPECT_THAT(placesOf(both), ElementsAre("API server: DELETE, at all times"));
+  const std::string labelled =
+      "  objects: [{resources: [{group: apps, resource: deployments}], labelSelector: {matchLabels: {a: "
+      "b}}}]\n"
+      "  blocks: [Unprotect]\n";
+  EXPECT_THAT(
+      placesOf(labelled),
+      ElementsAre("API server: UPDATE of labels that takes it out of the policy's objects, at all times"));
+  EXPECT_THAT(
+      placesOf(labelled + "  when: [{active: Replicas}]\n"),
+      ElementsAre("API server: UPDATE of labels that takes it out of the policy's objects, when replicas",
+                  "out of reach: UPDATE that changes field spec.replicas"));
+}
+
+TEST(Placement, ANamespaceHoldsNothingThatIsClusterScoped) {
+  const std::string held = "webhook: DELETE of a namespace that holds a protected object";
+  const auto of = [](const std::string& resources) {
+    return placesOf("  objects: [{resources: [" + resources + "]}]\n  when: [{label: a/b}]\n");
+  };
+  const std::string definitions = "{group: apiextensions.k8s.io, resource: customresourcedefinitions}";
+  EXPECT_THAT(of(definitions), Not(Contains(held)));
+  EXPECT_THAT(of("{resource: namespaces}, {resource: nodes}"), Not(Contains(held)));
+  EXPECT_THAT(of(definitions + ", {resource: pods}"), Contains(held));
+  EXPECT_THAT(of("{group: example.com, resource: things}"), Contains(held)) << "they may be in namespaces";
+}
+
 constexpr const char* kNotAsked =
     "out of reach: namespace kube-system, that of lastout, and what is in them, as far as the webhook "
     "decides";
