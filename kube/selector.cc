@@ -126,14 +126,14 @@ bool LabelSelector::matches(const Labels& labels) const {
                              [&labels](const auto& requirement) { return holds(requirement, labels); });
 }
 
-Result<LabelSelector> parseSelector(const Value& selector, std::string_view file) {
+Result<LabelSelector> parseSelector(const Value& selector, std::string_view file, std::string path) {
   Errors errors;
   LabelSelector result;
-  Fields fields(selector, file, "selector", errors);
+  Fields fields(selector, file, std::move(path), errors);
   for (const auto& [key, value] : fields.stringMap("matchLabels")) {
     SelectorRequirement requirement{key, Operator::In, {value}};
     if (const auto wrong = problem(requirement))
-      fields.fail("matchLabels", "selector.matchLabels: " + *wrong);
+      fields.fail("matchLabels", fields.pathOf("matchLabels") + ": " + *wrong);
     result.requirements.push_back(std::move(requirement));
   }
   for (Fields& expression : fields.items("matchExpressions")) readExpression(expression, result);

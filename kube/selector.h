@@ -26,8 +26,9 @@ struct LabelSelector {
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };
 
-// {matchLabels, matchExpressions} of the API.
-Result<LabelSelector> parseSelector(const Value& selector, std::string_view file);
+// {matchLabels, matchExpressions} of the API. `path`: what messages call it, "spec.selector".
+Result<LabelSelector> parseSelector(const Value& selector, std::string_view file,
+                                    std::string path = "selector");
 // "app=web,tier in (a,b),!legacy" of kubectl -l.
 Result<LabelSelector> parseSelector(std::string_view text);
 

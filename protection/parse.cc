@@ -18,6 +18,7 @@
 namespace lastout::protection {
 namespace {
 
+constexpr Block kBlocks[] = {Block::Delete, Block::Orphan, Block::Unprotect};
 constexpr size_t kLongestName = 63;  // of a policy, in characters: it is the value of a label
 
 using kube::Fields;
@@ -31,6 +32,7 @@ class Reader {
 
  private:
   void readSpec(Fields spec);
+  void readBlocks(Fields& spec);
   void readWhat(Fields& spec);
   void readAnswer(Fields& spec);
   void readExempt(Fields exempt);
@@ -56,10 +58,12 @@ class Reader {
 tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
   Fields document(object_.content, object_.file, "", errors_);
   document.allow({"apiVersion", "kind", "metadata", "status"});
-  if (object_.apiVersion != kPolicyApiVersion || object_.kind != kPolicyKind)
+  if (object_.apiVersion != kPolicyApiVersion || object_.kind != kPolicyKind) {
     document.fail("apiVersion", "apiVersion and kind must be " + std::string(kPolicyApiVersion) + " and " +
                                     std::string(kPolicyKind) + ", not " + kube::inQuotes(object_.apiVersion) +
                                     " and " + kube::inQuotes(object_.kind));
+    return tl::unexpected(std::move(errors_));  // its other fields are those of another kind
+  }
   policy_.meta = object_.meta;
   if (policy_.meta.name.size() > kLongestName)
     document.fail("metadata", "metadata.name has " + std::to_string(policy_.meta.name.size()) +
@@ -74,20 +78,7 @@ tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
 void Reader::readSpec(Fields spec) {
   readWhat(spec);
   policy_.when = cases(spec);
-  if (spec.has("blocks")) policy_.blocks.clear();
-  for (const std::string& word : readStrings(spec, "blocks")) {
-    bool known = false;
-    for (const Block block : {Block::Delete, Block::Orphan, Block::Unprotect}) {
-      if (word != toString(block)) continue;
-      known = true;
-      if (!policy_.blocksAny(block)) policy_.blocks.push_back(block);
-    }
-    if (!known)
-      spec.fail("blocks", spec.pathOf("blocks") + " must list Delete, Orphan or Unprotect, not " +
-                              kube::inQuotes(word));
-  }
-  if (spec.has("blocks") && policy_.blocks.empty())
-    spec.fail("blocks", spec.pathOf("blocks") + " is empty: leave it out for Delete");
+  readBlocks(spec);
   if (policy_.listedBy && policy_.listedBy->replay && !policy_.blocksAny(Block::Delete))
     spec.fail("blocks", spec.pathOf("blocks") + " must list Delete: " + spec.pathOf("listedBy") +
                             ".replay is about deletions that are denied");
@@ -107,6 +98,26 @@ void Reader::readSpec(Fields spec) {
   }
   if (policy_.labels) refuseLabelsOfAnyType(spec);
   spec.finish();
+}
+
+// After a mistake it is as if the field were absent, so that nothing else is said of it.
+void Reader::readBlocks(Fields& spec) {
+  std::vector<Block> blocks;
+  bool isKnown = true;
+  for (const std::string& word : readStrings(spec, "blocks")) {
+    const auto meant = std::ranges::find_if(kBlocks, [&](Block block) { return word == toString(block); });
+    if (meant == std::end(kBlocks)) {
+      isKnown = false;
+      spec.fail("blocks", spec.pathOf("blocks") + " must list Delete, Orphan or Unprotect, not " +
+                              kube::inQuotes(word));
+    } else if (std::ranges::find(blocks, *meant) == blocks.end()) {
+      blocks.push_back(*meant);
+    }
+  }
+  const kube::Value* given = spec.any("blocks");
+  if (given != nullptr && given->asList() != nullptr && given->asList()->empty())
+    spec.fail("blocks", spec.pathOf("blocks") + " is empty: leave it out for Delete");
+  if (isKnown && !blocks.empty()) policy_.blocks = std::move(blocks);
 }
 
 void Reader::readWhat(Fields& spec) {
@@ -223,7 +234,7 @@ Selection Reader::selection(Fields& fields) {
   made.namespaces = readStrings(fields, "namespaces");
   made.names = readStrings(fields, "names");
   if (const kube::Value* selector = fields.map("labelSelector")) {
-    auto parsed = kube::parseSelector(*selector, fields.file());
+    auto parsed = kube::parseSelector(*selector, fields.file(), fields.pathOf("labelSelector"));
     if (parsed)
       made.labels = std::move(*parsed);
     else

@@ -125,6 +125,24 @@ TEST_F(PolicyCommand, BadInputIsTold) {
       {{"remove", wrong}, "spec.\"blcks\" is no known field"},
       {{"show", "nowhere.yaml"}, "nowhere.yaml"},
       {{"show", wrong}, "wrong.yaml:7:3: spec.\"blcks\" is no known field"},
+TEST_F(PolicyCommand, WarnsOfAnUnprotectThatDeniesNothing) {
+  std::string text(kOwnPolicy);
+  text.replace(text.find("  when"), std::string::npos,
+               "  when: [{field: {path: data.keep, equals: 'yes'}}]\n  blocks: [Delete, Unprotect]\n");
+  const Ran ran = testing::lastout({"policy", "show", write("own.yaml", text)});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.err,
+              AllOf(StartsWith("warning: "), HasSubstr("own.yaml:7:11: spec.blocks lists Unprotect")));
+  EXPECT_THAT(ran.out, Not(HasSubstr("UPDATE that takes the protection away")));
+  EXPECT_THAT(ran.out, HasSubstr("    out of reach  UPDATE that changes field data.keep"));
+}
+
+TEST_F(PolicyCommand, AFileOfAnotherKindIsOneMistake) {
+  EXPECT_EQ(testing::lastout({"policy", "show", "deploy/crd/criticalservices.yaml"}).err,
+            "deploy/crd/criticalservices.yaml:4:13: apiVersion and kind must be lastout.dev/v1alpha1 and "
+            "DeletionPolicy, not \"apiextensions.k8s.io/v1\" and \"CustomResourceDefinition\"\n");
+}
+
       {{"apply", wrong}, "spec.\"blcks\" is no known field"},
       {{"show", own, write("again.yaml", kOwnPolicy)}, "another policy is named \"own\", too"},
       {{"show", "deploy/namespace.yaml"},

@@ -58,6 +58,12 @@ std::string readSelector(std::string_view text, const Labels& labels = kWeb) {
   return parsed->matches(labels) ? "matches" : "does not match";
 }
 
+TEST(Selector, AMistakeNamesItsPath) {
+  const auto parsed = parseSelector(yaml("{matchLabels: {a: 'b c'}}"), "file", "spec.selector");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().message, "spec.selector.matchLabels: \"b c\" is no value of a label");
+}
+
 TEST(Selector, ReadsTheApisForm) {
   EXPECT_EQ(readSelector("{}"), "matches");
   EXPECT_EQ(readSelector("{matchLabels: {app: web}}"), "matches");

@@ -1,4 +1,6 @@
 // A DeletionPolicy's manifest: what is read from it, and what each mistake is told as.
+#include "kube/parse.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +15,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string problemsOf(std::string_view spec) {
   const auto read = parsePolicies(policyText(spec), "p.yaml");
@@ -279,7 +282,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Selector",
                 "  objects: [{resources: [{resource: pods}], labelSelector: {matchExpressions: [{key: a, "
                 "operator: Like}]}}]\n",
-                "Like"},
+                "spec.objects[0].labelSelector.matchExpressions[0].operator"},
+        Mistake{
+            "SelectorLabels",
+            "  objects: [{resources: [{resource: pods}]}]\n  exceptObjects: [{resources: [{resource: pods}], "
+            "labelSelector: {matchLabels: {\"a b\": c}}}]\n",
+            "spec.exceptObjects[0].labelSelector.matchLabels: \"a b\" is no label's name"},
         Mistake{"Cluster",
                 "  objects: [{resources: [{resource: pods}]}]\n"
                 "  when: [{ancestor: {groupLabel: a/g, versionLabel: a/v, kindLabel: a/k, nameLabel: a/n, "
@@ -348,6 +356,44 @@ INSTANTIATE_TEST_SUITE_P(
                 "  objects: [{resources: [{resource: pods}]}]\n  webhookName: deletions.lastout.dev\n",
                 "and not of lastout.dev"}),
     [](const ::testing::TestParamInfo<Mistake>& info) { return std::string(info.param.name); });
+
+TEST(ParsePolicy, OneMistakeIsToldOnce) {
+  const std::string pods = "  objects: [{resources: [{resource: pods}]}]\n";
+  EXPECT_EQ(problemsOf(pods + "  blocks: [delete]\n"),
+            "p.yaml:7:11: spec.blocks must list Delete, Orphan or Unprotect, not \"delete\"\n");
+  EXPECT_EQ(problemsOf(pods + "  blocks: Delete\n"),
+            "p.yaml:7:11: spec.blocks must be a list, not a string\n");
+  EXPECT_EQ(problemsOf(pods + "  blocks: []\n"),
+            "p.yaml:7:11: spec.blocks is empty: leave it out for Delete\n");
+  EXPECT_THAT(
+      problemsOf("  listedBy: {resource: pods, apiVersion: a, kind: b, replay: c}\n  blocks: [delete]\n"),
+      Not(HasSubstr("replay")));
+  const auto read =
+      parsePolicies("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n", "p.yaml");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(
+      testing::lines(read.error()),
+      "p.yaml:1:13: apiVersion and kind must be lastout.dev/v1alpha1 and DeletionPolicy, not \"v1\" and "
+      "\"Pod\"\n");
+}
+
+TEST(ParsePolicy, AnUnprotectThatCanDenyNothingIsAWarning) {
+  const auto warned = [](const std::string& spec) {
+    auto documents = kube::parseYaml(policyText(spec), "p.yaml");
+    return testing::lines(warningsOf(parsePolicyManifests(std::move(*documents), "p.yaml")->front()));
+  };
+  const std::string pods = "  objects: [{resources: [{resource: pods}]}]\n";
+  const std::string blocks = "  blocks: [Delete, Unprotect]\n";
+  EXPECT_THAT(
+      warned(pods + blocks + "  when: [{field: {path: spec.kept}}]\n"),
+      AllOf(HasSubstr("p.yaml:7:11: spec.blocks lists Unprotect"), HasSubstr("labels and annotations")));
+  EXPECT_THAT(warned(pods + blocks), HasSubstr("spec.blocks lists Unprotect"));
+  EXPECT_EQ(warned(pods + blocks + "  when: [{label: a/b}, {field: {path: spec.kept}}]\n"), "");
+  EXPECT_EQ(warned(pods + "  when: [{field: {path: spec.kept}}]\n"), "");
+  EXPECT_EQ(
+      warned("  objects: [{resources: [{resource: pods}], labelSelector: {matchLabels: {a: b}}}]\n" + blocks),
+      "");
+}
 
 TEST(ParsePolicy, BoundsItsLists) {
   std::string spec(kEverything);
