@@ -217,6 +217,20 @@ PolicyJson named(PolicyJson policy, const std::string& name, PolicyJson objects)
 
 const char* onOrOff(bool isOn) { return isOn ? "on" : "off"; }
 
+// What the katalog says of a CRD, and nobody can do without knowing which objects it means. Those that have
+// the label are protected all the same.
+std::string notDoneWithoutAType(const OrkestraSettings& settings, const OrkestraCrd& crd) {
+  std::vector<std::string> dropped;
+  if (!crd.protectsInstances) dropped.emplace_back("protectCRs: false");
+  if (!crd.protectsCrd) dropped.emplace_back("protectCRD: false");
+  if (settings.isStrict && !crd.isStrict) dropped.emplace_back("strictMode: false");
+  std::string text = "its instances get no label";
+  if (crd.protectsCrd) text += ", and its CRD is protected only while it has a labelled instance";
+  for (size_t i = 0; i < dropped.size(); ++i)
+    text += (i == 0 ? "; " : i + 1 == dropped.size() ? " and " : ", ") + dropped[i];
+  return text + (dropped.empty() ? "" : " cannot be honoured");
+}
+
 }  // namespace
 
 bool hasOrkestraSettings(const kube::Value& document) {
@@ -240,16 +254,14 @@ kube::Errors warningsOf(const OrkestraSettings& settings, std::string_view file)
   if (!settings.isEnabled) return warnings;
   for (const OrkestraCrd& crd : settings.crds) {
     const std::string path = "spec.crds." + kube::printable(crd.name);
-    if (!crd.protectsCrd && crd.protectsInstances)
+    if (crd.type && !crd.protectsCrd && crd.protectsInstances)
       warn(path +
                " protects instances of a CRD that may itself be deleted, which takes them along "
                "(protectCRD: false, protectCRs: true); this is done as it stands",
            crd.position);
     if (!crd.type)
-      warn(path + " does not say its type, so " +
-               (crd.protectsCrd ? "its CRD is protected only while it has a labelled instance"
-                                : "protectCRD: false cannot be honoured") +
-               ": give " + crd.missing + ", or --crd " + kube::printable(crd.name) + "=PLURAL.GROUP",
+      warn(path + " does not say its type, so " + notDoneWithoutAType(settings, crd) + ": give " +
+               crd.missing + ", or --crd " + kube::printable(crd.name) + "=PLURAL.GROUP",
            crd.position);
   }
   return warnings;
@@ -257,6 +269,9 @@ kube::Errors warningsOf(const OrkestraSettings& settings, std::string_view file)
 
 std::string postureOf(const OrkestraSettings& settings, const OrkestraCrd& crd) {
   if (!settings.isEnabled) return "unprotected";
+  if (!crd.type)
+    return std::string("protected where labelled, ") + (settings.isStrict ? "with" : "without") +
+           " strict mode; warning: its type is not known";
   if (!crd.protectsInstances) return crd.protectsCrd ? "unprotected instances, protected CRD" : "unprotected";
   std::string posture = !settings.isStrict ? "protected, without strict mode"
                         : crd.isStrict     ? "fully protected"

@@ -25,6 +25,7 @@ struct OrkestraCrd {
   std::string name;                         // its key in spec.crds
   std::optional<kube::GroupResource> type;  // nullopt: the katalog does not say it all
   std::string missing;                      // then: what it does not say, "apiTypes.plural"
+  // As the katalog says; of a CRD without a type none of it can be done.
   bool protectsCrd = true;
   bool protectsInstances = true;
   bool isStrict = false;  // strict mode counts for its instances
@@ -52,7 +53,8 @@ tl::expected<OrkestraSettings, kube::Errors> parseOrkestra(
 // What is honoured and probably not meant, and what cannot be honoured, with the remedy.
 kube::Errors warningsOf(const OrkestraSettings& settings, std::string_view file);
 
-// "fully protected", "protected, strict mode exempt", "unprotected instances, protected CRD", ...
+// The posture that is in force: "fully protected", "protected, strict mode exempt", "unprotected instances,
+// protected CRD", ...
 std::string postureOf(const OrkestraSettings& settings, const OrkestraCrd& crd);
 
 // The settings and the posture of each CRD. Several lines.

@@ -206,10 +206,40 @@ TEST(Orkestra, WhatIsMissingIsSaid) {
       "    "
       "deletionProtection: {protectCRD: false, protectCRs: false}\n");
   const std::string warnings = testing::lines(warningsOf(settings, "k.yaml"));
-  EXPECT_THAT(
-      warnings,
-      AllOf(HasSubstr("spec.crds.app does not say its type"), HasSubstr("apiTypes.group and apiTypes.plural"),
-            HasSubstr("--crd app=PLURAL.GROUP"), HasSubstr("protectCRD: false cannot be honoured")));
+  EXPECT_THAT(warnings,
+              AllOf(HasSubstr("spec.crds.app does not say its type"),
+                    HasSubstr("apiTypes.group and apiTypes.plural"), HasSubstr("--crd app=PLURAL.GROUP"),
+                    HasSubstr("protectCRs: false and protectCRD: false cannot be honoured")));
+}
+
+// None of what it says can be done: nobody knows which objects are meant.
+TEST(Orkestra, WithoutATypeThePostureIsTheOneInForce) {
+  const auto of = [](const std::string& global, const std::string& crd) {
+    return settingsOf("security: {deletionProtection: " + global +
+                      "}\nspec: {crds: {gizmo: {apiTypes: {group: a.b}, deletionProtection: " + crd +
+                      "}}}\n");
+  };
+  for (const char* crd : {"{}", "{strictMode: false}", "{protectCRs: false}", "{protectCRD: false}"}) {
+    const OrkestraSettings strict = of("{strictMode: true}", crd);
+    EXPECT_EQ(postureOf(strict, strict.crds[0]),
+              "protected where labelled, with strict mode; warning: its type is not known")
+        << crd;
+    const OrkestraSettings lax = of("{}", crd);
+    EXPECT_EQ(postureOf(lax, lax.crds[0]),
+              "protected where labelled, without strict mode; warning: its type is not known")
+        << crd;
+  }
+  const auto warned = [&](const char* crd) {
+    return testing::lines(warningsOf(of("{strictMode: true}", crd), "k.yaml"));
+  };
+  EXPECT_THAT(warned("{}"),
+              AllOf(HasSubstr("does not say its type"), HasSubstr("its instances get no label"),
+                    HasSubstr("only while it has a labelled instance"), Not(HasSubstr("honoured"))));
+  EXPECT_THAT(warned("{strictMode: false}"), HasSubstr("; strictMode: false cannot be honoured"));
+  EXPECT_THAT(warned("{protectCRs: false, strictMode: false}"),
+              HasSubstr("; protectCRs: false and strictMode: false cannot be honoured"));
+  EXPECT_THAT(warned("{protectCRD: false}"), AllOf(HasSubstr("; protectCRD: false cannot be honoured"),
+                                                   Not(HasSubstr("this is done as it stands"))));
 }
 
 // By this label the policies of a former state of the katalog are found.
