@@ -40,6 +40,10 @@ void writeCycle(Writer& text, const graph::Graph& graph, const graph::RootBlocke
 
 }  // namespace
 
+void writeDoubt(Writer& text, const graph::Graph& graph, graph::ConditionId condition) {
+  (text << "it is not understood what ").name(graph.condition(condition).name) << " asks for";
+}
+
 void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root) {
   switch (root.kind) {
     case graph::RootBlocker::Kind::Object:
@@ -48,6 +52,10 @@ void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker
       return writeCycle(text, graph, root);
     case graph::RootBlocker::Kind::Unknown: {
       const graph::ConditionId condition = graph::conditionOf(graph, root.vertex);
+      if (graph.knowledge(condition) == graph::Knowledge::NotUnderstood) {
+        writeDoubt(text, graph, condition);
+        return;
+      }
       (text << "what is not known (")
               .ignorance(graph, graph.condition(condition).type, graph.knowledge(condition))
           << ")";
@@ -103,6 +111,8 @@ std::string_view Roots::advice() const {
     case graph::RootBlocker::Kind::Cycle:
       return "set spec.deletionIntent of one of their CriticalServices to OrphanResources";
     case graph::RootBlocker::Kind::Unknown:
+      if (graph_.knowledge(graph::conditionOf(graph_, first.vertex)) == graph::Knowledge::NotUnderstood)
+        return "correct that criterion first";
       return "try again when lastout can tell";
   }
   return {};

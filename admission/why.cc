@@ -54,6 +54,10 @@ WhyBlocker directBlocker(Reader reader, const graph::Graph& graph, const graph::
   const std::string condition = kube::printable(toString(graph.condition(*blocker.condition)));
   if (blocker.count > 0) return {std::string(kind), condition + ": " + examplesOf(graph, blocker), {}};
   Writer unknown(reader);
+  if (graph.knowledge(*blocker.condition) == graph::Knowledge::NotUnderstood) {
+    writeDoubt(unknown, graph, *blocker.condition);
+    return {std::string(kind), unknown.take(), {}};
+  }
   unknown.ignorance(graph, graph.condition(*blocker.condition).type, graph.knowledge(*blocker.condition));
   return {std::string(kind), condition + ": " + unknown.take(), {}};
 }
@@ -93,11 +97,11 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
 // hold the object.
 void Why::join(const std::vector<protection::Denial>& denials) {
   for (const bool isHeld : {false, true}) {
+    size_t told = 0;
     for (const protection::Denial& one : denials) {
       if (one.isHeld != isHeld || (terminating && !isHeld)) continue;
       const Reason denied = one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
       const std::string why(toString(isHeld ? Reason::Held : denied));
-    size_t told = 0;
       if (isHeld ? !guarded : allowed) {
         reason = why;
         message.clear();
@@ -108,12 +112,12 @@ void Why::join(const std::vector<protection::Denial>& denials) {
       if (++told <= kMostCauses || isHeld)
         message += (message.empty() ? "" : "; ") + kube::printableWhole(protection::onOneLine(one.message));
     }
+    if (told > kMostCauses && !isHeld)
+      message += "; and " + std::to_string(told - kMostCauses) + " more DeletionPolicies";
   }
 }
 
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader,
-    if (told > kMostCauses && !isHeld)
-      message += "; and " + std::to_string(told - kMostCauses) + " more DeletionPolicies";
         const std::vector<protection::Denial>& protections) {
   const auto found = graph.findNamed(object);
   const Manner manner = found ? mannerOf(graph, *found) : Manner::Ending;

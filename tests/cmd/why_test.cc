@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Ran;
 using ::testing::StartsWith;
 
@@ -41,6 +42,27 @@ TEST(WhyCommand, WhatMayGoIsNoFailure) {
   EXPECT_EQ(ran.out,
             "coolresources.my.crd.group/some-instance: ALLOW (NotGuarded)\n"
             "coolresources.my.crd.group/some-instance is not guarded\n");
+}
+
+// In the words of the criterion, as the blocker has them.
+TEST(WhyCommand, ACriterionThatIsNotUnderstoodIsNamedAsTheRoot) {
+  const Ran ran = testing::lastout(
+      {{"why", "deployment/operator", "-"},
+       "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
+       "widgets.example.com}\n"
+       "spec: {group: example.com, scope: Namespaced, names: {plural: widgets, kind: Widget}, versions: "
+       "[{name: v1, "
+       "served: true, storage: true}]}\n---\n"
+       "apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n---\n"
+       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: operator, namespace: web}\n---\n"
+       "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: s}\nspec:\n"
+       "  provider: {group: apps, resource: deployments, namespace: web, name: operator}\n  criteria:\n"
+       "  - {type: Finalizer, finalizer: {group: example.com, resource: widgts, finalizerName: "
+       "example.com/f}}\n"});
+  EXPECT_EQ(ran.exitCode, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("Root blockers:\n- it is not understood what finalizer example.com/f on "
+                                 "widgts.example.com asks for\n"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("notunderstood")));
 }
 
 TEST(WhyCommand, BadInputIsToldFromAnAnswer) {
