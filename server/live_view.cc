@@ -49,7 +49,9 @@ bool asksForTheSame(const criticalservice::CriticalService& known,
 }  // namespace
 
 LiveView::LiveView(LiveViewOptions options)
-    : options_(std::move(options)), view_(options_.ownNamespace, admission::Told::WhatIsWatched) {
+    : options_(std::move(options)),
+      problems_(options_.log),
+      view_(options_.ownNamespace, admission::Told::WhatIsWatched) {
   view_.understandBy(
       {.isThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return isThere(type); },
        .wasThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return wasThere(type); },
@@ -134,12 +136,12 @@ void LiveView::guard(const kube::Object& told) {
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
   lock.unlock();
   tellOfWeakening(weakened);
-  if (!guarded)
-    options_.log(Level::Warning, kube::toString(told.key) + " cannot be understood, and " +
-                                     (isBlind  ? "its provider stays until it can be: "
-                                      : guards ? "guards what it guarded before: "
-                                               : "guards nothing: ") +
-                                     admission::joinedMessages(guarded.error()));
+  problems_.note(told.key.name, guarded ? ""
+                                        : kube::toString(told.key) + " cannot be understood, and " +
+                                              (isBlind  ? "its provider stays until it can be: "
+                                               : guards ? "guards what it guarded before: "
+                                                        : "guards nothing: ") +
+                                              admission::joinedMessages(guarded.error()));
 }
 
 void LiveView::note(const kube::Object& told, TimePoint now) {
@@ -163,6 +165,7 @@ void LiveView::tellOfWeakening(const std::vector<admission::Weakening>& news) co
 }
 
 void LiveView::remove(const kube::GroupResource& type, const client::Removed& object) {
+  if (type == criticalservice::criticalServiceType()) problems_.note(object.name, "");
   const kube::WriterLock lock(mutex_);
   view_.remove({type, object.namespaceName, object.name}, object.uid);
   heldSince_.remove({type, object.namespaceName, object.name});

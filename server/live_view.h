@@ -151,6 +151,7 @@ class LiveView {
   void tellOfWeakening(const std::vector<admission::Weakening>& news) const LASTOUT_EXCLUDES(mutex_);
 
   const LiveViewOptions options_;
+  ProblemsByName problems_;           // of CriticalServices
   std::atomic<bool> isReady_{false};  // written with the lock held, as the next
   std::atomic<bool> hasReadDependencies_{false};
   mutable kube::SharedMutex mutex_;

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
+
+#include "kube/locks.h"
 
 namespace lastout::server {
 
@@ -40,6 +43,31 @@ class ProblemLog {
   std::string failing_;
   std::string well_;
   std::string last_;
+};
+
+// Says what is wrong with each of many things, once for as long as it is the same: a cluster tells of an
+// object again whenever anything of it changes, its status too. Of any thread.
+class ProblemsByName {
+ public:
+  explicit ProblemsByName(Log log) : log_(std::move(log)) {}
+
+  // `line`: all that is said; empty: nothing is wrong with it, or it is gone.
+  void note(const std::string& name, const std::string& line) {
+    {
+      const kube::MutexLock lock(mutex_);
+      if (line.empty()) {
+        last_.erase(name);
+        return;
+      }
+      if (std::exchange(last_[name], line) == line) return;
+    }
+    log_(Level::Warning, line);
+  }
+
+ private:
+  const Log log_;
+  kube::Mutex mutex_;
+  std::map<std::string, std::string> last_ LASTOUT_GUARDED_BY(mutex_);  // by name
 };
 
 }  // namespace lastout::server

@@ -40,6 +40,7 @@ protection::FactIndex::FindKind kindsOf(const LiveView& view, const PolicyCluste
 
 PolicyView::PolicyView(const LiveView& view, PolicyViewOptions options)
     : options_(std::move(options)),
+      problems_(options_.log),
       facts_(kindsOf(view, options_.clusters)),
       policies_(std::make_shared<const PolicySet>(std::vector<protection::DeletionPolicy>())) {}
 
@@ -63,11 +64,11 @@ void PolicyView::upsertPolicy(const kube::Object& object) {
     guardsAsBefore = known.policy.has_value();
     changed();
   }
-  if (!read)
-    options_.log(Level::Warning,
-                 toString(object.key) + " cannot be understood, and " +
-                     (guardsAsBefore ? "protects what it protected before: " : "protects nothing: ") +
-                     admission::joinedMessages(read.error()));
+  problems_.note(object.key.name,
+                 read ? ""
+                      : toString(object.key) + " cannot be understood, and " +
+                            (guardsAsBefore ? "protects what it protected before: " : "protects nothing: ") +
+                            admission::joinedMessages(read.error()));
 }
 
 void PolicyView::removePolicy(const std::string& name, std::string_view uid) {
@@ -75,6 +76,7 @@ void PolicyView::removePolicy(const std::string& name, std::string_view uid) {
   const auto found = known_.find(name);
   if (found == known_.end() || found->second.uid != uid) return;
   known_.erase(found);
+  problems_.note(name, "");
   changed();
 }
 

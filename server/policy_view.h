@@ -113,6 +113,7 @@ class PolicyView {
       LASTOUT_REQUIRES_SHARED(mutex_);
 
   const PolicyViewOptions options_;
+  ProblemsByName problems_;           // of policies
   std::atomic<bool> isKnown_{false};  // written with the lock held, as the next
   std::atomic<bool> isForbidden_{false};
   std::atomic<bool> mayHaveAny_{true};

@@ -207,6 +207,9 @@ TEST(LiveViewNotUnderstood, WhatCannotBeUnderstoodGuardsItsProvider) {
   tell(R"("criteria":[{"type":"Unheard"}])");
   EXPECT_THAT(logged, HasSubstr("criticalservices.lastout.dev/s cannot be understood, and its provider stays "
                                 "until it can be: spec.criteria[0].type must be one of"));
+  const std::string saidOnce = logged;
+  tell(R"("criteria":[{"type":"Unheard"}])");
+  EXPECT_EQ(logged, saidOnce) << "its status has changed, and nothing else";
   admission::Judged judged = view.judge(provider, now);
   EXPECT_FALSE(judged.decision.allowed);
   EXPECT_EQ(judged.decision.reason, admission::Reason::CriterionUnknown);

@@ -24,5 +24,18 @@ TEST(ProblemLog, SaysEachProblemOnceAndThatItIsOver) {
                   Pair(Level::Info, "the lamp burns again"), Pair(Level::Warning, "the lamp: broken")));
 }
 
+TEST(ProblemsByName, SaysWhatIsWrongWithEachOnceForAsLongAsItIsTheSame) {
+  std::vector<std::string> lines;
+  ProblemsByName problems([&lines](Level /*level*/, const std::string& line) { lines.push_back(line); });
+  problems.note("lamp", "the lamp is dark");
+  problems.note("lamp", "the lamp is dark");
+  problems.note("door", "the door is shut");
+  problems.note("lamp", "the lamp is broken");
+  problems.note("lamp", "");
+  problems.note("lamp", "the lamp is broken");
+  EXPECT_THAT(
+      lines, ElementsAre("the lamp is dark", "the door is shut", "the lamp is broken", "the lamp is broken"));
+}
+
 }  // namespace
 }  // namespace lastout::server

@@ -538,5 +538,27 @@ TEST_F(AllInTheWebhook, AProtectingLabelIsNotTakenAwayThroughASubresource) {
   EXPECT_TRUE(update(Json::object(), {{"userInfo", {{"username", "jane"}, {"groups", {"keepers"}}}}}));
 }
 
+// A status that lastout writes on it is told by the watch, too.
+TEST(PolicyViewLog, APolicyThatCannotBeUnderstoodIsSaidOnce) {
+  std::vector<std::string> lines;
+  const LiveView live({});
+  PolicyViewOptions options;
+  options.log = [&lines](Level /*level*/, const std::string& line) { lines.push_back(line); };
+  PolicyView watched(live, std::move(options));
+  const auto tell = [&](const std::string& blocks) {
+    watched.upsertPolicy(lastout::testing::object(protection::policyText(
+        "  objects: [{resources: [{resource: pods}]}]\n  blocks: [" + blocks + "]\n")));
+  };
+  tell("Updates");
+  tell("Updates");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines.front(),
+              HasSubstr("deletionpolicies.lastout.dev/p cannot be understood, and protects nothing: "
+                        "spec.blocks must list"));
+  tell("Delete");
+  tell("Updates");
+  EXPECT_EQ(lines.size(), 2U);
+}
+
 }  // namespace
 }  // namespace lastout::server
