@@ -17,6 +17,7 @@
 #include "cmd/lease_options.h"
 #include "cmd/listening.h"
 #include "cmd/log.h"
+#include "cmd/policy_clusters.h"
 #include "cmd/serve_identity.h"
 #include "cmd/serve_options.h"
 #include "cmd/settings.h"
@@ -198,25 +199,6 @@ void sayWhatItDoes(const ServeOptions& options, const server::Server& server, co
   std::cout << "Ctrl-C ends it.\n" << std::flush;
 }
 
-// The clusters of --policy-cluster. Nobody is asked yet: one that cannot be reached is no bad input.
-tl::expected<std::vector<server::NamedCluster>, kube::Errors> openPolicyClusters(const ServeOptions& options,
-                                                                                 Log& log) {
-  auto chosen = policyClustersOf(options);
-  if (!chosen) return tl::unexpected(kube::Errors{std::move(chosen.error())});
-  std::vector<server::NamedCluster> clusters;
-  clusters.reserve(chosen->size());
-  for (PolicyClusterOption& one : *chosen) {
-    auto connection = client::findConnection({one.kubeconfig, ""}, client::processEnvironment());
-    if (!connection) return tl::unexpected(std::move(connection.error()));
-    for (const std::string& warning : connection->warnings)
-      log.write(spdlog::level::warn, "cluster " + one.name + ": " + warning);
-    auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
-    if (!access) return tl::unexpected(kube::Errors{std::move(access.error())});
-    clusters.push_back({std::move(one.name), std::move(*access)});
-  }
-  return clusters;
-}
-
 int runServe(const ServeOptions& options) {
   const sigset_t ending = blockEndingSignals();
   if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
@@ -239,7 +221,9 @@ int runServe(const ServeOptions& options) {
   auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
   if (!access) return badInput(access.error());
 
-  auto policyClusters = openPolicyClusters(options, log);
+  auto policyClusters = openPolicyClusters(options.policyClusters, [&log](const std::string& warning) {
+    log.write(spdlog::level::warn, warning);
+  });
   if (!policyClusters) return badInput(policyClusters.error());
   auto answers = answersOf(options, identity->tls);
   if (!answers) return badInput(answers.error());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cmd/policy_clusters.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "protection/profiles.h"
@@ -94,27 +95,6 @@ server::Roles rolesOf(const ServeOptions& options) {
   return {has(kWebhookRole), has(kControllerRole)};
 }
 
-kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptions& options) {
-  const auto fail = [](std::string why) {
-    return tl::unexpected(kube::Error{"--policy-cluster: " + std::move(why), {}, {}});
-  };
-  std::vector<PolicyClusterOption> clusters;
-  clusters.reserve(options.policyClusters.size());
-  for (const std::string& text : options.policyClusters) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals + 1 == text.size())
-      return fail("write it as NAME=KUBECONFIG, not " + kube::inQuotes(text));
-    PolicyClusterOption one{text.substr(0, equals), text.substr(equals + 1)};
-    if (!kube::isDnsLabel(one.name))
-      return fail(kube::inQuotes(one.name) + " is no name of a cluster: it must be a DNS label, as in " +
-                  "control-plane");
-    for (const PolicyClusterOption& other : clusters)
-      if (other.name == one.name) return fail("two clusters are named " + one.name);
-    clusters.push_back(std::move(one));
-  }
-  return clusters;
-}
-
 tl::expected<std::vector<protection::PolicyManifest>, kube::Errors> keptPoliciesOf(
     const ServeOptions& options) {
   std::vector<protection::PolicyManifest> policies;
@@ -164,7 +144,8 @@ kube::Errors problemsOf(const ServeOptions& options) {
   checkName(problems, "--tls-secret", options.secret, kube::isDnsSubdomain);
   if (!options.ownNamespace.empty() && !kube::isDnsLabel(options.ownNamespace))
     refuse("--own-namespace: " + kube::inQuotes(options.ownNamespace) + " is no name of a namespace");
-  if (const auto clusters = policyClustersOf(options); !clusters) problems.push_back(clusters.error());
+  if (const auto clusters = policyClustersOf(options.policyClusters); !clusters)
+    problems.push_back(clusters.error());
   if (auto policies = keptPoliciesOf(options); !policies)
     std::ranges::move(policies.error(), std::back_inserter(problems));
   if (const auto labels = ownLabelsOf(options); !labels) problems.push_back(labels.error());

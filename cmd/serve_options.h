@@ -78,14 +78,6 @@ kube::Result<std::optional<server::WebhookAddress>> webhookOf(const ServeOptions
                                                               const client::ServerAddress& cluster,
                                                               const std::string& authorities);
 
-// A cluster on which ancestors are that policies name: as --policy-cluster says it.
-struct PolicyClusterOption {
-  std::string name;
-  std::string kubeconfig;
-};
-// Fails with what is wrong with one, or that two have one name.
-kube::Result<std::vector<PolicyClusterOption>> policyClustersOf(const ServeOptions& options);
-
 // The policies of --profile. Fails with what is wrong with a name.
 tl::expected<std::vector<protection::PolicyManifest>, kube::Errors> keptPoliciesOf(
     const ServeOptions& options);

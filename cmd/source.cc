@@ -17,6 +17,7 @@
 #include "client/secret.h"
 #include "cmd/commands.h"
 #include "cmd/paths.h"
+#include "cmd/policy_clusters.h"
 #include "kube/quoting.h"
 #include "scenarios/manifest_graph.h"
 #include "server/ask_once.h"
@@ -41,6 +42,9 @@ std::string contradiction(const SourceOptions& options) {
   const int sources = (options.paths.empty() ? 0 : 1) + (isServer(options) ? 1 : 0) + (isCluster ? 1 : 0);
   if (sources > 1) return "choose one: files, --server, or --kubeconfig";
   if (!isServer(options) && !options.tokenFile.empty()) return "--token-file is for a --server";
+  const bool isAsked = options.paths.empty() && !isServer(options);
+  if (!isAsked && !options.policyClusters.empty())
+    return "--policy-cluster is for a cluster that is asked; a --server has its own";
   if (!isServer(options) && !options.authority.empty()) return "--server-ca is for a --server";
   return {};
 }
@@ -79,13 +83,14 @@ tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vecto
   admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
                                   std::move(manifests->types));
   cluster.protections = std::move(built->protections);
+  cluster.knowsAllProtections = true;
   return cluster;
 }
 
-server::AskOnceOptions questionAbout(const std::string& reference) {
-  cluster.knowsAllProtections = true;
+server::AskOnceOptions questionAbout(const std::string& reference, std::vector<server::NamedCluster> others) {
   server::AskOnceOptions question;
   question.reference = reference;
+  question.policyClusters = std::move(others);
   question.random = [] {
     return [engine = std::mt19937_64(std::random_device()())]() mutable {
       return std::uniform_real_distribution<double>(0, 1)(engine);
@@ -106,7 +111,10 @@ tl::expected<admission::KnownCluster, kube::Errors> askCluster(const SourceOptio
   for (const std::string& warning : connection->warnings) printWarnings({sourceProblem(warning)});
   auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
   if (!access) return unusable(std::move(access.error()));
-  auto asked = server::askOnce(*access, questionAbout(reference));
+  auto others = openPolicyClusters(
+      options.policyClusters, [](const std::string& warning) { printWarnings({sourceProblem(warning)}); });
+  if (!others) return tl::unexpected(std::move(others.error()));
+  auto asked = server::askOnce(*access, questionAbout(reference, std::move(*others)));
   if (!asked) return unusable(std::move(asked.error()));
   for (const std::string& warning : asked->warnings) printWarnings({sourceProblem(warning)});
   asked->cluster.now = std::chrono::sys_seconds(std::chrono::seconds(std::time(nullptr)));

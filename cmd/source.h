@@ -22,6 +22,7 @@ struct SourceOptions {
   std::string authority;  // a file: who vouches for the server's certificate
   std::string kubeconfig;
   std::string context;
+  std::vector<std::string> policyClusters;  // NAME=KUBECONFIG, beside a cluster
 };
 
 // The options and the FILE arguments; `options` must outlive the command.

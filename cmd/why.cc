@@ -79,6 +79,13 @@ void addWhy(CLI::App& app, int& exitCode) {
   command->footer(kWhyExamples);
   command->add_option("REF", options->reference, "The object, as in deployment/x or ns/y")->required();
   addSource(*command, options->source);
+  command
+      ->add_option("--policy-cluster", options->source.policyClusters,
+                   "NAME=KUBECONFIG: another cluster, on which ancestors are that deletion policies name; "
+                   "several with "
+                   "commas between them")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("-n,--namespace", options->namespaceName, "The object's namespace");
   command->add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

@@ -116,7 +116,12 @@ void addProtections(admission::KnownCluster& cluster, const std::string& referen
                     const ProtectionsOf& protections) {
   const auto key = admission::keyOf(cluster, reference);
   const kube::ResourceType* type = key ? cluster.types.find(key->type) : nullptr;
-  if (type != nullptr) cluster.protections.emplace(*key, protections(*type, *key));
+  if (type == nullptr) return;
+  ProtectionsNow now = protections(*type, *key);
+  cluster.protections.emplace(*key, std::move(now.denials));
+  const auto known = cluster.graph.findNamed(*key);
+  const bool isFollowed = known && cluster.graph.isPresent(*known);
+  if (now.object && !isFollowed) cluster.graph.upsert(cluster.graph.internType(key->type), *now.object);
 }
 
 AuthorizationOptions loggedBy(AuthorizationOptions options, Log log) {

@@ -13,12 +13,12 @@
 
 #include "admission/http_server.h"
 #include "admission/known_cluster.h"
-#include "protection/evaluate.h"
 #include "server/authorization.h"
 #include "server/lease.h"
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/protections_once.h"
 
 namespace lastout::server {
 
@@ -29,8 +29,8 @@ struct AnswersOptions {
   AuthorizationOptions authorization;  // its `log` is set by this, too
 };
 
-using ProtectionsOf = std::function<std::vector<protection::Denial>(const kube::ResourceType& type,
-                                                                    const kube::ObjectKey& object)>;
+using ProtectionsOf =
+    std::function<ProtectionsNow(const kube::ResourceType& type, const kube::ObjectKey& object)>;
 
 // What it answers from; all of it outlives the Answers.
 struct AnswersSources {

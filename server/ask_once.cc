@@ -121,8 +121,9 @@ std::string addProtections(const std::shared_ptr<client::Access>& access, const 
   const kube::ResourceType* type = cluster.types.find(found->key->type);
   const auto object = cluster.graph.find(*found->key);
   if (type == nullptr || !object || !cluster.graph.isPresent(*object)) return {};
-  ProtectionsOnce told = protectionsOnce(access, view, *type, *found->key, options.random,
-                                         std::chrono::steady_clock::now() + options.patience);
+  ProtectionsOnce told = protectionsOnce(access, view,
+                                         {*type, *found->key, options.policyClusters, options.random,
+                                          std::chrono::steady_clock::now() + options.patience});
   if (!told.denials.empty()) cluster.protections.emplace(*found->key, std::move(told.denials));
   return std::move(told.warning);
 }

@@ -12,6 +12,7 @@
 #include "client/access.h"
 #include "client/reflector.h"
 #include "kube/result.h"
+#include "server/policy_clusters.h"
 
 namespace lastout::server {
 
@@ -20,6 +21,7 @@ struct AskOnceOptions {
   // empty: none.
   std::string reference;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  std::vector<NamedCluster> policyClusters = {};   // where ancestors may be besides
   std::chrono::milliseconds patience{30'000};      // until everything was listed, or refused
 };
 

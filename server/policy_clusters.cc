@@ -1,5 +1,6 @@
 #include "server/policy_clusters.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/quoting.h"
@@ -47,6 +48,7 @@ void PolicyCluster::round() {
   problems_.note(discovery ? "" : discovery.error().message);
   {
     const kube::MutexLock lock(mutex_);
+    wasAsked_ = true;
     if (discovery) {
       backoff_.reset();
       discovery_ = std::move(*discovery);
@@ -57,6 +59,11 @@ void PolicyCluster::round() {
   }
   rounds_.reconsiderAt(now + (discovery ? options_.rediscoverAfter : backoff_.next()));
   changed_();
+}
+
+bool PolicyCluster::wasAsked() const {
+  const kube::MutexLock lock(mutex_);
+  return wasAsked_;
 }
 
 tl::expected<kube::ResourceType, std::string> PolicyCluster::find(const kube::GroupResource& type) const {
@@ -99,7 +106,7 @@ kube::Result<std::optional<kube::Object>> PolicyCluster::get(const kube::GroupRe
 }
 
 PolicyClusters::PolicyClusters(std::vector<NamedCluster> clusters, const PolicyClustersOptions& options)
-    : changed_(std::make_shared<std::function<void()>>([] {})) {
+    : command_(options.command), changed_(std::make_shared<std::function<void()>>([] {})) {
   for (NamedCluster& one : clusters) {
     const std::string name = one.name;
     clusters_.emplace(name, std::make_unique<PolicyCluster>(std::move(one), options,
@@ -118,9 +125,12 @@ void PolicyClusters::stop() {
 tl::expected<const PolicyCluster*, std::string> PolicyClusters::find(const std::string& name) const {
   const auto found = clusters_.find(name);
   if (found != clusters_.end()) return found->second.get();
-  return tl::unexpected("cluster " + name +
-                        " is not known to lastout: name its kubeconfig with lastout serve " +
-                        "--policy-cluster " + name + "=FILE");
+  return tl::unexpected("cluster " + name + " is not known to lastout: name its kubeconfig with " + command_ +
+                        " --policy-cluster " + name + "=FILE");
+}
+
+bool PolicyClusters::wereAsked() const {
+  return std::ranges::all_of(clusters_, [](const auto& one) { return one.second->wasAsked(); });
 }
 
 }  // namespace lastout::server

@@ -32,6 +32,7 @@ struct NamedCluster {
 
 struct PolicyClustersOptions {
   client::BackoffLimits backoff{std::chrono::milliseconds(500), std::chrono::milliseconds(30'000)};
+  std::string command = "lastout serve";              // that has the option --policy-cluster
   std::chrono::milliseconds rediscoverAfter{60'000};  // although nothing is asked for that it does not serve
   std::function<client::RandomFraction()> random;     // makes one for a thread of its own
   Log log = [](Level, const std::string&) {};
@@ -49,6 +50,8 @@ class PolicyCluster {
   void stop();   // for good
 
   client::Access& access() const { return *cluster_.access; }
+  // True once it said what it serves, or it is known why not.
+  bool wasAsked() const;
   // Fail with why that is not known, as the end of a sentence.
   tl::expected<kube::ResourceType, std::string> find(const kube::GroupResource& type) const;
   tl::expected<protection::ServedKind, std::string> findKind(std::string_view group,
@@ -72,6 +75,7 @@ class PolicyCluster {
   std::optional<client::Discovery> discovery_ LASTOUT_GUARDED_BY(mutex_);  // the last that succeeded
   TimePoint discoveredAt_ LASTOUT_GUARDED_BY(mutex_);
   std::string problem_ LASTOUT_GUARDED_BY(mutex_) = "it has not been asked yet";  // while there is none
+  bool wasAsked_ LASTOUT_GUARDED_BY(mutex_) = false;
   mutable Rounds rounds_;  // what is asked for, and not served, is looked for again
 };
 
@@ -88,8 +92,10 @@ class PolicyClusters {
 
   // Fails where no cluster has that name, with what to do.
   tl::expected<const PolicyCluster*, std::string> find(const std::string& name) const;
+  bool wereAsked() const;  // each of them
 
  private:
+  const std::string command_;
   const std::shared_ptr<std::function<void()>> changed_;
   std::map<std::string, std::unique_ptr<PolicyCluster>> clusters_;
 };

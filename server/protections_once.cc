@@ -7,6 +7,7 @@
 
 #include "client/fetch.h"
 #include "kube/locks.h"
+#include "kube/parse.h"
 #include "kube/quoting.h"
 #include "server/implied_protection.h"
 #include "server/policy_reviews.h"
@@ -19,19 +20,24 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr int kGone = 404;
 constexpr int kFound = 200;
+constexpr const char* kPoliciesUnread =
+    "DeletionPolicies cannot be read now, or not by you, so what they protect is not known here";
 
-// All that policies ask for was listed, or it is known why it cannot be.
+// All that policies ask for was listed here, or it is known why it cannot be. An ancestor on another cluster
+// is read by itself.
 bool isAllTold(const PolicyView& view) {
   bool isTold = true;
   view.inspect([&](const protection::FactIndex& facts) {
-    isTold = std::ranges::none_of(
-        facts.wanted(), [&](const protection::WantedType& wanted) { return facts.isNew(wanted.type); });
+    isTold = std::ranges::none_of(facts.wanted(), [&](const protection::WantedType& wanted) {
+      return wanted.cluster.empty() && facts.isNew(wanted.type);
+    });
   });
   return isTold;
 }
 
 // Returns why the policies are not known; empty: they are, and what they ask for is as far as it can be.
-std::string waitUntilTold(const PolicyView& view, PolicyWatches& watches, TimePoint deadline) {
+std::string waitUntilTold(const PolicyView& view, const PolicyClusters& clusters, PolicyWatches& watches,
+                          TimePoint deadline) {
   watches.start();
   kube::Mutex mutex;
   kube::ConditionVariable never;
@@ -39,7 +45,7 @@ std::string waitUntilTold(const PolicyView& view, PolicyWatches& watches, TimePo
     const std::optional<std::string> why = view.whyUnknown();
     const bool isOver = std::chrono::steady_clock::now() >= deadline;
     if (why && (view.isForbidden() || isOver)) return *why;
-    if (!why && (isOver || isAllTold(view))) return {};
+    if (!why && (isOver || (clusters.wereAsked() && isAllTold(view)))) return {};
     watches.reconsider();  // what policies ask for may have become known
     kube::MutexLock lock(mutex);
     never.waitUntil(lock, std::min(deadline, std::chrono::steady_clock::now() + kBetweenLooks),
@@ -60,13 +66,31 @@ kube::Result<std::string> readWhole(client::ApiServer& server, const kube::Resou
   return std::move(whole->body);
 }
 
+// What the object says of itself; nullopt: it is not understood, which PolicyReviews say.
+std::optional<kube::ObjectMeta> metaIn(const std::string& whole) {
+  const auto content = kube::parseJson(whole, "");
+  const kube::Value* metadata = content ? content->find("metadata") : nullptr;
+  if (metadata == nullptr) return std::nullopt;
+  auto meta = kube::parseMeta(*metadata, "");
+  return meta ? std::optional(std::move(*meta)) : std::nullopt;
+}
+
+ProtectionsOnce judgedOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
+                           PolicyView& view, const ProtectionsQuestion& question) {
+  auto told = protectionsNow(access, live, view, question.type, question.object, question.deadline);
+  if (told) return {std::move(told->denials), {}};
+  return {{},
+          toString(question.object) +
+              " cannot be read, so what DeletionPolicies say of it is not known here (" +
+              kube::printable(told.error().message) + ")"};
+}
+
 }  // namespace
 
-kube::Result<std::vector<protection::Denial>> protectionsNow(const std::shared_ptr<client::Access>& access,
-                                                             const LiveView& live, PolicyView& view,
-                                                             const kube::ResourceType& type,
-                                                             const kube::ObjectKey& object,
-                                                             TimePoint deadline) {
+kube::Result<ProtectionsNow> protectionsNow(const std::shared_ptr<client::Access>& access,
+                                            const LiveView& live, PolicyView& view,
+                                            const kube::ResourceType& type, const kube::ObjectKey& object,
+                                            TimePoint deadline) {
   if (!view.mayHaveAny()) return {};
   if (!view.whyUnknown() && view.policies()->about(type.type).empty() && !mayHoldProtected(type.type))
     return {};
@@ -74,33 +98,39 @@ kube::Result<std::vector<protection::Denial>> protectionsNow(const std::shared_p
   auto whole = readWhole(*server, type, object);
   if (!whole) return tl::unexpected(std::move(whole.error()));
   if (whole->empty()) return {};
+  ProtectionsNow now;
+  now.object = metaIn(*whole);
   admission::Review review;
   review.operation = admission::Operation::Delete;
   review.object = object;
   review.oldObject = std::move(*whole);
   const PolicyReviews reviews(access, live, view, protection::PolicyMode::Webhook);
-  std::vector<protection::Denial> denials = reviews.judge(review, deadline);
-  for (protection::Denial& held : reviews.holds(review, deadline)) denials.push_back(std::move(held));
-  return denials;
+  now.denials = reviews.judge(review, deadline);
+  for (protection::Denial& held : reviews.holds(review, deadline)) now.denials.push_back(std::move(held));
+  return now;
 }
 
 ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
-                                const kube::ResourceType& type, const kube::ObjectKey& object,
-                                const std::function<client::RandomFraction()>& random, TimePoint deadline) {
-  PolicyView view(live, {});
+                                ProtectionsQuestion question) {
+  PolicyClustersOptions elsewhere;
+  elsewhere.random = question.random;
+  elsewhere.command = "lastout why";
+  PolicyClusters clusters(std::move(question.policyClusters), elsewhere);
+  PolicyViewOptions options;
+  options.clusters = &clusters;
+  PolicyView view(live, std::move(options));
   PolicyWatchesOptions quietly;
-  quietly.random = random;
+  quietly.random = question.random;
   quietly.log = [](Level, const std::string&) {};  // what stays unknown is told in the end
   PolicyWatches watches(access, live, view, std::move(quietly));
-  const std::string unknown = waitUntilTold(view, watches, deadline);
+  clusters.observe([&watches] { watches.reconsider(); });
+  clusters.start();
+  const std::string unknown = waitUntilTold(view, clusters, watches, question.deadline);
+  ProtectionsOnce once =
+      unknown.empty() ? judgedOnce(access, live, view, question) : ProtectionsOnce{{}, kPoliciesUnread};
   watches.stop();
-  if (!unknown.empty())
-    return {{}, "DeletionPolicies cannot be read now, or not by you, so what they protect is not known here"};
-  auto told = protectionsNow(access, live, view, type, object, deadline);
-  if (told) return {std::move(*told), {}};
-  return {{},
-          toString(object) + " cannot be read, so what DeletionPolicies say of it is not known here (" +
-              kube::printable(told.error().message) + ")"};
+  clusters.stop();
+  return once;
 }
 
 }  // namespace lastout::server

@@ -4,36 +4,51 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/access.h"
 #include "client/reflector.h"
+#include "kube/object.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
 #include "protection/evaluate.h"
 #include "server/live_view.h"
+#include "server/policy_clusters.h"
 #include "server/policy_view.h"
 
 namespace lastout::server {
 
+struct ProtectionsNow {
+  std::vector<protection::Denial> denials;
+  std::optional<kube::ObjectMeta> object;  // as it was read; nullopt: it was not, or is not there
+};
+
 // Returns what the policies of the view say to a DELETE of the object by somebody of whom nothing is known,
 // also what holds it then. The object is read; one that is not there is not protected. Without policies
 // nothing is read. Fails where it cannot be read.
-kube::Result<std::vector<protection::Denial>> protectionsNow(const std::shared_ptr<client::Access>& access,
-                                                             const LiveView& live, PolicyView& view,
-                                                             const kube::ResourceType& type,
-                                                             const kube::ObjectKey& object,
-                                                             TimePoint deadline);
+kube::Result<ProtectionsNow> protectionsNow(const std::shared_ptr<client::Access>& access,
+                                            const LiveView& live, PolicyView& view,
+                                            const kube::ResourceType& type, const kube::ObjectKey& object,
+                                            TimePoint deadline);
 
 struct ProtectionsOnce {
   std::vector<protection::Denial> denials;  // as of protectionsNow()
   std::string warning;                      // why policies or the object could not be read; empty: they were
 };
 
-// `live`: which types there are. What is not told until `deadline` counts as unknown.
+// Of a cluster that is asked once.
+struct ProtectionsQuestion {
+  kube::ResourceType type;
+  kube::ObjectKey object;
+  std::vector<NamedCluster> policyClusters;        // where ancestors may be besides
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  TimePoint deadline;                              // what is not told until then counts as unknown
+};
+
+// `live`: which types there are.
 ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
-                                const kube::ResourceType& type, const kube::ObjectKey& object,
-                                const std::function<client::RandomFraction()>& random, TimePoint deadline);
+                                ProtectionsQuestion question);
 
 }  // namespace lastout::server

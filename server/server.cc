@@ -206,12 +206,12 @@ kube::Result<void> Server::answerQuestions() {
   return {};
 }
 
-std::vector<protection::Denial> Server::protectionsOf(const kube::ResourceType& type,
-                                                      const kube::ObjectKey& object) {
+ProtectionsNow Server::protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object) {
   const TimePoint deadline = std::chrono::steady_clock::now() + kPatienceOfAnswers;
   auto told = protectionsNow(access_, view_, policies_, type, object, deadline);
   if (told) return std::move(*told);
-  return {protectionUnknown(object, "the object cannot be read: " + kube::printable(told.error().message))};
+  return {{protectionUnknown(object, "the object cannot be read: " + kube::printable(told.error().message))},
+          std::nullopt};
 }
 
 void Server::tellOf(const DeferredDeletionEvent& news) {

@@ -74,8 +74,7 @@ class Server {
   std::unique_ptr<CertificateSecret> makeCertificates();
   kube::Result<void> answerReviews();
   kube::Result<void> answerQuestions();
-  std::vector<protection::Denial> protectionsOf(const kube::ResourceType& type,
-                                                const kube::ObjectKey& object);
+  ProtectionsNow protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object);
   kube::Result<void> replaceIdentity(const admission::TlsIdentity& identity, std::vector<std::string> paths)
       LASTOUT_REQUIRES(identityMutex_);
   bool knowsCertificate() const { return !certificates_ || certificates_->isKnown(); }

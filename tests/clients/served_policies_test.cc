@@ -305,5 +305,33 @@ TEST_F(Profiles, WithoutTheComponentItSaysWhichRightsAreMissing) {
   EXPECT_EQ(kubectl("get delpol -o name"), "");
 }
 
+// Nobody serves: why reads the policies, and the other cluster, by itself.
+TEST_F(Composites, WhyLooksAtTheOtherClusterWhereItIsTold) {
+  const auto why = [this](const std::string& options) {
+    return run("lastout why ns/instance --kubeconfig $CONFIG" + options);
+  };
+  const std::string other = " --policy-cluster control-plane=$FOLDER/control-plane";
+  const auto untold = why("");
+  EXPECT_EQ(untold.exitCode, 1);
+  EXPECT_THAT(untold.out, HasSubstr("DENY (ProtectionUnknown)"));
+  EXPECT_THAT(untold.out,
+              HasSubstr("name its kubeconfig with lastout why --policy-cluster control-plane=FILE"));
+  const auto told = why(other);
+  EXPECT_EQ(told.exitCode, 1);
+  EXPECT_THAT(told.out, HasSubstr("DENY (Protected)"));
+  EXPECT_THAT(
+      told.out,
+      HasSubstr("xvshnpostgresqls.vshn.appcat.vshn.io/pg on cluster control-plane, which is protected"));
+  there(
+      "patch xvshnpostgresqls pg --type=merge -p '{\"spec\": {\"parameters\": {\"backup\": "
+      "{\"deletionProtection\": false}}}}'");
+  EXPECT_EQ(why(other).exitCode, 0);
+  endOther();
+  EXPECT_THAT(why(" --policy-cluster control-plane=$FOLDER/gone").err, HasSubstr("gone"));
+  EXPECT_THAT(why(" --policy-cluster control-plane").err, HasSubstr("write it as NAME=KUBECONFIG"));
+  EXPECT_THAT(run("lastout why ns/instance --policy-cluster a=b deploy/").err,
+              HasSubstr("--policy-cluster is for a cluster that is asked"));
+}
+
 }  // namespace
 }  // namespace lastout::clients

@@ -87,6 +87,7 @@ TEST(WhyCommand, BadInputIsToldFromAnAnswer) {
       {{"ns/x", "--server", "http://127.0.0.1:1"}, "Connection refused"},
       {{"ns/x", "--server", "http://example.com", "--token-file", "t"}, "use https://"},
       {{"ns/x", "--token-file", "t", kWhyWorks}, "--token-file is for a --server"},
+      {{"ns/x", "--policy-cluster", "a=b", kWhyWorks}, "--policy-cluster is for a cluster that is asked"},
       {{"ns/x", "--kubeconfig", "nowhere.config"}, "nowhere.config"},
       {{"ns/x", "-o", "yaml", kWhyWorks}, "yaml"}};
   for (const auto& [arguments, words] : cases) {

@@ -10,6 +10,8 @@
 #include "client/http.h"
 #include "server/server.h"
 #include "tests/admission/http_world.h"
+#include "tests/protection/policies.h"
+#include "tests/server/policies_fixture.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {
@@ -210,8 +212,37 @@ TEST_F(AnswersTest, WhyKnowsWhatIsNotGuarded) {
   EXPECT_EQ(pod["verdict"]["reason"], "NotGuarded");
 }
 
+// Its type is not followed; the object was read for the policies' sake.
+TEST_F(AnswersTest, WhyKnowsAnObjectThatWasReadForAPolicy) {
+  serveTheStory();
+  const auto jsonOf = [](std::string_view yaml) { return lastout::testing::PoliciesTest::jsonOf(yaml); };
+  create("/apis/lastout.dev/v1alpha1/deletionpolicies",
+         jsonOf(protection::policyText(
+             "  objects: [{resources: [{resource: configmaps}]}]\n  when: [{label: keep}]\n"
+             "  enforcement: Hold\n  hold: {finalizer: example.com/hold}\n")));
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  create(maps,
+         jsonOf("{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: default, labels: {keep: "
+                "'yes'}, finalizers: [example.com/hold]}}"));
+  remove(maps + "/held");
+  Json why;
+  waitUntil([&] {
+    why = json("/why?ref=configmaps/default/held");
+    return why["verdict"]["reason"] == "Held";
+  });
+  EXPECT_EQ(why["present"], true);
+  EXPECT_EQ(why["terminating"], true);
+  EXPECT_EQ(why["finalizers"], Json({"example.com/hold"}));
+  EXPECT_THAT(get("/why?ref=configmaps/default/held&format=text").body,
+              AllOf(HasSubstr("it is being deleted already, and keeps finalizer example.com/hold\n"),
+                    Not(HasSubstr("it is not there"))));
+  EXPECT_EQ(json("/why?ref=configmaps/default/other")["present"], false) << "it was read, and is not there";
+}
+
 TEST_F(AnswersTest, GraphIsDrawnAsItIsAskedFor) {
   serveTheStory();
+  EXPECT_THAT(get("/graph?format=mermaid").body, HasSubstr("\n%% DeletionPolicies are not drawn here: "));
+  EXPECT_THAT(get("/graph?format=dot").body, HasSubstr("\n// DeletionPolicies are not drawn here: "));
   const auto idsOf = [](const Json& list) {
     std::vector<std::string> all;
     for (const Json& each : list) all.push_back(each["id"]);
@@ -241,8 +272,6 @@ TEST_F(AnswersTest, BadQuestionsAreToldWhatIsWrong) {
       {"/why?ref=deploymnt/provider", 400, "deployment"},
       {"/why?ref=deployments/default/provder", 404, "did you mean deployments.apps/default/provider?"},
       {"/why?ref=pods/x", 400, "lacks the namespace"},
-  EXPECT_THAT(get("/graph?format=mermaid").body, HasSubstr("\n%% DeletionPolicies are not drawn here: "));
-  EXPECT_THAT(get("/graph?format=dot").body, HasSubstr("\n// DeletionPolicies are not drawn here: "));
       {"/why?ref=%zz", 400, "an escape that is none"},
       {"/why?rf=x", 400, "there is no parameter \"rf\"; did you mean \"ref\"?"},
       {"/why?ref=ns/default&format=xml", 400, "it has to be json or text"},
