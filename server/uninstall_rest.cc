@@ -19,11 +19,13 @@ struct LeftKind {
   const char* consequence;
 };
 
-std::vector<LeftKind> kindsOf(const LeftObjects& left) {
+std::vector<LeftKind> kindsOf(const LeftObjects& left, bool isDryRun) {
   return {{criticalservice::criticalServiceType(), left.services, "CriticalService", "CriticalServices",
-           "whose providers nobody guards now, whatever the status says"},
+           isDryRun ? "whose providers nobody would guard then, whatever the status says"
+                    : "whose providers nobody guards now, whatever the status says"},
           {protection::deletionPolicyType(), left.policies, "DeletionPolicy", "DeletionPolicies",
-           "which protect nothing now, whatever the status says"}};
+           isDryRun ? "which would protect nothing then, whatever the status says"
+                    : "which protect nothing now, whatever the status says"}};
 }
 
 // An embedded cluster serves the types without one; and there may be one where discovery has a gap.
@@ -42,7 +44,7 @@ void tellWhatIsLeft(const Requests& requests, const std::string& namespaceName, 
   std::vector<std::string> lines;
   std::string definitions;
   std::string definedKinds;
-  for (const LeftKind& kind : kindsOf(left)) {
+  for (const LeftKind& kind : kindsOf(left, report.isDryRun())) {
     const std::string several = kind.several;
     if (!kind.count) lines.push_back(several + ", if there are any: they could not be read");
     if (kind.count > 0)
@@ -62,7 +64,7 @@ void tellWhatIsLeft(const Requests& requests, const std::string& namespaceName, 
   if (lines.empty())
     return report.note(report.isDryRun() ? "It would leave nothing of lastout."
                                          : "Nothing of lastout is left.");
-  report.note("It leaves:");
+  report.note(report.isDryRun() ? "It would leave:" : "It leaves:");
   for (const std::string& line : lines) report.note("  " + line);
   const bool hasPolicies = left.policies > 0;
   if (definitions.empty() && !isInstalled && !hasPolicies) return;

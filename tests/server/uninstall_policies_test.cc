@@ -135,13 +135,15 @@ TEST_F(UninstallPoliciesTest, ADryRunTellsEachThingAndChangesNothing) {
   options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told, IsSupersetOf({std::string(kBindingName) + "lastout-policy-denies: would be deleted",
-                                  std::string(kBindingName) + "lastout-force-holds: would be deleted",
-                                  std::string(kMadeName) + "lastout-policy-denies: would be deleted",
-                                  std::string(kMadeName) + "lastout-force-holds: would be deleted",
-                                  std::string("configmaps/default/held: would be freed of example.com/held"),
-                                  std::string("  2 DeletionPolicies, which protect nothing now, whatever the "
-                                              "status says")}));
+  EXPECT_THAT(told,
+              IsSupersetOf({std::string(kBindingName) + "lastout-policy-denies: would be deleted",
+                            std::string(kBindingName) + "lastout-force-holds: would be deleted",
+                            std::string(kMadeName) + "lastout-policy-denies: would be deleted",
+                            std::string(kMadeName) + "lastout-force-holds: would be deleted",
+                            std::string("configmaps/default/held: would be freed of example.com/held"),
+                            std::string("It would leave:"),
+                            std::string("  2 DeletionPolicies, which would protect nothing then, whatever "
+                                        "the status says")}));
 }
 
 // Its DELETE was accepted, and somebody counts on what lastout does before it lets the object go.

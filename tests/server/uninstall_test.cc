@@ -119,13 +119,15 @@ TEST_F(UninstallTest, ADryRunChangesNothing) {
   options.dropsDeferredDeletions = options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told,
-              IsSupersetOf({"deployments.apps/lastout/lastout: would be deleted, and its Pods waited for",
-                            "appliedmanifestworks.work.open-cluster-management.io/work: would be freed of "
-                            "lastout.dev/applied-objects",
-                            "criticalservices.lastout.dev/s: would be freed of 1 remembered deletion",
-                            "secrets/lastout/lastout-tls: would be deleted",
-                            "leases.coordination.k8s.io/lastout/lastout: would be deleted"}));
+  EXPECT_THAT(
+      told,
+      IsSupersetOf({"deployments.apps/lastout/lastout: would be deleted, and its Pods waited for",
+                    "appliedmanifestworks.work.open-cluster-management.io/work: would be freed of "
+                    "lastout.dev/applied-objects",
+                    "criticalservices.lastout.dev/s: would be freed of 1 remembered deletion",
+                    "secrets/lastout/lastout-tls: would be deleted",
+                    "  1 CriticalService, whose providers nobody would guard then, whatever the status says",
+                    "leases.coordination.k8s.io/lastout/lastout: would be deleted"}));
 }
 
 // One for each role, as deploy/ has them; the former one may be there, too.
