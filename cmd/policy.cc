@@ -3,6 +3,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "client/apply.h"
 #include "client/discovery.h"
 #include "cmd/commands.h"
+#include "cmd/paths.h"
 #include "cmd/policy_sources.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
@@ -20,6 +22,7 @@
 #include "kube/yaml_text.h"
 #include "protection/cel.h"
 #include "protection/describe.h"
+#include "protection/placement.h"
 #include "protection/profiles.h"
 #include "server/policy_types.h"
 
@@ -151,6 +154,18 @@ tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
   return {};
 }
 
+// Of what API servers cannot evaluate a ValidatingAdmissionPolicy has nothing.
+void tellWhatIsLeftOut(const protection::DeletionPolicy& policy) {
+  const auto apiServer = protection::PolicyMode::ApiServer;
+  if (!protection::runsAt(policy, apiServer, protection::Place::Webhook) &&
+      !protection::runsAt(policy, apiServer, protection::Place::Controller))
+    return;
+  const bool isNothing = protection::admissionPoliciesOf(policy).empty();
+  std::cerr << "deletion policy " << policy.meta.name << ": API servers can evaluate "
+            << (isNothing ? "nothing of it" : "a part of it alone")
+            << "; for the rest run lastout serve (lastout policy show says which part runs where)\n";
+}
+
 int runShow(const PolicyChoice& choice) {
   const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
@@ -164,6 +179,7 @@ int runShow(const PolicyChoice& choice) {
         documents.push_back(kube::toJson(one.object.content));
         continue;
       }
+      tellWhatIsLeftOut(one.policy);
       for (PrintedJson& made : protection::admissionPoliciesOf(one.policy))
         documents.push_back(std::move(made));
     }
@@ -271,9 +287,21 @@ int runApply(const PolicyChoice& choice) {
   });
 }
 
+// Neither a profile nor a file: the name of a policy, as one may think.
+bool isOnePolicy(const std::string& word) {
+  std::error_code unknown;
+  return word != kStandardInput && !protection::findProfile(word) && !std::filesystem::exists(word, unknown);
+}
+
 int runRemove(const PolicyChoice& choice) {
   const auto sources = readPolicySources(choice.words);
-  if (!sources) return badInput(sources.error());
+  if (!sources) {
+    kube::Errors errors = sources.error();
+    if (std::ranges::any_of(choice.words, isOnePolicy))
+      errors.push_back(
+          {"one policy is deleted by its name with: kubectl delete deletionpolicy NAME", {}, {}});
+    return badInput(errors);
+  }
   return inCluster(choice, [&](PolicyWriter& writer) {
     for (const PolicySource& source : *sources) writer.remove(source);
   });

@@ -104,8 +104,18 @@ TEST_F(PolicyCommand, PrintsAdmissionPolicies) {
               AllOf(StartsWith("apiVersion: admissionregistration.k8s.io/v1\nkind: "
                                "ValidatingAdmissionPolicy\nmetadata:\n  name: lastout-policy-karmada\n"),
                     HasSubstr("\n---\n"), HasSubstr("kind: ValidatingAdmissionPolicyBinding\n")));
-  EXPECT_EQ(testing::lastout({"policy", "show", "usage", "--admission-policies"}).out, "")
-      << "an API server cannot tell anything of it";
+  EXPECT_EQ(
+      ran.err,
+      "deletion policy karmada: API servers can evaluate a part of it alone; for the rest run lastout serve "
+      "(lastout policy show says which part runs where)\n")
+      << "what a Namespace holds";
+  const Ran usage = testing::lastout({"policy", "show", "usage", "--admission-policies"});
+  EXPECT_EQ(usage.out, "") << "an API server cannot tell anything of it";
+  EXPECT_THAT(usage.err, HasSubstr("deletion policy usage: API servers can evaluate nothing of it;"));
+  EXPECT_EQ(testing::lastout({{"policy", "show", "-", "--admission-policies"},
+                              std::string(kOwnPolicy) + "  namespaces: Ignore\n"})
+                .err,
+            "");
 }
 
 TEST_F(PolicyCommand, ReadsFilesOfOnesOwn) {
@@ -115,16 +125,6 @@ TEST_F(PolicyCommand, ReadsFilesOfOnesOwn) {
                              HasSubstr("\n\npolicy karmada\n")));
 }
 
-TEST_F(PolicyCommand, BadInputIsTold) {
-  const std::string own = write("own.yaml", kOwnPolicy);
-  const std::string wrong = write("wrong.yaml", std::string(kOwnPolicy) + "  blcks: []\n");
-  const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"show", "karmda"}, "there is no profile \"karmda\"; did you mean \"karmada\"?"},
-      {{"apply", "karmda"}, "did you mean \"karmada\"?"},
-      {{"remove", "karmda"}, "did you mean \"karmada\"?"},
-      {{"remove", wrong}, "spec.\"blcks\" is no known field"},
-      {{"show", "nowhere.yaml"}, "nowhere.yaml"},
-      {{"show", wrong}, "wrong.yaml:7:3: spec.\"blcks\" is no known field"},
 TEST_F(PolicyCommand, WarnsOfAnUnprotectThatDeniesNothing) {
   std::string text(kOwnPolicy);
   text.replace(text.find("  when"), std::string::npos,
@@ -143,6 +143,17 @@ TEST_F(PolicyCommand, AFileOfAnotherKindIsOneMistake) {
             "DeletionPolicy, not \"apiextensions.k8s.io/v1\" and \"CustomResourceDefinition\"\n");
 }
 
+TEST_F(PolicyCommand, BadInputIsTold) {
+  const std::string own = write("own.yaml", kOwnPolicy);
+  const std::string wrong = write("wrong.yaml", std::string(kOwnPolicy) + "  blcks: []\n");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"show", "karmda"}, "there is no profile \"karmda\"; did you mean \"karmada\"?"},
+      {{"apply", "karmda"}, "did you mean \"karmada\"?"},
+      {{"remove", "karmda"}, "did you mean \"karmada\"?"},
+      {{"remove", wrong}, "spec.\"blcks\" is no known field"},
+      {{"remove", "own"}, "one policy is deleted by its name with: kubectl delete deletionpolicy NAME"},
+      {{"show", "nowhere.yaml"}, "nowhere.yaml"},
+      {{"show", wrong}, "wrong.yaml:7:3: spec.\"blcks\" is no known field"},
       {{"apply", wrong}, "spec.\"blcks\" is no known field"},
       {{"show", own, write("again.yaml", kOwnPolicy)}, "another policy is named \"own\", too"},
       {{"show", "deploy/namespace.yaml"},
