@@ -198,7 +198,7 @@ TEST(Architecture, HasEveryFolderOfSources) {
 
 // A reader who looks for a rule finds its scenario there.
 TEST(Scenarios, OfAProfileAreNamedBesideItsRules) {
-  const std::string pages = read("docs/protection.md") + read("docs/holding.md");
+  const std::string pages = read("docs/promises.md") + read("docs/holding.md");
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator("scenarios")) {
     const std::string name = entry.path().stem().string();

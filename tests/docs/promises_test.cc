@@ -146,7 +146,7 @@ class PromisesOf {
 
 TEST(Promises, HaveTestsThatAreThere) {
   const std::map<std::string, std::string> files = testFiles();
-  EXPECT_GT(PromisesOf("docs/protection.md", files).check(), 100U);
+  EXPECT_GT(PromisesOf("docs/promises.md", files).check(), 100U);
   EXPECT_GT(PromisesOf("docs/holding.md", files).check(), 25U);
   EXPECT_GT(PromisesOf("docs/labels.md", files).check(), 5U);
 }
