@@ -8,16 +8,15 @@
 #include "admission/deferred_deletion.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
 
 namespace {
 
-const kube::GroupResource kServices{"", "services"};
-
 // Returns the types that tell which Services select the Pods of the CriticalService's provider.
 std::vector<kube::GroupResource> typesOfServing(const criticalservice::CriticalService& service) {
-  std::vector<kube::GroupResource> types{kServices, service.provider.type};
+  std::vector<kube::GroupResource> types{kube::kServices, service.provider.type};
   if (const auto earlier = criticalservice::typeOfEarlierTemplates(service.provider.type))
     types.push_back(*earlier);
   return types;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/hash.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
 namespace {
@@ -112,7 +113,7 @@ GuardIndex::GuardIndex(graph::Graph& graph, std::string ownNamespace)
   condition.type = criticalservice::criticalServiceType();
   allServices_ = graph.addCondition(condition);
   if (ownNamespace_.empty()) return;
-  const kube::ObjectKey home{{"", "namespaces"}, "", ownNamespace_};
+  const kube::ObjectKey home = kube::namespaceKey(ownNamespace_);
   graph.require(home, allServices_, {home, ""});
 }
 
@@ -281,7 +282,7 @@ bool GraphFacts::awaitsOwned(uint32_t condition) const {
   std::array<graph::ObjectId, 1> holder{};
   if (graph_.someHolders(graph::ConditionId{condition}, holder) == 0) return false;
   return graph_.isTerminating(holder[0]) &&
-         std::ranges::equal(graph_.finalizers(holder[0]), std::array{kForegroundFinalizer});
+         std::ranges::equal(graph_.finalizers(holder[0]), std::array{kube::kForegroundFinalizer});
 }
 
 Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked) {
@@ -289,7 +290,7 @@ Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked) 
   bool waitsForDependents = false;
   for (const std::string_view finalizer : graph.finalizers(object)) {
     isHeld = isHeld || finalizer == kHeldFinalizer;
-    waitsForDependents = waitsForDependents || finalizer == kForegroundFinalizer;
+    waitsForDependents = waitsForDependents || finalizer == kube::kForegroundFinalizer;
   }
   return mannerOf(isHeld, waitsForDependents, asked);
 }

@@ -6,17 +6,14 @@
 #include <utility>
 
 #include "criticalservice/validation.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
-namespace {
-
-kube::ObjectKey namespaceKey(std::string_view name) { return {{"", "namespaces"}, "", std::string(name)}; }
-
-}  // namespace
+namespace {}  // namespace
 
 bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace) {
   const std::string_view space = object.namespaceName;
-  if (space.empty()) return object != namespaceKey(criticalservice::kExcludedNamespace);
+  if (space.empty()) return object != kube::namespaceKey(criticalservice::kExcludedNamespace);
   return space != criticalservice::kExcludedNamespace && space != ownNamespace;
 }
 
@@ -31,7 +28,7 @@ std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, con
   }
   for (const criticalservice::Dependency& dependency : dependencies)
     guards.push_back({dependency.object, dependency.ownsProvider ? Role::HoldsProvider : Role::Dependency});
-  if (!ownNamespace.empty()) guards.push_back({namespaceKey(ownNamespace), Role::LastoutNamespace});
+  if (!ownNamespace.empty()) guards.push_back({kube::namespaceKey(ownNamespace), Role::LastoutNamespace});
   std::erase_if(guards, [&](const Guard& guard) { return !isReviewed(guard.object, ownNamespace); });
   return guards;
 }
@@ -40,15 +37,16 @@ std::vector<kube::ObjectKey> providerAndHolders(const criticalservice::CriticalS
                                                 const kube::ResourceMap& types) {
   const kube::ObjectKey& provider = service.provider;
   std::vector<kube::ObjectKey> objects{provider};
-  if (!provider.namespaceName.empty()) objects.push_back(namespaceKey(provider.namespaceName));
+  if (!provider.namespaceName.empty()) objects.push_back(kube::namespaceKey(provider.namespaceName));
   const kube::ResourceType* type = types.find(provider.type);
   if (type == nullptr || !type->builtIn) objects.push_back(kube::crdKey(provider.type));
   return objects;
 }
 
 std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalService& service) {
-  std::vector<kube::GroupResource> types{
-      criticalservice::criticalServiceType(), kube::crdType(), {"", "namespaces"}, service.provider.type};
+  std::vector<kube::GroupResource> types{criticalservice::criticalServiceType(),
+                                         kube::kCustomResourceDefinitions, kube::kNamespaces,
+                                         service.provider.type};
   for (const criticalservice::Criterion& criterion : service.criteria)
     types.push_back(criticalservice::typeOf(criterion));
   if (criticalservice::findsDependencies(service))

@@ -8,11 +8,11 @@
 
 #include "admission/decide.h"
 #include "graph/condition.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
 
 inline constexpr std::string_view kHeldFinalizer = graph::kCriteriaFinalizer;
-inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 
 // A provider, and what the CriticalServices say that guard it.
 struct HoldingFacts {

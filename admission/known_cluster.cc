@@ -9,6 +9,7 @@
 #include "graph/find_object.h"
 #include "kube/quoting.h"
 #include "kube/reference.h"
+#include "kube/well_known.h"
 #include "protection/message.h"
 
 namespace lastout::admission {
@@ -46,7 +47,7 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
 
 // The Namespace, or something in it.
 bool isAnythingIn(const KnownCluster& cluster, const std::string& space) {
-  if (cluster.graph.find({{"", "namespaces"}, "", space})) return true;
+  if (cluster.graph.find(kube::namespaceKey(space))) return true;
   return std::ranges::any_of(cluster.types.types(), [&](const kube::ResourceType& type) {
     const auto known = cluster.graph.findType(type.type);
     return known && std::ranges::any_of(cluster.graph.objectsOf(*known), [&](graph::ObjectId object) {

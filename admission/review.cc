@@ -12,6 +12,7 @@
 #include "kube/json_document.h"
 #include "kube/locks.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
 namespace {
@@ -154,7 +155,7 @@ void readFinalizers(const Part& metadata, Deletion& deletion) {
     std::string_view name;
     if (finalizer.get(name) != simdjson::SUCCESS) return metadata.fail("finalizers", " must hold strings");
     deletion.isHeld = deletion.isHeld || name == kHeldFinalizer;
-    deletion.waitsForDependents = deletion.waitsForDependents || name == kForegroundFinalizer;
+    deletion.waitsForDependents = deletion.waitsForDependents || name == kube::kForegroundFinalizer;
   }
 }
 
@@ -196,7 +197,7 @@ kube::ObjectKey readKey(const Part& request, const Part& oldMetadata, std::strin
   key.name = request.text("name");
   if (key.name.empty()) key.name = old.empty() ? created : old;
   const std::string_view namespaceName = request.text("namespace");
-  if (key.type != kube::GroupResource{"", "namespaces"}) key.namespaceName = namespaceName;
+  if (key.type != kube::kNamespaces) key.namespaceName = namespaceName;
   return key;
 }
 

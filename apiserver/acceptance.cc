@@ -10,6 +10,7 @@
 #include "apiserver/policies.h"
 #include "apiserver/scale.h"
 #include "apiserver/webhooks.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -80,7 +81,7 @@ ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::s
 }
 
 ApiResult<void> checkContent(const ServedType& type, const Json& object) {
-  if (type.type == kube::crdType()) {
+  if (type.type == kube::kCustomResourceDefinitions) {
     if (auto served = servedTypesOf(object); !served) return tl::unexpected(std::move(served.error()));
   } else if (isPolicyKind(type.kind)) {
     return checkPolicyOrBinding(object);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/acceptance.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -60,7 +61,7 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   ReviewRequest request = reviewOf(mutation);
   {
     const kube::MutexLock lock(plane_.mutex);
-    const RecordRef space = plane_.storage.find({{"", "namespaces"}, "", mutation.key.namespaceName});
+    const RecordRef space = plane_.storage.find(kube::namespaceKey(mutation.key.namespaceName));
     if (space != nullptr) request.namespaceLabels = labelsOf(space->object());
   }
   const auto accept = [&mutation](const Json& object) -> ApiResult<const Json*> {

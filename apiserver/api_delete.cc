@@ -7,11 +7,11 @@
 #include "apiserver/contents.h"
 #include "apiserver/decode.h"
 #include "apiserver/selection.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
 
-const kube::GroupResource kNamespaceType{"", "namespaces"};
 constexpr std::array<std::string_view, 3> kImmortal = {"default", "kube-public", "kube-system"};
 
 ApiResult<DeleteOptions> deleteOptionsOf(const HttpRequest& request) {
@@ -47,10 +47,10 @@ ApiResult<void> checkPreconditions(const ServedType& type, const Record& record,
 // The object as it now is, or the Status that says that it is gone.
 ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
                                bool nameIsKnown) {
-  if (key.type == kNamespaceType && std::ranges::find(kImmortal, key.name) != kImmortal.end())
+  if (key.type == kube::kNamespaces && std::ranges::find(kImmortal, key.name) != kImmortal.end())
     return tl::unexpected(forbidden(key.type, key.name, "this namespace may not be deleted"));
   // A Namespace that already terminates is answered without any review.
-  if (key.type == kNamespaceType) {
+  if (key.type == kube::kNamespaces) {
     const RecordRef space = stored(key);
     if (space != nullptr && isTerminating(space->object())) {
       if (auto fits = checkPreconditions(*call.type, *space, options); !fits)

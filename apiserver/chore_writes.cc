@@ -12,6 +12,7 @@
 #include "apiserver/derived_works.h"
 #include "apiserver/live_object.h"
 #include "apiserver/request.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::apiserver {
@@ -19,10 +20,6 @@ namespace {
 
 using cluster::Role;
 using cluster::Slot;
-
-const kube::GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
-const kube::GroupResource kServiceAccounts{"", "serviceaccounts"};
-const kube::GroupResource kConfigMaps{"", "configmaps"};
 
 // An object whose chores are looked at, with the plane's lock held for as long as it is.
 struct Subject {
@@ -181,10 +178,10 @@ std::optional<Mutation> namespaceChore(const Subject& subject) {
     return updateTo(subject, terminatingNamespace(subject.object(), *content, subject.plane.now()), "status",
                     controllerUser("namespace-controller"));
   }
-  if (auto account = creationOf(subject.plane, {kServiceAccounts, name, "default"},
+  if (auto account = creationOf(subject.plane, {kube::kServiceAccounts, name, "default"},
                                 defaultServiceAccount(name), controllerUser("service-account-controller")))
     return account;
-  return creationOf(subject.plane, {kConfigMaps, name, "kube-root-ca.crt"},
+  return creationOf(subject.plane, {kube::kConfigMaps, name, "kube-root-ca.crt"},
                     rootCertificates(name, subject.plane.certificates),
                     controllerUser("root-ca-cert-publisher"));
 }
@@ -212,7 +209,7 @@ std::optional<Mutation> crdChore(const Subject& subject) {
   const auto served = servedTypesOf(subject.object());
   if (!served) return std::nullopt;
   for (const ServedType& type : *served) {
-    if (auto service = creationOf(subject.plane, {kApiServices, "", type.version + "." + group},
+    if (auto service = creationOf(subject.plane, {kube::kApiServices, "", type.version + "." + group},
                                   apiServiceOf(group, type.version), apiserverUser()))
       return service;
   }
@@ -222,7 +219,7 @@ std::optional<Mutation> crdChore(const Subject& subject) {
 // A CRD whose names another one had, and that may have them now.
 std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view group)
     LASTOUT_REQUIRES(plane.mutex) {
-  for (const RecordRef& record : plane.storage.list(kube::crdType(), "")) {
+  for (const RecordRef& record : plane.storage.list(kube::kCustomResourceDefinitions, "")) {
     const Json& crd = record->object();
     const std::optional<Slot> slot = plane.live.find(record->key());
     if (!slot || stringAt(crd, {"spec", "group"}) != group || isTerminating(crd) || areNamesAccepted(crd) ||
@@ -238,7 +235,7 @@ std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey&
     LASTOUT_REQUIRES(plane.mutex) {
   const std::string group = crd.name.substr(std::min(crd.name.find('.'), crd.name.size() - 1) + 1);
   if (auto accepted = waitingCrdChore(plane, group)) return accepted;
-  for (const RecordRef& record : plane.storage.list(kApiServices, "")) {
+  for (const RecordRef& record : plane.storage.list(kube::kApiServices, "")) {
     const std::string_view version = stringAt(record->object(), {"spec", "version"});
     if (stringAt(record->object(), {"spec", "group"}) != group ||
         !plane.types.typesOf(group, version).empty())
@@ -246,7 +243,7 @@ std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey&
     Mutation mutation;
     mutation.operation = Mutation::Operation::Delete;
     mutation.key = record->key();
-    mutation.type = plane.types.findPreferred(kApiServices);
+    mutation.type = plane.types.findPreferred(kube::kApiServices);
     mutation.before = record;
     DeleteOptions options;
     options.uid = stringAt(record->object(), {"metadata", "uid"});
@@ -311,12 +308,12 @@ struct TypeChore {
 
 const std::array<TypeChore, 8>& typeChores() {
   static const std::array<TypeChore, 8> kChores = {{
-      {{"apps", "deployments"}, deploymentChore},
-      {{"apps", "replicasets"}, workloadChore},
-      {{"apps", "statefulsets"}, workloadChore},
-      {{"apps", "daemonsets"}, workloadChore},
-      {{"", "namespaces"}, namespaceChore},
-      {{"apiextensions.k8s.io", "customresourcedefinitions"}, crdChore},
+      {kube::kDeployments, deploymentChore},
+      {kube::kReplicaSets, workloadChore},
+      {kube::kStatefulSets, workloadChore},
+      {kube::kDaemonSets, workloadChore},
+      {kube::kNamespaces, namespaceChore},
+      {kube::kCustomResourceDefinitions, crdChore},
       {manifestwork::manifestWorkType(), workChore},
       {manifestwork::appliedManifestWorkType(), workChore},
   }};

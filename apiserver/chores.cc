@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/chore_writes.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -54,7 +55,7 @@ void Chores::noticed(const Write& write) {
   queue(key);
   noticedOwners(write.record->object());
   if (!key.namespaceName.empty()) {
-    const kube::ObjectKey space{{"", "namespaces"}, "", key.namespaceName};
+    const kube::ObjectKey space = kube::namespaceKey(key.namespaceName);
     const RecordRef record = plane_.storage.find(space);
     if (record != nullptr && at(record->object(), {"metadata", "deletionTimestamp"}) != nullptr) queue(space);
   }

@@ -11,6 +11,7 @@
 #include "apiserver/derived_works.h"
 #include "apiserver/live_object.h"
 #include "apiserver/schema.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -205,14 +206,14 @@ bool wouldVanish(const ServedType& type, const Record& before,
 Json afterDryRun(const Mutation& mutation, const ControlPlane& plane) {
   if (mutation.operation != Mutation::Operation::Delete) return mutation.after;
   Json object = markDeleted(rulesOf(*mutation.type), mutation.before->object(), plane.now());
-  if (!mutation.policy || mutation.key.type == kube::GroupResource{"", "namespaces"}) return object;
+  if (!mutation.policy || mutation.key.type == kube::kNamespaces) return object;
   std::vector<std::string> finalizers = finalizersOf(object);
   std::erase_if(finalizers, [](const std::string& finalizer) {
-    return finalizer == "foregroundDeletion" || finalizer == "orphan";
+    return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer;
   });
   if (*mutation.policy == cluster::PropagationPolicy::Foreground)
-    finalizers.emplace_back("foregroundDeletion");
-  if (*mutation.policy == cluster::PropagationPolicy::Orphan) finalizers.emplace_back("orphan");
+    finalizers.emplace_back(kube::kForegroundFinalizer);
+  if (*mutation.policy == cluster::PropagationPolicy::Orphan) finalizers.emplace_back(kube::kOrphanFinalizer);
   return setFinalizers(std::move(object), finalizers);
 }
 

@@ -8,6 +8,7 @@
 #include "apiserver/live_object.h"
 #include "apiserver/metadata.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::apiserver {
@@ -71,8 +72,8 @@ ApiResult<void> ControlPlane::mayCreate(const Mutation& mutation) {
                                    "create not allowed while custom resource definition is terminating",
                                    {{"group", key.type.group}, {"kind", mutation.type->kind}}});
   }
-  if (!key.namespaceName.empty() && storage.find({{"", "namespaces"}, "", key.namespaceName}) == nullptr)
-    return tl::unexpected(notFound({"", "namespaces"}, key.namespaceName));
+  if (!key.namespaceName.empty() && storage.find(kube::namespaceKey(key.namespaceName)) == nullptr)
+    return tl::unexpected(notFound(kube::kNamespaces, key.namespaceName));
   return tl::unexpected(notFound(key.type, key.name));
 }
 
@@ -270,7 +271,7 @@ void ControlPlane::serve(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();
   const bool isGone = write.kind == Write::Kind::Deleted;
-  if (key.type == kube::crdType()) {
+  if (key.type == kube::kCustomResourceDefinitions) {
     if (isGone)
       unserve(definedBy(object));
     else

@@ -5,6 +5,7 @@
 
 #include "apiserver/contents.h"
 #include "apiserver/request.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -120,7 +121,7 @@ void Controllers::noteContent(const std::vector<Mutation>& deletions, const ApiR
       plane_.refusedContent.erase(deletion.key);
     else
       plane_.refusedContent[deletion.key] = admitted.error().message;
-    chores_.again({{"", "namespaces"}, "", deletion.key.namespaceName}, now);
+    chores_.again(kube::namespaceKey(deletion.key.namespaceName), now);
   }
 }
 

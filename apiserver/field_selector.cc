@@ -7,6 +7,7 @@
 
 #include "apiserver/decode.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -31,11 +32,11 @@ constexpr std::array<std::string_view, 1> kReplicaSetFields = {"status.replicas"
 
 // What a type can be selected by beside its name and namespace.
 std::span<const std::string_view> ownFields(const kube::GroupResource& type) {
-  if (type == kube::GroupResource{"", "pods"}) return kPodFields;
+  if (type == kube::kPods) return kPodFields;
   if (type.resource == "events" && (type.group.empty() || type.group == "events.k8s.io")) return kEventFields;
-  if (type == kube::GroupResource{"", "secrets"}) return kSecretFields;
-  if (type == kube::GroupResource{"", "namespaces"}) return kNamespaceFields;
-  if (type == kube::GroupResource{"apps", "replicasets"}) return kReplicaSetFields;
+  if (type == kube::kSecrets) return kSecretFields;
+  if (type == kube::kNamespaces) return kNamespaceFields;
+  if (type == kube::kReplicaSets) return kReplicaSetFields;
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "admission/scaling.h"
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 #include "protection/policy.h"
 
 namespace lastout::apiserver {
@@ -50,7 +51,7 @@ void Guard::take(const Write& write) {
     view_.tell(*told);
   }
   // What it defines is served by now, or no longer.
-  if (key.type == kube::crdType()) view_.understandAgain(kube::definedBy(key.name).group);
+  if (key.type == kube::kCustomResourceDefinitions) view_.understandAgain(kube::definedBy(key.name).group);
 }
 
 // What is wrong with a CriticalService, or with what becomes of it.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cluster/build.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::apiserver {
@@ -73,13 +74,12 @@ cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
   live.key = key;
   live.uid = stringAt(object, {"metadata", "uid"});
   addFinalizers(at(object, {"metadata", "finalizers"}), live.finalizers);
-  if (key.type == kube::GroupResource{"", "namespaces"})
-    addFinalizers(at(object, {"spec", "finalizers"}), live.finalizers);
+  if (key.type == kube::kNamespaces) addFinalizers(at(object, {"spec", "finalizers"}), live.finalizers);
   addOwners(object, live.owners);
   if (key.type.group == "apps") {
     live.replicas = replicasOf(object);
     addClaims(at(object, {"spec", "template", "spec"}), live.claims);
-  } else if (key.type == kube::GroupResource{"", "pods"}) {
+  } else if (key.type == kube::kPods) {
     addClaims(at(object, {"spec"}), live.claims);
   } else if (key.type == manifestwork::manifestWorkType()) {
     for (auto& [applied, manifest] : manifestsOf(object, types)) live.applies.push_back(std::move(applied));

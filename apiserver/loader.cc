@@ -5,16 +5,15 @@
 #include <set>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::apiserver {
 namespace {
 
-const kube::GroupResource kNamespaces{"", "namespaces"};
-
 int rankOf(const kube::Object& object) {
-  if (object.key.type == kube::crdType()) return 0;
-  if (object.key.type == kNamespaces) return 1;
+  if (object.key.type == kube::kCustomResourceDefinitions) return 0;
+  if (object.key.type == kube::kNamespaces) return 1;
   return object.key.type == manifestwork::manifestWorkType() ? 3 : 2;
 }
 
@@ -127,11 +126,11 @@ void Load::create(const kube::Object& object) {
   if (object.key.namespaceName.empty()) content["metadata"].erase("namespace");
   rename(content, object);
   const HttpResponse response = send("POST", pathOf(object), content);
-  const bool isKnownNamespace = response.status == 409 && object.key.type == kNamespaces;
+  const bool isKnownNamespace = response.status == 409 && object.key.type == kube::kNamespaces;
   if (response.status != 201 && !isKnownNamespace) return fail(object, response);
   const Json created = Json::parse(response.body, nullptr, false);
   uids_[ownerNameOf(object)] = stringAt(created, {"metadata", "uid"});
-  if (object.key.type == kNamespaces) namespaces_.insert(object.key.name);
+  if (object.key.type == kube::kNamespaces) namespaces_.insert(object.key.name);
   ++created_;
   if (!object.meta.deletionTimestamp) return;
   const HttpResponse deleted = send("DELETE", pathOf(object) + "/" + object.key.name, nullptr);

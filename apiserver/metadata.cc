@@ -9,6 +9,7 @@
 #include "apiserver/immutable.h"
 #include "apiserver/json_edit.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -17,10 +18,6 @@ constexpr std::string_view kSuffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 constexpr size_t kSuffixLength = 5;
 constexpr size_t kLongestGeneratedName = 63;
 constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
-
-const kube::GroupResource kNamespaceType{"", "namespaces"};
-const kube::GroupResource kPodType{"", "pods"};
-const kube::GroupResource kDeploymentType{"apps", "deployments"};
 
 // Kubernetes leaves empty fields of metadata out; managedFields are kept by nobody here.
 void tidyMetadata(Json& metadata) {
@@ -49,7 +46,7 @@ void keepUnwritten(const TypeRules& rules, const Json& old, Json& object, std::s
     Json kept = old;
     copyKey(object, kept, "status");
     if (!rules.custom) copyKey(object, kept, "metadata");
-    if (rules.type == kDeploymentType) {
+    if (rules.type == kube::kDeployments) {
       if (Json* metadata = objectIn(kept, "metadata"))
         copyKey(old.value("metadata", Json::object()), *metadata, "labels");
     }
@@ -57,7 +54,7 @@ void keepUnwritten(const TypeRules& rules, const Json& old, Json& object, std::s
     return;
   }
   if (rules.hasStatus) copyKey(old, object, "status");
-  if (rules.type == kNamespaceType && subresource != "finalize") {
+  if (rules.type == kube::kNamespaces && subresource != "finalize") {
     const Json* oldSpec = at(old, {"spec"});
     Json* spec = objectIn(object, "spec");
     if (oldSpec != nullptr && spec != nullptr) copyKey(*oldSpec, *spec, "finalizers");
@@ -78,7 +75,7 @@ bool isNewGeneration(const TypeRules& rules, const Json& old, const Json& object
                      std::string_view subresource) {
   if (!rules.tracksGeneration || subresource == "status") return false;
   if (desired(rules, old) != desired(rules, object)) return true;
-  return rules.type == kDeploymentType && !sameAt(old, object, {"metadata", "annotations"});
+  return rules.type == kube::kDeployments && !sameAt(old, object, {"metadata", "annotations"});
 }
 
 // The grace period of a Pod for which none was asked.
@@ -157,15 +154,15 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
   Json* metadata = objectIn(object, "metadata");
   if (metadata == nullptr) return object;
   if (isTerminating(object)) {
-    if (rules.type == kPodType && gracePeriodSeconds) shortenGracePeriod(*metadata, *gracePeriodSeconds);
+    if (rules.type == kube::kPods && gracePeriodSeconds) shortenGracePeriod(*metadata, *gracePeriodSeconds);
     return object;
   }
-  if (rules.type == kNamespaceType) {
+  if (rules.type == kube::kNamespaces) {
     (*metadata)["deletionTimestamp"] = now;
     if (Json* status = objectIn(object, "status")) (*status)["phase"] = "Terminating";
     return object;
   }
-  if (rules.type == kube::crdType()) {
+  if (rules.type == kube::kCustomResourceDefinitions) {
     (*metadata)["deletionTimestamp"] = now;
     std::vector<std::string> finalizers = finalizersOf(object);
     finalizers.emplace_back(kCrdFinalizer);
@@ -177,7 +174,7 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
                    now);
     return object;
   }
-  const int64_t grace = rules.type == kPodType ? gracePeriodOf(object, gracePeriodSeconds) : 0;
+  const int64_t grace = rules.type == kube::kPods ? gracePeriodOf(object, gracePeriodSeconds) : 0;
   (*metadata)["deletionTimestamp"] = kube::timestampAfter(now, std::chrono::seconds(grace));
   (*metadata)["deletionGracePeriodSeconds"] = grace;
   if (const int64_t generation = integerAt(*metadata, {"generation"}); generation > 0)
@@ -187,7 +184,7 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
 
 std::optional<int64_t> reviewedGracePeriod(const TypeRules& rules, const Json& object,
                                            std::optional<int64_t> asked) {
-  if (rules.type != kPodType) return asked;
+  if (rules.type != kube::kPods) return asked;
   if (!isTerminating(object)) return gracePeriodOf(object, asked);
   const int64_t present = integerAt(object, {"metadata", "deletionGracePeriodSeconds"});
   return asked && *asked >= 0 ? std::min(*asked, present) : present;

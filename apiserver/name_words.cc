@@ -1,6 +1,7 @@
 #include "apiserver/name_words.h"
 
 #include "kube/names.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -72,9 +73,8 @@ Problems serviceNameProblems(std::string_view name) {
 
 Problems nameProblems(const kube::GroupResource& type, std::string_view name) {
   if (isRbac(type)) return pathSegmentProblems(name);
-  if (type == kube::GroupResource{"", "services"}) return serviceNameProblems(name);
-  if (type == kube::GroupResource{"", "namespaces"})
-    return lengthAndForm(name, kube::kLongestDnsLabel, kube::isDnsLabel, kLabel);
+  if (type == kube::kServices) return serviceNameProblems(name);
+  if (type == kube::kNamespaces) return lengthAndForm(name, kube::kLongestDnsLabel, kube::isDnsLabel, kLabel);
   return subdomainProblems(name);
 }
 

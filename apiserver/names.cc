@@ -8,6 +8,7 @@
 #include "apiserver/name_words.h"
 #include "cluster/model.h"
 #include "kube/names.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -195,7 +196,8 @@ void checkAnnotations(const Json& metadata, Causes& causes) {
 // Built-in types want a domain before names that are not Kubernetes' own.
 bool needsDomain(const ServedType& type, std::string_view finalizer) {
   if (!type.builtIn || finalizer.find('/') != std::string_view::npos) return false;
-  return finalizer != "kubernetes" && finalizer != "orphan" && finalizer != "foregroundDeletion";
+  return finalizer != "kubernetes" && finalizer != kube::kOrphanFinalizer &&
+         finalizer != kube::kForegroundFinalizer;
 }
 
 void checkFinalizers(const ServedType& type, const Json& metadata, Causes& causes) {
@@ -206,8 +208,8 @@ void checkFinalizers(const ServedType& type, const Json& metadata, Causes& cause
   for (size_t i = 0; i < finalizers->size(); ++i) {
     if (!(*finalizers)[i].is_string()) continue;
     const auto& finalizer = (*finalizers)[i].get_ref<const std::string&>();
-    orphan = orphan || finalizer == "orphan";
-    foreground = foreground || finalizer == "foregroundDeletion";
+    orphan = orphan || finalizer == kube::kOrphanFinalizer;
+    foreground = foreground || finalizer == kube::kForegroundFinalizer;
     addAll(causes, "metadata.finalizers", finalizer, qualifiedNameProblems(finalizer));
     if (needsDomain(type, finalizer)) {
       causes.push_back(invalidField("metadata.finalizers[" + std::to_string(i) + "]", finalizer,
@@ -277,8 +279,8 @@ void checkCounts(const ServedType& type, const Json& metadata, Causes& causes) {
   };
   std::set<std::string_view> finalizers =
       distinct("finalizers", [](const Json& item) { return stringAt(item, {}); });
-  finalizers.erase("foregroundDeletion");
-  finalizers.erase("orphan");
+  finalizers.erase(std::string(kube::kForegroundFinalizer));
+  finalizers.erase(std::string(kube::kOrphanFinalizer));
   const auto owners = distinct("ownerReferences", [](const Json& item) { return stringAt(item, {"uid"}); });
   if (finalizers.size() > cluster::kMaxFinalizers) refuse(cluster::kMaxFinalizers, "finalizers");
   if (owners.size() > cluster::kMaxOwners) refuse(cluster::kMaxOwners, "owners");

@@ -4,6 +4,7 @@
 
 #include "apiserver/field_error.h"
 #include "kube/version.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -107,7 +108,7 @@ ApiResult<void> TypeRegistry::put(const Json& crd) {
     return {};
   }
   if (const auto taken = takenName(versions->front())) {
-    return tl::unexpected(conflict({"apiextensions.k8s.io", "customresourcedefinitions"}, kube::crdName(type),
+    return tl::unexpected(conflict(kube::kCustomResourceDefinitions, kube::crdName(type),
                                    taken->reason + ": " + taken->message));
   }
   std::erase_if(byKey_, [&type](const auto& item) { return item.second->type == type; });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/object.h"
+#include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/implied.h"
 #include "protection/placement.h"
@@ -14,8 +15,6 @@ namespace {
 using protection::DeletionPolicy;
 using protection::Denial;
 using protection::Request;
-
-const kube::GroupResource kSpaces{"", "namespaces"};
 
 // The objects that API servers enforce a policy by.
 std::vector<Json> enforcing(const DeletionPolicy& policy) {
@@ -67,7 +66,7 @@ void StoredPolicies::take(const Write& write) {
   }
   if (policies_.empty()) return;
   index(write);
-  if (key.type == kube::crdType()) index_.typesChanged();
+  if (key.type == kube::kCustomResourceDefinitions) index_.typesChanged();
   tellWanted();
 }
 
@@ -176,7 +175,7 @@ std::vector<Denial> StoredPolicies::judge(const Mutation& mutation) {
 std::vector<Denial> StoredPolicies::judgeHolder(const Request& request) {
   const kube::ObjectKey& holder = request.object;
   std::vector<Denial> denials;
-  if (holder.type != kSpaces && holder.type != kube::crdType()) return denials;
+  if (holder.type != kube::kNamespaces && holder.type != kube::kCustomResourceDefinitions) return denials;
   const std::vector<RecordRef> held = heldBy(holder);
   for (const auto& [name, policy] : policies_) {
     if (!protection::implies(policy, holder.type)) continue;
@@ -197,7 +196,7 @@ std::vector<Denial> StoredPolicies::judgeHolder(const Request& request) {
 }
 
 std::vector<RecordRef> StoredPolicies::heldBy(const kube::ObjectKey& holder) const {
-  if (holder.type == kube::crdType()) return storage_.list(kube::definedBy(holder.name), "");
+  if (holder.type == kube::kCustomResourceDefinitions) return storage_.list(kube::definedBy(holder.name), "");
   std::set<kube::GroupResource> types;
   for (const ServedGroup& group : types_.groups())
     for (const std::string& version : group.versions)

@@ -5,6 +5,7 @@
 
 #include "admission/kept_work.h"
 #include "cluster/builder.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -152,7 +153,7 @@ tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   builder.model.guarded = input.guarded;
   builder.model.carriesOut = input.carriesOut;
   if (!input.lastoutNamespace.empty())
-    builder.model.lastoutNamespace = kube::ObjectKey{{"", "namespaces"}, "", input.lastoutNamespace};
+    builder.model.lastoutNamespace = kube::namespaceKey(input.lastoutNamespace);
   for (const kube::Object& object : input.objects) addObject(builder, object, true);
   for (const WorkSpec& work : input.works) addWork(builder, work);
   for (const kube::Object& object : input.later) addObject(builder, object, false);

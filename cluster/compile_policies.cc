@@ -10,6 +10,7 @@
 #include "cluster/forms.h"
 #include "cluster/policies.h"
 #include "cluster/users.h"
+#include "kube/well_known.h"
 #include "protection/implied.h"
 
 namespace lastout::cluster {
@@ -243,8 +244,8 @@ kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& pol
     if (given.isObject)
       policy.slot =
           model.find({protection::deletionPolicyType(), "", given.policy.meta.name}).value_or(kNone);
-    policy.impliesNamespaces = protection::implies(given.policy, {"", "namespaces"});
-    policy.impliesCrds = protection::implies(given.policy, kube::crdType());
+    policy.impliesNamespaces = protection::implies(given.policy, kube::kNamespaces);
+    policy.impliesCrds = protection::implies(given.policy, kube::kCustomResourceDefinitions);
     model.policies.all.push_back(std::move(policy));
   }
   for (Slot slot = 0; slot < model.slots.size(); ++slot)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cluster/machine.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -91,12 +92,12 @@ class Reader {
     for (size_t i = 0; i < names.size(); ++i) {
       if (names[i] == finalizer && (state_.finalizers(slot) >> i & 1) != 0) return true;
     }
-    if (finalizer == "foregroundDeletion") return (state_.finalizers(slot) & kForegroundBit) != 0;
-    return finalizer == "orphan" && (state_.finalizers(slot) & kOrphanBit) != 0;
+    if (finalizer == kube::kForegroundFinalizer) return (state_.finalizers(slot) & kForegroundBit) != 0;
+    return finalizer == kube::kOrphanFinalizer && (state_.finalizers(slot) & kOrphanBit) != 0;
   }
 
   static bool isNamespace(const kube::ObjectKey& object, const std::string& name) {
-    return !name.empty() && object.type == kube::GroupResource{"", "namespaces"} && object.name == name;
+    return !name.empty() && object.type == kube::kNamespaces && object.name == name;
   }
 
   static bool isCrdOf(const kube::ObjectKey& object, const kube::GroupResource& type) {
@@ -117,7 +118,7 @@ std::vector<bool> namedSlots(const Model& model) {
     const kube::ObjectKey& provider = model.serviceSpecs[i].provider;
     named[model.services[i]] = true;
     mark(provider);
-    mark({{"", "namespaces"}, "", provider.namespaceName});
+    mark(kube::namespaceKey(provider.namespaceName));
     mark(kube::crdKey(provider.type));
     mark(kube::crdKey(criticalservice::criticalServiceType()));
     for (const criticalservice::Dependency& dependency : model.dependencies[i]) mark(dependency.object);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "cluster/builder.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -127,10 +128,9 @@ kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
   const kube::ObjectKey& key = workload.key;
   const std::string prefix = key.name + "-";
   if (workload.role == Role::Deployment)
-    return {{"apps", "replicasets"}, key.namespaceName, prefix + suffix(key.name, number, 10)};
+    return {kube::kReplicaSets, key.namespaceName, prefix + suffix(key.name, number, 10)};
   const bool counts = workload.role == Role::StatefulSet;
-  return {{"", "pods"},
-          key.namespaceName,
+  return {kube::kPods, key.namespaceName,
           prefix + (counts ? std::to_string(number) : suffix(key.name, number, 5))};
 }
 
@@ -187,7 +187,7 @@ void mountClaims(Builder& builder) {
     const std::vector<Slot> pods = role == Role::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
     for (const std::string& name : mountedClaims(*content, role)) {
       const auto claim =
-          model.find({{"", "persistentvolumeclaims"}, model.slots[slot].key.namespaceName, name});
+          model.find({kube::kPersistentVolumeClaims, model.slots[slot].key.namespaceName, name});
       if (!claim) continue;
       std::vector<Slot>& mounts = model.slots[*claim].children;
       mounts.insert(mounts.end(), pods.begin(), pods.end());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cluster/builder.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -72,7 +73,7 @@ Slot LiveModel::crdOf(const kube::GroupResource& type) {
 
 Slot LiveModel::slotOf(const kube::ObjectKey& key) {
   if (const auto known = model.find(key)) return *known;
-  const Slot space = key.namespaceName.empty() ? kNone : slotOf({{"", "namespaces"}, "", key.namespaceName});
+  const Slot space = key.namespaceName.empty() ? kNone : slotOf(kube::namespaceKey(key.namespaceName));
   const Slot crd = crdOf(key.type);
   const Slot slot = allocate();
   SlotInfo& info = model.slots[slot];

@@ -4,6 +4,7 @@
 
 #include "cluster/builder.h"
 #include "cluster/live_model.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -61,8 +62,8 @@ std::vector<std::string> LiveModel::finalizersOf(Slot slot, const ObjectState& o
   for (size_t i = 0; i < vocabulary.size(); ++i) {
     if ((mask >> i & 1) != 0) names.push_back(vocabulary[i]);
   }
-  if ((mask & kForegroundBit) != 0) names.emplace_back("foregroundDeletion");
-  if ((mask & kOrphanBit) != 0) names.emplace_back("orphan");
+  if ((mask & kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
+  if ((mask & kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
   return names;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cluster/builder.h"
 #include "cluster/live_model.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -104,7 +105,7 @@ void LiveModel::mount(Slot pod) {
   const std::vector<std::string> names = extra[from].claims;
   const std::string space = model.slots[pod].key.namespaceName;
   for (const std::string& name : names) {
-    const Slot claim = slotOf({{"", "persistentvolumeclaims"}, space, name});
+    const Slot claim = slotOf({kube::kPersistentVolumeClaims, space, name});
     model.slots[claim].children.push_back(pod);
     extra[pod].mounts.push_back(claim);
     look(claim);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "protection/kept_facts.h"
 
 namespace lastout::cluster {
@@ -14,9 +15,6 @@ using protection::AncestorState;
 using protection::ChildrenTest;
 using protection::DeletionPolicy;
 
-const kube::GroupResource kNamespaceType{"", "namespaces"};
-const kube::GroupResource kPodType{"", "pods"};
-const kube::GroupResource kClaimType{"", "persistentvolumeclaims"};
 constexpr uint16_t kAnyForm = 0xffff;
 
 SlotTest isThere(Slot slot, uint16_t forms = kAnyForm) {
@@ -166,8 +164,8 @@ void PolicyFacts::addGroups(const Model& model, const std::vector<DeletionPolicy
   for (const DeletionPolicy& policy : policies) {
     for (const protection::Case& one : policy.when) {
       for (const ChildrenTest& test : one.children) addOnce(asked[test.type].children, test);
-      if (one.activity == Activity::Pods) asked[kPodType].activePods = true;
-      if (one.activity == Activity::BoundClaims) asked[kClaimType].boundClaims = true;
+      if (one.activity == Activity::Pods) asked[kube::kPods].activePods = true;
+      if (one.activity == Activity::BoundClaims) asked[kube::kPersistentVolumeClaims].boundClaims = true;
       if (one.activity != Activity::Instances) continue;
       for (const kube::ResourceType& type : types_->types())
         if (model.find(kube::crdKey(type.type))) asked[type.type].instances = true;
@@ -235,9 +233,10 @@ Question PolicyFacts::active(const Model& model, Activity activity, Slot slot) c
   const kube::ObjectKey& key = model.slots[slot].key;
   const bool isAskedOfCrd = activity == Activity::Instances;
   // Only a Namespace, or a CRD, has any: nobody can say how many there are of another object.
-  if (key.type != (isAskedOfCrd ? kube::crdType() : kNamespaceType)) return {SlotTests{}};
+  if (key.type != (isAskedOfCrd ? kube::kCustomResourceDefinitions : kube::kNamespaces)) return {SlotTests{}};
   if (isAskedOfCrd) return groupOf(kube::definedBy(key.name), protection::instancesGroup());
-  return groupOf(activity == Activity::Pods ? kPodType : kClaimType, protection::activityGroup(key.name));
+  return groupOf(activity == Activity::Pods ? kube::kPods : kube::kPersistentVolumeClaims,
+                 protection::activityGroup(key.name));
 }
 
 // --- objects that list others
@@ -357,7 +356,7 @@ std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protec
     kube::Object holder = objects_[space];
     holder.meta.labels = forms[form].labels;
     for (const protection::WantedType& wanted : index.wanted()) {
-      if (wanted.type != kNamespaceType) continue;
+      if (wanted.type != kube::kNamespaces) continue;
       index.upsert(holder, wanted.generation);
       index.know(wanted.type, "", wanted.generation);
     }

@@ -5,6 +5,7 @@
 
 #include "cluster/builder.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -114,7 +115,7 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     default:
       break;
   }
-  if (again.key.type == kube::GroupResource{"", "services"} && !sameAt(first, again, {"spec", "selector"}))
+  if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
   if (again.key.type.group == "admissionregistration.k8s.io" && !sameWebhooks(first, again))
     return "webhooks";

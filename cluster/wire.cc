@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "cluster/builder.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -43,8 +44,8 @@ std::string_view cleanupFinalizer(const SlotInfo& slot) {
 }
 
 uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name) {
-  if (name == "foregroundDeletion") return kForegroundBit;
-  if (name == "orphan") return kOrphanBit;
+  if (name == kube::kForegroundFinalizer) return kForegroundBit;
+  if (name == kube::kOrphanFinalizer) return kOrphanBit;
   const auto found = std::find(slot.finalizers.begin(), slot.finalizers.end(), name);
   if (found == slot.finalizers.end()) return 0;
   return static_cast<uint16_t>(1u << (found - slot.finalizers.begin()));
@@ -113,7 +114,7 @@ void wireContainers(Builder& builder) {
 void wireContainer(Model& model, Slot slot) {
   SlotInfo& info = model.slots[slot];
   if (!info.key.namespaceName.empty()) {
-    const auto space = model.find({{"", "namespaces"}, "", info.key.namespaceName});
+    const auto space = model.find(kube::namespaceKey(info.key.namespaceName));
     if (space) {
       info.namespaceSlot = *space;
       model.slots[*space].content.push_back(slot);

@@ -9,6 +9,7 @@
 #include "criticalservice/understanding.h"
 #include "kube/selector.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -179,7 +180,7 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
   if (kube::textAt(webhook, {"failurePolicy"}) == "Ignore") return;
   const std::string& space = kube::textAt(webhook, {"clientConfig", "service", "namespace"});
   const std::string& name = kube::textAt(webhook, {"clientConfig", "service", "name"});
-  const auto service = model.find({{"", "services"}, space, name});
+  const auto service = model.find({kube::kServices, space, name});
   if (!service) return;
   const std::vector<Slot> workloads = workloadsBehind(builder, *service);
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
@@ -199,10 +200,9 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
 void addConversion(Builder& builder, Slot crd, const kube::Value& conversion) {
   Model& model = builder.model;
   if (kube::textAt(conversion, {"strategy"}) != "Webhook") return;
-  const auto service =
-      model.find({{"", "services"},
-                  kube::textAt(conversion, {"webhook", "clientConfig", "service", "namespace"}),
-                  kube::textAt(conversion, {"webhook", "clientConfig", "service", "name"})});
+  const auto service = model.find(
+      {kube::kServices, kube::textAt(conversion, {"webhook", "clientConfig", "service", "namespace"}),
+       kube::textAt(conversion, {"webhook", "clientConfig", "service", "name"})});
   if (!service) return;
   const Interception interception{.configuration = crd,
                                   .service = *service,

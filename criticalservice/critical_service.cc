@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/well_known.h"
+
 namespace lastout::criticalservice {
 namespace {
 
@@ -100,7 +102,7 @@ std::string_view doubtOf(const Criterion& criterion) {
 
 std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-  if (specific == nullptr || specific->object.type != kube::crdType()) return std::nullopt;
+  if (specific == nullptr || specific->object.type != kube::kCustomResourceDefinitions) return std::nullopt;
   return kube::definedBy(specific->object.name);
 }
 

@@ -12,21 +12,10 @@
 #include "kube/names.h"
 #include "kube/resource_map.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
-
-const kube::GroupResource kNamespaces{"", "namespaces"};
-const kube::GroupResource kServices{"", "services"};
-const kube::GroupResource kServiceAccounts{"", "serviceaccounts"};
-const kube::GroupResource kSecrets{"", "secrets"};
-const kube::GroupResource kConfigMaps{"", "configmaps"};
-const kube::GroupResource kClaims{"", "persistentvolumeclaims"};
-const kube::GroupResource kRoles{"rbac.authorization.k8s.io", "roles"};
-const kube::GroupResource kClusterRoles{"rbac.authorization.k8s.io", "clusterroles"};
-const kube::GroupResource kRoleBindings{"rbac.authorization.k8s.io", "rolebindings"};
-const kube::GroupResource kClusterRoleBindings{"rbac.authorization.k8s.io", "clusterrolebindings"};
-const kube::GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
 
 bool selects(const kube::Labels& selector, const kube::Labels& labels) {
   return !selector.empty() && std::ranges::includes(labels, selector);
@@ -68,7 +57,8 @@ std::set<kube::GroupResource> typesByGrant(const CriticalService& service) {
   std::set<kube::GroupResource> types;
   if (service.intent == DeletionIntent::OrphanResources) return types;
   for (const Criterion& criterion : service.criteria) types.insert(typeOf(criterion));
-  for (const kube::GroupResource& type : {criticalServiceType(), kube::crdType(), kNamespaces})
+  for (const kube::GroupResource& type :
+       {criticalServiceType(), kube::kCustomResourceDefinitions, kube::kNamespaces})
     types.erase(type);
   return types;
 }
@@ -82,9 +72,9 @@ struct DependencyKind {
 
 size_t kindOf(const kube::GroupResource& type) {
   enum Kind : uint8_t { NamedByPods, ClusterRights, NearRights, OfServices };
-  if (type == kClusterRoles || type == kClusterRoleBindings) return ClusterRights;
-  if (type == kRoles || type == kRoleBindings) return NearRights;
-  return type == kServices ? OfServices : NamedByPods;
+  if (type == kube::kClusterRoles || type == kube::kClusterRoleBindings) return ClusterRights;
+  if (type == kube::kRoles || type == kube::kRoleBindings) return NearRights;
+  return type == kube::kServices ? OfServices : NamedByPods;
 }
 
 // Leaves as many of each kind as are guarded, the first ones; adds the kinds that had more.
@@ -117,21 +107,23 @@ void cutForReading(std::vector<Dependency>& found, Needed& needed) {
 
 const std::vector<kube::GroupResource>& DependencyFinder::types() {
   static const std::vector<kube::GroupResource> kTypes{
-      kServices, kServiceAccounts, kRoleBindings, kClusterRoleBindings, kRoles, kClusterRoles, kApiServices};
+      kube::kServices, kube::kServiceAccounts, kube::kRoleBindings, kube::kClusterRoleBindings,
+      kube::kRoles,    kube::kClusterRoles,    kube::kApiServices};
   return kTypes;
 }
 
 const std::vector<kube::GroupResource>& DependencyFinder::neededTypes() {
-  static const std::vector<kube::GroupResource> kTypes{kClaims};
+  static const std::vector<kube::GroupResource> kTypes{kube::kPersistentVolumeClaims};
   return kTypes;
 }
 
 std::set<std::string> DependencyFinder::put(const kube::Object& object) {
   const kube::ObjectKey& key = object.key;
-  if (key.type == kServices) return putService(key, labelsAt(object.content, {"spec", "selector"}));
-  if (key.type == kServiceAccounts) return putAccount(object);
+  if (key.type == kube::kServices) return putService(key, labelsAt(object.content, {"spec", "selector"}));
+  if (key.type == kube::kServiceAccounts) return putAccount(object);
   if (GrantedRights::isAbout(key.type)) return rights_.put(object);
-  if (key.type == kApiServices || key.type == kube::crdType()) return putCaller(key, readCaller(object));
+  if (key.type == kube::kApiServices || key.type == kube::kCustomResourceDefinitions)
+    return putCaller(key, readCaller(object));
   if (!workloads_.put(object)) return {};
   return {key.namespaceName};
 }
@@ -161,7 +153,7 @@ std::set<std::string> DependencyFinder::putAccount(const kube::Object& object) {
 DependencyFinder::Caller DependencyFinder::readCaller(const kube::Object& object) {
   const kube::Value* service = object.content.at({"spec", "service"});
   Caller caller;
-  if (object.key.type == kube::crdType()) {
+  if (object.key.type == kube::kCustomResourceDefinitions) {
     if (kube::textAt(object.content, {"spec", "conversion", "strategy"}) != "Webhook") return caller;
     service = object.content.at({"spec", "conversion", "webhook", "clientConfig", "service"});
     caller.converted = {kube::definedBy(object.key.name).group,
@@ -184,9 +176,9 @@ std::set<std::string> DependencyFinder::putCaller(const kube::ObjectKey& key, Ca
 
 std::set<std::string> DependencyFinder::remove(const kube::ObjectKey& key) {
   std::set<std::string> concerned;
-  if (key.type == kServices) {
+  if (key.type == kube::kServices) {
     if (selectors_.erase({key.namespaceName, key.name}) > 0) concerned.insert(key.namespaceName);
-  } else if (key.type == kServiceAccounts) {
+  } else if (key.type == kube::kServiceAccounts) {
     if (pullSecrets_.erase({key.namespaceName, key.name}) > 0) concerned.insert(key.namespaceName);
   } else if (GrantedRights::isAbout(key.type)) {
     return rights_.remove(key);
@@ -209,13 +201,14 @@ void DependencyFinder::findStarting(const Workload& workload, std::vector<Depend
   if (workload.pullsByItself || secrets == pullSecrets_.end()) return;
   for (const std::string& secret : secrets->second)
     found.push_back(
-        {{kSecrets, workload.account.first, secret}, "image pull secret of its ServiceAccount", false});
+        {{kube::kSecrets, workload.account.first, secret}, "image pull secret of its ServiceAccount", false});
 }
 
 void DependencyFinder::findRights(const Workload& workload, std::vector<Dependency>& found) const {
   if (workload.account.second != kDefaultAccount)
-    found.push_back(
-        {{kServiceAccounts, workload.account.first, workload.account.second}, "its ServiceAccount", false});
+    found.push_back({{kube::kServiceAccounts, workload.account.first, workload.account.second},
+                     "its ServiceAccount",
+                     false});
   for (Granted& granted : rights_.of(workload.account))
     found.push_back({std::move(granted.object), std::move(granted.why), false});
 }
@@ -249,7 +242,7 @@ std::vector<std::string> DependencyFinder::apisOf(const CriticalService& service
                      const auto callers = callersOf_.find(front);
                      if (callers == callersOf_.end()) return;
                      for (const kube::ObjectKey& caller : callers->second) {
-                       if (caller.type == kApiServices) apis.push_back(caller.name);
+                       if (caller.type == kube::kApiServices) apis.push_back(caller.name);
                      }
                    });
   return apis;
@@ -286,7 +279,7 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
   };
   const auto addConverted = [&](const std::set<kube::ObjectKey>& callers) {
     for (const kube::ObjectKey& caller : callers) {
-      if (caller.type != kube::crdType()) continue;
+      if (caller.type != kube::kCustomResourceDefinitions) continue;
       const kube::GroupResource type = kube::definedBy(caller.name);
       const bool waitsForItself = type == service.provider.type ||
                                   type.group == criticalServiceType().group ||
@@ -328,7 +321,7 @@ Needed DependencyFinder::needs(const CriticalService& service) const {
     for (const Workload* workload : running) findStarting(*workload, found);
     for (const Workload* workload : running) findRights(*workload, found);
     forEachServiceOf(running, service.provider.namespaceName, [&](const Name& front) {
-      found.push_back({{kServices, front.first, front.second}, "Service of its Pods", false});
+      found.push_back({{kube::kServices, front.first, front.second}, "Service of its Pods", false});
     });
     take(cutByKind);
     if (earlier > kMostEarlierTemplates)
@@ -358,7 +351,7 @@ std::vector<Dependency> listedDependencies(const CriticalService& service) {
     const std::string field = fieldOfDependency(i);
     found.push_back({object, field, false});
     if (runsPods(object.type) && (object.namespaceName != space || !runsPods(service.provider.type)))
-      found.push_back({{kNamespaces, "", object.namespaceName}, "namespace of " + field, false});
+      found.push_back({kube::namespaceKey(object.namespaceName), "namespace of " + field, false});
     if (kube::ResourceMap::builtIn().find(object.type) == nullptr)
       found.push_back({kube::crdKey(object.type), "CRD of " + field, false});
   }
@@ -368,25 +361,26 @@ std::vector<Dependency> listedDependencies(const CriticalService& service) {
 std::vector<kube::GroupResource> typesToRead(const CriticalService& service) {
   if (!findsDependencies(service)) {
     if (typesByGrant(service).empty()) return {};
-    return {kClusterRoles, kClusterRoleBindings};
+    return {kube::kClusterRoles, kube::kClusterRoleBindings};
   }
   std::vector<kube::GroupResource> types = DependencyFinder::types();
-  types.insert(types.end(), {kube::crdType(), service.provider.type});
+  types.insert(types.end(), {kube::kCustomResourceDefinitions, service.provider.type});
   if (const auto earlier = typeOfEarlierTemplates(service.provider.type)) types.push_back(*earlier);
   return types;
 }
 
 // Bindings of a ServiceAccount may be in any namespace.
 bool couldNeed(const CriticalService& service, const kube::ObjectKey& object) {
-  if (!findsDependencies(service) || !isNeeded(service, object) || object.type == kApiServices) return false;
-  if (object.type == kRoleBindings || object.type == kRoles) return true;
+  if (!findsDependencies(service) || !isNeeded(service, object) || object.type == kube::kApiServices)
+    return false;
+  if (object.type == kube::kRoleBindings || object.type == kube::kRoles) return true;
   const auto isOneOf = [&](const std::vector<kube::GroupResource>& types) {
     return std::ranges::find(types, object.type) != types.end();
   };
   const std::string& space = object.namespaceName;
   return (space.empty() || space == service.provider.namespaceName) &&
-         (object.type == kSecrets || object.type == kConfigMaps || isOneOf(DependencyFinder::types()) ||
-          isOneOf(DependencyFinder::neededTypes()));
+         (object.type == kube::kSecrets || object.type == kube::kConfigMaps ||
+          isOneOf(DependencyFinder::types()) || isOneOf(DependencyFinder::neededTypes()));
 }
 
 }  // namespace lastout::criticalservice

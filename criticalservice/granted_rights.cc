@@ -5,16 +5,12 @@
 
 #include "criticalservice/pod_needs.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
 
-const kube::GroupResource kRoleType{"rbac.authorization.k8s.io", "roles"};
-const kube::GroupResource kClusterRoleType{"rbac.authorization.k8s.io", "clusterroles"};
-const kube::GroupResource kRoleBindingType{"rbac.authorization.k8s.io", "rolebindings"};
-const kube::GroupResource kClusterRoleBindingType{"rbac.authorization.k8s.io", "clusterrolebindings"};
-
-kube::ObjectKey clusterRoleKey(const std::string& name) { return {kClusterRoleType, "", name}; }
+kube::ObjectKey clusterRoleKey(const std::string& name) { return {kube::kClusterRoles, "", name}; }
 
 // As tokens of ServiceAccounts name their user, and the group of all in one namespace. The group of all
 // ServiceAccounts is nobody's in particular.
@@ -43,8 +39,8 @@ bool hasReadsLabel(const kube::Labels& labels) {
 }  // namespace
 
 bool GrantedRights::isAbout(const kube::GroupResource& type) {
-  return type == kClusterRoleType || type == kRoleType || type == kRoleBindingType ||
-         type == kClusterRoleBindingType;
+  return type == kube::kClusterRoles || type == kube::kRoles || type == kube::kRoleBindings ||
+         type == kube::kClusterRoleBindings;
 }
 
 // Of a RoleBinding only what it gives to ServiceAccounts of its own namespace: others come and go without the
@@ -52,7 +48,8 @@ bool GrantedRights::isAbout(const kube::GroupResource& type) {
 GrantedRights::Binding GrantedRights::readBinding(const kube::Object& object) {
   Binding binding;
   const bool isClusterRole = kube::textAt(object.content, {"roleRef", "kind"}) == "ClusterRole";
-  binding.role = {isClusterRole ? kClusterRoleType : kRoleType, isClusterRole ? "" : object.key.namespaceName,
+  binding.role = {isClusterRole ? kube::kClusterRoles : kube::kRoles,
+                  isClusterRole ? "" : object.key.namespaceName,
                   kube::textAt(object.content, {"roleRef", "name"})};
   binding.createdAt = kube::textAt(object.content, {"metadata", "creationTimestamp"});
   forEachItem(object.content.find("subjects"), [&](const kube::Value& subject) {
@@ -89,7 +86,7 @@ bool GrantedRights::meansTheSame(const ClusterRole& one, const ClusterRole& othe
 }
 
 bool GrantedRights::allowsLess(const kube::Object& object) const {
-  if (object.key.type == kClusterRoleType) {
+  if (object.key.type == kube::kClusterRoles) {
     const auto known = clusterRoles_.find(object.key.name);
     return known != clusterRoles_.end() && !allowAll(rulesOf(object), known->second.rules);
   }
@@ -98,8 +95,8 @@ bool GrantedRights::allowsLess(const kube::Object& object) const {
 }
 
 std::set<std::string> GrantedRights::put(const kube::Object& object) {
-  if (object.key.type == kClusterRoleType) return putClusterRole(object.key.name, readClusterRole(object));
-  if (object.key.type == kRoleType) {
+  if (object.key.type == kube::kClusterRoles) return putClusterRole(object.key.name, readClusterRole(object));
+  if (object.key.type == kube::kRoles) {
     roles_[object.key] = rulesOf(object);
     return {};
   }
@@ -107,8 +104,8 @@ std::set<std::string> GrantedRights::put(const kube::Object& object) {
 }
 
 std::set<std::string> GrantedRights::remove(const kube::ObjectKey& key) {
-  if (key.type == kRoleType) roles_.erase(key);
-  if (key.type != kClusterRoleType) return removeBinding(key);
+  if (key.type == kube::kRoles) roles_.erase(key);
+  if (key.type != kube::kClusterRoles) return removeBinding(key);
   std::set<std::string> concerned = concernedBy(key.name);
   clusterRoles_.erase(key.name);
   aggregating_.erase(key.name);
@@ -165,7 +162,7 @@ void GrantedRights::addConcerned(const Binding& binding, std::set<std::string>& 
 
 // It aggregates what lastout reads by.
 bool GrantedRights::isForReading(const kube::ObjectKey& role) const {
-  if (role.type != kClusterRoleType || !aggregating_.contains(role.name)) return false;
+  if (role.type != kube::kClusterRoles || !aggregating_.contains(role.name)) return false;
   return selects(clusterRoles_.at(role.name), {{std::string(kReadsLabel), "true"}});
 }
 
@@ -230,7 +227,7 @@ std::vector<Granted> GrantedRights::of(const Account& account) const {
     const kube::ObjectKey& role = bindings_.at(binding).role;
     granted.push_back({binding, "binding of its ServiceAccount"});
     granted.push_back({role, "role of its ServiceAccount"});
-    if (role.type != kClusterRoleType) continue;
+    if (role.type != kube::kClusterRoles) continue;
     for (const std::string& part : aggregatedBy(role.name))
       granted.push_back(
           {clusterRoleKey(part), "part of ClusterRole " + role.name + " of its ServiceAccount"});
@@ -253,7 +250,7 @@ std::vector<Granted> GrantedRights::forReading(const kube::GroupResource& type) 
     if (const auto found = bindingsTo_.find(clusterRoleKey(name)); found != bindingsTo_.end())
       bound.insert(found->second.begin(), found->second.end());
   }
-  std::erase_if(bound, [](const kube::ObjectKey& key) { return key.type != kClusterRoleBindingType; });
+  std::erase_if(bound, [](const kube::ObjectKey& key) { return key.type != kube::kClusterRoleBindings; });
   for (const kube::ObjectKey& binding : oldestFirst(bound)) granted.push_back({binding, why});
   return granted;
 }

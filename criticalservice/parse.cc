@@ -11,6 +11,7 @@
 #include "kube/names.h"
 #include "kube/nearest.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -255,7 +256,7 @@ void Reader::refuseUnwatched(Fields& fields, const kube::GroupResource& type, co
   std::string_view why;
   if (finalizer.starts_with(criticalServiceType().group + "/")) {
     why = "is lastout's own, which comes and goes as criteria ask for it";
-  } else if (type == kube::GroupResource{"", "namespaces"} && finalizer == "kubernetes") {
+  } else if (type == kube::kNamespaces && finalizer == "kubernetes") {
     why =
         "is in a Namespace's spec.finalizers, and criteria look at metadata.finalizers: name the Namespace "
         "in a "
@@ -283,14 +284,14 @@ void Reader::refuseDuplicates(Fields& spec, const std::vector<std::optional<Crit
 // met.
 void Reader::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
   const kube::ObjectKey& provider = service_.provider;
-  const kube::GroupResource crds{"apiextensions.k8s.io", "customresourcedefinitions"};
+  const auto& crds = kube::kCustomResourceDefinitions;
   std::string_view why;
   if (provider.name.empty()) return;  // it was not readable, and has its own message
   if (named == provider) {
     why = "is the provider itself";
   } else if (named == keyOf(service_)) {
     why = "is this CriticalService, which stays until its provider is gone";
-  } else if (named == kube::ObjectKey{{"", "namespaces"}, "", provider.namespaceName}) {
+  } else if (named == kube::namespaceKey(provider.namespaceName)) {
     why = "is the namespace of the provider, which stays until the criteria hold";
   } else if (named == kube::ObjectKey{crds, "", kube::crdName(provider.type)}) {
     why = "is the CRD of the provider, which stays until the criteria hold";
@@ -312,7 +313,7 @@ void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
     why = "is the provider itself";
   } else if (named == keyOf(service_)) {
     why = "is this CriticalService, which stays until its provider is gone anyway";
-  } else if (named == kube::ObjectKey{{"", "namespaces"}, "", provider.namespaceName}) {
+  } else if (named == kube::namespaceKey(provider.namespaceName)) {
     why = "is the namespace of the provider, which is guarded anyway";
   } else if (whyNoType) {
     why = *whyNoType;
@@ -339,7 +340,7 @@ std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {
   if (!type) return std::nullopt;
   if (!name.empty()) checkName(fields, "name", *type, name);
   if (namespaceName && !namespaceName->empty())
-    checkName(fields, "namespace", {"", "namespaces"}, *namespaceName);
+    checkName(fields, "namespace", kube::kNamespaces, *namespaceName);
 
   if (checked_) checkScope(fields, *type, namespaceName && !namespaceName->empty());
   if (name.empty()) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -101,9 +102,9 @@ void Needs::readClaimTemplate(const kube::Value& claim) {
 
 const kube::Value* podTemplateOf(const kube::Object& object) {
   const kube::Value* found = &object.content;
-  if (object.key.type == kControllerRevisions) {
+  if (object.key.type == kube::kControllerRevisions) {
     found = object.content.at({"data", "spec", "template"});
-  } else if (object.key.type != kube::GroupResource{"", "pods"}) {
+  } else if (object.key.type != kube::kPods) {
     found = object.content.at({"spec", "template"});
     if (found == nullptr) found = object.content.at({"spec", "jobTemplate", "spec", "template"});
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kube/object.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 
@@ -20,7 +21,6 @@ struct Dependency {
 };
 
 // Keeps an earlier Pod template of a StatefulSet or DaemonSet, in `data`.
-inline const kube::GroupResource kControllerRevisions{"apps", "controllerrevisions"};
 
 // From which the object's Pods are made, or were, or the Pod itself: {metadata, spec}; nullptr: it makes
 // none.

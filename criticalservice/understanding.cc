@@ -6,6 +6,7 @@
 
 #include "kube/nearest.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -86,7 +87,7 @@ class Understanding {
       return "no CRD is called " + kube::inQuotes(specific.object.name) +
              ": that is the resource, a dot, and the group";
     // Which CRDs there are is known, whether or not the API server can say what it serves of the group.
-    if (!isUnseen(*defined) || !types_.isCertain(kube::crdType())) return {};
+    if (!isUnseen(*defined) || !types_.isCertain(kube::kCustomResourceDefinitions)) return {};
     if (types_.isServed(defined->group))
       return "there is no CRD " + kube::inQuotes(specific.object.name) +
              nearest(*defined, true, kube::crdName);
@@ -147,7 +148,7 @@ bool namesGroup(const CriticalService& service, std::string_view group) {
   if (isOfGroup(service.provider) || std::ranges::any_of(service.dependencies.listed, isOfGroup)) return true;
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
     const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-    const bool isOfCrd = specific != nullptr && specific->object.type == kube::crdType();
+    const bool isOfCrd = specific != nullptr && specific->object.type == kube::kCustomResourceDefinitions;
     return typeOf(criterion).group == group || (isOfCrd && specific->object.name.ends_with(group));
   });
 }

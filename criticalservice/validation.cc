@@ -7,6 +7,7 @@
 
 #include "kube/nearest.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -17,8 +18,7 @@ std::string criterionPath(size_t index) { return "spec.criteria[" + std::to_stri
 
 bool isNamespace(const Criterion& criterion, std::string_view name) {
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-  return specific != nullptr && specific->object.type == kube::GroupResource{"", "namespaces"} &&
-         specific->object.name == name;
+  return specific != nullptr && specific->object.type == kube::kNamespaces && specific->object.name == name;
 }
 
 // True when a criterion of the service waits for the CRD of `type` to be gone.

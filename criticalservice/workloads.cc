@@ -8,13 +8,10 @@
 #include "kube/names.h"
 #include "kube/resource_map.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
-
-const kube::GroupResource kDeployments{"apps", "deployments"};
-const kube::GroupResource kStatefulSets{"apps", "statefulsets"};
-const kube::GroupResource kDaemonSets{"apps", "daemonsets"};
 
 int64_t numberAt(const kube::Value& value, std::initializer_list<std::string_view> path, int64_t missing) {
   const kube::Value* found = value.at(path);
@@ -24,7 +21,7 @@ int64_t numberAt(const kube::Value& value, std::initializer_list<std::string_vie
 
 bool hasPods(const kube::Object& object) {
   const kube::Value& content = object.content;
-  if (object.key.type != kReplicaSets) return true;
+  if (object.key.type != kube::kReplicaSets) return true;
   return numberAt(content, {"spec", "replicas"}, 1) > 0 || numberAt(content, {"status", "replicas"}, 0) > 0 ||
          numberAt(content, {"status", "terminatingReplicas"}, 0) > 0;
 }
@@ -35,9 +32,9 @@ bool isRolledOut(const kube::Object& object) {
   const kube::Value& content = object.content;
   if (numberAt(content, {"status", "observedGeneration"}, -1) < object.meta.generation) return false;
   const auto count = [&](std::string_view field) { return numberAt(content, {"status", field}, 0); };
-  if (object.key.type == kDaemonSets)
+  if (object.key.type == kube::kDaemonSets)
     return count("updatedNumberScheduled") >= count("currentNumberScheduled") + count("numberMisscheduled");
-  return object.key.type == kStatefulSets && count("updatedReplicas") >= count("replicas");
+  return object.key.type == kube::kStatefulSets && count("updatedReplicas") >= count("replicas");
 }
 
 Workload read(const kube::Object& object, const kube::Value& podTemplate) {
@@ -79,8 +76,8 @@ bool means(const OwnerName& owner, const kube::ObjectKey& object) {
 }
 
 std::optional<kube::GroupResource> typeOfEarlierTemplates(const kube::GroupResource& workload) {
-  if (workload == kStatefulSets || workload == kDaemonSets) return kControllerRevisions;
-  if (workload == kDeployments) return kReplicaSets;
+  if (workload == kube::kStatefulSets || workload == kube::kDaemonSets) return kube::kControllerRevisions;
+  if (workload == kube::kDeployments) return kube::kReplicaSets;
   return std::nullopt;
 }
 
@@ -103,7 +100,7 @@ Running Workloads::running(const kube::ObjectKey& key) const {
   const Workload* present = find(key);
   if (present == nullptr) return {};
   const auto type = typeOfEarlierTemplates(key.type);
-  if (!type || (*type == kControllerRevisions && present->isRolledOut)) return {{present}, 0};
+  if (!type || (*type == kube::kControllerRevisions && present->isRolledOut)) return {{present}, 0};
   Running running;
   for (auto child = known_.lower_bound({*type, key.namespaceName, ""});
        child != known_.end() && child->first.type == *type && child->first.namespaceName == key.namespaceName;

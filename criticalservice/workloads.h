@@ -10,6 +10,7 @@
 
 #include "criticalservice/pod_needs.h"
 #include "kube/object.h"
+#include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 
@@ -27,7 +28,6 @@ bool means(const OwnerName& owner, const kube::ObjectKey& object);
 // What keeps the earlier Pod templates of workloads of this type: ReplicaSets those of a Deployment,
 // ControllerRevisions those of a StatefulSet or DaemonSet. nullopt: nothing does.
 std::optional<kube::GroupResource> typeOfEarlierTemplates(const kube::GroupResource& workload);
-inline const kube::GroupResource kReplicaSets{"apps", "replicasets"};
 
 // What lastout keeps of one Pod template, and of whose it is.
 struct Workload {

@@ -6,6 +6,7 @@
 
 #include "graph/blockers.h"
 #include "graph/names.h"
+#include "kube/well_known.h"
 
 namespace lastout::graph {
 
@@ -79,7 +80,7 @@ Shown onesOfNamespace(const Graph& graph, const std::string& name) {
     shown[vertex] = true;
     for (OutEdges edges(graph, vertex); !edges.atEnd(); edges.next()) shown[edges.target()] = true;
   };
-  const auto itself = graph.findNamed({{"", "namespaces"}, "", name});
+  const auto itself = graph.findNamed(kube::namespaceKey(name));
   for (uint32_t slot = 0; slot < graph.objectSlots(); ++slot) {
     const ObjectId object{slot};
     if (graph.isLive(object) && (graph.namespaceName(object) == name || object == itself))

@@ -1,12 +1,11 @@
 #include "graph/interning.h"
 
 #include "graph/hash.h"
+#include "kube/well_known.h"
 
 namespace lastout::graph {
 
 namespace {
-
-constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 
 Type::Role roleOf(std::string_view group, std::string_view resource) {
   if (group.empty() && resource == "namespaces") return Type::Role::Namespaces;
@@ -234,7 +233,7 @@ uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespac
   record.hash = hash;
   record.flags = present;
   for (const std::string_view finalizer : finalizers) {
-    if (finalizer == kForegroundFinalizer) record.flags |= ObjectClass::kForeground;
+    if (finalizer == kube::kForegroundFinalizer) record.flags |= ObjectClass::kForeground;
     if (finalizer == kAppliedObjectsFinalizer) record.flags |= ObjectClass::kKept;
   }
   acquireType(tables, type);

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "kube/well_known.h"
+
 namespace lastout::kube {
 
 std::string toString(const GroupResource& type) {
@@ -21,9 +23,7 @@ std::string toString(const ObjectKey& key) {
 
 std::string crdName(const GroupResource& type) { return type.resource + "." + type.group; }
 
-GroupResource crdType() { return {"apiextensions.k8s.io", "customresourcedefinitions"}; }
-
-ObjectKey crdKey(const GroupResource& type) { return {crdType(), "", crdName(type)}; }
+ObjectKey crdKey(const GroupResource& type) { return {kCustomResourceDefinitions, "", crdName(type)}; }
 
 GroupResource definedBy(const std::string& crdName) {
   const size_t dot = crdName.find('.');

@@ -26,8 +26,6 @@ struct ObjectKey {
 std::string toString(const GroupResource& type);  // "deployments.apps", "pods"
 std::string toString(const ObjectKey& key);  // "deployments.apps/finalizer-namespace/finalizer-deployment"
 
-// CustomResourceDefinitions' own type.
-GroupResource crdType();
 // The name of the CRD that defines a type: "<resource>.<group>".
 std::string crdName(const GroupResource& type);
 // The CustomResourceDefinition itself.

@@ -6,6 +6,7 @@
 #include "kube/quoting.h"
 #include "kube/read_meta.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 
 namespace lastout::kube {
 namespace {
@@ -86,11 +87,9 @@ std::vector<OwnerReference> readOwners(Fields& metadata) {
 }  // namespace
 
 ObjectMeta readMeta(Fields& metadata) {
-  static const GroupResource kNamespaces{"", "namespaces"};
-  static const GroupResource kAnySegment{"rbac.authorization.k8s.io", "roles"};
   ObjectMeta meta;
   meta.name = metadata.string("name").value_or("");
-  checkName(metadata, "name", meta.name, kAnySegment);
+  checkName(metadata, "name", meta.name, kRoles);
   meta.namespaceName = metadata.string("namespace").value_or("");
   checkName(metadata, "namespace", meta.namespaceName, kNamespaces);
   meta.uid = metadata.string("uid").value_or("");

@@ -5,6 +5,7 @@
 
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::kube {
 namespace {
@@ -99,10 +100,7 @@ std::optional<std::string> segmentProblem(const GroupResource& type, std::string
   return std::nullopt;
 }
 
-const GroupResource& namespaces() {
-  static const GroupResource kNamespaces{"", "namespaces"};
-  return kNamespaces;
-}
+const GroupResource& namespaces() { return kNamespaces; }
 
 // How to write a reference to `name` of a namespaced type.
 std::string withNamespace(const ResourceType& type, std::string_view name) {

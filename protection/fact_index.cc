@@ -7,13 +7,10 @@
 #include <utility>
 
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::protection {
 namespace {
-
-const kube::GroupResource kSpaces{"", "namespaces"};
-const kube::GroupResource kPods{"", "pods"};
-const kube::GroupResource kClaims{"", "persistentvolumeclaims"};
 
 bool namesAny(const AncestorTest& test, const kube::Labels& labels) {
   return labels.contains(test.nameLabel) || labels.contains(test.kindLabel) ||
@@ -107,7 +104,7 @@ void FactIndex::setPolicies(const std::vector<DeletionPolicy>& policies) {
   ancestorKinds_.clear();
   definitions_.clear();
   const AllQuestions all = questions();
-  for (const kube::GroupResource& type : {kSpaces, kube::crdType()}) {
+  for (const kube::GroupResource& type : {kube::kNamespaces, kube::kCustomResourceDefinitions}) {
     const auto known = types_.find(type);
     const auto asked = all.find(type);
     if (known == types_.end() || asked == all.end() || known->second->questions() != asked->second) continue;
@@ -132,9 +129,9 @@ FactIndex::AllQuestions FactIndex::questions() const {
 
 void FactIndex::ask(const Case& one, AllQuestions& all) const {
   for (const ChildrenTest& test : one.children) addOnce(all[test.type].children, test);
-  if (one.activity == Activity::Pods) all[kPods].activePods = true;
-  if (one.activity == Activity::BoundClaims) all[kClaims].boundClaims = true;
-  if (one.activity == Activity::Instances) all[kube::crdType()].definitions = true;
+  if (one.activity == Activity::Pods) all[kube::kPods].activePods = true;
+  if (one.activity == Activity::BoundClaims) all[kube::kPersistentVolumeClaims].boundClaims = true;
+  if (one.activity == Activity::Instances) all[kube::kCustomResourceDefinitions].definitions = true;
   if (!one.ancestor) return;
   const std::string& cluster = one.ancestor->cluster;
   for (const ClusterType& type : ancestorTypes_)
@@ -150,7 +147,7 @@ void FactIndex::ask(const Case& one, AllQuestions& all) const {
   if (!one.ancestor->orOfNamespace) return;
   for (const std::string* key : {&one.ancestor->nameLabel, &one.ancestor->kindLabel,
                                  &one.ancestor->versionLabel, &one.ancestor->groupLabel})
-    addOnce(all[kSpaces].namespaceLabels, *key);
+    addOnce(all[kube::kNamespaces].namespaceLabels, *key);
 }
 
 // What is asked of a type changes only together with its generation, so that whoever tells it begins again.
@@ -210,8 +207,8 @@ void FactIndex::absent(const kube::GroupResource& type) {
 
 // Takes in what an object makes the index want besides; `labels`: nullptr: it is gone. True if that changed.
 bool FactIndex::note(const kube::GroupResource& type, const std::string& name, const kube::Labels* labels) {
-  if (type == kSpaces) return labels != nullptr && noteAncestors(*labels);
-  if (type != kube::crdType()) return false;
+  if (type == kube::kNamespaces) return labels != nullptr && noteAncestors(*labels);
+  if (type != kube::kCustomResourceDefinitions) return false;
   const bool counts = labels != nullptr && countsInstancesOf(name, *labels);
   return counts ? definitions_.insert(name).second : definitions_.erase(name) > 0;
 }
@@ -239,7 +236,7 @@ bool FactIndex::countsInstancesOf(const std::string& definition, const kube::Lab
     return one.activity == Activity::Instances && mayHold;
   };
   return std::any_of(policies_.begin(), policies_.end(), [&](const DeletionPolicy& policy) {
-    return concerns(policy, {kube::crdType(), "", definition}, labels) &&
+    return concerns(policy, {kube::kCustomResourceDefinitions, "", definition}, labels) &&
            std::any_of(policy.when.begin(), policy.when.end(), mayCount);
   });
 }
@@ -278,12 +275,14 @@ Count FactIndex::active(Activity activity, const Request& request) const {
   switch (activity) {
     case Activity::Pods:
     case Activity::BoundClaims:
-      if (object.type != kSpaces) return {0, {}, "only a Namespace has them"};
+      if (object.type != kube::kNamespaces) return {0, {}, "only a Namespace has them"};
       return activity == Activity::Pods
-                 ? countOf(kPods, &Questions::activePods, activityGroup(object.name))
-                 : countOf(kClaims, &Questions::boundClaims, activityGroup(object.name));
+                 ? countOf(kube::kPods, &Questions::activePods, activityGroup(object.name))
+                 : countOf(kube::kPersistentVolumeClaims, &Questions::boundClaims,
+                           activityGroup(object.name));
     case Activity::Instances:
-      if (object.type != kube::crdType()) return {0, {}, "only a CustomResourceDefinition has them"};
+      if (object.type != kube::kCustomResourceDefinitions)
+        return {0, {}, "only a CustomResourceDefinition has them"};
       return countOf(kube::definedBy(object.name), &Questions::instances, instancesGroup());
     case Activity::Replicas:
       return {0, {}, "the object itself tells"};
@@ -311,14 +310,14 @@ NamedAncestor FactIndex::nameAncestor(const AncestorTest& test, const Request& r
   using Kind = AncestorState::Kind;
   if (namesAny(test, request.meta->labels)) return namedBy(test, request.meta->labels);
   const std::string& spaceName = request.object.namespaceName;
-  if (!test.orOfNamespace || spaceName.empty() || request.object.type == kSpaces) return {};
+  if (!test.orOfNamespace || spaceName.empty() || request.object.type == kube::kNamespaces) return {};
   if (namespaceLabels != nullptr)
     return namesAny(test, *namespaceLabels) ? namedBy(test, *namespaceLabels) : NamedAncestor();
   std::optional<std::string> unknown;
   const auto asks = [&](const Questions& questions) {
     return has(questions.namespaceLabels, test.nameLabel);
   };
-  const TypeFacts* const spaces = known(kSpaces, asks, unknown);
+  const TypeFacts* const spaces = known(kube::kNamespaces, asks, unknown);
   if (spaces == nullptr) return {std::nullopt, {Kind::Unknown, *unknown}};
   const FactEntry* const space = spaces->find("", spaceName);
   if (space == nullptr) return {std::nullopt, {}, true};

@@ -1,18 +1,18 @@
 #include "protection/implied.h"
 
+#include "kube/well_known.h"
+
 namespace lastout::protection {
 namespace {
 
-bool isNamespaceType(const kube::GroupResource& type) {
-  return type == kube::GroupResource{"", "namespaces"};
-}
+bool isNamespaceType(const kube::GroupResource& type) { return type == kube::kNamespaces; }
 
 }  // namespace
 
 bool implies(const DeletionPolicy& policy, const kube::GroupResource& holder) {
   if (!policy.blocksAny(Block::Delete)) return false;
   if (isNamespaceType(holder)) return policy.namespaces == Implication::Imply;
-  return holder == kube::crdType() && policy.crds == Implication::Imply;
+  return holder == kube::kCustomResourceDefinitions && policy.crds == Implication::Imply;
 }
 
 Request contentDeletionOf(const kube::Object& object) {

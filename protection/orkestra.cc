@@ -11,6 +11,7 @@
 #include "kube/parse.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "protection/profiles.h"
 
 namespace lastout::protection {
@@ -178,9 +179,10 @@ PolicyJson crdsOf(const std::vector<kube::GroupResource>& types) {
   return selectionsOf(types, [](const std::vector<kube::GroupResource>& some) {
     PolicyJson names = PolicyJson::array();
     for (const kube::GroupResource& type : some) names.push_back(nameOfCrd(type));
-    return PolicyJson{
-        {"resources", {{{"group", kube::crdType().group}, {"resource", kube::crdType().resource}}}},
-        {"names", std::move(names)}};
+    return PolicyJson{{"resources",
+                       {{{"group", kube::kCustomResourceDefinitions.group},
+                         {"resource", kube::kCustomResourceDefinitions.resource}}}},
+                      {"names", std::move(names)}};
   });
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kube/resource_map.h"
+#include "kube/well_known.h"
 
 namespace lastout::protection {
 namespace {
@@ -40,7 +41,7 @@ bool mayMatchNamespaced(const DeletionPolicy& policy) {
 // Namespaces, or objects in them.
 bool mayMatchInNamespaces(const DeletionPolicy& policy) {
   return mayMatchNamespaced(policy) || anyPattern(policy, [](const ResourcePattern& one) {
-           return one == ResourcePattern{"", "namespaces"};
+           return one == ResourcePatternkube::kNamespaces;
          });
 }
 
@@ -149,7 +150,7 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
     placements.push_back(
         {"cluster-scoped objects that namespaced " + kube::toString(policy.listedBy->type) + " list",
          Place::OutOfReach, "whoever may write in one namespace would hold up objects of all"});
-  if (policy.blocksAny(Block::Delete) && mayMatch(policy, {"", "pods"}))
+  if (policy.blocksAny(Block::Delete) && mayMatch(policy, kube::kPods))
     placements.push_back({"eviction of a Pod", Place::OutOfReach,
                           "API servers delete an evicted Pod without asking about its DELETE"});
   const auto isInWebhook = [](const Placement& one) { return one.place == Place::Webhook; };
@@ -163,7 +164,7 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
          Place::OutOfReach,
          "API servers do not ask there, so that an outage of lastout blocks neither the "
          "control plane nor its own repair"});
-  if (hasWebhookPart && mayMatch(policy, {"admissionregistration.k8s.io", "validatingwebhookconfigurations"}))
+  if (hasWebhookPart && mayMatch(policy, kube::kValidatingWebhookConfigurations))
     placements.push_back({"webhook configurations, as far as the webhook decides", Place::OutOfReach,
                           "API servers ask no webhook about them"});
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "protection/fact_index.h"
 #include "protection/implied.h"
 
@@ -101,7 +102,7 @@ class Judgement {
 
   // Each policy names one object of what holds it; of those that stay by their finalizer some more.
   void note(const DeletionPolicy& policy, const kube::Object& object, const Denial& denial) {
-    const kube::ObjectKey space{{"", "namespaces"}, "", object.key.namespaceName};
+    const kube::ObjectKey space = kube::namespaceKey(object.key.namespaceName);
     for (const kube::ObjectKey& holder : {space, kube::crdKey(object.key.type)}) {
       if (holder.name.empty()) continue;
       if (denial.isHeld || implies(policy, holder.type)) {

@@ -1,6 +1,7 @@
 #include "scenarios/live_graph.h"
 
 #include "kube/resource_map.h"
+#include "kube/well_known.h"
 
 namespace lastout::scenarios {
 
@@ -15,8 +16,8 @@ std::vector<std::string> finalizersOf(const cluster::SlotInfo& info, uint16_t fi
   for (size_t i = 0; i < info.finalizers.size(); ++i) {
     if ((finalizers >> i & 1) != 0) names.push_back(info.finalizers[i]);
   }
-  if ((finalizers & cluster::kForegroundBit) != 0) names.emplace_back("foregroundDeletion");
-  if ((finalizers & cluster::kOrphanBit) != 0) names.emplace_back("orphan");
+  if ((finalizers & cluster::kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
+  if ((finalizers & cluster::kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
   return names;
 }
 

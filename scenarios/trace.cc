@@ -15,6 +15,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 #include "scenarios/blockers.h"
 #include "scenarios/output.h"
 #include "scenarios/recording.h"
@@ -252,8 +253,9 @@ class Tracer {
       const bool inSpec = info.role == Role::Namespace && (info.cleanupBit & bit) != 0;
       if ((known_[slot].finalizers & bit) != 0 && !inSpec) result.push_back(info.finalizers[i]);
     }
-    if ((known_[slot].finalizers & cluster::kForegroundBit) != 0) result.push_back("foregroundDeletion");
-    if ((known_[slot].finalizers & cluster::kOrphanBit) != 0) result.push_back("orphan");
+    if ((known_[slot].finalizers & cluster::kForegroundBit) != 0)
+      result.emplace_back(kube::kForegroundFinalizer);
+    if ((known_[slot].finalizers & cluster::kOrphanBit) != 0) result.emplace_back(kube::kOrphanFinalizer);
     return result;
   }
 

@@ -11,6 +11,7 @@
 #include "client/writes.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -80,7 +81,7 @@ kube::Result<bool> mayDo(client::ApiServer& server, const AccessJson& user, cons
 // it.
 AccessJson attributesOf(const admission::NeededRight& right) {
   const kube::ObjectKey& object = right.object;
-  const bool isNamespace = object.type == kube::GroupResource{"", "namespaces"};
+  const bool isNamespace = object.type == kube::kNamespaces;
   return {{"verb", right.verb},
           {"group", object.type.group},
           {"resource", object.type.resource},

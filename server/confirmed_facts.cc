@@ -2,6 +2,7 @@
 
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 
@@ -10,15 +11,13 @@ using protection::Count;
 
 namespace {
 
-const kube::GroupResource kReadNamespaces{"", "namespaces"};
-
 // The type whose objects are counted; without one nothing is read.
 kube::GroupResource typeOfActive(protection::Activity activity, const kube::ObjectKey& object) {
   switch (activity) {
     case protection::Activity::Pods:
-      return {"", "pods"};
+      return kube::kPods;
     case protection::Activity::BoundClaims:
-      return {"", "persistentvolumeclaims"};
+      return kube::kPersistentVolumeClaims;
     case protection::Activity::Instances:
       return kube::definedBy(object.name);
     case protection::Activity::Replicas:
@@ -44,7 +43,7 @@ class ConfirmedFacts::Asking : public protection::Facts {
     protection::NamedAncestor named =
         index_.nameAncestor(test, request, isKnownSpace ? &all_.namespaceLabels_ : nullptr);
     if (named.isNamespaceUnseen) {
-      const auto found = confirmed({"", {kReadNamespaces, "", space}, "", true});
+      const auto found = confirmed({"", kube::namespaceKey(space), "", true});
       if (found == nullptr) return unconfirmed(named.state);
       if (!found->problem.empty()) return {Kind::Unknown, "namespaces/" + space + ": " + found->problem};
       if (!found->objects.empty())
@@ -154,7 +153,7 @@ bool ConfirmedFacts::isAnyReadLeft() const {
 void ConfirmedFacts::read(const Wanted& wanted) {
   const kube::MutexLock reading(reading_);
   if (found(wanted) != nullptr || !isAnyReadLeft()) return;
-  if (!wanted.key.name.empty() && wanted.key.type != kReadNamespaces)
+  if (!wanted.key.name.empty() && wanted.key.type != kube::kNamespaces)
     view_.wantAncestors({wanted.cluster, wanted.key.type});
   auto found = std::make_shared<const Found>(readNow(wanted));
   const kube::MutexLock lock(mutex_);

@@ -8,6 +8,7 @@
 #include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "client/status.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -146,10 +147,10 @@ bool ConsistentReader::isUndefined(const kube::GroupResource& type, int status, 
 
 // Whether its CRD is there.
 kube::Result<bool> ConsistentReader::isDefined(const kube::GroupResource& type, TimePoint deadline) const {
-  const auto definitions = view_.find(kube::crdType());
+  const auto definitions = view_.find(kube::kCustomResourceDefinitions);
   if (!definitions) return tl::unexpected(unread("the API server does not serve CRDs"));
   Condition definition;
-  definition.type = kube::crdType();
+  definition.type = kube::kCustomResourceDefinitions;
   definition.name = kube::crdKey(type).name;
   bool isThere = false;
   const auto read =

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 #include "server/confirmed_verdict.h"
 #include "server/dependency_standing.h"
 #include "server/policy_entries.h"
@@ -336,7 +337,7 @@ void ControllerRole::declareWebhook() {
   objects.policies = policyEntriesNow(*policies);
   live.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
     const graph::Graph& graph = view.graph();
-    if (const auto home = graph.find({{"", "namespaces"}, "", live.ownNamespace()}))
+    if (const auto home = graph.find(kube::namespaceKey(live.ownNamespace())))
       objects.ownNamespaceUid = graph.uid(*home);
     for (const criticalservice::CriticalService* service : view.services())
       objects.add(*service, types, view.guards().dependencies(view.guards().find(service->meta.name)),

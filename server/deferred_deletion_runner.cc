@@ -6,6 +6,7 @@
 #include "client/fetch.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 #include "server/gone_provider.h"
 #include "server/ignorance.h"
 #include "server/lack_of_right.h"
@@ -24,8 +25,6 @@ constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API
 constexpr milliseconds kConflictPause{20};
 constexpr int kMostConflicts = 5;  // before it is slower
 constexpr int kMostRefusals = 10;  // in 5 to 10 s, before others are not to count on it
-
-const kube::GroupResource kSpaces{"", "namespaces"};
 
 std::string withAdvice(std::string problem) {
   if (isLackOfRight(problem, {"delete", "get"}))
@@ -81,8 +80,8 @@ class DeferredDeletionRunner::ViewFacts {
   template <class Holds>
   bool anyBefore(size_t entry, Holds holds) const {
     const kube::ObjectKey& object = deletion(entry).object;
-    if (object.type == kSpaces) return anyOf(inSpace_, object.name, entry, holds);
-    if (object.type == kube::crdType()) return anyOf(ofType_, object.name, entry, holds);
+    if (object.type == kube::kNamespaces) return anyOf(inSpace_, object.name, entry, holds);
+    if (object.type == kube::kCustomResourceDefinitions) return anyOf(ofType_, object.name, entry, holds);
     return object.type == criticalservice::criticalServiceType() && anyOf(in_, object.name, entry, holds);
   }
 

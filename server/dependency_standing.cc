@@ -4,6 +4,7 @@
 #include <set>
 
 #include "criticalservice/dependencies.h"
+#include "kube/well_known.h"
 #include "server/ignorance.h"
 
 namespace lastout::server {
@@ -83,13 +84,13 @@ DependencyStanding dependencyStanding(const admission::ClusterView& view,
 }
 
 bool isFollowedForDependencies(const kube::GroupResource& type) {
-  return type == criticalservice::kControllerRevisions || type == criticalservice::kReplicaSets ||
+  return type == kube::kControllerRevisions || type == kube::kReplicaSets ||
          std::ranges::count(DependencyFinder::types(), type) > 0 ||
          std::ranges::count(DependencyFinder::neededTypes(), type) > 0;
 }
 
 std::string grantOfDependencies(const kube::GroupResource& type) {
-  if (type == criticalservice::kReplicaSets) return "; the ClusterRole lastout-providers grants that";
+  if (type == kube::kReplicaSets) return "; the ClusterRole lastout-providers grants that";
   return isFollowedForDependencies(type) ? "; the ClusterRole lastout-finds-dependencies grants that" : "";
 }
 

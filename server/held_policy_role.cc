@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "admission/decide.h"
+#include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/hold_finalizers.h"
 
@@ -13,7 +14,6 @@ namespace {
 using std::chrono::steady_clock;
 
 // They tell by which finalizers policies held objects while another lastout ran.
-const kube::GroupResource kAdmissionPolicyType{"admissionregistration.k8s.io", "validatingadmissionpolicies"};
 
 // Why not all objects of a type are known; empty: they are.
 std::string whyNotKnown(const client::Knowledge& knowledge) {
@@ -123,7 +123,7 @@ void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
 bool HeldPolicyRole::look() {
   const bool isKnown = usePolicies();
   std::set<kube::GroupResource> wanted = objects_.wanted();
-  wanted.insert(kAdmissionPolicyType);
+  wanted.insert(kube::kValidatingAdmissionPolicies);
   watches_.follow(wanted);
   return isKnown;
 }
@@ -151,14 +151,14 @@ TypeWatchesOptions HeldPolicyRole::watchesOptions() {
 }
 
 void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
-  if (type == kAdmissionPolicyType) return;
+  if (type == kube::kValidatingAdmissionPolicies) return;
   const std::string why = whyUnserved(type);
   changed(why.empty() ? objects_.forget(type) : objects_.know(type, why));
 }
 
 // Empty: its CRD is gone, and so is all of the type.
 std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
-  if (!admission::believable(parts_.view.knowledge(kube::crdType())))
+  if (!admission::believable(parts_.view.knowledge(kube::kCustomResourceDefinitions)))
     return "whether it is served is not known";
   bool isDefined = false;
   parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
@@ -169,7 +169,7 @@ std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
 }
 
 client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
-  if (type.type == kAdmissionPolicyType) return audienceOfAdmissionPolicies();
+  if (type.type == kube::kValidatingAdmissionPolicies) return audienceOfAdmissionPolicies();
   client::Audience audience;
   audience.upsert = [this, type](client::StreamedObject streamed) {
     changed(objects_.upsert(client::toObject(std::move(streamed), type)));

@@ -14,6 +14,7 @@
 
 #include "kube/quoting.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "protection/implied.h"
 #include "server/confirmed_facts.h"
 #include "server/lack_of_right.h"
@@ -25,7 +26,6 @@ using protection::Case;
 using protection::DeletionPolicy;
 using protection::Denial;
 
-const kube::GroupResource kHolderNamespaces{"", "namespaces"};
 constexpr size_t kReaders = 8;  // reads under way at once, of one review
 
 // Objects that are read together, and the policies that may protect one of them.
@@ -201,7 +201,7 @@ class Search {
 
  private:
   bool isHeldSought() const { return kind_ == Sought::Held; }
-  bool isNamespace() const { return request_.object.type == kHolderNamespaces; }
+  bool isNamespace() const { return request_.object.type == kube::kNamespaces; }
   // The Namespace may be deleted, and what is in it may not.
   bool mayHang(const DeletionPolicy& policy) const {
     return isNamespace() && policy.blocksAny(protection::Block::Delete) &&
@@ -376,7 +376,7 @@ class Search {
 }  // namespace
 
 bool mayHoldProtected(const kube::GroupResource& type) {
-  return type == kHolderNamespaces || type == kube::crdType();
+  return type == kube::kNamespaces || type == kube::kCustomResourceDefinitions;
 }
 
 std::vector<Denial> ImpliedProtection::judge(const PolicySet& policies, const protection::Request& request,

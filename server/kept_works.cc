@@ -7,6 +7,7 @@
 #include "admission/deferred_deletion.h"
 #include "admission/guards.h"
 #include "graph/edges.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/ignorance.h"
 
@@ -19,8 +20,6 @@ using admission::KeptFacts;
 using criticalservice::CriticalService;
 using graph::Knowledge;
 using graph::ObjectId;
-
-const kube::GroupResource kSpaceType{"", "namespaces"};
 
 // What the work's own finalizers say.
 KeptFacts factsOfItself(const graph::Graph& graph, ObjectId work) {
@@ -78,7 +77,7 @@ class Reading {
   std::set<ObjectId> owningLastout() const {
     std::set<ObjectId> works;
     addOwners(graph_.find(kube::crdKey(criticalservice::criticalServiceType())), works);
-    const auto home = graph_.find({kSpaceType, "", home_});
+    const auto home = graph_.find(kube::namespaceKey(home_));
     if (home_.empty() || !home) return works;
     addOwners(home, works);
     for (graph::OutEdges edges(graph_, graph::vertexOf(*home)); !edges.atEnd(); edges.next()) {
@@ -142,7 +141,7 @@ class Reading {
 
   bool isAwaited(ObjectId object) const {
     const kube::ObjectKey key = graph_.key(object);
-    return key.type == kSpaceType || key.type == criticalservice::criticalServiceType() ||
+    return key.type == kube::kNamespaces || key.type == criticalservice::criticalServiceType() ||
            !view_.remembering(key).empty() || remembered_.contains(std::string(graph_.uid(object)));
   }
 
@@ -173,7 +172,7 @@ class Reading {
 
   admission::Wish wishOf(ObjectId object) const {
     admission::WishFacts facts;
-    const auto space = graph_.find({kSpaceType, "", std::string(graph_.namespaceName(object))});
+    const auto space = graph_.find({kube::kNamespaces, "", std::string(graph_.namespaceName(object))});
     facts.spaceTerminates = space && graph_.isTerminating(*space);
     for (const graph::OwnerView& owner : graph_.owners(object)) facts.owners.add(ownerNow(owner));
     return admission::wishOf(facts);
@@ -189,7 +188,7 @@ class Reading {
     }
     if (!graph_.isTerminating(*owner.object)) return OwnerNow::Staying;
     const auto finalizers = graph_.finalizers(*owner.object);
-    const bool orphans = std::ranges::find(finalizers, "orphan") != finalizers.end();
+    const bool orphans = std::ranges::find(finalizers, kube::kOrphanFinalizer) != finalizers.end();
     return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
   }
 

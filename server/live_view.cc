@@ -8,6 +8,7 @@
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/ignorance.h"
 
@@ -17,7 +18,6 @@ namespace {
 using ClientState = client::Knowledge::State;
 using graph::Knowledge;
 
-const kube::GroupResource kNamespaces{"", "namespaces"};
 // What a broken watch told gets too old by itself: looked at as often as this.
 constexpr std::chrono::milliseconds kSettleAfter{1'000};
 // For a type that can be neither listed nor told to be out of reach: it may wait for what is torn down, such
@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kLongestWait{60'000};
 
 const std::vector<kube::GroupResource>& alwaysWatched() {
   static const std::vector<kube::GroupResource> kTypes{criticalservice::criticalServiceType(),
-                                                       kube::crdType(), kNamespaces};
+                                                       kube::kCustomResourceDefinitions, kube::kNamespaces};
   return kTypes;
 }
 
@@ -87,7 +87,7 @@ bool LiveView::wasThere(const kube::GroupResource& type) const {
 // All CRDs are known, and all that is served of the group.
 bool LiveView::isCertain(const kube::GroupResource& type) const {
   return isDiscovered_ && discovery_.gapIn(type.group) == nullptr &&
-         standing(kube::crdType()) == Knowledge::Synced;
+         standing(kube::kCustomResourceDefinitions) == Knowledge::Synced;
 }
 
 bool LiveView::isServed(std::string_view group) const {
@@ -101,7 +101,7 @@ std::vector<kube::GroupResource> LiveView::typesThere() const {
   for (const kube::ResourceType& type : types_.types()) {
     if (type.builtIn || discovery_.find(type.type) != nullptr) types.push_back(type.type);
   }
-  const auto definitions = view_.graph().findType(kube::crdType());
+  const auto definitions = view_.graph().findType(kube::kCustomResourceDefinitions);
   if (!definitions) return types;
   for (const graph::ObjectId definition : view_.graph().objectsOf(*definitions))
     types.push_back(kube::definedBy(std::string(view_.graph().name(definition))));
@@ -153,7 +153,7 @@ void LiveView::note(const kube::Object& told, TimePoint now) {
   heldSince_.note(told.key, told.meta, now);
   if (told.key.type == manifestwork::appliedManifestWorkType())
     recorded_[told.key.name] = manifestwork::recordedObjects(told.content);
-  if (told.key.type != kube::crdType()) return;
+  if (told.key.type != kube::kCustomResourceDefinitions) return;
   const kube::GroupResource defined = kube::definedBy(told.key.name);
   defined_.insert(defined);
   undefined_.erase(defined);
@@ -170,7 +170,7 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
   view_.remove({type, object.namespaceName, object.name}, object.uid);
   heldSince_.remove({type, object.namespaceName, object.name});
   if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
-  if (type != kube::crdType()) return;
+  if (type != kube::kCustomResourceDefinitions) return;
   const kube::GroupResource defined = kube::definedBy(object.name);
   scopes_.erase(defined);
   redefined(defined);
@@ -180,7 +180,7 @@ void LiveView::know(const kube::GroupResource& type, const client::Knowledge& kn
   const kube::WriterLock lock(mutex_);
   watched_[type] = knowledge;
   settle(type, now);
-  if (type == kube::crdType()) view_.understandAgain();
+  if (type == kube::kCustomResourceDefinitions) view_.understandAgain();
 }
 
 void LiveView::discovered(client::Discovery discovery, TimePoint now) {
@@ -195,7 +195,7 @@ void LiveView::discovered(client::Discovery discovery, TimePoint now) {
   for (const auto& [type, served] : discovery_.served) scopes_[type] = served.type.namespaced;
   settleAll(now);
   view_.understandAgain();
-  if (standing(kube::crdType()) != Knowledge::Synced) return;
+  if (standing(kube::kCustomResourceDefinitions) != Knowledge::Synced) return;
   for (const auto& [type, served] : discovery_.served) {
     if (!defined_.contains(type)) undefined_.insert(type);
   }
@@ -254,8 +254,8 @@ bool LiveView::hasLostItsCrd(const kube::GroupResource& type) const {
   if (!isDiscovered_ || discovery_.gapIn(type.group) != nullptr) return false;
   const kube::ResourceType* known = types_.find(type);
   if (known != nullptr && known->builtIn) return false;
-  return standing(kube::crdType()) == Knowledge::Synced && !view_.graph().find(kube::crdKey(type)) &&
-         wasEverDefined(type);
+  return standing(kube::kCustomResourceDefinitions) == Knowledge::Synced &&
+         !view_.graph().find(kube::crdKey(type)) && wasEverDefined(type);
 }
 
 // True if this process has seen a CRD of the type, or if every CriticalService that names the type has it in
@@ -289,7 +289,8 @@ Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
   const kube::ResourceType* known = types_.find(type);
   const bool isBuiltIn = known != nullptr && known->builtIn;
   const bool isAggregated = undefined_.contains(type) && !wasEverDefined(type);
-  if (isBuiltIn || isAggregated || standing(kube::crdType()) != Knowledge::Synced) return Knowledge::Unserved;
+  if (isBuiltIn || isAggregated || standing(kube::kCustomResourceDefinitions) != Knowledge::Synced)
+    return Knowledge::Unserved;
   return view_.graph().find(kube::crdKey(type)) ? Knowledge::Unserved : Knowledge::Absent;
 }
 
@@ -323,7 +324,7 @@ bool LiveView::isUndecided() const {
 // CRDs before the others, which may depend on them.
 void LiveView::settleAll(TimePoint now) {
   settledAt_ = now;
-  settle(kube::crdType(), now);
+  settle(kube::kCustomResourceDefinitions, now);
   for (const kube::GroupResource& type : wantedNow()) settle(type, now);
 }
 
@@ -352,7 +353,8 @@ std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
   const kube::ReaderLock lock(mutex_);
   // CRDs from the beginning: to follow them anew for the first CriticalService that finds its dependencies
   // would be to know of none for a moment, and not to be ready.
-  std::set<kube::GroupResource> types{manifestwork::appliedManifestWorkType(), kube::crdType()};
+  std::set<kube::GroupResource> types{manifestwork::appliedManifestWorkType(),
+                                      kube::kCustomResourceDefinitions};
   for (const criticalservice::CriticalService* service : view_.services()) {
     for (kube::GroupResource& type : criticalservice::typesToRead(*service)) types.insert(std::move(type));
   }

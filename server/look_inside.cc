@@ -6,6 +6,7 @@
 
 #include "client/fetch.h"
 #include "client/metadata_stream.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "manifestwork/ordering.h"
 #include "server/ignorance.h"
@@ -19,9 +20,9 @@ class Inside {
       : server_(server), object_(object), cluster_(cluster) {}
 
   std::string look() {
-    if (object_.type == kube::crdType()) {
+    if (object_.type == kube::kCustomResourceDefinitions) {
       if (const auto* type = cluster_.types.find(kube::definedBy(object_.name))) addAll(*type, {});
-    } else if (object_.type == kube::GroupResource{"", "namespaces"}) {
+    } else if (object_.type == kube::kNamespaces) {
       for (const kube::ResourceType& type : cluster_.types.types()) {
         if (type.namespaced) addAll(type, object_.name);
       }

@@ -6,13 +6,14 @@
 
 #include "admission/delete_when_free.h"
 #include "client/read_metadata.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
 
 using admission::OwnerNow;
 
-bool has(const std::vector<std::string>& texts, const std::string& text) {
+bool has(const std::vector<std::string>& texts, std::string_view text) {
   return std::ranges::find(texts, text) != texts.end();
 }
 
@@ -32,13 +33,13 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
   if (!meta) return tl::unexpected(failing + meta.error());
   if (!*meta || (*meta)->uid != owner.uid) return OwnerNow::Gone;
   if (!(*meta)->deletionTimestamp) return OwnerNow::Staying;
-  return has((*meta)->finalizers, "orphan") ? OwnerNow::Orphaning : OwnerNow::Leaving;
+  return has((*meta)->finalizers, kube::kOrphanFinalizer) ? OwnerNow::Orphaning : OwnerNow::Leaving;
 }
 
 // It is read where the view has seen it terminate: that of the object, which was read before, may be another
 // of that name.
 tl::expected<bool, std::string> OwnedObjects::terminates(const std::string& namespaceName) const {
-  const kube::ObjectKey key{{"", "namespaces"}, "", namespaceName};
+  const kube::ObjectKey key = kube::namespaceKey(namespaceName);
   bool isSeen = false;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
     const auto space = view.graph().find(key);

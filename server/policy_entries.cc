@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "protection/cel.h"
 
 namespace lastout::server {
@@ -19,8 +20,6 @@ using protection::DeletionPolicy;
 using protection::KeyTest;
 using protection::Part;
 using protection::Selection;
-
-const kube::GroupResource kTypeOfNamespaces{"", "namespaces"};
 
 json requirement(const std::string& key, const char* how, const std::vector<std::string>& values = {}) {
   json made = {{"key", key}, {"operator", how}};
@@ -236,10 +235,10 @@ bool isNamespaced(const Selection& selection, const kube::ResourceMap& types) {
 // The Namespaces that may hold a protected object. A selector by namespace looks at a Namespace's own labels.
 void addNamespaces(Entries& entries, const DeletionPolicy& policy, const kube::ResourceMap& types) {
   if (policy.namespaces == protection::Implication::Ignore) return;
-  if (policy.listedBy) return entries.add(policy, deletionOf(kTypeOfNamespaces), {});
+  if (policy.listedBy) return entries.add(policy, deletionOf(kube::kNamespaces), {});
   for (const Selection& selection : policy.objects)
     if (isNamespaced(selection, types))
-      entries.add(policy, deletionOf(kTypeOfNamespaces),
+      entries.add(policy, deletionOf(kube::kNamespaces),
                   {json::array(), namespacesIn(selection.namespaces), ""});
 }
 
@@ -257,7 +256,7 @@ void addDefinitions(Entries& entries, const DeletionPolicy& policy, const kube::
     }
   }
   if (!isAny && names.empty()) return;
-  entries.add(policy, deletionOf(kube::crdType()),
+  entries.add(policy, deletionOf(kube::kCustomResourceDefinitions),
               {json::array(), json::array(), isAny ? "" : namesCondition(names)});
 }
 

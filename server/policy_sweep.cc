@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/policy.h"
 #include "server/object_removal.h"
@@ -12,8 +13,6 @@ namespace lastout::server {
 namespace {
 
 constexpr size_t kPoliciesPage = 50;  // of whole objects
-const kube::GroupResource kMadePolicies{"admissionregistration.k8s.io", "validatingadmissionpolicies"};
-const kube::GroupResource kMadeBindings{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"};
 
 std::string pathOf(const kube::GroupResource& type) { return "/apis/" + type.group + "/v1/" + type.resource; }
 
@@ -66,7 +65,8 @@ Answered<StandingPolicies> readPolicies(const Requests& requests, const client::
     return tl::unexpected(NotDone{0, gap->why});
   }
   for (const auto& [made, list] :
-       {std::pair(&kMadePolicies, &policies.made), std::pair(&kMadeBindings, &policies.bindings)}) {
+       {std::pair(&kube::kValidatingAdmissionPolicies, &policies.made),
+        std::pair(&kube::kValidatingAdmissionPolicyBindings, &policies.bindings)}) {
     const auto listed = readMade(requests, *made, *list, policies.finalizers);
     if (!listed) return tl::unexpected(listed.error());
   }
@@ -76,8 +76,9 @@ Answered<StandingPolicies> readPolicies(const Requests& requests, const client::
 bool removeBindings(const Requests& requests, const StandingPolicies& policies, UninstallReport& report) {
   bool isAnyRemoved = false;
   for (const MadeAdmissionPolicy& binding : policies.bindings)
-    isAnyRemoved = removeMade(requests, kMadeBindings, binding.name, report) || isAnyRemoved;
-  report.finish(toString(kMadeBindings));
+    isAnyRemoved =
+        removeMade(requests, kube::kValidatingAdmissionPolicyBindings, binding.name, report) || isAnyRemoved;
+  report.finish(toString(kube::kValidatingAdmissionPolicyBindings));
   return isAnyRemoved;
 }
 
@@ -85,12 +86,12 @@ void removeMadePolicies(const Requests& requests, const StandingPolicies& polici
                         UninstallReport& report) {
   for (const MadeAdmissionPolicy& made : policies.made) {
     if (made.namesFinalizer && !isSwept)
-      report.note(toString(kube::ObjectKey{kMadePolicies, "", made.name}) +
+      report.note(toString(kube::ObjectKey{kube::kValidatingAdmissionPolicies, "", made.name}) +
                   ": stays, without its binding, as it names a finalizer that is left");
     else
-      removeMade(requests, kMadePolicies, made.name, report);
+      removeMade(requests, kube::kValidatingAdmissionPolicies, made.name, report);
   }
-  report.finish(toString(kMadePolicies));
+  report.finish(toString(kube::kValidatingAdmissionPolicies));
 }
 
 }  // namespace lastout::server

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kube/resource_map.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::chrono::milliseconds kDefinitionPatience{5'000};  // for one defi
 
 // nullopt: there is none, or it cannot be read.
 std::optional<kube::Object> readDefinition(const PolicyReads& reads, const kube::GroupResource& type) {
-  const kube::ResourceType* definitions = kube::ResourceMap::builtIn().find(kube::crdType());
+  const kube::ResourceType* definitions = kube::ResourceMap::builtIn().find(kube::kCustomResourceDefinitions);
   if (definitions == nullptr) return std::nullopt;
   auto read = reads.get(*definitions, kube::crdName(type), steady_clock::now() + kDefinitionPatience);
   return read ? std::move(*read) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "kube/well_known.h"
 #include "server/object_watch.h"
 
 namespace lastout::server {
@@ -144,7 +145,7 @@ client::Audience PolicyWatches::audienceFor(const kube::ResourceType& type,
   const uint64_t generation = wanted.generation;
   const std::string called = "for policies, " + toString(about) + ": ";
   const bool wantsOthers =
-      about == protection::ClusterType(kube::crdType()) || about == kube::GroupResource{"", "namespaces"};
+      about == protection::ClusterType(kube::kCustomResourceDefinitions) || about == kube::kNamespaces;
   const auto told = [this, wantsOthers] {
     if (wantsOthers) rounds_.reconsider();
   };

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "server/confirmed_verdict.h"
 
 namespace lastout::server {
@@ -67,7 +68,7 @@ FinalizerChange ProviderHolder::asFinalizer(const HoldingChange& change) {
 Changed ProviderHolder::isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider) {
   if (change.holding == Holding::Begins) return true;
   if (!provider.deletionTimestamp) return change.holding != Holding::LetsItGo;
-  const bool endsAnyway = kube::hasFinalizer(provider, admission::kForegroundFinalizer);
+  const bool endsAnyway = kube::hasFinalizer(provider, kube::kForegroundFinalizer);
   if (endsAnyway || !options_.mayHold()) return true;
   return isConfirmedToGo(view_, reads_, services_, change.provider, steady_clock::now() + options_.budget);
 }

@@ -5,6 +5,7 @@
 
 #include "kube/quoting.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -92,8 +93,8 @@ Readiness readinessOf(const kube::GroupResource& type, const kube::Value& object
   for (const PodCounter& counter : kPodCounters) {
     if (type.group == counter.group && type.resource == counter.resource) return byPods(counter, object);
   }
-  if (type == kube::GroupResource{"batch", "jobs"}) return ofJob(object);
-  if (type == kube::GroupResource{"batch", "cronjobs"}) return ofCronJob(object);
+  if (type == kube::kJobs) return ofJob(object);
+  if (type == kube::kCronJobs) return ofCronJob(object);
   return byConditions(object);
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/well_known.h"
+
 namespace lastout::server {
 namespace {
-
-const kube::GroupResource kEverySpace{"", "namespaces"};
 
 template <class T>
 std::set<T> inBoth(const std::set<T>& a, const std::set<T>& b) {
@@ -52,7 +52,8 @@ std::string ReviewedObjects::toString() const {
   std::string text;
   for (const kube::GroupResource& type : providers) text += (text.empty() ? "" : ", ") + kube::toString(type);
   const bool needsMore = std::ranges::any_of(deleted, [this](const kube::ObjectKey& object) {
-    return object.type != kEverySpace && object.type != kube::crdType() && !providers.contains(object.type);
+    return object.type != kube::kNamespaces && object.type != kube::kCustomResourceDefinitions &&
+           !providers.contains(object.type);
   });
   return text + (needsMore ? " and what the provider needs" : "");
 }

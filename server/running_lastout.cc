@@ -6,6 +6,7 @@
 
 #include "client/writes.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 #include "server/object_removal.h"
 
 namespace lastout::server {
@@ -29,7 +30,7 @@ std::string deploymentPath(const std::string& namespaceName, const std::string& 
 }
 
 kube::ObjectKey deploymentKey(const std::string& namespaceName, const std::string& name) {
-  return {{"apps", "deployments"}, namespaceName, name};
+  return {kube::kDeployments, namespaceName, name};
 }
 
 std::string podsPath(const std::string& namespaceName) {
@@ -191,7 +192,7 @@ Deployed removeDeployments(const Requests& requests, const Patience& patience,
 }
 
 std::string toString(const LeaseName& name) {
-  return toString(kube::ObjectKey{{"coordination.k8s.io", "leases"}, name.namespaceName, name.name});
+  return toString(kube::ObjectKey{kube::kLeases, name.namespaceName, name.name});
 }
 
 Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name) {

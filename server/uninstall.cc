@@ -9,6 +9,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "protection/policy.h"
 #include "protection/policy_status.h"
 #include "server/certificate_plan.h"
@@ -51,7 +52,7 @@ class Uninstall {
       forgetAll(requests_, served_.find(criticalservice::criticalServiceType())->type, *services, report_);
     removeSecret();
     for (const LeaseName& name : options_.leases) removeLease(name);
-    remove({{"coordination.k8s.io", "leases"}, "default", "lastout-sentinel"}, sentinelPath());
+    remove({kube::kLeases, "default", "lastout-sentinel"}, sentinelPath());
     for (const LeaseName& name : options_.leases) lookOnceMore(name);
     if (taken_.empty()) webhook_.lookAgain();
     tellWhatIsLeft(requests_, options_.namespaceName,
@@ -217,7 +218,7 @@ bool Uninstall::sweepEach(const protection::HoldFinalizers& types) {
 
 // One that is not lastout's own belongs to those who make the certificates.
 void Uninstall::removeSecret() {
-  const kube::ObjectKey object{{"", "secrets"}, options_.secretNamespace, options_.secretName};
+  const kube::ObjectKey object{kube::kSecrets, options_.secretNamespace, options_.secretName};
   const std::string path = "/api/v1/namespaces/" + client::percentEncoded(object.namespaceName) +
                            "/secrets/" + client::percentEncoded(object.name);
   const auto secret = requests_.read(path);

@@ -7,6 +7,7 @@
 
 #include "client/fetch.h"
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 #include "server/dependency_standing.h"
 #include "server/object_watch.h"
 
@@ -200,7 +201,7 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
 // What a CRD or a CriticalService says changes what to watch. Without a name: how well the type is known
 // does.
 void Watches::noticed(const kube::GroupResource& type, const std::string& name) {
-  const bool isDefinition = type == kube::crdType();
+  const bool isDefinition = type == kube::kCustomResourceDefinitions;
   const bool isService = type == criticalservice::criticalServiceType();
   if (!name.empty() && !isDefinition && !isService) return;
   {

@@ -9,6 +9,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/validation.h"
 #include "kube/names.h"
+#include "kube/well_known.h"
 #include "protection/cel.h"
 #include "server/sentinel.h"
 #include "tls/digest.h"
@@ -28,8 +29,6 @@ constexpr size_t kDigestBytes = 8;
 // request.name is not there when a collection is deleted; oldObject is, in every DELETE and UPDATE.
 constexpr const char* kNamespacedName = "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in [";
 constexpr const char* kClusterName = "oldObject.metadata.name in [";
-
-const kube::GroupResource kNamespacesType{"", "namespaces"};
 
 EntryJson rule(const std::vector<std::string>& operations, const std::string& group,
                std::vector<std::string> resources, const char* scope = "*") {
@@ -78,10 +77,10 @@ WebhookEntry entryOfServices(bool withDeletions) {
 void addNamespaces(std::vector<WebhookEntry>& entries, const ReviewedObjects& objects) {
   EntryJson names = EntryJson::array();
   for (const kube::ObjectKey& object : objects.deleted)
-    if (object.type == kNamespacesType) names.push_back(object.name);
+    if (object.type == kube::kNamespaces) names.push_back(object.name);
   if (!names.empty())
     entries.push_back(
-        {kNamespacesWebhook, EntryJson::array({deletionsOf(kNamespacesType)}), selector("In", names)});
+        {kNamespacesWebhook, EntryJson::array({deletionsOf(kube::kNamespaces)}), selector("In", names)});
 }
 
 // Names of webhooks, each given once. Anybody may name a type whose name would be another webhook's.
@@ -124,7 +123,7 @@ using ListedByType = std::map<kube::GroupResource, Literals>;
 ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
   ListedByType byType;
   for (const kube::ObjectKey& object : objects) {
-    if (object.type == kNamespacesType || object.namespaceName.empty() == namespaced) continue;
+    if (object.type == kube::kNamespaces || object.namespaceName.empty() == namespaced) continue;
     byType[object.type].push_back(
         protection::celLiteral(namespaced ? object.namespaceName + "/" + object.name : object.name));
   }
@@ -191,7 +190,7 @@ std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
 
 std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const std::string& ownNamespace) {
   std::set<kube::GroupResource> everywhere = objects.providers;
-  everywhere.insert({kube::crdType(), criticalservice::criticalServiceType()});
+  everywhere.insert({kube::kCustomResourceDefinitions, criticalservice::criticalServiceType()});
   EntryJson deletions = EntryJson::array();
   for (const kube::GroupResource& type : everywhere) deletions.push_back(deletionsOf(type));
   std::set<kube::GroupResource> scaled;
@@ -200,11 +199,11 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
   std::vector<WebhookEntry> entries{
       entryOfServices(false),
       {kDeletionsWebhook, std::move(deletions), outsideOf(ownNamespace)},
-      {kNamespacesWebhook, EntryJson::array({deletionsOf(kNamespacesType)}), outsideOf("")}};
+      {kNamespacesWebhook, EntryJson::array({deletionsOf(kube::kNamespaces)}), outsideOf("")}};
   std::set<kube::GroupResource> needed;
   std::set<std::string> neededIn;
   for (const kube::ObjectKey& object : objects.deleted) {
-    if (everywhere.contains(object.type) || object.type == kNamespacesType) continue;
+    if (everywhere.contains(object.type) || object.type == kube::kNamespaces) continue;
     needed.insert(object.type);
     if (!object.namespaceName.empty()) neededIn.insert(object.namespaceName);
   }

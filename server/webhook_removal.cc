@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 #include "server/object_removal.h"
 #include "server/webhook_configuration.h"
 
@@ -16,9 +17,7 @@ constexpr const char* kLockPath =
 constexpr std::chrono::milliseconds kLockPause{200};
 constexpr int kMostLockPauses = 50;  // API servers learn by a watch that a binding is gone
 
-kube::ObjectKey lockKey() {
-  return {{"admissionregistration.k8s.io", "validatingadmissionpolicybindings"}, "", kLock};
-}
+kube::ObjectKey lockKey() { return {kube::kValidatingAdmissionPolicyBindings, "", kLock}; }
 
 bool isLocked(const Answered<bool>& answer) {
   return !answer && answer.error().why.find(kLock) != std::string::npos;
@@ -29,9 +28,7 @@ bool isLocked(const Answered<bool>& answer) {
 WebhookRemoval::WebhookRemoval(const Requests& requests, const Patience& patience, UninstallReport& report)
     : requests_(requests), patience_(patience), report_(report), name_(WebhookConfiguration().name) {}
 
-kube::ObjectKey WebhookRemoval::key() const {
-  return {{"admissionregistration.k8s.io", "validatingwebhookconfigurations"}, "", name_};
-}
+kube::ObjectKey WebhookRemoval::key() const { return {kube::kValidatingWebhookConfigurations, "", name_}; }
 
 std::string WebhookRemoval::path() const {
   return "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + name_;

@@ -4,6 +4,8 @@
 #include <map>
 #include <random>
 
+#include "kube/well_known.h"
+
 namespace lastout::bench {
 namespace {
 
@@ -95,7 +97,7 @@ FleetWork definitionWork(const Operator& one) {
                                             {"storage", true},
                                             {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}}})}};
   FleetWork work{one.name + "-crd", {}, {}};
-  add(work, kube::crdType(), std::move(crd));
+  add(work, kube::kCustomResourceDefinitions, std::move(crd));
   return work;
 }
 
@@ -156,7 +158,8 @@ Operator makeOperator(int number, int takes, const FleetOptions& options) {
   for (int i = 0; i < kInstanceWorks; ++i) one.works.push_back(instanceWork(one, i));
   for (const FleetWork& work : one.works) {
     for (const ObjectKey& object : work.applied) {
-      if (object.type == kube::crdType() || object.type.group == groupOf(one)) one.awaited.push_back(object);
+      if (object.type == kube::kCustomResourceDefinitions || object.type.group == groupOf(one))
+        one.awaited.push_back(object);
     }
   }
   if (!one.goesAfter.empty()) one.awaited.push_back({kDeployments, one.goesAfter, one.goesAfter});

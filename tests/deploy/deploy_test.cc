@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "criticalservice/dependencies.h"
+#include "kube/well_known.h"
 #include "protection/profiles.h"
 #include "tests/deploy/chart.h"
 #include "tests/support/program.h"
@@ -540,7 +541,7 @@ TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
   for (const std::string verb : {"get ", "list ", "watch "})
     EXPECT_THAT(rightsOf("lastout-providers"), Contains(verb + "replicasets.apps"));
   for (const std::string verb : {"get ", "list ", "watch "})
-    EXPECT_THAT(rightsOf("lastout-webhook"), Contains(verb + toString(kube::crdType())))
+    EXPECT_THAT(rightsOf("lastout-webhook"), Contains(verb + toString(kube::kCustomResourceDefinitions)))
         << "who converts what";
   EXPECT_THAT(rightsOf("lastout-carries-out-dependencies"), UnorderedElementsAreArray(carriesOut));
 }

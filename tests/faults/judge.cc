@@ -7,6 +7,7 @@
 
 #include "admission/kept_work.h"
 #include "kube/object.h"
+#include "kube/well_known.h"
 
 namespace lastout::testing {
 namespace {
@@ -127,7 +128,7 @@ void Judge::follow(apiserver::EmbeddedCluster& cluster) {
     asksBy_.assign(1, {Clock::now(), {}});
   }
   const kube::MutexLock lock(cluster.plane().mutex);
-  for (const auto& crd : cluster.plane().storage.list(kube::crdType(), "")) {
+  for (const auto& crd : cluster.plane().storage.list(kube::kCustomResourceDefinitions, "")) {
     const std::scoped_lock own(mutex_);
     objects_[crd->key()];
   }
@@ -227,7 +228,8 @@ bool Judge::wasAskedAbout(const Write& write, Clock::time_point since) const {
 PlainVerdict Judge::verdictNow(const kube::ObjectKey& object, admission::Manner manner) const {
   PlainCluster cluster = truth_;
   for (const auto& [key, object] : objects_) cluster.objects.push_back({key, object.finalizers, false});
-  for (const kube::GroupResource& type : {criticalServiceType(), kube::crdType(), kJudgedNamespaces})
+  for (const kube::GroupResource& type :
+       {criticalServiceType(), kube::kCustomResourceDefinitions, kJudgedNamespaces})
     cluster.knowledge[type] = graph::Knowledge::Synced;
   for (const auto& [name, service] : services_) {
     if (!service.counts) continue;

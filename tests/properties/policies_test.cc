@@ -16,6 +16,7 @@
 
 #include "cluster/build.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 #include "protection/fact_index.h"
 #include "protection/hold_plan.h"
 #include "protection/hold_status.h"
@@ -217,7 +218,8 @@ class Walk {
     for (const GivenPolicy& given : policies_) policies.push_back(given.policy);
     kube::ResourceMap types = random_.types();
     for (const kube::Object& object : given_) {
-      if (object.key.type == kube::crdType() && state.presence(*model_.find(object.key)) == Presence::Absent)
+      if (object.key.type == kube::kCustomResourceDefinitions &&
+          state.presence(*model_.find(object.key)) == Presence::Absent)
         types.remove(kube::definedBy(object.key.name));
     }
     const std::vector<kube::Object> objects = objectsIn(model_, state, manifests_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/parse.h"
+#include "kube/well_known.h"
 #include "kube/yaml_text.h"
 #include "protection/cel.h"
 #include "tests/protection/policies.h"
@@ -136,7 +137,7 @@ TEST(Orkestra, AProtectedCrdNeedsNoLabel) {
   ASSERT_THAT(names(all), ElementsAre("orkestra-delete-protection", "orkestra-unprotected", "orkestra-crds"));
   const auto asked = [](const char* name) {
     auto made = std::make_unique<Asked>("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n");
-    made->request.object = {kube::crdType(), "", name};
+    made->request.object = {kube::kCustomResourceDefinitions, "", name};
     made->request.kind = "CustomResourceDefinition";
     return made;
   };

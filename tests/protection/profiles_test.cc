@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/well_known.h"
 #include "tests/protection/policies.h"
 #include "tests/protection/requests.h"
 #include "tests/protection/told_index.h"
@@ -299,7 +300,7 @@ TEST(KruiseProfile, AlwaysProtectsItsKinds) {
                       "name: my-app, deletionTimestamp: \"2026-01-01T00:00:00Z\"");
   for (const kube::GroupResource& type :
        std::vector<kube::GroupResource>{{"", "namespaces"},
-                                        kube::crdType(),
+                                        kube::kCustomResourceDefinitions,
                                         {"apps", "deployments"},
                                         {"apps", "replicasets"},
                                         {"apps", "statefulsets"},
@@ -362,7 +363,7 @@ TEST(KruiseProfile, CascadingProtectsANamespaceInUse) {
 TEST(KruiseProfile, CascadingProtectsACrdWithInstances) {
   ToldFacts facts;
   Asked crd(objectOf("v1", "Namespace", kruiseLabel("Cascading")));
-  crd.request.object.type = kube::crdType();
+  crd.request.object.type = kube::kCustomResourceDefinitions;
   EXPECT_FALSE(isDenied("kruise", crd, facts));
   facts.activities[Activity::Instances] = {1, "app/a", std::nullopt};
   EXPECT_THAT(verdict("kruise", crd, facts)->message, HasSubstr("1 instance of it"));

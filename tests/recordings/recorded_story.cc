@@ -5,6 +5,7 @@
 
 #include "cluster/build.h"
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "scenarios/recording.h"
 #include "tests/support/manifests.h"
@@ -71,7 +72,7 @@ class Reader {
   }
 
   void watch(const RecordedEvent& event) {
-    if (event.key.type == kube::crdType() && !event.deleted) {
+    if (event.key.type == kube::kCustomResourceDefinitions && !event.deleted) {
       const auto added = story_.types.addCrd(event.object.content, event.object.file);
       if (!added) stop(kube::toString(added.error()));
     }

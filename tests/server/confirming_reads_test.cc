@@ -12,6 +12,7 @@
 #include <semaphore>
 #include <vector>
 
+#include "kube/well_known.h"
 #include "tests/client/tls_peer.h"
 
 namespace lastout::server {
@@ -66,7 +67,7 @@ std::string notFound(const std::string& message) {
 client::Discovery discovery() {
   client::Discovery found;
   found.types = kube::ResourceMap::builtIn();
-  for (const kube::GroupResource& type : {kConfigMaps, kube::crdType()}) {
+  for (const kube::GroupResource& type : {kConfigMaps, kube::kCustomResourceDefinitions}) {
     client::ServedType served;
     served.type = *found.types.find(type);
     served.canGet = served.canList = served.canWatch = true;
@@ -116,7 +117,8 @@ class ConfirmingReadsTest : public ::testing::Test {
     client::StreamedObject object;
     object.meta.name = name;
     object.meta.uid = "u-" + name;
-    view.upsert(*kube::ResourceMap::builtIn().find(kube::crdType()), std::move(object), steady_clock::now());
+    view.upsert(*kube::ResourceMap::builtIn().find(kube::kCustomResourceDefinitions), std::move(object),
+                steady_clock::now());
   }
   // As discovery has told once.
   void serveThings() {

@@ -9,6 +9,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 #include "server/deferred_deletion_entries.h"
 
 namespace lastout::server {
@@ -31,8 +32,8 @@ class KeptWorksTest : public ::testing::Test {
  public:
   KeptWorksTest() {
     guard("Controllers");
-    for (const auto& type : {criticalservice::criticalServiceType(), kube::crdType(), kKeptSpaces,
-                             kKeptDeployments, kKeptWidgets, kKeptWorkType})
+    for (const auto& type : {criticalservice::criticalServiceType(), kube::kCustomResourceDefinitions,
+                             kKeptSpaces, kKeptDeployments, kKeptWidgets, kKeptWorkType})
       view.know(type, Knowledge::Synced);
     using Finder = criticalservice::DependencyFinder;
     for (const auto* types : {&Finder::types(), &Finder::neededTypes()}) {

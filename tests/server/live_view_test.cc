@@ -11,6 +11,7 @@
 
 #include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -28,7 +29,7 @@ const kube::GroupResource kDeployments{"apps", "deployments"};
 
 class LiveViewTest : public ::testing::Test {
  public:
-  LiveViewTest() { know(kube::crdType(), Told::State::Synced); }
+  LiveViewTest() { know(kube::kCustomResourceDefinitions, Told::State::Synced); }
 
   void know(const kube::GroupResource& type, Told::State state) {
     view.know(type, {state, true, now, ""}, now);
@@ -52,10 +53,11 @@ class LiveViewTest : public ::testing::Test {
     client::StreamedObject definition;
     definition.meta.name = kube::crdName(type);
     definition.meta.uid = "u";
-    view.upsert({kube::crdType(), "CustomResourceDefinition", "v1", "", {}, false, true}, definition, now);
+    view.upsert({kube::kCustomResourceDefinitions, "CustomResourceDefinition", "v1", "", {}, false, true},
+                definition, now);
   }
   void undefine(const kube::GroupResource& type) {
-    view.remove(kube::crdType(), {"", kube::crdName(type), "u"});
+    view.remove(kube::kCustomResourceDefinitions, {"", kube::crdName(type), "u"});
   }
   Known standing(const kube::GroupResource& type) {
     view.tick(now);
@@ -103,7 +105,7 @@ TEST_F(LiveViewTest, ATypeWithoutItsCrdIsAbsent) {
   undefine(kServices);
   EXPECT_EQ(standing(kServices), Known::Absent);
   EXPECT_THAT(view.awaited(), Not(Contains(kServices)));
-  know(kube::crdType(), Told::State::Forbidden);
+  know(kube::kCustomResourceDefinitions, Told::State::Forbidden);
   EXPECT_EQ(standing(kServices), Known::Unserved);
 }
 
@@ -141,7 +143,7 @@ TEST_F(LiveViewTest, AnUnreadableCrdListProvesNothing) {
   know(kServices, Told::State::Forbidden);
   undefine(kServices);
   EXPECT_EQ(standing(kServices), Known::Absent);
-  know(kube::crdType(), Told::State::Forbidden);
+  know(kube::kCustomResourceDefinitions, Told::State::Forbidden);
   EXPECT_EQ(standing(kServices), Known::Forbidden);
 }
 
@@ -447,7 +449,7 @@ TEST_F(UnderstoodTest, NothingIsBelievedWhereTypesAreNotKnown) {
   discover({kDeployments}, {"example.com"});
   EXPECT_THAT(denial(), HasSubstr("the API server does not serve things.example.com"));
   discover({kDeployments});
-  know(kube::crdType(), Told::State::Forbidden);
+  know(kube::kCustomResourceDefinitions, Told::State::Forbidden);
   EXPECT_NE(denial(), "");
 }
 
@@ -549,10 +551,10 @@ TEST_F(LiveViewTest, WhatNobodyWatchesAnyMoreIsForgotten) {
   know(kube::GroupResource{"", "namespaces"}, Told::State::Synced);
   define(kThings);
   EXPECT_TRUE(view.isReady() == false);
-  view.forget(kube::crdType(), now);
-  EXPECT_EQ(view.knowledge(kube::crdType()), Known::Unknown);
+  view.forget(kube::kCustomResourceDefinitions, now);
+  EXPECT_EQ(view.knowledge(kube::kCustomResourceDefinitions), Known::Unknown);
   discover({});
-  know(kube::crdType(), Told::State::Synced);
+  know(kube::kCustomResourceDefinitions, Told::State::Synced);
   know(kServices, Told::State::NotServed);
   EXPECT_EQ(standing(kServices), Known::Absent);
   view.forget(kServices, now);
@@ -626,7 +628,8 @@ TEST_F(NeedsTest, DoesNotWaitForEverForAnAnswer) {
   view.tick(now);
   EXPECT_FALSE(view.isReady());
   now += seconds(1);
-  for (const kube::GroupResource& type : {kServices, kube::crdType(), kube::GroupResource{"", "namespaces"}})
+  for (const kube::GroupResource& type :
+       {kServices, kube::kCustomResourceDefinitions, kube::GroupResource{"", "namespaces"}})
     know(type, Told::State::Synced);
   EXPECT_TRUE(view.isReady());
 }
@@ -654,7 +657,8 @@ TEST_F(NeedsTest, OfAServiceThatWantsNoneNothingIsRead) {
 
 // Nobody has written the criterion that follows from it: what was written is what the watch has told.
 TEST_F(NeedsTest, ConvertWhatIsFollowedThen) {
-  EXPECT_THAT(view.wantedWithReferences(), Contains(kube::crdType())) << "not anew for each CriticalService";
+  EXPECT_THAT(view.wantedWithReferences(), Contains(kube::kCustomResourceDefinitions))
+      << "not anew for each CriticalService";
   tellService();
   knowServices();
   knowAllBut({});
@@ -666,7 +670,7 @@ TEST_F(NeedsTest, ConvertWhatIsFollowedThen) {
        R"({"metadata":{"name":"s","namespace":"n","uid":"s"},"spec":{"selector":{"a":"b"}}})",
        client::Content::References);
   EXPECT_THAT(view.wanted(), Not(Contains(kThings)));
-  tell(*kube::ResourceMap::builtIn().find(kube::crdType()),
+  tell(*kube::ResourceMap::builtIn().find(kube::kCustomResourceDefinitions),
        R"({"metadata":{"name":"things.example.com","uid":"c"},"spec":{"conversion":{"strategy":"Webhook",)"
        R"("webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}}}})",
        client::Content::References);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apiserver/webhooks.h"
+#include "kube/well_known.h"
 #include "protection/evaluate.h"
 #include "protection/implied.h"
 #include "server/policy_entries.h"
@@ -256,7 +257,8 @@ TEST_F(PolicyEntriesProperty, WhatTheWebhookWouldDenyItIsAskedAbout) {
         ++implied;
         ASSERT_TRUE(isHolderAsked(space)) << all;
       }
-      if (drawn.before.key.type.group == "example.com" && protection::implies(policy, kube::crdType())) {
+      if (drawn.before.key.type.group == "example.com" &&
+          protection::implies(policy, kube::kCustomResourceDefinitions)) {
         ASSERT_TRUE(isHolderAsked(kube::crdKey(drawn.before.key.type))) << all;
       }
     }

@@ -6,6 +6,7 @@
 
 #include <future>
 
+#include "kube/well_known.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {
@@ -93,9 +94,9 @@ TEST_F(ReviewsTest, AStaleCacheNeverLetsAProviderGo) {
   createInstance("late", {"my.crd.group/super-important"});
   const auto now = std::chrono::steady_clock::now();
   view.remove(kCoolResources, {"", "instance", ""});
-  view.remove(kube::crdType(), {"", "coolresources.my.crd.group", ""});
+  view.remove(kube::kCustomResourceDefinitions, {"", "coolresources.my.crd.group", ""});
   view.know(kCoolResources, {client::Knowledge::State::Synced, true, now, ""}, now);
-  view.know(kube::crdType(), {client::Knowledge::State::Synced, true, now, ""}, now);
+  view.know(kube::kCustomResourceDefinitions, {client::Knowledge::State::Synced, true, now, ""}, now);
   const Json denied = reviewDelete(kProvider);
   EXPECT_FALSE(denied["allowed"]);
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "CriterionUnmet") << denied;
