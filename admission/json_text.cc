@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "kube/encoding.h"
 #include "kube/source_text.h"
 
 namespace lastout::admission {
@@ -30,15 +31,14 @@ void JsonWriter::text(std::string_view words) {
 
 // A character that does not stand for itself, or is no ASCII.
 void JsonWriter::special(std::string_view character, bool isUtf8) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(character.front());
   if (byte == '"' || byte == '\\') {
     raw("\\");
     raw(character);
   } else if (byte < ' ') {
     raw("\\u00");
-    raw(kDigits.substr(byte >> 4, 1));
-    raw(kDigits.substr(byte & 0xF, 1));
+    raw(kube::kHexDigits.substr(byte >> 4, 1));
+    raw(kube::kHexDigits.substr(byte & 0xF, 1));
   } else {
     raw(isUtf8 ? character : "\xEF\xBF\xBD");
   }

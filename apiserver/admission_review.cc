@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
 

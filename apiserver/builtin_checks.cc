@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apiserver/field_error.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "apiserver/own_crds.h"
 #include "apiserver/served_type.h"
+#include "kube/encoding.h"
 #include "kube/names.h"
 #include "kube/parse.h"
 
@@ -185,9 +186,7 @@ std::string storageVersionHash(std::string_view group, std::string_view version,
   text.append("/").append(version).append("/").append(kind);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  std::array<unsigned char, 16> base64{};  // 12 characters and NUL
-  const int length = EVP_EncodeBlock(base64.data(), digest.data(), 8);
-  return {base64.begin(), base64.begin() + length};
+  return kube::toBase64({reinterpret_cast<const char*>(digest.data()), 8});
 }
 
 }  // namespace lastout::apiserver

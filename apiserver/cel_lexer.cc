@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/encoding.h"
 #include "kube/quoting.h"
 
 namespace lastout::apiserver {
@@ -103,8 +104,7 @@ void CelLexer::codePoint(std::string& made, size_t digits, size_t begin) {
   const std::string_view written = text_.substr(std::min(position_, text_.size()), digits);
   uint32_t point = 0;
   for (const char digit : written) {
-    static constexpr std::string_view kDigits = "0123456789abcdef";
-    const size_t value = kDigits.find(static_cast<char>(isDigit(digit) ? digit : digit | 0x20));
+    const size_t value = kube::kHexDigits.find(static_cast<char>(isDigit(digit) ? digit : digit | 0x20));
     if (value == std::string_view::npos || written.size() < digits) point = 0xd800;
     point = point >= 0xd800 && point < 0xe000 ? point : point * kHexBase + static_cast<uint32_t>(value);
   }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "apiserver/json.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "tls/names.h"
 
 namespace lastout::apiserver {

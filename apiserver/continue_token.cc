@@ -5,7 +5,7 @@
 
 #include "apiserver/decode.h"
 #include "apiserver/json.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "apiserver/protobuf.h"
 #include "kube/ascii.h"
+#include "kube/encoding.h"
 #include "kube/names.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
@@ -101,8 +102,7 @@ bool BoundedJson::parse_error(size_t /*position*/, const std::string& /*token*/,
 
 // A byte as Go's messages show a character: bytes beyond ASCII count as Latin-1.
 std::string asGoCharacter(unsigned char byte) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const std::string hex = {kDigits[byte >> 4], kDigits[byte & 0xF]};
+  const std::string hex = kube::hexOf(byte);
   if (byte == '\'') return R"('\'')";
   if (byte == '\\') return R"('\\')";
   if (byte < ' ' || byte == 0x7F) return R"('\x)" + hex + "'";

@@ -9,7 +9,7 @@
 #include "apiserver/pod_defaults.h"
 #include "apiserver/rbac.h"
 #include "apiserver/service_defaults.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -304,17 +304,11 @@ Json completeOnUpdate(const kube::GroupResource& type, const Json& old, Json obj
   return object;
 }
 
-uint64_t stableHash(std::string_view text) {
-  uint64_t hash = 14695981039346656037U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return hash;
-}
-
 std::string clusterIpOf(std::string_view namespaceName, std::string_view name, uint32_t attempt) {
   const std::string key =
       std::string(namespaceName) + "/" + std::string(name) + "/" + std::to_string(attempt);
   // Not the network's own address, nor the one of the Service "kubernetes", nor broadcast.
-  const uint64_t host = 2 + stableHash(key) % (65536 - 3);
+  const uint64_t host = 2 + kube::stableHash(key) % (65536 - 3);
   return "10.96." + std::to_string(host / 256) + "." + std::to_string(host % 256);
 }
 

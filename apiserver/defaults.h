@@ -27,7 +27,4 @@ Json completeOnUpdate(const kube::GroupResource& type, const Json& old, Json obj
 // when it is taken.
 std::string clusterIpOf(std::string_view namespaceName, std::string_view name, uint32_t attempt = 0);
 
-// A hash of text that is the same on every machine and in every run (FNV-1a).
-uint64_t stableHash(std::string_view text);
-
 }  // namespace lastout::apiserver

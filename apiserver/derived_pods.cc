@@ -5,6 +5,7 @@
 #include "apiserver/conditions.h"
 #include "apiserver/defaults.h"
 #include "apiserver/json_edit.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -50,7 +51,8 @@ bool hasEnded(const Json& status) {
 }  // namespace
 
 std::string podIpOf(std::string_view uid) {
-  const uint64_t host = 2 + stableHash(uid) % (65536 - 3);  // not the network's own address, nor broadcast
+  const uint64_t host =
+      2 + kube::stableHash(uid) % (65536 - 3);  // not the network's own address, nor broadcast
   return "10.244." + std::to_string(host / 256) + "." + std::to_string(host % 256);
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "apiserver/decode.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
 

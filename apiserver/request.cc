@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apiserver/field_error.h"
+#include "kube/encoding.h"
 #include "kube/names.h"
-#include "kube/percent_encoding.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
 

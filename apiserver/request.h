@@ -11,7 +11,7 @@
 #include "apiserver/json.h"
 #include "apiserver/status.h"
 #include "cluster/model.h"
-#include "kube/query.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 

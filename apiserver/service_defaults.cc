@@ -3,6 +3,7 @@
 #include <string>
 
 #include "apiserver/json_edit.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -29,8 +30,8 @@ void allocateNodePorts(const Json& metadata, Json& spec) {
       std::string(stringAt(metadata, {"namespace"})) + "/" + std::string(stringAt(metadata, {"name"}));
   forEachObject(spec, "ports", [&name](Json& port) {
     if (integerAt(port, {"nodePort"}) != 0) return;
-    const uint64_t hash = stableHash(name + "/" + std::to_string(integerAt(port, {"port"})) + "/" +
-                                     std::string(stringAt(port, {"protocol"})));
+    const uint64_t hash = kube::stableHash(name + "/" + std::to_string(integerAt(port, {"port"})) + "/" +
+                                           std::string(stringAt(port, {"protocol"})));
     port["nodePort"] = kFirstNodePort + hash % kNodePorts;
   });
 }

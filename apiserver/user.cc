@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/rbac.h"
+#include "kube/encoding.h"
 #include "kube/fields.h"
 
 namespace lastout::apiserver {
@@ -16,20 +17,13 @@ constexpr std::string_view kAuthenticated = "system:authenticated";
 constexpr size_t kMostUsers = 10'000;  // of one file
 constexpr size_t kLongestUserToken = 4096;
 
-// FNV-1a: the same on every machine, which std::hash is not.
-uint64_t nameHash(std::string_view text, uint64_t hash) {
-  for (const char character : text) hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3U;
-  return hash;
-}
-
 std::string uidOfName(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const uint64_t high = nameHash(name, 0xcbf29ce484222325U);
-  const uint64_t low = nameHash(name, high);
+  const uint64_t high = kube::stableHash(name);
+  const uint64_t low = kube::stableHash(name, high);
   std::string uid;
   for (unsigned i = 0; i < 32; ++i) {
     if (i == 8 || i == 12 || i == 16 || i == 20) uid += '-';
-    uid += kDigits[(i < 16 ? high >> (60 - 4 * i) : low >> (124 - 4 * i)) & 15U];
+    uid += kube::kHexDigits[(i < 16 ? high >> (60 - 4 * i) : low >> (124 - 4 * i)) & 15U];
   }
   uid[14] = '4';  // the version and the variant of a random one
   uid[19] = 'a';

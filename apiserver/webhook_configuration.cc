@@ -6,7 +6,7 @@
 #include "apiserver/match_reader.h"
 #include "apiserver/webhook_url.h"
 #include "apiserver/webhooks.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"

@@ -6,6 +6,7 @@
 
 #include "client/fetch.h"
 #include "client/writes.h"
+#include "kube/encoding.h"
 
 namespace lastout::client {
 namespace {
@@ -114,7 +115,7 @@ kube::Result<bool> removeObject(ApiServer& server, const kube::ResourceType& typ
 kube::Result<std::vector<std::string>> namesWithLabel(ApiServer& server, const kube::ResourceType& type,
                                                       const std::string& label, const std::string& value) {
   ApiRequest request;
-  request.target = collectionPath(type) + "?labelSelector=" + percentEncoded(label + "=" + value);
+  request.target = collectionPath(type) + "?labelSelector=" + kube::percentEncoded(label + "=" + value);
   const auto whole = fetch(server, request);
   if (!whole) return tl::unexpected(whole.error());
   const std::string called = toString(type.type);

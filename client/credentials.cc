@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/secret.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
 

@@ -2,12 +2,9 @@
 
 #include <utility>
 
+#include "kube/encoding.h"
+
 namespace lastout::client {
-namespace {
-
-constexpr std::string_view kUnreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-}  // namespace
 
 kube::Result<WholeAnswer> fetch(ApiServer& server, const ApiRequest& request, size_t mostBytes) {
   WholeAnswer whole;
@@ -33,31 +30,16 @@ ServerStatus statusOfAnswer(const WholeAnswer& whole) {
 }
 
 std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName) {
-  std::string path = type.type.group.empty() ? "/api/" : "/apis/" + percentEncoded(type.type.group) + "/";
-  path += percentEncoded(type.version);
-  if (!namespaceName.empty()) path += "/namespaces/" + percentEncoded(namespaceName);
-  return path + "/" + percentEncoded(type.type.resource);
+  std::string path =
+      type.type.group.empty() ? "/api/" : "/apis/" + kube::percentEncoded(type.type.group) + "/";
+  path += kube::percentEncoded(type.version);
+  if (!namespaceName.empty()) path += "/namespaces/" + kube::percentEncoded(namespaceName);
+  return path + "/" + kube::percentEncoded(type.type.resource);
 }
 
 std::string objectPath(const kube::ResourceType& type, std::string_view namespaceName,
                        std::string_view name) {
-  return collectionPath(type, namespaceName) + "/" + percentEncoded(name);
-}
-
-std::string percentEncoded(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char byte : text) {
-    if (kUnreserved.find(byte) != std::string_view::npos) {
-      encoded += byte;
-      continue;
-    }
-    const auto value = static_cast<unsigned char>(byte);
-    encoded += '%';
-    encoded += kDigits[value >> 4];
-    encoded += kDigits[value & 15];
-  }
-  return encoded;
+  return collectionPath(type, namespaceName) + "/" + kube::percentEncoded(name);
 }
 
 }  // namespace lastout::client

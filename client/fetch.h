@@ -28,7 +28,5 @@ ServerStatus statusOfAnswer(const WholeAnswer& whole);
 std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName = {});
 // "/apis/apps/v1/namespaces/shop/deployments/web"; `namespaceName` is empty for cluster-scoped types.
 std::string objectPath(const kube::ResourceType& type, std::string_view namespaceName, std::string_view name);
-// A value in a query or a segment of a path: all but letters, digits and "-._~" as %XX.
-std::string percentEncoded(std::string_view text);
 
 }  // namespace lastout::client

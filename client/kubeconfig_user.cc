@@ -7,7 +7,7 @@
 
 #include "client/pem.h"
 #include "client/secret.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 namespace lastout::client {
 namespace {

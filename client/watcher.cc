@@ -4,6 +4,7 @@
 
 #include "client/cluster_uid.h"
 #include "client/fetch.h"
+#include "kube/encoding.h"
 
 namespace lastout::client {
 namespace {
@@ -70,8 +71,9 @@ void Watcher::list(const ListPage& page) {
   ListStream stream(type_.content,
                     [&](StreamedObject object) { reflector_.item(std::move(object), clockNow()); });
   std::string query = "limit=" + std::to_string(page.limit);
-  if (!page.continueToken.empty()) query += "&continue=" + percentEncoded(page.continueToken);
-  if (!page.resourceVersion.empty()) query += "&resourceVersion=" + percentEncoded(page.resourceVersion);
+  if (!page.continueToken.empty()) query += "&continue=" + kube::percentEncoded(page.continueToken);
+  if (!page.resourceVersion.empty())
+    query += "&resourceVersion=" + kube::percentEncoded(page.resourceVersion);
   ApiRequest request;
   request.target = target(query);
   if (type_.content == Content::Metadata) request.accept = kAcceptMetadataList;
@@ -87,9 +89,9 @@ void Watcher::watch(const WatchFrom& from) {
   WatchStream stream(type_.content,
                      [&](WatchEvent event) { reflector_.event(std::move(event), clockNow()); });
   ApiRequest request;
-  request.target =
-      target("watch=true&allowWatchBookmarks=true&resourceVersion=" + percentEncoded(from.resourceVersion) +
-             "&timeoutSeconds=" + std::to_string(from.timeout.count()));
+  request.target = target(
+      "watch=true&allowWatchBookmarks=true&resourceVersion=" + kube::percentEncoded(from.resourceVersion) +
+      "&timeoutSeconds=" + std::to_string(from.timeout.count()));
   if (type_.content == Content::Metadata) request.accept = kAcceptMetadata;
   request.patience = options_.reflector.stallAfter + milliseconds(100);  // so that it counts as a stall
   bool begun = false;

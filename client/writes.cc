@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "kube/encoding.h"
 
 namespace lastout::client {
 namespace {
@@ -39,8 +40,9 @@ ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
 }
 
 ApiRequest serverSideApply(const std::string& path, const WrittenJson& object, const std::string& manager) {
-  ApiRequest request = writing("PATCH", path + "?fieldManager=" + percentEncoded(manager) + "&force=true",
-                               "application/apply-patch+yaml", object);
+  ApiRequest request =
+      writing("PATCH", path + "?fieldManager=" + kube::percentEncoded(manager) + "&force=true",
+              "application/apply-patch+yaml", object);
   request.isRepeatable = true;
   return request;
 }
@@ -64,7 +66,7 @@ ApiRequest deletion(std::string object, const std::string& uid, const std::strin
 ApiRequest creationOrPatch(std::string collection, const WrittenJson& object) {
   const WrittenJson& metadata = object.at("metadata");
   if (!metadata.contains("resourceVersion")) return creation(std::move(collection), object);
-  return mergePatch(collection + "/" + percentEncoded(metadata.at("name").get<std::string>()), object);
+  return mergePatch(collection + "/" + kube::percentEncoded(metadata.at("name").get<std::string>()), object);
 }
 
 }  // namespace lastout::client

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "cluster/builder.h"
+#include "kube/encoding.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -15,8 +16,7 @@ constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 // A stable stand-in for the random and hashed parts of generated names.
 std::string suffix(std::string_view of, size_t number, size_t length) {
-  uint64_t hash = 14695981039346656037u ^ number;  // FNV-1a
-  for (const char c : of) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  uint64_t hash = kube::stableHash(of, kube::kHashBasis ^ number);
   std::string result;
   for (size_t i = 0; i < length; ++i) {
     result += kAlphabet[hash % kAlphabet.size()];

@@ -11,6 +11,7 @@
 #include "client/fetch.h"
 #include "cmd/commands.h"
 #include "cmd/source.h"
+#include "kube/encoding.h"
 
 namespace lastout::cmd {
 
@@ -37,11 +38,10 @@ std::string targetOf(const GraphOptions& options) {
   const admission::GraphQuestion& question = options.question;
   std::string target = "/graph?format=" + options.output + "&limit=" + std::to_string(question.limit);
   if (!question.focus.empty()) {
-    target += "&focus=" + client::percentEncoded(question.focus) + "&depth=" + std::to_string(question.depth);
+    target += "&focus=" + kube::percentEncoded(question.focus) + "&depth=" + std::to_string(question.depth);
   }
   if (question.blocked) target += "&blocked=true";
-  if (!question.namespaceName.empty())
-    target += "&namespace=" + client::percentEncoded(question.namespaceName);
+  if (!question.namespaceName.empty()) target += "&namespace=" + kube::percentEncoded(question.namespaceName);
   return target;
 }
 

@@ -11,6 +11,7 @@
 #include "client/fetch.h"
 #include "cmd/commands.h"
 #include "cmd/source.h"
+#include "kube/encoding.h"
 #include "kube/quoting.h"
 
 namespace lastout::cmd {
@@ -39,7 +40,7 @@ tl::expected<admission::Why, kube::Errors> askWhy(const SourceOptions& source, c
     if (!why) return tl::unexpected(kube::Errors{{why.error().message, {}, {}}});
     return std::move(*why);
   }
-  const auto answer = askServer(source, "/why?ref=" + client::percentEncoded(reference));
+  const auto answer = askServer(source, "/why?ref=" + kube::percentEncoded(reference));
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status != 200) return tl::unexpected(kube::Errors{refusedBy(source, *answer)});
   auto why = admission::parseWhy(answer->body);

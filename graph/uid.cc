@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "graph/hash.h"
+#include "kube/encoding.h"
 
 namespace lastout::graph {
 
 namespace {
 
-constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::string_view kShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 static_assert(std::endian::native == std::endian::little);
 
@@ -60,7 +60,7 @@ std::string formatUuid(uint64_t high, uint64_t low) {
   for (char& character : text) {
     if (character == '-') continue;
     const uint64_t half = digits < 16 ? high : low;
-    character = kDigits[half >> (60 - 4 * (digits % 16)) & 0xf];
+    character = kube::kHexDigits[half >> (60 - 4 * (digits % 16)) & 0xf];
     ++digits;
   }
   return text;

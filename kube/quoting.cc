@@ -1,5 +1,6 @@
 #include "kube/quoting.h"
 
+#include "kube/encoding.h"
 #include "kube/source_text.h"
 
 namespace lastout::kube {
@@ -8,7 +9,6 @@ namespace {
 constexpr size_t kLongestQuote = 300;
 
 std::string printableUpTo(std::string_view text, size_t longest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string result;
   for (size_t i = 0; i < text.size();) {
     const size_t length = utf8Length(text.substr(i));
@@ -20,7 +20,7 @@ std::string printableUpTo(std::string_view text, size_t longest) {
     const bool latinControl = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
     if (length == 0 || byte < ' ' || byte == 0x7F || latinControl) {
       const auto last = static_cast<unsigned char>(text[i + (latinControl ? 1 : 0)]);
-      result += {'\\', 'x', kDigits[last >> 4], kDigits[last & 0xF]};
+      (result += "\\x") += hexOf(last);
     } else {
       result += text.substr(i, length);
     }

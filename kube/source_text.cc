@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/encoding.h"
+
 namespace lastout::kube {
 namespace {
 
@@ -19,11 +21,7 @@ bool isUnprintable(std::string_view sequence) {
   return sequence == "\xEF\xBF\xBE" || sequence == "\xEF\xBF\xBF";
 }
 
-std::string hexByte(char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  return {'0', 'x', kDigits[byte >> 4], kDigits[byte & 0xF]};
-}
+std::string hexByte(char c) { return "0x" + hexOf(static_cast<unsigned char>(c)); }
 
 }  // namespace
 

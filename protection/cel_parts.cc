@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "kube/encoding.h"
 #include "protection/cel.h"
 
 namespace lastout::protection {
@@ -157,7 +158,6 @@ std::string celOfSelections(const DeletionPolicy& policy, std::string_view objec
 }
 
 std::string celLiteral(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   constexpr char kFirstPrintable = ' ';
   constexpr char kDelete = '\x7f';
   std::string literal = "'";
@@ -166,7 +166,7 @@ std::string celLiteral(std::string_view text) {
     if (character == '\'' || character == '\\') {
       (literal += '\\') += character;
     } else if (code < kFirstPrintable || character == kDelete) {
-      ((literal += "\\u00") += kHex[code >> 4U]) += kHex[code & 15U];
+      (literal += "\\u00") += kube::hexOf(code);
     } else {
       literal += character;
     }

@@ -6,8 +6,8 @@
 
 #include "admission/log_limiter.h"
 #include "client/connection.h"
+#include "kube/encoding.h"
 #include "kube/nearest.h"
-#include "kube/query.h"
 #include "kube/quoting.h"
 
 namespace lastout::server {

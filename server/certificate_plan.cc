@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "server/webhook_configuration.h"
 #include "tls/pem.h"
 
@@ -29,7 +29,7 @@ std::string memberOf(const kube::Value& secret, std::string_view name) {
 
 bool isSeed(std::string_view line) {
   return line == kNoSeed ||
-         (line.size() == kSeedDigits && line.find_first_not_of("0123456789abcdef") == std::string_view::npos);
+         (line.size() == kSeedDigits && line.find_first_not_of(kube::kHexDigits) == std::string_view::npos);
 }
 
 // One a line; none, when these are no seeds.

@@ -8,6 +8,7 @@
 
 #include "client/fetch.h"
 #include "client/writes.h"
+#include "kube/encoding.h"
 #include "kube/text_at.h"
 #include "server/object_watch.h"
 #include "server/webhook_configuration.h"
@@ -16,19 +17,15 @@ namespace lastout::server {
 namespace {
 
 std::string pathOfSecrets(const std::string& namespaceName) {
-  return "/api/v1/namespaces/" + client::percentEncoded(namespaceName) + "/secrets";
+  return "/api/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/secrets";
 }
 
 // 32 hexadecimal digits; empty: there is no randomness to be had.
 std::string newSeed() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::array<unsigned char, 16> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return {};
   std::string seed;
-  for (const unsigned char byte : bytes) {
-    seed += kDigits[byte >> 4U];
-    seed += kDigits[byte & 15U];
-  }
+  for (const unsigned char byte : bytes) seed += kube::hexOf(byte);
   return seed;
 }
 

@@ -8,6 +8,7 @@
 #include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "client/status.h"
+#include "kube/encoding.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {
@@ -208,7 +209,7 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
   std::string refusal;
   const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(place.limit);
   const auto request = requestFor(
-      place.continueToken.empty() ? path : path + "&continue=" + client::percentEncoded(place.continueToken),
+      place.continueToken.empty() ? path : path + "&continue=" + kube::percentEncoded(place.continueToken),
       reading.content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList, deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
     if (status == 200) pushed = list.push(piece);

@@ -6,6 +6,7 @@
 #include "client/fetch.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/encoding.h"
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
 #include "protection/policy.h"
@@ -189,7 +190,7 @@ std::string EventWriter::write(const Event& event) {
       {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
   if (!event.namespaceName.empty()) about["namespace"] = home;
   client::ApiRequest request =
-      client::creation("/api/v1/namespaces/" + client::percentEncoded(home) + "/events",
+      client::creation("/api/v1/namespaces/" + kube::percentEncoded(home) + "/events",
                        {{"apiVersion", "v1"},
                         {"kind", "Event"},
                         {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", home}}},

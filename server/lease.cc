@@ -6,6 +6,7 @@
 
 #include "client/fetch.h"
 #include "client/writes.h"
+#include "kube/encoding.h"
 #include "kube/text_at.h"
 #include "kube/timestamp.h"
 
@@ -36,7 +37,7 @@ std::string microTimeText(WallTime time) {
 }
 
 std::string leasePath(std::string_view namespaceName) {
-  return "/apis/coordination.k8s.io/v1/namespaces/" + client::percentEncoded(namespaceName) + "/leases";
+  return "/apis/coordination.k8s.io/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/leases";
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ client::ApiRequest requestToWrite(const Lease& lease, std::string_view namespace
 
 client::ApiRequest requestToRead(std::string_view namespaceName, std::string_view name) {
   client::ApiRequest request;
-  request.target = leasePath(namespaceName) + "/" + client::percentEncoded(name);
+  request.target = leasePath(namespaceName) + "/" + kube::percentEncoded(name);
   return request;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "kube/encoding.h"
 
 namespace lastout::server {
 
@@ -15,7 +16,7 @@ client::Watcher watchOf(client::Access& access, ObjectWatchOptions object, clien
   };
   return {access.newServer(),
           {std::move(object.collection),
-           "fieldSelector=" + client::percentEncoded("metadata.name=" + object.name), client::Content::Whole},
+           "fieldSelector=" + kube::percentEncoded("metadata.name=" + object.name), client::Content::Whole},
           std::move(options),
           {[told = object.told](client::StreamedObject seen) { told(std::move(seen.content)); },
            [told = object.told](const client::Removed&) { told(std::nullopt); }, std::move(know)}};

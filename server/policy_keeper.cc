@@ -4,6 +4,7 @@
 
 #include "client/fetch.h"
 #include "client/writes.h"
+#include "kube/encoding.h"
 #include "protection/cel.h"
 #include "protection/force_guard.h"
 #include "protection/placement.h"
@@ -33,7 +34,7 @@ constexpr const char* kWebhookDoesWithout = "lastout serve --policies webhook do
 client::ApiRequest writeOf(const AdmissionPolicyAction& action) {
   using Kind = AdmissionPolicyAction::Kind;
   const std::string collection(action.isBinding ? kAdmissionBindings : kAdmissionPolicies);
-  const std::string object = collection + "/" + client::percentEncoded(action.name);
+  const std::string object = collection + "/" + kube::percentEncoded(action.name);
   switch (action.kind) {
     case Kind::Create:
       return client::creation(collection, nlohmann::json(action.object));
@@ -342,7 +343,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
   Written& last = written_[kept.meta.name];
   if (last.resourceVersion == kept.meta.resourceVersion && last.status == wanted) return;
   const std::string problem = send(client::mergePatch(
-      std::string(kDeletionPolicies) + "/" + client::percentEncoded(kept.meta.name) + "/status",
+      std::string(kDeletionPolicies) + "/" + kube::percentEncoded(kept.meta.name) + "/status",
       {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}},
        {"status", changeOf(kept.status, wanted)}}));
   if (problem.empty()) {

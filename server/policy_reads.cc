@@ -6,6 +6,7 @@
 
 #include "client/fetch.h"
 #include "client/status.h"
+#include "kube/encoding.h"
 
 namespace lastout::server {
 namespace {
@@ -52,15 +53,14 @@ kube::Result<bool> PolicyReads::list(const kube::ResourceType& type, const Listi
                                      const std::function<bool(kube::Object object)>& take) const {
   const std::string first =
       client::collectionPath(type, listing.namespaceName) + "?limit=" + std::to_string(kPageOfObjects) +
-      (listing.labelSelector.empty() ? ""
-                                     : "&labelSelector=" + client::percentEncoded(listing.labelSelector));
+      (listing.labelSelector.empty() ? "" : "&labelSelector=" + kube::percentEncoded(listing.labelSelector));
   const client::Content content = listing.withContent ? client::Content::Whole : client::Content::Metadata;
   const std::string_view accept = listing.withContent ? "application/json" : client::kAcceptMetadataList;
   std::string token;
   size_t seen = 0;
   do {
     const auto whole =
-        ask(*server_, token.empty() ? first : first + "&continue=" + client::percentEncoded(token), accept,
+        ask(*server_, token.empty() ? first : first + "&continue=" + kube::percentEncoded(token), accept,
             deadline);
     if (!whole) return tl::unexpected(whole.error());
     if (whole->answer.status >= 300) return unreadable(toString(client::statusOfAnswer(*whole)));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "kube/encoding.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/policy.h"
@@ -35,7 +36,7 @@ bool removeMade(const Requests& requests, const kube::GroupResource& type, const
   const std::string kind = toString(type);
   const std::string object = toString(kube::ObjectKey{type, "", name});
   const auto removed =
-      removeObject(requests, report.isDryRun(), pathOf(type) + "/" + client::percentEncoded(name));
+      removeObject(requests, report.isDryRun(), pathOf(type) + "/" + kube::percentEncoded(name));
   if (!removed) {
     report.refusedOne(kind, object, "be deleted", removed.error());
     return false;

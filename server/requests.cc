@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/value_picker.h"
+#include "kube/encoding.h"
 
 namespace lastout::server {
 namespace {
@@ -83,11 +84,11 @@ Answered<Requests::Page> Requests::page(const std::string& target, client::Conte
 Answered<void> Requests::list(const std::string& collection, client::Content content, size_t most,
                               const TakePage& take, const std::string& selector) const {
   const std::string first = collection + "?limit=" + std::to_string(most) +
-                            (selector.empty() ? "" : "&labelSelector=" + client::percentEncoded(selector));
+                            (selector.empty() ? "" : "&labelSelector=" + kube::percentEncoded(selector));
   std::string token;
   for (int beginnings = 1;;) {
     auto page =
-        this->page(token.empty() ? first : first + "&continue=" + client::percentEncoded(token), content);
+        this->page(token.empty() ? first : first + "&continue=" + kube::percentEncoded(token), content);
     if (!page && page.error().code == 404) return {};
     const bool isForgotten = !page && page.error().code == 410 && !token.empty();
     if (!page && (!isForgotten || beginnings == kMostBeginnings)) return tl::unexpected(page.error());

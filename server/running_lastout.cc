@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/writes.h"
+#include "kube/encoding.h"
 #include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "server/object_removal.h"
@@ -22,7 +23,7 @@ constexpr int kMostLeaseChanges = 10;  // of one that nobody holds
 constexpr size_t kMostLeft = 5;        // Pods that are named
 
 std::string appsPath(const std::string& namespaceName) {
-  return "/apis/apps/v1/namespaces/" + client::percentEncoded(namespaceName);
+  return "/apis/apps/v1/namespaces/" + kube::percentEncoded(namespaceName);
 }
 
 std::string deploymentPath(const std::string& namespaceName, const std::string& name) {
@@ -34,7 +35,7 @@ kube::ObjectKey deploymentKey(const std::string& namespaceName, const std::strin
 }
 
 std::string podsPath(const std::string& namespaceName) {
-  return "/api/v1/namespaces/" + client::percentEncoded(namespaceName) + "/pods";
+  return "/api/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/pods";
 }
 
 std::string namesIn(const std::vector<std::string>& words) {

@@ -7,6 +7,7 @@
 #include "client/discovery.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/encoding.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 #include "kube/well_known.h"
@@ -219,8 +220,8 @@ bool Uninstall::sweepEach(const protection::HoldFinalizers& types) {
 // One that is not lastout's own belongs to those who make the certificates.
 void Uninstall::removeSecret() {
   const kube::ObjectKey object{kube::kSecrets, options_.secretNamespace, options_.secretName};
-  const std::string path = "/api/v1/namespaces/" + client::percentEncoded(object.namespaceName) +
-                           "/secrets/" + client::percentEncoded(object.name);
+  const std::string path = "/api/v1/namespaces/" + kube::percentEncoded(object.namespaceName) + "/secrets/" +
+                           kube::percentEncoded(object.name);
   const auto secret = requests_.read(path);
   if (!secret) return report_.refused(toString(object), "be read", secret.error());
   if (*secret && !isOurs(sharedCertificateIn(**secret)))

@@ -4,6 +4,7 @@
 
 #include "client/fetch.h"
 #include "criticalservice/critical_service.h"
+#include "kube/encoding.h"
 #include "kube/object_key.h"
 #include "protection/policy.h"
 
@@ -39,7 +40,7 @@ bool hasDefinition(const Requests& requests, const kube::GroupResource& type) {
 
 void tellWhatIsLeft(const Requests& requests, const std::string& namespaceName, const LeftObjects& left,
                     UninstallReport& report) {
-  const auto space = requests.readMetadata("/api/v1/namespaces/" + client::percentEncoded(namespaceName));
+  const auto space = requests.readMetadata("/api/v1/namespaces/" + kube::percentEncoded(namespaceName));
   const bool isInstalled = !space || *space;
   std::vector<std::string> lines;
   std::string definitions;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "kube/text_at.h"
 #include "server/sentinel.h"
 #include "server/webhook_entries.h"
@@ -147,7 +147,7 @@ bool isSecretPath(std::string_view path) {
   if (!path.starts_with(kReviewPath)) return false;
   path.remove_prefix(kReviewPath.size());
   return path.size() == 1 + 2 * kPathBytes && path.starts_with('/') &&
-         path.find_first_not_of(tls::kDigestDigits, 1) == std::string_view::npos;
+         path.find_first_not_of(kube::kHexDigits, 1) == std::string_view::npos;
 }
 
 DeclaredWebhooks declaredIn(const kube::Value& object) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "admission/log_limiter.h"
+#include "kube/encoding.h"
 #include "server/answers.h"
 #include "server/sentinel.h"
 #include "server/webhook_configuration.h"
@@ -13,9 +14,9 @@ namespace {
 
 // Hexadecimal digits that no other process has, as good as certainly.
 std::string nameOfProcess(const client::RandomFraction& random) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string name;
-  for (int i = 0; i < 16; ++i) name += kDigits[static_cast<size_t>(random() * 16) % kDigits.size()];
+  for (int i = 0; i < 16; ++i)
+    name += kube::kHexDigits[static_cast<size_t>(random() * 16) % kube::kHexDigits.size()];
   return name;
 }
 

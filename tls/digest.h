@@ -7,8 +7,6 @@
 
 namespace lastout::tls {
 
-inline constexpr std::string_view kDigestDigits = "0123456789abcdef";
-
 // Returns the first so many bytes, 32 at most, of the text's SHA-256, in hexadecimal.
 std::string digestOf(std::string_view text, size_t bytes);
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apiserver/exchange.h"
-#include "kube/query.h"
+#include "kube/encoding.h"
 
 namespace lastout::testing {
 

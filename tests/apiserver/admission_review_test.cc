@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 namespace lastout::apiserver {
 namespace {

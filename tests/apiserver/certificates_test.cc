@@ -6,7 +6,7 @@
 #include <openssl/x509v3.h>
 
 #include "apiserver/json.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "tests/apiserver/https_server.h"
 #include "tls/pem.h"
 

@@ -7,7 +7,7 @@
 #include <future>
 #include <map>
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "tests/apiserver/recorded.h"
 
 namespace lastout::apiserver {

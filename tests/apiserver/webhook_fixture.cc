@@ -1,6 +1,6 @@
 #include "tests/apiserver/webhook_fixture.h"
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 namespace lastout::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "tests/client/client_fixture.h"
 
 namespace lastout::client {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/fetch.h"
+#include "kube/encoding.h"
 #include "tests/client/recorded_answers.h"
 
 namespace lastout::client {
@@ -215,7 +216,7 @@ TEST(Paths, AreThoseOfTheApi) {
   EXPECT_EQ(objectPath(*types.find({"", "namespaces"}), "", "app"), "/api/v1/namespaces/app");
   EXPECT_EQ(objectPath(*types.find({"rbac.authorization.k8s.io", "clusterroles"}), "", "system:a/b?c"),
             "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Aa%2Fb%3Fc");
-  EXPECT_EQ(percentEncoded("az09-._~ \xc3\xa4"), "az09-._~%20%C3%A4");
+  EXPECT_EQ(kube::percentEncoded("az09-._~ \xc3\xa4"), "az09-._~%20%C3%A4");
 }
 
 }  // namespace

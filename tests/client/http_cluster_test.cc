@@ -6,6 +6,7 @@
 #include "client/discovery.h"
 #include "client/fetch.h"
 #include "client/metadata_stream.h"
+#include "kube/encoding.h"
 #include "tests/apiserver/wire.h"
 #include "tests/client/asking.h"
 
@@ -71,7 +72,7 @@ TEST_F(HttpClusterTest, IsListedInPages) {
   std::vector<std::string> paged;
   ListEnd end = list("?limit=3", paged);
   for (int i = 0; i < 10 && !end.continueToken.empty(); ++i)
-    end = list("?limit=3&continue=" + percentEncoded(end.continueToken), paged);
+    end = list("?limit=3&continue=" + kube::percentEncoded(end.continueToken), paged);
   EXPECT_EQ(paged, all);
 }
 

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/kubeconfig.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "tests/client/client_fixture.h"
 
 namespace lastout::client {

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "apiserver/webhook_client.h"
-#include "kube/base64.h"
+#include "kube/encoding.h"
 #include "kube/parse.h"
 #include "kube/value.h"
 #include "server/lease_holder.h"

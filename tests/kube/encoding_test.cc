@@ -1,4 +1,4 @@
-#include "kube/base64.h"
+#include "kube/encoding.h"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +25,27 @@ TEST(Base64, IsThatOfTheStandard) {
   }
   for (const char* bad : {"Z", "Zg", "Zg=", "Zg===", "Z===", "=", "Zm9v!", "Zg==Zg==", "Zm-v"})
     EXPECT_FALSE(fromBase64(bad)) << bad;
+}
+
+TEST(Percent, EscapesWhatUrlsReserve) {
+  EXPECT_EQ(percentEncoded("a-Z.0_9~"), "a-Z.0_9~");
+  EXPECT_EQ(percentEncoded("a/b c\xc3\xa4%"), "a%2Fb%20c%C3%A4%25");
+  EXPECT_EQ(percentDecoded(percentEncoded("a/b c\xc3\xa4%")), "a/b c\xc3\xa4%");
+  for (const char* const bad : {"%", "%a", "%g0", "a%0x"})
+    EXPECT_EQ(percentDecoded(bad), std::nullopt) << bad;
+}
+
+TEST(Hex, WritesEachByteInTwoDigits) {
+  EXPECT_EQ(hexOf(0), "00");
+  EXPECT_EQ(hexOf(0xaf), "af");
+}
+
+// The values that the authors of FNV publish for FNV-1a of 64 bits.
+TEST(StableHash, IsThePublishedOne) {
+  EXPECT_EQ(stableHash(""), 0xcbf29ce484222325U);
+  EXPECT_EQ(stableHash("a"), 0xaf63dc4c8601ec8cU);
+  EXPECT_EQ(stableHash("foobar"), 0x85944171f73967e8U);
+  EXPECT_EQ(stableHash("bar", stableHash("foo")), stableHash("foobar"));
 }
 
 }  // namespace
