@@ -41,7 +41,7 @@ bool mayMatchNamespaced(const DeletionPolicy& policy) {
 // Namespaces, or objects in them.
 bool mayMatchInNamespaces(const DeletionPolicy& policy) {
   return mayMatchNamespaced(policy) || anyPattern(policy, [](const ResourcePattern& one) {
-           return one == ResourcePatternkube::kNamespaces;
+           return one == ResourcePattern{"", "namespaces"};
          });
 }
 

@@ -1,5 +1,5 @@
-// The seed of a test that draws its inputs. It is the same each time, so that a test that fails after a change
-// fails because of it; LASTOUT_SEED gives another one, and LASTOUT_SEED=random a new one each time.
+// The seed of a test that draws its inputs. It is the same each time, so that a test that fails after a
+// change fails because of it; LASTOUT_SEED gives another one, and LASTOUT_SEED=random a new one each time.
 #pragma once
 
 #include <cstdint>
