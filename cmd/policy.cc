@@ -134,8 +134,8 @@ void printText(const std::vector<PolicySource>& sources, protection::PolicyMode 
   }
 }
 
-// Warns of the types and fields that the policies name and the cluster does not have. Fails where that cannot
-// be found out.
+// Warns of the types and fields that the policies name and the cluster does not have, and of those that
+// cannot be compared with it. Fails where the cluster does not say what it serves.
 tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
                                                const std::vector<PolicySource>& sources) {
   const auto access = openCluster(choice.kubeconfig, choice.context);
@@ -146,8 +146,12 @@ tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
   kube::Errors warnings;
   for (const PolicySource& source : sources) {
     for (const protection::PolicyManifest& one : source.policies) {
-      const std::string unknown = server::unknownTo(reads, *discovery, one.policy);
-      if (!unknown.empty()) warnings.push_back({one.policy.meta.name + ": " + unknown, source.name, {}});
+      const server::ComparedTypes compared = server::compareTypes(reads, *discovery, one.policy);
+      const auto warn = [&](const std::string& text) {
+        warnings.push_back({one.policy.meta.name + ": " + text, source.name, {}});
+      };
+      if (!compared.unknown.empty()) warn(compared.unknown);
+      for (const std::string& unclear : compared.unclear) warn(unclear);
     }
   }
   printWarnings(warnings);

@@ -59,7 +59,7 @@ Condition held(const std::string& problem, const std::string& forceProblem) {
 
 Condition typesKnown(const std::string& unknown) {
   if (unknown.empty())
-    return {"TypesKnown", true, "Known", "the cluster has the types and fields that the policy names"};
+    return {"TypesKnown", true, "Known", "nothing that the policy names is known to be missing"};
   return {"TypesKnown", false, "NotFound", unknown};
 }
 
@@ -69,6 +69,13 @@ StatusJson conditionsIn(const StatusJson& status) {
        status.is_object() ? status.value("conditions", StatusJson::array()) : StatusJson::array())
     if (one.is_object()) conditions.push_back(one);
   return conditions;
+}
+
+// null: the status has no such condition.
+StatusJson conditionIn(const StatusJson& status, std::string_view type) {
+  for (StatusJson& one : conditionsIn(status))
+    if (one.value("type", "") == type) return std::move(one);
+  return nullptr;
 }
 
 // The transition time of a condition that stays as it is stays, too.
@@ -131,6 +138,8 @@ StatusJson policyStatus(const PolicyStanding& standing, const StatusJson& before
     conditions.push_back(toJson(held(*standing.holdProblem, standing.forceProblem), standing, before, now));
   if (standing.unknownTypes)
     conditions.push_back(toJson(typesKnown(*standing.unknownTypes), standing, before, now));
+  else if (StatusJson stands = conditionIn(before, "TypesKnown"); !stands.is_null())
+    conditions.push_back(std::move(stands));
   StatusJson status = {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
   if (StatusJson understood = understoodOf(standing, before); !understood.is_null())
     status["understood"] = std::move(understood);

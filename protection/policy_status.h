@@ -38,8 +38,8 @@ struct PolicyStanding {
   // Why the objects that it holds get no finalizer; empty: they get it; nullopt: it holds none.
   std::optional<std::string> holdProblem;
   std::string forceProblem;  // why force does not count for what it holds; empty: it does, or there is none
-  // Which types and fields it names that the cluster does not have; empty: it has all of them; nullopt:
-  // nobody compares them.
+  // Which types and fields it names that the cluster does not have; empty: none is known to be missing;
+  // nullopt: it cannot be told now, so that the condition stays as it stands.
   std::optional<std::string> unknownTypes;
   std::string writeProblem;  // why it cannot be stored; empty: nothing is known
 };
@@ -52,7 +52,7 @@ inline constexpr std::chrono::seconds kInForceAfter{3};
 // NotAsked; of a policy that keeps labels LabelsKept, too, with the reasons Kept and NotKept; of one that
 // holds Held, with the reasons Held and NotHeld; and where types are compared TypesKnown, with the reasons
 // Known and NotFound. `before` is the status that stands; the transition times of conditions that stay as
-// they are come from it.
+// they are come from it, and TypesKnown as a whole where it cannot be told now.
 nlohmann::json policyStatus(const PolicyStanding& standing, const nlohmann::json& before,
                             std::chrono::sys_seconds now);
 

@@ -1,5 +1,6 @@
 #include "server/policy_keeper.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/fetch.h"
@@ -124,9 +125,7 @@ void PolicyKeeper::withdraw() {
 
 // Before all three types are known nothing is written: what seems to be missing may be there. Without the
 // right to list the latter two nothing of them is written, and the status says so.
-bool PolicyKeeper::knowsAll() {
-  const bool areNone = options_.areNone();
-  const kube::MutexLock lock(mutex_);
+bool PolicyKeeper::knowsAll(bool areNone) {
   const State policies = types_[Policies].state;
   if (policies != State::Synced && !(policies == State::NotServed && areNone)) return false;
   for (const Followed type : {AdmissionPolicies, Bindings}) {
@@ -153,9 +152,11 @@ std::string PolicyKeeper::whyForceDoesNotCount(const Kept& kept) {
   return problem == guardProblems_.end() ? "" : problem->second;
 }
 
-std::vector<PolicyKeeper::Kept> PolicyKeeper::policies() {
+std::optional<std::vector<PolicyKeeper::Kept>> PolicyKeeper::policies() {
+  const bool areNone = options_.areNone();
   std::vector<Kept> all;
   const kube::MutexLock lock(mutex_);
+  if (!knowsAll(areNone)) return std::nullopt;
   if (types_[Policies].state == State::NotServed) return all;
   std::map<std::string, protection::UnderstoodForm> understood;
   for (const auto& [name, seen] : types_[Policies].objects) {
@@ -204,13 +205,17 @@ std::vector<protection::StandingAdmissionPolicy> PolicyKeeper::standing() {
 }
 
 void PolicyKeeper::pass() {
-  if (!options_.mayWrite() || !knowsAll()) return;
-  const std::vector<Kept> kept = policies();
-  carryOut(kept);
-  for (const Kept& one : kept) {
+  if (!options_.mayWrite()) return;
+  const auto kept = policies();
+  if (!kept) return;
+  carryOut(*kept);
+  for (const Kept& one : *kept) {
     if (!goesOn()) return;
     writeStatus(one);
   }
+  std::erase_if(written_, [&](const auto& one) {
+    return std::ranges::none_of(*kept, [&](const Kept& policy) { return policy.meta.name == one.first; });
+  });
   rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgainAfter);
 }
 
@@ -336,7 +341,8 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
 void PolicyKeeper::writeStatus(const Kept& kept) {
   const protection::PolicyStanding standing = standingOf(kept);
   const auto now = options_.clock();
-  if (protection::isSpreading(standing, now))
+  // What cannot be written does not spread: carryOut() looks at it again.
+  if (standing.writeProblem.empty() && protection::isSpreading(standing, now))
     rounds_.reconsiderAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
   const nlohmann::json wanted = policyStatus(standing, kept.status, now);
   if (kept.status == wanted) return;

@@ -40,9 +40,9 @@ struct PolicyKeeperOptions {
   // Why the objects that the policy holds get no finalizer; empty: they get it; nullopt: it holds none.
   std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> holdProblem =
       [](const protection::DeletionPolicy&) { return std::nullopt; };
-  // Which types and fields the policy names that the cluster does not have; empty: it has all of them.
-  // Called by the thread alone. May be empty: nobody compares them.
-  std::function<std::string(const protection::DeletionPolicy& policy)> unknownTypes = {};
+  // Which types and fields the policy names that the cluster does not have; empty: none is known to be
+  // missing; nullopt: it cannot be told now. Called by the thread alone. May be empty: nobody compares them.
+  std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> unknownTypes = {};
   // A status was written in the place of `before`; called by the thread.
   std::function<void(const kube::ObjectMeta& policy, const nlohmann::json& before,
                      const nlohmann::json& after)>
@@ -98,13 +98,14 @@ class PolicyKeeper {
   std::unique_ptr<client::Watcher> watcherOf(client::Access& access, Followed type);
   void pass();
   bool goesOn() const { return (isWithdrawing_ || !rounds_.isStopping()) && options_.mayWrite(); }
-  bool knowsAll();
+  bool knowsAll(bool areNone) LASTOUT_REQUIRES(mutex_);
   // One of the API server's two types is in that state.
   bool isIn(client::Knowledge::State state);
   // Returns why force does not count for the objects of a policy that is understood; empty: it does, or the
   // policy has none.
   std::string whyForceDoesNotCount(const Kept& kept);
-  std::vector<Kept> policies();
+  // Returns the policies that are there; nullopt: it is not known which, and nothing may be written.
+  std::optional<std::vector<Kept>> policies();
   Kept keptOf(const std::string& name, const Seen& seen) const;
   std::vector<protection::StandingAdmissionPolicy> standing();
   void carryOut(const std::vector<Kept>& kept);

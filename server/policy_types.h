@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "client/access.h"
 #include "client/discovery.h"
 #include "kube/object.h"
+#include "kube/result.h"
 #include "protection/known_types.h"
 #include "server/live_view.h"
 #include "server/policy_reads.h"
@@ -27,19 +29,20 @@ class PolicyTypes {
   PolicyTypes(const PolicyTypes&) = delete;
   PolicyTypes& operator=(const PolicyTypes&) = delete;
 
-  // Returns what the policy names and the cluster does not have, in one text; empty: it has all of it, as far
-  // as is certain. Waits for the API server where a definition is not known, or not since a while.
-  std::string unknownTo(const protection::DeletionPolicy& policy);
+  // Returns what the policy names and the cluster does not have, in one text; empty: nothing of it is known
+  // to be missing. nullopt: it cannot be told now, as discovery of a type has a gap or its definition was
+  // never read. Waits for the API server where a definition is not known, or not since a while; one that
+  // cannot be read again is believed as it was.
+  std::optional<std::string> unknownTo(const protection::DeletionPolicy& policy);
   void stop() { reads_.stop(); }
 
  private:
   struct Definition {
-    std::optional<kube::Object> object;  // nullopt: there is none, or it cannot be read
-    TimePoint readAt;
+    kube::Result<std::optional<kube::Object>> read;  // the last that succeeded; an error: none did
+    TimePoint askedAt;
   };
 
-  bool isMissing(const protection::ResourcePattern& pattern) const;
-  const kube::Value* definitionOf(const kube::GroupResource& type);
+  const kube::Result<std::optional<kube::Object>>& definitionOf(const kube::GroupResource& type);
 
   const LiveView& live_;
   const std::chrono::milliseconds readAgainAfter_;
@@ -47,8 +50,14 @@ class PolicyTypes {
   std::map<kube::GroupResource, Definition> definitions_;
 };
 
-// The same once, by what was discovered.
-std::string unknownTo(const PolicyReads& reads, const client::Discovery& discovery,
-                      const protection::DeletionPolicy& policy);
+// What one comparison found.
+struct ComparedTypes {
+  std::string unknown;  // what the policy names and the cluster does not have; empty: nothing is known
+  std::set<std::string> unclear;  // a sentence for each type that could not be compared, with the reason
+};
+
+// Compares once, by what was discovered.
+ComparedTypes compareTypes(const PolicyReads& reads, const client::Discovery& discovery,
+                           const protection::DeletionPolicy& policy);
 
 }  // namespace lastout::server

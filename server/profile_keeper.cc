@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "client/fetch.h"
+#include "client/read_metadata.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/resource_map.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "protection/profiles.h"
 #include "server/lack_of_right.h"
 #include "server/object_watch.h"
@@ -118,8 +120,21 @@ void ProfileKeeper::pass() {
                        (problem.empty() ? kCompareAgainAfter : kApplyAgainAfter));
 }
 
+// Returns why the CRD of DeletionPolicies lets nothing be applied; empty: it does. A server-side apply
+// creates objects of a CRD that is being deleted, which then stays for them. A watch may tell of that
+// too late. Without a CRD the API server itself serves the type, or refuses what is applied.
+std::string ProfileKeeper::problemOfDefinition() const {
+  const kube::ObjectKey crd = kube::crdKey(protection::deletionPolicyType());
+  const kube::ResourceType& type = *kube::ResourceMap::builtIn().find(kube::kCustomResourceDefinitions);
+  const auto meta = client::readMetadata(*server_, type, "", crd.name, options_.patience);
+  if (!meta) return "the CRD " + crd.name + " cannot be read: " + meta.error();
+  if (*meta && (*meta)->deletionTimestamp) return "the CRD " + crd.name + " is being deleted";
+  return "";
+}
+
 // Returns what went wrong; empty: nothing did.
 std::string ProfileKeeper::apply(const KeptManifest& policy) {
+  if (std::string problem = problemOfDefinition(); !problem.empty()) return problem;
   const std::string& name = policy.policy.meta.name;
   client::ApiRequest request =
       client::serverSideApply(client::objectPath(typeOfPolicies(), "", name),

@@ -1,5 +1,6 @@
 // ProfileKeeper: applies the DeletionPolicies of profiles (--profile), and puts back what somebody deletes or
-// changes of them. What others have added to one stays.
+// changes of them. What others have added to one stays; while the CRD of DeletionPolicies is being deleted,
+// nothing is applied.
 #pragma once
 
 #include <chrono>
@@ -48,6 +49,7 @@ class ProfileKeeper {
   client::Audience audience();
   void pass();
   bool isAsItShould(const protection::PolicyManifest& policy);
+  std::string problemOfDefinition() const;
   std::string apply(const protection::PolicyManifest& policy);
 
   const ProfileKeeperOptions options_;

@@ -315,6 +315,31 @@ TEST_F(PolicyInCluster, ShowWarnsOfTypesAndFieldsThatTheClusterDoesNotHave) {
   EXPECT_THAT(elsewhere.err, HasSubstr("/nonexistent"));
 }
 
+// The user may discover what is served, and may not read CRDs.
+TEST_F(PolicyCommand, ShowWarnsOfWhatItCannotCompare) {
+  const std::string admin = (folder_ / "admin").string();
+  const testing::Running cluster({"up", "--rbac", "--kubeconfig-out", admin}, "Ctrl-C ends it");
+  const std::string kubectl = "kubectl --kubeconfig " + admin;
+  ASSERT_EQ(testing::shell(kubectl + " apply -f " + write("crd.yaml", kDatabaseDefinition) + " && " +
+                           kubectl + " wait --for=condition=Established crd --all --timeout=50s")
+                .exitCode,
+            0);
+  std::ifstream file(admin);
+  nlohmann::json config = nlohmann::json::parse(file);
+  config["users"][0]["user"]["as"] = "jane";
+  const std::string policy =
+      write("own.yaml",
+            "apiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\n"
+            "metadata: {name: own}\nspec:\n"
+            "  objects: [{resources: [{group: db.example.com, resource: databases}]}]\n"
+            "  when: [{field: {path: spec.deletionProtection}}]\n");
+  const Ran ran = testing::lastout({"policy", "show", policy, "--kubeconfig", write("jane", config.dump())});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, StartsWith("policy own\n"));
+  EXPECT_THAT(ran.err, AllOf(StartsWith("warning: "), HasSubstr("own: fields of databases.db.example.com"),
+                             HasSubstr("cannot get resource \"customresourcedefinitions\"")));
+}
+
 TEST_F(PolicyInCluster, AppliesWhatIsNewOrOther) {
   EXPECT_EQ(policy({"apply", "orkestra", "--dry-run"}).out,
             "deletionpolicies.lastout.dev/orkestra-delete-protection created (dry run)\n"

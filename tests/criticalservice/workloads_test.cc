@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "criticalservice/dependencies.h"
+#include "kube/well_known.h"
 #include "tests/support/manifests.h"
 
 namespace lastout::criticalservice {
@@ -198,12 +199,12 @@ TEST_F(EarlierTemplatesTest, AreTheOldestWhereThereAreTooMany) {
 TEST_F(EarlierTemplatesTest, AreReadOfTheProvidersTypeAlone) {
   const kube::GroupResource replicaSets{"apps", "replicasets"};
   EXPECT_THAT(typesToRead(service), Contains(replicaSets));
-  EXPECT_THAT(typesToRead(service), Not(Contains(kControllerRevisions)));
+  EXPECT_THAT(typesToRead(service), Not(Contains(kube::kControllerRevisions)));
   provide("statefulsets");
-  EXPECT_THAT(typesToRead(service), Contains(kControllerRevisions));
+  EXPECT_THAT(typesToRead(service), Contains(kube::kControllerRevisions));
   EXPECT_THAT(typesToRead(service), Not(Contains(replicaSets)));
   service.dependencies = {DependencyMode::None, {}};
-  EXPECT_THAT(typesToRead(service), Not(Contains(kControllerRevisions)));
+  EXPECT_THAT(typesToRead(service), Not(Contains(kube::kControllerRevisions)));
 }
 
 }  // namespace

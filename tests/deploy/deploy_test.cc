@@ -536,7 +536,7 @@ TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
     for (const char* verb : {"get ", "delete "}) carriesOut.push_back(verb + toString(type));
   }
   for (const char* verb : {"get ", "list ", "watch "})
-    reads.push_back(verb + toString(criticalservice::kControllerRevisions));
+    reads.push_back(verb + toString(kube::kControllerRevisions));
   EXPECT_THAT(rightsOf("lastout-finds-dependencies"), UnorderedElementsAreArray(reads));
   for (const std::string verb : {"get ", "list ", "watch "})
     EXPECT_THAT(rightsOf("lastout-providers"), Contains(verb + "replicasets.apps"));

@@ -97,11 +97,29 @@ TEST(PolicyStatus, SaysWhichTypesAndFieldsTheClusterDoesNotHave) {
   EXPECT_EQ(known["type"], "TypesKnown");
   EXPECT_EQ(known["status"], "True");
   EXPECT_EQ(known["reason"], "Known");
+  EXPECT_EQ(known["message"], "nothing that the policy names is known to be missing");
   standing.unknownTypes = "spec.objects: the cluster serves no databses.db.example.com";
   const nlohmann::json unknown = policyStatus(standing, {}, kNow)["conditions"].at(2);
   EXPECT_EQ(unknown["status"], "False");
   EXPECT_EQ(unknown["reason"], "NotFound");
   EXPECT_EQ(unknown["message"], "spec.objects: the cluster serves no databses.db.example.com");
+}
+
+// One read that fails must not flip the condition.
+TEST(PolicyStatus, TypesKnownStaysAsItStandsWhileItCannotBeTold) {
+  PolicyStanding standing = inForce();
+  EXPECT_EQ(policyStatus(standing, {}, kNow)["conditions"].size(), 2U);
+  for (const char* unknown : {"", "spec.objects: the cluster serves no databses.db.example.com"}) {
+    standing = inForce();
+    standing.unknownTypes = unknown;
+    const nlohmann::json before = policyStatus(standing, {}, kNow);
+    standing.unknownTypes.reset();
+    EXPECT_EQ(policyStatus(standing, before, kNow + seconds(60)), before) << unknown;
+    standing.generation = 4;
+    const nlohmann::json after = policyStatus(standing, before, kNow + seconds(60));
+    EXPECT_EQ(after["conditions"].at(0)["observedGeneration"], 4);
+    EXPECT_EQ(after["conditions"].at(2), before["conditions"].at(2)) << "it is about generation 3";
+  }
 }
 
 constexpr const char* kUnderstoodSpec = R"(  objects: [{resources: [{resource: configmaps}]}]

@@ -11,6 +11,7 @@ constexpr const char* kStandingStatus = "/apis/lastout.dev/v1alpha1/criticalserv
 constexpr const char* kGivenUp = "/apis/lastout.dev/v1alpha1/criticalservices/given-up";
 constexpr const char* kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 constexpr const char* kLabelling = "/apis/lastout.dev/v1alpha1/deletionpolicies/labelling";
+constexpr const char* kLabellingStatus = "/apis/lastout.dev/v1alpha1/deletionpolicies/labelling/status";
 constexpr const char* kListing = "/apis/lastout.dev/v1alpha1/criticalservices/listing";
 constexpr const char* kProvider = "/apis/apps/v1/namespaces/app/deployments/provider";
 constexpr const char* kSecrets = "/api/v1/namespaces/app/secrets";
@@ -102,7 +103,18 @@ void addAttacksByPolicies(std::vector<Attempt>& all) {
       apply("who may patch everything has Secrets held, and freed", "patcher", policy("new", kHolds),
             "who writes a DeletionPolicy that holds must be allowed to delete every object"),
       change("a tenant has other objects labelled", "tenant", kLabelling,
-             "{spec: {when: [{label: a.b/other}]}}", "must be allowed to patch every object")};
+             "{spec: {when: [{label: a.b/other}]}}", "must be allowed to patch every object"),
+      apply("lastout itself has Secrets held by a policy of no profile", kController, policy("new", kHolds),
+            "who writes a DeletionPolicy with labels, or one that holds, must be allowed to patch every "
+            "object"),
+      change(
+          "who may write the status says what a policy that is not understood means", "tenant",
+          kLabellingStatus,
+          "{status: {understood: {generation: 1, spec: {enforcement: Hold, hold: {finalizer: a.b/held}}}}}",
+          "only lastout's controller writes status.understood"),
+      change("so does the account that answers reviews", kWebhook, kLabellingStatus,
+             "{status: {understood: {generation: 1, spec: {}}}}",
+             "only lastout's controller writes status.understood")};
   all.insert(all.end(), some.begin(), some.end());
 }
 
@@ -313,7 +325,11 @@ const std::vector<Attempt>& permitted() {
       apply("a tenant's policy that denies", "tenant", policy("new", "")),
       apply("who may patch everything has labels written", "patcher", policy("new", kLabels)),
       apply("an admin has objects held", "admin", policy("new", kHolds)),
-      apply("lastout's controller applies a profile that holds", kController, policy("new", kHolds)),
+      apply("lastout's controller applies a profile that holds", kController, policy("dbops-grants", kHolds)),
+      change("lastout's controller keeps what it understood", kController, kLabellingStatus,
+             "{status: {understood: {generation: 1, spec: {}}}}", ""),
+      change("whoever may write the status says that it is accepted", "tenant", kLabellingStatus,
+             "{status: {observedGeneration: 1}}", ""),
       change("a tenant annotates a policy with labels", "tenant", kLabelling,
              "{metadata: {annotations: {a: b}}}", ""),
       create("an owner guards the own provider", "owner", service(), ""),

@@ -100,7 +100,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: writes-services}
 rules:
-- {apiGroups: [lastout.dev], resources: [criticalservices, criticalservices/status, deletionpolicies], verbs: ["*"]}
+- {apiGroups: [lastout.dev], resources: [criticalservices, criticalservices/status, deletionpolicies, deletionpolicies/status], verbs: ["*"]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

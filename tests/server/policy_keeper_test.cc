@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "client/discovery.h"
 #include "client/watcher.h"
 #include "server/event_writer.h"
 #include "server/policy_types.h"
@@ -21,6 +22,8 @@ namespace {
 using lastout::testing::Json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 const std::string kKeptPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 const std::string kAdmissionPath = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
@@ -107,6 +110,14 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     follow();
     types_ = std::make_unique<PolicyTypes>(access, view, std::chrono::milliseconds(0));
   }
+  // The same, once another process compares them that has the rights of that user.
+  void compareTypesAs(const std::string& token) {
+    keeper_->stop();
+    keepAs(token);
+    types_ = std::make_unique<PolicyTypes>(access, view, std::chrono::milliseconds(0));
+    keep();
+  }
+  void failReadsOfDefinitions() { types_->stop(); }  // from now on
   std::string told() {
     const kube::MutexLock lock(mutex_);
     return told_;
@@ -286,9 +297,72 @@ TEST_F(PolicyKeeperTest, WhatTheClusterDoesNotHaveIsSaidUntilItHasIt) {
                  "widgets.example.com v1 has no field spec.protcted; did you mean \"protected\"?");
   patch(kKeptPolicies + "/p",
         {{"spec", {{"when", Json::parse(R"([{"field": {"path": "spec.protected"}}])")}}}});
-  waitForMessage("TypesKnown", "the cluster has the types and fields");
+  waitForMessage("TypesKnown", "nothing that the policy names is known to be missing");
   EXPECT_EQ(condition("TypesKnown"), "True Known");
   EXPECT_THAT(told(), HasSubstr("TypesFound"));
+}
+
+// What is uncertain is neither there nor missing.
+TEST_F(PolicyKeeperTest, ADefinitionThatCannotBeReadDoesNotChangeWhatIsKnown) {
+  compareTypes();
+  Json crd = lastout::testing::definition("example.com", "widgets", "Widget", "Namespaced");
+  crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = Json::parse(
+      R"({"type": "object", "properties": {"spec": {"type": "object", "properties": {"protected": {"type": "boolean"}}}}})");
+  create(lastout::testing::kDefinitionsPath, crd);
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["objects"] =
+      Json::parse(R"([{"resources": [{"group": "example.com", "resource": "widgets"}]}])");
+  policy["spec"]["when"] = Json::parse(R"([{"field": {"path": "spec.protcted"}}])");
+  create(kKeptPolicies, policy);
+  keep();
+  waitForMessage("TypesKnown", "widgets.example.com v1 has no field spec.protcted");
+
+  failReadsOfDefinitions();
+  patch(kKeptPolicies + "/p",
+        {{"spec", {{"when", Json::parse(R"([{"field": {"path": "spec.prtected"}}])")}}}});
+  waitForMessage("TypesKnown",
+                 "widgets.example.com v1 has no field spec.prtected");  // by the last definition
+
+  const Json before = wholeCondition("TypesKnown");
+  compareTypesAs("policy-keepers-token");  // it may not read CRDs
+  patch(kKeptPolicies + "/p",
+        {{"spec", {{"when", Json::parse(R"([{"field": {"path": "spec.protected"}}])")}}}});
+  waitUntil([&] {
+    pass(std::chrono::seconds(0));
+    return wholeCondition("Accepted")["observedGeneration"] == 3;
+  });
+  EXPECT_EQ(wholeCondition("TypesKnown"), before);
+  EXPECT_THAT(told(), Not(HasSubstr("TypesFound")));
+}
+
+TEST_F(PolicyKeeperTest, ComparingOnceTellsWhatCannotBeCompared) {
+  create(lastout::testing::kDefinitionsPath,
+         lastout::testing::definition("example.com", "widgets", "Widget", "Namespaced"));
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["objects"] = Json::parse(R"([{"resources": [{"group": "example.com", "resource": "widgets"},
+                                                             {"group": "away.example.com", "resource": "gadgets"}]}])");
+  policy["spec"]["when"] = Json::parse(R"([{"field": {"path": "spec.protected"}}])");
+  const auto object = kube::parseObject(kube::fromJson(policy), "", kube::ResourceMap::builtIn());
+  ASSERT_TRUE(object);
+  const auto read = protection::parsePolicy(*object);
+  ASSERT_TRUE(read);
+  client::Discovery discovery;
+  waitUntil([&] {
+    discovery = client::discover(*access->newServer()).value();
+    return discovery.find({"example.com", "widgets"}) != nullptr;
+  });
+  EXPECT_THAT(server::compareTypes(PolicyReads(access), discovery, *read).unknown,
+              HasSubstr("the cluster serves no gadgets.away.example.com"));
+
+  discovery.gaps.push_back({"away.example.com", "", "its API server is away"});
+  keepAs("policy-keepers-token");  // it may not read CRDs
+  const ComparedTypes compared = server::compareTypes(PolicyReads(access), discovery, *read);
+  EXPECT_EQ(compared.unknown, "");
+  EXPECT_THAT(
+      compared.unclear,
+      UnorderedElementsAre(
+          AllOf(HasSubstr("fields of widgets.example.com are not compared"), HasSubstr("cannot get")),
+          "whether the cluster serves gadgets.away.example.com is not known: its API server is away"));
 }
 
 TEST_F(PolicyKeeperTest, OnlyWhoLeadsWrites) {

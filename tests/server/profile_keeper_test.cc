@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "protection/profiles.h"
 #include "tests/server/server_fixture.h"
@@ -22,14 +24,16 @@ const std::string kKarmadaPolicy = kProfilePolicies + "/karmada";
 
 class ProfileKeeperTest : public lastout::testing::ServerTest {
  public:
-  ~ProfileKeeperTest() override {
-    if (keeper_) keeper_->stop();
-  }
+  ~ProfileKeeperTest() override { end(); }
 
-  void keep(const std::string& profile) {
+  void keep(const std::string& profile, bool leads = true) {
+    leads_ = leads;
     ProfileKeeperOptions options;
     options.policies = protection::profileManifests(profile).value();
-    options.mayWrite = [this] { return leads_.load(); };
+    options.mayWrite = [this] {
+      ++asked_;
+      return leads_.load();
+    };
     options.random = [] { return [] { return 0.5; }; };
     options.log = [this](Level, const std::string& line) {
       const std::lock_guard lock(mutex_);
@@ -42,6 +46,18 @@ class ProfileKeeperTest : public lastout::testing::ServerTest {
     leads_ = leads;
     keeper_->reconsider();
   }
+  void end() {
+    if (keeper_) keeper_->stop();
+    keeper_.reset();
+  }
+  // Until a pass that begins after this call has ended; one asks twice at most before it applies something.
+  void waitForPass() {
+    const int before = asked_;
+    waitUntil([&] {
+      keeper_->reconsider();
+      return asked_ >= before + 4;
+    });
+  }
   Json get(const std::string& path) { return Json::parse(ask({"GET", path, {}, {}}).body); }
   bool isThere(const std::string& path) { return get(path)["kind"] == "DeletionPolicy"; }
   std::string log() {
@@ -51,6 +67,7 @@ class ProfileKeeperTest : public lastout::testing::ServerTest {
 
  private:
   std::atomic<bool> leads_{true};
+  std::atomic<int> asked_{0};  // whether it leads
   std::mutex mutex_;
   std::string log_;
   std::unique_ptr<ProfileKeeper> keeper_;
@@ -89,14 +106,44 @@ TEST_F(ProfileKeeperTest, WhatOthersHaveAddedStays) {
 }
 
 TEST_F(ProfileKeeperTest, OnlyWhoLeadsApplies) {
+  keep("karmada", false);
+  waitUntil([&] { return openWatches > 0; });
+  waitForPass();
+  EXPECT_FALSE(isThere(kKarmadaPolicy));
+  lead(true);
+  waitUntil([&] { return isThere(kKarmadaPolicy); });
+}
+
+// The API server would create what is applied, and the CRD would stay for it.
+TEST_F(ProfileKeeperTest, WhileTheCrdIsBeingDeletedNothingIsApplied) {
+  std::atomic<bool> terminates{false};
+  const Json definition = {{"apiVersion", "meta.k8s.io/v1"},
+                           {"kind", "PartialObjectMetadata"},
+                           {"metadata",
+                            {{"name", "deletionpolicies.lastout.dev"},
+                             {"uid", "d"},
+                             {"resourceVersion", "1"},
+                             {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}};
+  serve([&](const apiserver::HttpRequest& request) {
+    if (!terminates || !request.path.ends_with("/customresourcedefinitions/deletionpolicies.lastout.dev"))
+      return handle(request);
+    apiserver::HttpResponse answer;
+    answer.body = definition.dump();
+    return answer;
+  });
+  client::Connection connection = access->connection();
+  connection.server.port = static_cast<uint16_t>(port);
+  access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   keep("karmada");
   waitUntil([&] { return isThere(kKarmadaPolicy); });
-  lead(false);
+  terminates = true;
   remove(kKarmadaPolicy);
-  create(kProfilePolicies, Json::parse(R"({"apiVersion": "lastout.dev/v1alpha1", "kind": "DeletionPolicy",
-    "metadata": {"name": "karmada"}, "spec": {"objects": [{"resources": [{"resource": "secrets"}]}]}})"));
-  lead(true);
-  waitUntil([&] { return get(kKarmadaPolicy)["spec"].contains("when"); });
+  waitUntil([&] {
+    return log().find("karmada cannot be applied: the CRD deletionpolicies.lastout.dev is being deleted") !=
+           std::string::npos;
+  });
+  EXPECT_FALSE(isThere(kKarmadaPolicy));
+  end();
 }
 
 }  // namespace
