@@ -112,7 +112,8 @@ class Replays : public Usages {
  public:
   void serveUsages() override {
     kubectl("apply -f deploy/validating-admission-policies.yaml");
-    kubectl("delete validatingadmissionpolicybinding lastout-configuration");  // this lastout is no Pod
+    // This lastout is no Pod: these do not know its user.
+    kubectl("delete validatingadmissionpolicybinding lastout-configuration lastout-deletionpolicy-status");
     serve({"--replay-deletions", "configmaps"});
   }
   // A Usage of the ConfigMap db, with the field as it is given.
@@ -267,7 +268,8 @@ class Profiles : public Serving {
     run("cp $CONFIG $FOLDER/controller");
     kubectl("--kubeconfig $FOLDER/controller config set-context --current --user=account");
     kubectl("--kubeconfig $FOLDER/controller config set-credentials account --token=" + token);
-    serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--profile", profile},
+    serve({"--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls", "--policies", "webhook",
+           "--profile", profile},
           "controller");
   }
   void waitUntilEnforced(const std::string& policy) const {
@@ -327,9 +329,9 @@ TEST_F(Composites, WhyLooksAtTheOtherClusterWhereItIsTold) {
       "{\"deletionProtection\": false}}}}'");
   EXPECT_EQ(why(other).exitCode, 0);
   endOther();
-  EXPECT_THAT(why(" --policy-cluster control-plane=$FOLDER/gone").err, HasSubstr("gone"));
-  EXPECT_THAT(why(" --policy-cluster control-plane").err, HasSubstr("write it as NAME=KUBECONFIG"));
-  EXPECT_THAT(run("lastout why ns/instance --policy-cluster a=b deploy/").err,
+  EXPECT_THAT(why(" --policy-cluster control-plane=$FOLDER/gone").out, HasSubstr("gone"));
+  EXPECT_THAT(why(" --policy-cluster control-plane").out, HasSubstr("write it as NAME=KUBECONFIG"));
+  EXPECT_THAT(run("lastout why ns/instance --policy-cluster a=b deploy/").out,
               HasSubstr("--policy-cluster is for a cluster that is asked"));
 }
 

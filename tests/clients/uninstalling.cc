@@ -28,7 +28,9 @@ void Uninstalling::startDeployed(std::vector<std::string> options, const std::st
   kubectl("--kubeconfig $FOLDER/hook config set-credentials hook --token=token-of-the-hook");
   kubectl("--kubeconfig $FOLDER/hook config set-context --current --user=hook");
   kubectl("apply -k deploy");
-  kubectl("delete validatingadmissionpolicybindings lastout-configuration lastout-deferred-deletions");
+  kubectl(
+      "delete validatingadmissionpolicybindings lastout-configuration lastout-deferred-deletions "
+      "lastout-deletionpolicy-status");
 }
 
 std::string Uninstalling::uninstall(const std::string& options, int expected) const {

@@ -90,7 +90,7 @@ void expectEqual(const std::map<std::string, Json>& base, const std::map<std::st
 
 TEST(Chart, IsTheKustomizeBase) {
   const auto base = kustomized("deploy");
-  EXPECT_EQ(base.size(), 49U);
+  EXPECT_EQ(base.size(), 51U);
   expectEqual(base, byName(withoutHooks(rendered(kChart, defaultValues()))));
 }
 

@@ -105,8 +105,7 @@ void addAttacksByPolicies(std::vector<Attempt>& all) {
       change("a tenant has other objects labelled", "tenant", kLabelling,
              "{spec: {when: [{label: a.b/other}]}}", "must be allowed to patch every object"),
       apply("lastout itself has Secrets held by a policy of no profile", kController, policy("new", kHolds),
-            "who writes a DeletionPolicy with labels, or one that holds, must be allowed to patch every "
-            "object"),
+            "who writes a DeletionPolicy that holds must be allowed to delete every object"),
       change(
           "who may write the status says what a policy that is not understood means", "tenant",
           kLabellingStatus,
