@@ -159,6 +159,10 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
       return !one.is_null() && one["message"].get<std::string>().find(wanted) != std::string::npos;
     });
   }
+  // An Event follows the status that it tells of.
+  void waitUntilTold(const std::string& reason) {
+    waitUntil([&] { return told().find(reason) != std::string::npos; });
+  }
   std::string message(const std::string& type) {
     const Json policy = get(kKeptPolicies + "/p");
     for (const Json& one : policy.value("status", Json::object()).value("conditions", Json::array()))
@@ -245,7 +249,7 @@ TEST_F(PolicyKeeperTest, TheFormThatWasUnderstoodLastCountsAfterARestart) {
   waitForCondition("Accepted", "False NotUnderstood");
   waitForMessage("Enforced", "as it was in generation 2 it goes on protecting");
   EXPECT_EQ(get(kKeptPolicies + "/p")["status"]["understood"]["spec"]["when"][0]["label"], "example.com/a");
-  EXPECT_THAT(told(), HasSubstr("NotUnderstood"));
+  waitUntilTold("NotUnderstood");
   keep();
   remove(kMadeBinding);
   waitUntil([&] { return isThere(kMadeBinding); });
@@ -287,7 +291,7 @@ TEST_F(PolicyKeeperTest, WhatTheClusterDoesNotHaveIsSaidUntilItHasIt) {
   waitForCondition("TypesKnown", "False NotFound");
   EXPECT_EQ(wholeCondition("TypesKnown")["message"],
             "spec.objects: the cluster serves no widgets.example.com");
-  EXPECT_THAT(told(), HasSubstr("TypesNotFound"));
+  waitUntilTold("TypesNotFound");
 
   Json crd = lastout::testing::definition("example.com", "widgets", "Widget", "Namespaced");
   crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = Json::parse(
@@ -299,7 +303,7 @@ TEST_F(PolicyKeeperTest, WhatTheClusterDoesNotHaveIsSaidUntilItHasIt) {
         {{"spec", {{"when", Json::parse(R"([{"field": {"path": "spec.protected"}}])")}}}});
   waitForMessage("TypesKnown", "nothing that the policy names is known to be missing");
   EXPECT_EQ(condition("TypesKnown"), "True Known");
-  EXPECT_THAT(told(), HasSubstr("TypesFound"));
+  waitUntilTold("TypesFound");
 }
 
 // What is uncertain is neither there nor missing.
