@@ -163,7 +163,7 @@ class HoldCompiler {
     return protection::confirmationIn(*policy_.hold, kube::fromJson(content));
   }
 
-  // Of the status only a confirmation that was given makes a difference to a later plan, and its children.
+  // A later plan depends on two parts of the status alone: a confirmation that was given, and its children.
   Form formAfter(const HoldPlan& plan) const {
     const Form& form = model_.slots[slot_].forms[form_];
     if (plan.statusPatch.is_null()) return form;

@@ -254,7 +254,7 @@ struct Holding {
   std::vector<uint8_t> unconfirmed;
 };
 
-// An object that goes with another one, while that one's cascade is confirmed.
+// An object that lastout deletes with another one whose cascade is confirmed.
 struct CascadeChild {
   Slot parent = kNone;
   uint32_t holding = 0;   // of Policies::ofHold[parent]

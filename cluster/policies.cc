@@ -186,7 +186,7 @@ std::optional<LabelWrite> labelWriteOf(const Model& model, const StateRef& state
   const ObjectState object = state.object(slot);
   if (writes == nullptr || writes->forms[object.form] == object.form) return std::nullopt;
   LabelWrite write{writes->forms[object.form], false, writes->wait[object.form]};
-  // Who asks every 10 s comes before a repair that waits for longer.
+  // A client that asks every 10 s comes before a repair that waits for longer.
   if (write.wait >= model.timing.clientRetry && isAboutToGo(model, state, slot)) return std::nullopt;
   write.isDenied = std::ranges::any_of(writes->deniedBy, [&](const Protection& one) {
     return counts(model.policies.all[one.policy], state, Actor::Lastout, kNone) &&
@@ -203,7 +203,7 @@ bool isDeletedByPolicy(const Model& model, const StateRef& state, Slot slot) {
     const auto end = endOfHeld(model, one, state, object);
     if (end == Choice::kDeletes || isCascading(one, object, end)) return true;
   }
-  // Of a cascade the parent is deleted first.
+  // A cascade deletes the parent first.
   return std::ranges::any_of(policies.ofCascade[slot], [&](const CascadeChild& one) {
     if (state.presence(one.parent) != Presence::Terminating) return false;
     const ObjectState parent = state.object(one.parent);

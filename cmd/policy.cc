@@ -158,7 +158,7 @@ tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
   return {};
 }
 
-// Of what API servers cannot evaluate a ValidatingAdmissionPolicy has nothing.
+// Tells which part of the policy its ValidatingAdmissionPolicies leave out.
 void tellWhatIsLeftOut(const protection::DeletionPolicy& policy) {
   const auto apiServer = protection::PolicyMode::ApiServer;
   if (!protection::runsAt(policy, apiServer, protection::Place::Webhook) &&
