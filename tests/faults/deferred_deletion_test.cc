@@ -218,7 +218,7 @@ TEST_F(DeferredDeletionTest, IsCarriedOutWhileTheHubIsAway) {
 
 TEST_F(DeferredDeletionTest, NothingThatAPersonWasDenied) {
   begin();
-  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+  world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
   clearTheWay();
   world.waitUntil("it is seen to be free", [&] {
     return world.get(kFaultService)["status"].value("unmetCriteria", Json::array()).empty();
@@ -369,11 +369,13 @@ class DeferredDeletionForAll : public DeferredDeletionTest {
 TEST_F(DeferredDeletionForAll, APersonNeedNotAskAgain) {
   world.personsCount = true;
   begin();
-  EXPECT_THAT(world.refusalOf(kFaultProvider + std::string("?dryRun=All")), HasSubstr("must stay while"));
+  world.expectRefused(kFaultProvider + std::string("?dryRun=All"), HasSubstr("must stay while"));
   EXPECT_THAT(remembered(), IsEmpty()) << "a dry run leaves no trace";
-  world.refusalOf(kFaultProvider);
   const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
-  EXPECT_THAT(remembered(), ::testing::ElementsAre("provider"));
+  world.waitUntil("it is remembered", [&] {
+    world.refusalOf(kFaultProvider);
+    return remembered() == std::vector<std::string>{"provider"};
+  });
   clearTheWay();
   world.waitUntil("lastout deletes it, although its work has it still",
                   [&] { return world.deletedByLastout().contains(uid); });
@@ -382,8 +384,8 @@ TEST_F(DeferredDeletionForAll, APersonNeedNotAskAgain) {
 
 TEST_F(DeferredDeletionForAll, APersonAsksAgainWhereNobodyCanProveThatTheyAsked) {
   begin();
-  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
-  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("ask again once it may go"));
+  world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
+  world.expectRefused(kFaultProvider, HasSubstr("ask again once it may go"));
   EXPECT_THAT(remembered(), IsEmpty());
   clearTheWay();
   world.waitUntil("it is seen to be free", [&] {
@@ -418,7 +420,7 @@ class ForgedEntries : public WorksTest {
          {{"group", "rbac.authorization.k8s.io"}, {"resource", "clusterroles"}, {"name", "acting"}}});
     world.create("/apis/lastout.dev/v1alpha1/criticalservices", service);
     world.waitUntilGuarded();
-    EXPECT_THAT(world.refusalOf(kSecret), HasSubstr("must stay"));
+    world.expectRefused(kSecret, HasSubstr("must stay"));
     world.deleteAll({kFaultCrd, kFaultProvider});
   }
   Json forged(const char* path, const char* group, const char* resource, const char* requestedBy) {
@@ -476,14 +478,14 @@ INSTANTIATE_TEST_SUITE_P(, DeferredDeletionByTwo, kEachForm, formName);
 
 TEST_P(DeferredDeletionByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
   deferDeletions();
-  Replica& leader = world.leader();
-  leader.api.set({.forbidden = {"DELETE deployments"}});
+  world.set({.forbidden = {"DELETE deployments"}});
   clearTheWay();
   world.waitUntil("the leader tries", [&] {
     return world.logged().find("deployments.apps/app/provider may go") != std::string::npos;
   });
   EXPECT_TRUE(world.isThere(kFaultProvider));
-  leader.kill();
+  world.leader().kill();
+  world.calm();
   expectAllGone();
 }
 

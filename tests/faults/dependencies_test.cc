@@ -78,7 +78,7 @@ class DependenciesTest : public WorksTest {
 
 TEST_F(DependenciesTest, GoAfterTheProvider) {
   begin();
-  for (const std::string& path : needed()) EXPECT_THAT(world.refusalOf(path), HasSubstr("must stay")) << path;
+  for (const std::string& path : needed()) world.expectRefused(path, HasSubstr("must stay"));
   for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
   world.waitUntil("the provider is gone", [&] {
     const std::vector<std::string> missing = notThere();
@@ -179,7 +179,7 @@ TEST_F(NoDependenciesTest, NothingIsGuardedWhereNoneIsWanted) {
     for (const char* needed : {"secrets", "configmaps", "services", "serviceaccounts"})
       EXPECT_NE(webhook["name"], needed + std::string(".lastout.dev"));
   }
-  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay"));
+  world.expectRefused(kFaultProvider, HasSubstr("must stay"));
 }
 
 // The provider converts CoolResources, of which one has no finalizer; its own criterion is about finalizers
@@ -216,9 +216,10 @@ class ConversionTest : public DependenciesTest {
 
 TEST_F(ConversionTest, KeepsTheProviderUntilNothingIsLeftToConvert) {
   beginWithoutFinalizers();
-  EXPECT_THAT(world.refusalOf(kFaultProvider),
-              HasSubstr("while coolresources.my.crd.group/plain exists, and the provider converts it"));
-  EXPECT_THAT(world.refusalOf(kFaultNamespace), HasSubstr("the provider converts it"));
+  world.expectRefused(
+      kFaultProvider,
+      HasSubstr("while coolresources.my.crd.group/plain exists, and the provider converts it"));
+  world.expectRefused(kFaultNamespace, HasSubstr("the provider converts it"));
   world.waitUntil("the status says so", [&] { return waited() == "spec.guard.dependencies"; });
   deleteWork("provider");
   world.waitUntil("it is remembered", [&] { return isRemembered("provider"); });
@@ -250,9 +251,10 @@ class ConversionAloneTest : public ConversionTest {
 TEST_F(ConversionAloneTest, KeepsTheProviderWhileTheTypeMayNotBeListed) {
   world.replica().api.set({.forbidden = {"GET coolresources"}});
   begin();
-  EXPECT_THAT(world.refusalOf(kFaultProvider),
-              AllOf(HasSubstr("not known whether any coolresources.my.crd.group is left for the provider"),
-                    HasSubstr("grant lastout get, list and watch on coolresources.my.crd.group")));
+  world.expectRefused(
+      kFaultProvider,
+      AllOf(HasSubstr("not known whether any coolresources.my.crd.group is left for the provider"),
+            HasSubstr("grant lastout get, list and watch on coolresources.my.crd.group")));
   world.replica().api.calm();
   world.waitUntil("it is known", [&] {
     return world.refusalOf(kFaultProvider).find("instance-0 exists") != std::string::npos;
@@ -282,8 +284,8 @@ TEST_F(DependenciesTest, AreFoundWithoutTheRightToReadBindings) {
       (*known)["message"].get<std::string>(),
       HasSubstr("rolebindings.rbac.authorization.k8s.io; the ClusterRole lastout-finds-dependencies"));
   EXPECT_THAT(world.logged(), HasSubstr("the ClusterRole lastout-finds-dependencies grants that"));
-  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay"));
-  EXPECT_THAT(world.refusalOf(kInApp + std::string("/secrets/key")), HasSubstr("must stay"));
+  world.expectRefused(kFaultProvider, HasSubstr("must stay"));
+  world.expectRefused(kInApp + std::string("/secrets/key"), HasSubstr("must stay"));
 }
 
 // Its namespace, which would take the Secret with it, and the CriticalService, which remembers it, wait.

@@ -2,6 +2,8 @@
 // Judge.
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -98,8 +100,9 @@ class FaultWorld {
   void finalizeByHand();
   // The message of the answer to one DELETE.
   std::string refusalOf(const std::string& path);
-  // The same, asked again as long as lastout could not read in time what it decides by, as on a busy machine.
-  std::string refusalInTimeOf(const std::string& path);
+  // Each DELETE of the path is refused, at last with a message that matches. It is asked again, since on a
+  // busy machine lastout may not have heard yet what just happened, and refuses for another reason.
+  void expectRefused(const std::string& path, const ::testing::Matcher<std::string>& message);
   // Another webhook than lastout's denies every such operation ("DELETE") on the resource, whoever asks,
   // until its configuration is deleted: kFaultPolicy.
   void denyToAll(const std::string& operation, const kube::GroupResource& type);

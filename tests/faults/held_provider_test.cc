@@ -243,14 +243,14 @@ INSTANTIATE_TEST_SUITE_P(, HeldProviderByTwo, kEachForm, formName);
 TEST_P(HeldProviderByTwo, TheOtherLetsGoOfWhatTheLeaderHeld) {
   beginHeld();
   EXPECT_EQ(deleteBy("Background"), 200);
-  Replica& leader = world.leader();
-  leader.api.set({.forbidden = {"PATCH deployments"}});
+  world.set({.forbidden = {"PATCH deployments"}});
   clearBoth();
   world.waitUntil("the leader cannot let go", [&] {
     return world.logged().find("lastout's finalizer cannot be changed") != std::string::npos;
   });
   EXPECT_TRUE(world.isThere(kFaultProvider));
-  leader.kill();
+  world.leader().kill();
+  world.calm();
   waitUntilGone();
 }
 

@@ -208,14 +208,14 @@ TEST_P(KeptWorkByTwo, TheOtherLetsGoOfWhatTheLeaderKept) {
   waitUntilKept();
   deleteWork("provider");
   waitUntilTheAgentIsDone();
-  Replica& leader = world.leader();
-  leader.api.set({.forbidden = {"PATCH appliedmanifestworks"}});
+  world.set({.forbidden = {"PATCH appliedmanifestworks"}});
   clearTheWay();
   world.waitUntil("the leader cannot let go", [&] {
     return world.logged().find("lastout's finalizer cannot be changed") != std::string::npos;
   });
   EXPECT_TRUE(isThere());
-  leader.kill();
+  world.leader().kill();
+  world.calm();
   expectGoneAfterAllThatItApplied();
 }
 

@@ -70,7 +70,7 @@ TEST_F(ProcessesTest, EachWebhookIsKilledAndThenBoth) {
       waitUntilAgain(webhook(i));
     }
     for (size_t i = 0; i < 2; ++i) webhook(i).kill();
-    EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("failed calling webhook"));
+    world.expectRefused(kFaultProvider, HasSubstr("failed calling webhook"));
     for (size_t i = 0; i < 2; ++i) webhook(i).serve();
   });
 }
@@ -91,8 +91,7 @@ TEST_F(ProcessesTest, TheHolderOfTheLeaseIsKilled) {
 TEST_F(ProcessesTest, BothControllersAreDeadForAWhile) {
   begin(kInstances);
   for (size_t i = 0; i < 2; ++i) controller(i).kill();
-  for (int i = 0; i < kReviews; ++i)
-    EXPECT_THAT(world.refusalInTimeOf(kFaultProvider), HasSubstr("must stay while"));
+  for (int i = 0; i < kReviews; ++i) world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
   deferTheProvider();
   std::vector<std::string> blockers = FaultWorld::storyPaths(kInstances);
   std::erase_if(blockers, [](const std::string& path) {
@@ -176,8 +175,8 @@ TEST_F(ProcessesTest, WhatNoWatchHasToldIsReadBeforeAnythingGoes) {
   }
   world.createInstance("late");
   for (int i = 0; i < kReviews; ++i) {
-    EXPECT_THAT(world.refusalInTimeOf(kFaultProvider), HasSubstr("must stay while"));
-    EXPECT_THAT(world.refusalInTimeOf(kFaultNamespace), HasSubstr("must stay while"));
+    world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
+    world.expectRefused(kFaultNamespace, HasSubstr("must stay while"));
   }
   for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).api.calm();
   world.deleteAll(

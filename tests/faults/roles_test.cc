@@ -49,7 +49,7 @@ TEST_F(RolesTest, AControllerIsAskedNothing) {
     EXPECT_EQ(webhook(i).server().standing().webhookInForce, std::nullopt);
   }
   EXPECT_TRUE(world.leader().roles().controller);
-  EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+  world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
 }
 
 TEST_F(RolesTest, AWebhookDies) {
@@ -78,7 +78,7 @@ TEST_F(RolesTest, BothControllersAreDeadForAWhile) {
   begin(2);
   controller(0).kill();
   controller(1).kill();
-  for (int i = 0; i < 5; ++i) EXPECT_THAT(world.refusalOf(kFaultProvider), HasSubstr("must stay while"));
+  for (int i = 0; i < 5; ++i) world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
   deferTheProvider();
   std::vector<std::string> blockers = FaultWorld::storyPaths(2);
   std::erase_if(blockers, [](const std::string& path) {
