@@ -26,20 +26,23 @@ constexpr const char* kBindingPath =
 
 class DeleteWhenFreeTest : public ::testing::Test {
  public:
+  explicit DeleteWhenFreeTest(size_t replicas = 1, Processes processes = Processes::OfBothRoles)
+      : world(replicas, 1, processes) {}
   ~DeleteWhenFreeTest() override { EXPECT_EQ(world.judge.complaints(), "") << world.logged(); }
 
   void begin(const char* action) {
-    const Json meta = {{"name", "lastout-delete-when-free"}};
-    world.replica().api.answer(kPolicyPath, shippedPolicy("lastout-delete-when-free").dump());
-    world.replica().api.answer(
-        kBindingPath,
-        Json{{"metadata", meta},
-             {"spec",
-              {{"policyName", "lastout-delete-when-free"}, {"validationActions", Json::array({action})}}}}
-            .dump());
-    world.replica().serve();
+    const Json binding = {
+        {"metadata", {{"name", "lastout-delete-when-free"}}},
+        {"spec", {{"policyName", "lastout-delete-when-free"}, {"validationActions", Json::array({action})}}}};
+    answerAll(kPolicyPath, shippedPolicy("lastout-delete-when-free").dump());
+    answerAll(kBindingPath, binding.dump());
+    world.serve();
     world.createStory();
     world.waitUntilGuarded();
+  }
+  // To each lastout that asks for the path; empty: it is not there.
+  void answerAll(const std::string& path, const std::string& body) {
+    for (size_t i = 0; i < world.replicas(); ++i) world.replica(i).api.answer(path, body);
   }
   void beginEnforced() {
     begin("Deny");
@@ -79,7 +82,10 @@ class DeleteWhenFreeTest : public ::testing::Test {
   FaultWorld world;
 };
 
-TEST_F(DeleteWhenFreeTest, TheDenialNamesTheCommandThatHasItDeletedLater) {
+using DeleteWhenFree = OfEachForm<DeleteWhenFreeTest>;
+INSTANTIATE_TEST_SUITE_P(, DeleteWhenFree, kEachForm, formName);
+
+TEST_P(DeleteWhenFree, TheDenialNamesTheCommandThatHasItDeletedLater) {
   beginEnforced();
   const std::string refusal = world.refusalOf(kFaultProvider);
   const std::string before =
@@ -108,7 +114,7 @@ TEST_F(DeleteWhenFreeTest, TheDenialNamesTheCommandThatHasItDeletedLater) {
   EXPECT_TRUE(world.isThere(kFaultNamespace)) << "nobody has asked for that";
 }
 
-TEST_F(DeleteWhenFreeTest, WhoeverTakesItAwayCallsTheDeletionOff) {
+TEST_P(DeleteWhenFree, WhoeverTakesItAwayCallsTheDeletionOff) {
   beginEnforced();
   annotate(uid() + tomorrow());
   waitUntilLogged("is deferred until it may go");
@@ -159,11 +165,11 @@ TEST_F(DeleteWhenFreeTest, ItCountsForNothingWithoutItsPolicy) {
 }
 
 // That it was enforced a moment ago is no authority.
-TEST_F(DeleteWhenFreeTest, NotOnceItsPolicyIsGone) {
+TEST_P(DeleteWhenFree, NotOnceItsPolicyIsGone) {
   beginEnforced();
   annotate(uid() + tomorrow());
   waitUntilLogged("is deferred until it may go");
-  world.replica().api.answer(kBindingPath, "");
+  answerAll(kBindingPath, "");
   expectNotDeleted();
 }
 

@@ -20,7 +20,10 @@ constexpr const char* kBound = "/apis/rbac.authorization.k8s.io/v1/clusterrolebi
 // a Secret that nobody needs.
 class DependenciesTest : public WorksTest {
  public:
-  DependenciesTest() { hasClaim = false; }
+  explicit DependenciesTest(size_t replicas = 1, Processes processes = Processes::OfBothRoles)
+      : WorksTest(replicas, processes) {
+    hasClaim = false;
+  }
 
   static Json inApp(const char* kind, const std::string& name) {
     Json object = FaultWorld::named("v1", kind, name);
@@ -76,7 +79,10 @@ class DependenciesTest : public WorksTest {
   }
 };
 
-TEST_F(DependenciesTest, GoAfterTheProvider) {
+using Dependencies = OfEachForm<DependenciesTest>;
+INSTANTIATE_TEST_SUITE_P(, Dependencies, kEachForm, formName);
+
+TEST_P(Dependencies, GoAfterTheProvider) {
   begin();
   for (const std::string& path : needed()) world.expectRefused(path, HasSubstr("must stay"));
   for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
@@ -92,7 +98,7 @@ TEST_F(DependenciesTest, GoAfterTheProvider) {
   expectNeededGone();
 }
 
-TEST_F(DependenciesTest, StayWhileTheProviderDoes) {
+TEST_P(Dependencies, StayWhileTheProviderDoes) {
   deferAll();
   world.waitUntilCollected();
   expectThere();
@@ -111,11 +117,11 @@ TEST_F(DependenciesTest, AreThoseThatAreNeededAlone) {
   EXPECT_EQ(world.ask("DELETE", kInApp + std::string("/secrets/key")).status, 403);
 }
 
-TEST_F(DependenciesTest, AreCarriedOutByWhoComesLater) {
+TEST_P(Dependencies, AreCarriedOutByWhoComesLater) {
   deferAll();
-  world.replica().kill();
-  world.replica().serve();
-  world.waitUntil("it is ready", [&] { return world.replica().server().isReady(); });
+  world.kill();
+  world.serve();
+  world.waitUntilReady();
   expectThere();
   clearTheWay();
   expectAllGone();
@@ -186,6 +192,7 @@ TEST_F(NoDependenciesTest, NothingIsGuardedWhereNoneIsWanted) {
 // alone. (The embedded API server calls nobody for that: what is shown is that the provider stays.)
 class ConversionTest : public DependenciesTest {
  public:
+  using DependenciesTest::DependenciesTest;
   Json definition() override {
     Json definition = FaultWorld::definition();
     const Json front = {{"namespace", "app"}, {"name", "front"}, {"path", "/convert"}};
@@ -214,7 +221,10 @@ class ConversionTest : public DependenciesTest {
   }
 };
 
-TEST_F(ConversionTest, KeepsTheProviderUntilNothingIsLeftToConvert) {
+using Conversion = OfEachForm<ConversionTest>;
+INSTANTIATE_TEST_SUITE_P(, Conversion, kEachForm, formName);
+
+TEST_P(Conversion, KeepsTheProviderUntilNothingIsLeftToConvert) {
   beginWithoutFinalizers();
   world.expectRefused(
       kFaultProvider,

@@ -16,6 +16,7 @@ constexpr const char* kListing = "/apis/lastout.dev/v1alpha1/criticalservices/li
 constexpr const char* kProvider = "/apis/apps/v1/namespaces/app/deployments/provider";
 constexpr const char* kSecrets = "/api/v1/namespaces/app/secrets";
 constexpr const char* kKept = "/api/v1/namespaces/app/secrets/kept";
+constexpr const char* kOwnSecrets = "/api/v1/namespaces/lastout/secrets";
 constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
 constexpr const char* kOwn = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
 constexpr const char* kOther = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/other";
@@ -249,6 +250,8 @@ void addAttacksByTheController(std::vector<Attempt>& all) {
       "new}}";
   const char* const onlyOwn =
       "of webhook configurations lastout writes the ValidatingWebhookConfiguration lastout alone";
+  const char* const onlyCertificate =
+      "of Secrets lastout creates lastout-tls alone, of type kubernetes.io/tls";
   const char* const creates =
       "lastout creates no workloads and no AppliedManifestWorks, and writes none of their subresources";
   const std::vector<Attempt> some = {
@@ -268,6 +271,14 @@ void addAttacksByTheController(std::vector<Attempt>& all) {
        "b}}, template: "
        "{metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: evil}]}}}}",
        creates},
+      {"lastout makes a token of another account", kController, "POST", kOwnSecrets,
+       "{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: token, "
+       "annotations: {kubernetes.io/service-account.name: lastout-uninstall}}}",
+       onlyCertificate},
+      {"lastout makes one in place of its certificate", kController, "POST", kOwnSecrets,
+       "{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: "
+       "lastout-tls, annotations: {kubernetes.io/service-account.name: lastout-uninstall}}}",
+       onlyCertificate},
       {"lastout makes another configuration", kController, "POST", kConfigurations, configuration, onlyOwn},
       {"lastout makes a mutating one", kController, "POST", kMutating,
        "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: "
@@ -373,6 +384,10 @@ const std::vector<Attempt>& permitted() {
       change("and may change the rest of it", "patcher", kKept, "{metadata: {labels: {a: b}}}", ""),
       {"a Secret without the annotation", "patcher", "POST", kSecrets,
        "{apiVersion: v1, kind: Secret, metadata: {name: n}}", ""},
+      {"the controller makes its certificate", kController, "POST", kOwnSecrets,
+       "{apiVersion: v1, kind: Secret, type: kubernetes.io/tls, metadata: {name: lastout-tls}, data: "
+       "{tls.crt: '', tls.key: ''}}",
+       ""},
       change("the controller lets a provider go", kController, kProvider,
              "{metadata: {finalizers: [example.com/other]}}", ""),
       change("the controller keeps a work", kController, kWork,
