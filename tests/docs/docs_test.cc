@@ -31,7 +31,7 @@ std::string read(const fs::path& path) {
 }
 
 std::vector<std::string> pages() {
-  std::vector<std::string> paths = {"README.md", "scenarios/README.md"};
+  std::vector<std::string> paths = {"CONTRIBUTING.md", "README.md", "scenarios/README.md"};
   for (const auto& entry : fs::recursive_directory_iterator("docs")) {
     if (entry.path().extension() == ".md") paths.push_back(entry.path().string());
   }
