@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/hash.h"
+#include "kube/invariant.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {
@@ -96,6 +97,7 @@ void Stakes::push(const Stake& stake) {
 
 void Stakes::pop() {
   if (many_.empty()) {
+    LASTOUT_INVARIANT(count_ > 0);
     --count_;
     return;
   }

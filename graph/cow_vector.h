@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/cow_chunk.h"
+#include "kube/invariant.h"
 
 namespace lastout::graph {
 
@@ -85,6 +86,7 @@ class Pool {
     slot = T{};
     std::memcpy(reinterpret_cast<std::byte*>(&slot), &firstFree_, sizeof(firstFree_));
     firstFree_ = index;
+    LASTOUT_INVARIANT(live_ > 0);
     --live_;
   }
   const T& operator[](uint32_t index) const { return items_[index]; }

@@ -7,6 +7,7 @@
 #include "graph/interning.h"
 #include "graph/nodes.h"
 #include "graph/requirements.h"
+#include "kube/invariant.h"
 
 namespace lastout::graph {
 
@@ -69,6 +70,7 @@ void Graph::removeNamed(TypeId type, std::string_view namespaceName, std::string
   const uint32_t node = findNode(tables_, static_cast<uint32_t>(type), namespaceName, name);
   if (node == kNone || !graph::isPresent(tables_, node)) return;
   ++revision_;
+  LASTOUT_INVARIANT(present_ > 0);
   --present_;
   setAbsent(tables_, node);
 }
@@ -83,7 +85,9 @@ ConditionId Graph::addCondition(const Condition& condition) {
 void Graph::releaseCondition(ConditionId condition) {
   ++revision_;
   const uint32_t number = static_cast<uint32_t>(condition);
-  --tables_.conditions.write(number).holds;
+  auto& holds = tables_.conditions.write(number).holds;
+  LASTOUT_INVARIANT(holds > 0);
+  --holds;
   dropUnusedCondition(tables_, number);
 }
 

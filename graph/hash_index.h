@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "graph/cow_vector.h"
+#include "kube/invariant.h"
 
 namespace lastout::graph {
 
@@ -33,7 +34,10 @@ class HashIndex {
   // `number` must be in it under this hash.
   void erase(uint32_t hash, uint32_t number) {
     uint32_t hole = hash >> shift_;
-    while (slots_[hole].number != number) hole = (hole + 1) & mask_;
+    while (slots_[hole].number != number) {
+      LASTOUT_INVARIANT(slots_[hole].number != kNone);
+      hole = (hole + 1) & mask_;
+    }
     --live_;
     for (uint32_t at = (hole + 1) & mask_;; at = (at + 1) & mask_) {
       const Slot slot = slots_[at];

@@ -1,6 +1,7 @@
 #include "graph/interning.h"
 
 #include "graph/hash.h"
+#include "kube/invariant.h"
 #include "kube/well_known.h"
 
 namespace lastout::graph {
@@ -67,6 +68,7 @@ void acquireType(Tables& tables, uint32_t type) { ++tables.types.write(type).use
 
 void releaseType(Tables& tables, uint32_t type) {
   Type& record = tables.types.write(type);
+  LASTOUT_INVARIANT(record.uses > 0);
   if (--record.uses > 0 || record.pinned) return;
   tables.typeIndex.erase(record.hash, type);
   tables.strings.release(record.group);
@@ -98,6 +100,7 @@ uint32_t acquireNamespace(Tables& tables, std::string_view name) {
 
 void releaseNamespace(Tables& tables, uint32_t number) {
   NamespaceEntry& entry = tables.namespaces.write(number);
+  LASTOUT_INVARIANT(entry.uses > 0);
   if (--entry.uses > 0) return;
   tables.namespaceIndex.erase(entry.hash, number);
   tables.strings.release(entry.name);
@@ -126,6 +129,7 @@ uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalize
 
 void releaseCarrier(Tables& tables, uint32_t carrier) {
   Carrier& record = tables.carriers.write(carrier);
+  LASTOUT_INVARIANT(record.uses > 0);
   if (--record.uses > 0) return;
   tables.carrierIndex.erase(record.hash, carrier);
   tables.strings.release(record.finalizer);
@@ -255,12 +259,18 @@ void removeClass(Tables& tables, uint32_t number) {
 }
 
 // All counts of present objects that an object of this class is in.
+// `difference`: 1, or what takes 1 away.
+void add(uint32_t& count, uint32_t difference) {
+  LASTOUT_INVARIANT(difference == 1 || count > 0);
+  count += difference;
+}
+
 void count(Tables& tables, const ObjectClass& record, uint32_t difference) {
-  tables.types.write(record.type).objects += difference;
-  tables.namespaces.write(record.namespaceNumber).objects += difference;
+  add(tables.types.write(record.type).objects, difference);
+  add(tables.namespaces.write(record.namespaceNumber).objects, difference);
   for (uint32_t membership = record.firstMembership; membership != kNone;) {
     const Membership& member = tables.memberships[membership];
-    tables.carriers.write(member.carrier).holders += difference;
+    add(tables.carriers.write(member.carrier).holders, difference);
     membership = member.nextInClass;
   }
 }
@@ -300,6 +310,7 @@ void unlinkFromClass(Tables& tables, uint32_t node) {
   if (item.next != kNone) tables.nodes.write(item.next).previous = item.previous;
   item.objectClass = kNone;
   if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, ~uint32_t{0});
+  LASTOUT_INVARIANT(record.objects > 0);
   if (--record.objects == 0) removeClass(tables, number);
 }
 

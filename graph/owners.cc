@@ -1,5 +1,7 @@
 #include "graph/owners.h"
 
+#include "kube/invariant.h"
+
 namespace lastout::graph {
 
 StoredUid storeUid(Tables& tables, const UidKey& uid) {
@@ -68,6 +70,7 @@ uint32_t acquireOwnerKind(Tables& tables, std::string_view apiVersion, std::stri
 
 void releaseOwnerKind(Tables& tables, uint32_t number) {
   OwnerKind& record = tables.ownerKinds.write(number);
+  LASTOUT_INVARIANT(record.uses > 0);
   if (--record.uses > 0) return;
   tables.ownerKindIndex.erase(record.hash, number);
   tables.strings.release(record.apiVersion);

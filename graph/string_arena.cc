@@ -1,5 +1,7 @@
 #include "graph/string_arena.h"
 
+#include "kube/invariant.h"
+
 namespace lastout::graph {
 
 // Sizes grow by an eighth of the power of two below them: 8, 16, ..., 128, 144, ..., 256, 288, ... A slot
@@ -91,6 +93,7 @@ StringId StringArena::add(std::string_view text) {
 
 void StringArena::release(StringId string) {
   if (string == kEmptyString) return;
+  LASTOUT_INVARIANT(count_ > 0);
   --count_;
   const uint32_t page = static_cast<uint32_t>(string) >> kUnitBits;
   const uint16_t unit = static_cast<uint16_t>(static_cast<uint32_t>(string) & (kUnits - 1));
@@ -98,6 +101,7 @@ void StringArena::release(StringId string) {
   const bool isLong = info.size == kSizes;
   const bool wasOpen = !isLong && hasRoom(info);
   const bool onlyOpen = wasOpen && info.previous == kNone && info.next == kNone;
+  LASTOUT_INVARIANT(info.used > 0);
   if (--info.used == 0 && !onlyOpen) {
     if (wasOpen) unlink(page);
     info_.release(page);
