@@ -97,10 +97,10 @@ AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, 
       server_(access->newServer()),
       problems_(log_, "the ValidatingAdmissionPolicy " + name_ + " cannot be read: ",
                 "the ValidatingAdmissionPolicy " + name_ + " can be read again"),
-      rounds_([this] { lookAgain(); }, std::chrono::milliseconds(1'000)) {}
+      loop_([this] { lookAgain(); }, std::chrono::milliseconds(1'000)) {}
 
 void AdmissionPolicy::stop() {
-  rounds_.stop([this] { server_->stop(); });
+  loop_.stop([this] { server_->stop(); });
 }
 
 // An API server from before 1.30 has no such type, and so no such policy.
@@ -133,9 +133,9 @@ std::optional<bool> AdmissionPolicy::isEnforced() const {
 
 void AdmissionPolicy::lookAgain() {
   const auto now = look();
-  if (rounds_.isStopping()) return;
+  if (loop_.isStopping()) return;
   problems_.note(now ? "" : now.error());
-  rounds_.reconsiderAt(std::chrono::steady_clock::now() + (now ? kLookAgain : kLookAgainSoon));
+  loop_.wakeAt(std::chrono::steady_clock::now() + (now ? kLookAgain : kLookAgainSoon));
   if (!now) return;
   const Found found = *now ? Found::Enforced : Found::NotEnforced;
   const Found before = found_.exchange(found);

@@ -14,7 +14,7 @@
 #include "client/access.h"
 #include "kube/value.h"
 #include "server/log.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -48,8 +48,8 @@ class AdmissionPolicy {
 
   // Looks at once, and then once a minute. Whoever acts on it looks once more.
   void start() {
-    rounds_.start();
-    rounds_.reconsider();
+    loop_.start();
+    loop_.wake();
   }
   void stop();  // for good
 
@@ -72,7 +72,7 @@ class AdmissionPolicy {
   const std::unique_ptr<client::ApiServer> server_;
   std::atomic<Found> found_{Found::Nothing};
   ProblemLog problems_;  // of the thread
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

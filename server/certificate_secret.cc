@@ -3,6 +3,7 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,6 +16,8 @@
 
 namespace lastout::server {
 namespace {
+
+using std::chrono::steady_clock;
 
 std::string pathOfSecrets(const std::string& namespaceName) {
   return "/api/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/secrets";
@@ -42,6 +45,7 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
                                       options_.namespaceName + "/" + options_.name + ": ",
                 options_.renews ? "the certificate's Secret is as it should be again"
                                 : "there is a certificate to answer reviews with"),
+      loop_([this] { follow(); }, std::chrono::milliseconds(0)),
       watcher_(watchOf(*access,
                        {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
                         options_.log, [this](std::optional<kube::Value> object) { told(std::move(object)); },
@@ -51,19 +55,15 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
 CertificateSecret::~CertificateSecret() { stop(); }
 
 void CertificateSecret::start() {
-  thread_ = std::thread([this] { run(); });
+  loop_.start();
   watcher_.start();
 }
 
 void CertificateSecret::stop() {
-  {
-    const kube::MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notifyAll();
-  server_->stop();
-  watcher_.stop();
-  if (thread_.joinable()) thread_.join();
+  loop_.stop([this] {
+    server_->stop();
+    watcher_.stop();
+  });
 }
 
 bool CertificateSecret::isKnown() const {
@@ -84,49 +84,42 @@ void CertificateSecret::wish(PathWish wish) {
   {
     const kube::MutexLock lock(mutex_);
     if (pathWish_ != PathWish::Renewed) pathWish_ = wish;
-    told_ = true;
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 void CertificateSecret::told(std::optional<kube::Value> object) {
   {
     const kube::MutexLock lock(mutex_);
     standing_ = std::move(object);
-    told_ = true;
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 void CertificateSecret::know(const client::Knowledge& knowledge) {
   if (!knowledge.listed) return;
   {
     const kube::MutexLock lock(mutex_);
-    told_ = told_ || !known_;
-    known_ = true;
+    if (std::exchange(known_, true)) return;
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 // A write is believed when the watch tells of it; the same goes for those of other replicas.
-void CertificateSecret::run() {
-  kube::MutexLock lock(mutex_);
-  while (!stopping_) {
-    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || known_; });
-    if (stopping_) return;
-    told_ = false;
-    const std::optional<kube::Value> standing = standing_;
-    lock.unlock();
-    if (standing) take(sharedCertificateIn(*standing));
-    const std::optional<std::string> problem =
-        options_.renews ? renew(standing) : whyNothingIsUsed(standing.has_value());
-    report(problem.value_or(""));
-    if (!problem) backoff_.reset();
-    const bool writesAgain = problem && options_.renews;
-    const std::chrono::milliseconds pause = writesAgain ? backoff_.next() : options_.lookAfter;
-    lock.lock();
-    changed_.waitFor(lock, pause, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || told_; });
+void CertificateSecret::follow() {
+  std::optional<kube::Value> standing;
+  {
+    const kube::MutexLock lock(mutex_);
+    if (!known_) return;
+    standing = standing_;
   }
+  if (standing) take(sharedCertificateIn(*standing));
+  const std::optional<std::string> problem =
+      options_.renews ? renew(standing) : whyNothingIsUsed(standing.has_value());
+  report(problem.value_or(""));
+  if (!problem) backoff_.reset();
+  const bool writesAgain = problem && options_.renews;
+  loop_.wakeAt(steady_clock::now() + (writesAgain ? backoff_.next() : options_.lookAfter));
 }
 
 CertificateSecret::PathWish CertificateSecret::takeWish() {
@@ -142,11 +135,7 @@ void CertificateSecret::wishAgain(PathWish wish) {
 
 // What was cut off is no problem.
 void CertificateSecret::report(const std::string& problem) {
-  {
-    const kube::MutexLock lock(mutex_);
-    if (stopping_) return;
-  }
-  problems_.note(problem);
+  if (!loop_.isStopping()) problems_.note(problem);
 }
 
 void CertificateSecret::take(const SharedCertificate& shared) {

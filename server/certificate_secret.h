@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "client/access.h"
 #include "client/watcher.h"
@@ -15,6 +14,7 @@
 #include "kube/object.h"
 #include "server/certificate_plan.h"
 #include "server/log.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -61,7 +61,7 @@ class CertificateSecret {
   void wishAgain(PathWish wish);
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
-  void run();
+  void follow();
   void report(const std::string& problem);
   void take(const SharedCertificate& shared);
   std::optional<std::string> whyNothingIsUsed(bool isThere) const;
@@ -69,20 +69,17 @@ class CertificateSecret {
 
   const CertificateSecretOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  client::Backoff backoff_;                // of the thread
+  client::Backoff backoff_;                // of the loop
   std::optional<SharedCertificate> used_;  // likewise
   ProblemLog problems_;                    // likewise: cannot renew it, or has none to use
 
   mutable kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
-  bool known_ LASTOUT_GUARDED_BY(mutex_) = false;  // whether the Secret is there
-  bool told_ LASTOUT_GUARDED_BY(mutex_) = false;   // something changed since it was looked at
+  bool known_ LASTOUT_GUARDED_BY(mutex_) = false;                   // whether the Secret is there
   std::optional<kube::Value> standing_ LASTOUT_GUARDED_BY(mutex_);  // what it says
   bool isUsed_ LASTOUT_GUARDED_BY(mutex_) = false;
   PathWish pathWish_ LASTOUT_GUARDED_BY(mutex_) = PathWish::None;  // until it was written
+  Loop loop_;
   client::Watcher watcher_;
-  std::thread thread_;
 };
 
 }  // namespace lastout::server

@@ -38,20 +38,19 @@ std::vector<kube::Object> AllowedServices::recent(TimePoint now) {
 }
 
 CurrentServices::CurrentServices(const std::shared_ptr<client::Access>& access, const LiveView& view)
-    : reader_(access, view), thread_([this] { run(); }) {}
-
-CurrentServices::~CurrentServices() {
-  stop();
-  thread_.join();
+    : reader_(access, view), loop_([this] { readForAll(); }, std::chrono::milliseconds(0)) {
+  loop_.start();
 }
+
+CurrentServices::~CurrentServices() { stop(); }
 
 void CurrentServices::stop() {
   {
     const kube::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  asked_.notifyOne();
   answered_.notifyAll();
+  loop_.end();
   reader_.stop();
 }
 
@@ -59,7 +58,7 @@ kube::Result<CurrentServices::Services> CurrentServices::read(TimePoint deadline
   kube::MutexLock lock(mutex_);
   if (!next_) {
     next_ = std::make_shared<Read>();
-    asked_.notifyOne();
+    loop_.wake();
   }
   const std::shared_ptr<Read> mine = next_;
   answered_.waitUntil(lock, deadline,
@@ -69,22 +68,23 @@ kube::Result<CurrentServices::Services> CurrentServices::read(TimePoint deadline
       kube::Error{stopping_ ? "lastout is about to end" : "reading criticalservices took too long", {}, {}});
 }
 
-void CurrentServices::run() {
-  kube::MutexLock lock(mutex_);
-  while (true) {
-    asked_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || next_; });
-    if (stopping_) return;
-    const std::shared_ptr<Read> read = std::exchange(next_, nullptr);
-    lock.unlock();
-    auto objects = reader_.readObjects(criticalservice::criticalServiceType(),
-                                       std::chrono::steady_clock::now() + kLongestRead);
-    lock.lock();
+void CurrentServices::readForAll() {
+  std::shared_ptr<Read> read;
+  {
+    const kube::MutexLock lock(mutex_);
+    read = std::exchange(next_, nullptr);
+  }
+  if (!read) return;
+  auto objects = reader_.readObjects(criticalservice::criticalServiceType(),
+                                     std::chrono::steady_clock::now() + kLongestRead);
+  {
+    const kube::MutexLock lock(mutex_);
     if (objects)
       *read = std::make_shared<const std::vector<kube::Object>>(std::move(*objects));
     else
       *read = tl::unexpected(std::move(objects.error()));
-    answered_.notifyAll();
   }
+  answered_.notifyAll();
 }
 
 }  // namespace lastout::server

@@ -5,11 +5,11 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "kube/locks.h"
 #include "server/consistent_reader.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -55,16 +55,15 @@ class CurrentServices {
  private:
   using Read = std::optional<kube::Result<Services>>;  // nothing: it is not done
 
-  void run();
+  void readForAll();
 
   ConsistentReader reader_;
   kube::Mutex mutex_;
-  kube::ConditionVariable asked_;
   kube::ConditionVariable answered_;
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   // The read that somebody waits for and that has not begun.
   std::shared_ptr<Read> next_ LASTOUT_GUARDED_BY(mutex_);
-  std::thread thread_;  // not guarded: of who makes and ends this
+  Loop loop_;
 };
 
 }  // namespace lastout::server

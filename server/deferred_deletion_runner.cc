@@ -125,19 +125,19 @@ DeferredDeletionRunner::DeferredDeletionRunner(const std::shared_ptr<client::Acc
       objects_(*server_, view, options_.patience),
       random_(options_.random()),
       senders_(options_.senders, kMostWaiting),
-      rounds_([this] { pass(); }, kPause) {}
+      loop_([this] { pass(); }, kPause) {}
 
 DeferredDeletionRunner::~DeferredDeletionRunner() { stop(); }
 
-void DeferredDeletionRunner::start() { rounds_.start(); }
+void DeferredDeletionRunner::start() { loop_.start(); }
 
 void DeferredDeletionRunner::stop() {
-  rounds_.stop([this] { server_->stop(); });
+  loop_.stop([this] { server_->stop(); });
   senders_.stop();
 }
 
 void DeferredDeletionRunner::reconsider(bool always) {
-  if (always || isAnythingDeferred_.load(std::memory_order_relaxed)) rounds_.reconsider();
+  if (always || isAnythingDeferred_.load(std::memory_order_relaxed)) loop_.wake();
 }
 
 void DeferredDeletionRunner::pass() {
@@ -305,7 +305,7 @@ void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& pro
     if (++record.conflicts <= kMostConflicts) {
       record.isUnderWay = false;
       record.notBefore = steady_clock::now() + kConflictPause;
-      rounds_.reconsiderAt(record.notBefore);
+      loop_.wakeAt(record.notBefore);
       return;
     }
   }
@@ -318,7 +318,7 @@ void DeferredDeletionRunner::notNow(const Entry& entry) {
     const kube::MutexLock lock(mutex_);
     recordOf(entry.deletion.uid).isUnderWay = false;
   }
-  rounds_.reconsider();
+  loop_.wake();
 }
 
 void DeferredDeletionRunner::countRefusal(const Entry& entry) {
@@ -351,11 +351,11 @@ void DeferredDeletionRunner::done(const Entry& entry) {
     record.conflicts = 0;
     record.notBefore = steady_clock::now() + kToldPause;
   }
-  rounds_.reconsider();
+  loop_.wake();
 }
 
 void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std::string& problem) {
-  if (rounds_.isStopping()) return;  // what was cut off is no problem
+  if (loop_.isStopping()) return;  // what was cut off is no problem
   {
     const kube::MutexLock lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);
@@ -364,7 +364,7 @@ void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std:
     record.conflicts = 0;
     record.waits = waits;
     record.notBefore = steady_clock::now() + record.backoff.next();
-    rounds_.reconsiderAt(record.notBefore);
+    loop_.wakeAt(record.notBefore);
   }
   if (!problem.empty()) tell(entry, DeferredDeletionEvent::Kind::Refused, problem);
 }

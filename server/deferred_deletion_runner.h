@@ -26,7 +26,7 @@
 #include "server/deferred_deletion_store.h"
 #include "server/live_view.h"
 #include "server/owned_object.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -114,13 +114,13 @@ class DeferredDeletionRunner {
   const std::unique_ptr<client::ApiServer> server_;
   const OwnedObjects objects_;
   std::atomic<bool> isAnythingDeferred_{true};
-  AnnotationNews annotationNews_;  // of the rounds' thread
+  AnnotationNews annotationNews_;  // of the loop
 
   kube::Mutex mutex_;
   client::RandomFraction random_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, Record> records_ LASTOUT_GUARDED_BY(mutex_);  // by the uid of the object
   admission::WorkerPool senders_;
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

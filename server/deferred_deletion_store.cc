@@ -56,7 +56,8 @@ DeferredDeletionStore::DeferredDeletionStore(const std::shared_ptr<client::Acces
       server_(access->newServer()),
       backoff_(options_.backoff, options_.random()),
       problems_(options_.log, "deletions that were deferred: cannot be remembered: ",
-                "deletions that were deferred: remembered again") {}
+                "deletions that were deferred: remembered again"),
+      loop_([this] { round(); }, milliseconds(0)) {}
 
 DeferredDeletionStore::~DeferredDeletionStore() { stop(); }
 
@@ -65,7 +66,8 @@ void DeferredDeletionStore::start() {
     const kube::MutexLock lock(mutex_);
     hasEnded_ = false;
   }
-  thread_ = std::thread([this] { run(); });
+  loop_.wake();
+  loop_.start();
 }
 
 void DeferredDeletionStore::finish(milliseconds grace) {
@@ -75,6 +77,7 @@ void DeferredDeletionStore::finish(milliseconds grace) {
   stopBy_ = now + grace;
   for (auto& [service, changes] : waiting_) changes.notBefore = std::min(changes.notBefore, now);
   changed_.notifyAll();
+  loop_.wake();
   changed_.waitUntil(lock, stopBy_, [this]() LASTOUT_REQUIRES(mutex_) { return hasEnded_; });
 }
 
@@ -85,8 +88,9 @@ void DeferredDeletionStore::stop() {
     stopBy_ = {};
   }
   changed_.notifyAll();
-  server_->stop();
-  if (thread_.joinable()) thread_.join();
+  if (!loop_.stop([this] { server_->stop(); })) return;
+  placeUntold();  // so that what is dropped is told with the CriticalService
+  dropAll();
 }
 
 bool DeferredDeletionStore::isOfController(const DeferredDeletion& deletion) const {
@@ -209,7 +213,7 @@ void DeferredDeletionStore::remember(const admission::Review& review, TimePoint 
   if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellDropped(deletion, {});
   if (comesLater) unplaced_.push_back({deletion, steady_clock::now() + options_.untoldFor});
   place(deletion, services);
-  changed_.notifyAll();
+  loop_.wake();
   if (comesLater || waiting_.size() > kMostToWaitFor) return;
   changed_.waitUntil(
       lock, std::min(deadline, steady_clock::now() + options_.longest),
@@ -222,7 +226,7 @@ void DeferredDeletionStore::forget(const std::string& service, const DeferredDel
     if (stopping_ || waiting() >= kMostWaiting) return;  // whoever asks for it asks again
     changesOf(service).forgotten.insert_or_assign(deletion.uid, deletion);
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 DeferredDeletionStore::Changes& DeferredDeletionStore::changesOf(const std::string& service) {
@@ -302,38 +306,37 @@ bool DeferredDeletionStore::goesOn() {
 }
 
 void DeferredDeletionStore::dropAll() {
-  for (const auto& [service, changes] : waiting_) {
+  const kube::MutexLock lock(mutex_);
+  for (const auto& [service, changes] : std::exchange(waiting_, {})) {
     for (const auto& [uid, deletion] : changes.remembered) tellDropped(deletion, service);
   }
-  for (const Unplaced& one : unplaced_) tellDropped(one.deletion, {});
+  for (const Unplaced& one : std::exchange(unplaced_, {})) tellDropped(one.deletion, {});
+  hasEnded_ = true;
+  changed_.notifyAll();
 }
 
 void DeferredDeletionStore::tellDropped(const DeferredDeletion& deletion, const std::string& service) const {
   options_.told({DeferredDeletionEvent::Kind::Dropped, deletion, service, {}, {}});
 }
 
-void DeferredDeletionStore::run() {
-  do {
-    placeUntold();
-  } while (writeFirst());
-  const kube::MutexLock lock(mutex_);
-  dropAll();
-  hasEnded_ = true;
-  changed_.notifyAll();
+void DeferredDeletionStore::round() {
+  placeUntold();
+  if (const auto due = writeFirst())
+    loop_.wakeAt(*due);
+  else
+    dropAll();
 }
 
-// Writes to the CriticalService that is first, or waits until one may be. False: it is to end.
-bool DeferredDeletionStore::writeFirst() {
+// Writes to the CriticalService that is first, where that may be. Returns when the next may be; nullopt: it
+// is to end.
+std::optional<TimePoint> DeferredDeletionStore::writeFirst() {
   kube::MutexLock lock(mutex_);
-  if (!goesOn()) return false;
+  if (!goesOn()) return std::nullopt;
   const auto first = firstToWrite();
   const TimePoint now = steady_clock::now();
   TimePoint until = now + (unplaced_.empty() ? kLongestRest : kUntoldPause);
   if (first != waiting_.end()) until = std::min(until, first->second.notBefore);
-  if (until > now) {
-    changed_.waitUntil(lock, stopping_ ? std::min(until, stopBy_) : until);
-    return true;
-  }
+  if (until > now) return stopping_ ? std::min(until, stopBy_) : until;
   const auto writing = std::make_shared<Writing>(Writing{first->first, std::move(first->second)});
   writing_ = writing;
   waiting_.erase(first);
@@ -348,7 +351,7 @@ bool DeferredDeletionStore::writeFirst() {
     waiting_[writing->service].notBefore = steady_clock::now() + backoff_.next();
   writing_.reset();
   changed_.notifyAll();
-  return true;
+  return now;
 }
 
 // What the CriticalService remembers is read as it is now, so that nothing is lost that another lastout

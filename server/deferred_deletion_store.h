@@ -7,9 +7,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -20,6 +20,7 @@
 #include "server/deferred_deletion_event.h"
 #include "server/live_view.h"
 #include "server/log.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -133,11 +134,11 @@ class DeferredDeletionStore {
       LASTOUT_REQUIRES(mutex_);
   size_t waiting() const LASTOUT_REQUIRES(mutex_);
   std::map<std::string, Changes>::iterator firstToWrite() LASTOUT_REQUIRES(mutex_);
-  void run();
+  void round();
   bool goesOn() LASTOUT_REQUIRES(mutex_);
   void placeUntold() LASTOUT_EXCLUDES(mutex_);
-  bool writeFirst() LASTOUT_EXCLUDES(mutex_);
-  void dropAll() LASTOUT_REQUIRES(mutex_);
+  std::optional<TimePoint> writeFirst() LASTOUT_EXCLUDES(mutex_);
+  void dropAll() LASTOUT_EXCLUDES(mutex_);
   void tellDropped(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
   void takeBack(const std::string& service, Changes changes) LASTOUT_REQUIRES(mutex_);
   Written write(const std::string& service, const Changes& changes);
@@ -149,7 +150,7 @@ class DeferredDeletionStore {
   const LiveView& view_;
   const DeferredDeletionStoreOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  client::Backoff backoff_;  // of the thread
+  client::Backoff backoff_;  // of the loop
   int conflicts_ = 0;        // likewise: in a row
   ProblemLog problems_;      // likewise
 
@@ -157,11 +158,11 @@ class DeferredDeletionStore {
   kube::ConditionVariable changed_;
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   TimePoint stopBy_ LASTOUT_GUARDED_BY(mutex_);
-  bool hasEnded_ LASTOUT_GUARDED_BY(mutex_) = true;  // the thread
+  bool hasEnded_ LASTOUT_GUARDED_BY(mutex_) = true;  // nothing is written any more
   std::map<std::string, Changes> waiting_ LASTOUT_GUARDED_BY(mutex_);
   std::shared_ptr<const Writing> writing_ LASTOUT_GUARDED_BY(mutex_);  // nullptr while no write runs
   std::vector<Unplaced> unplaced_ LASTOUT_GUARDED_BY(mutex_);
-  std::thread thread_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

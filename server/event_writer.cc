@@ -123,35 +123,28 @@ Event eventOf(const admission::Weakening& news) {
 EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)
     : options_(std::move(options)),
       server_(access->newServer()),
-      problems_(options_.log, "events: cannot be told: ", "events: can be told again") {}
+      problems_(options_.log, "events: cannot be told: ", "events: can be told again"),
+      loop_([this] { tellAll(); }, std::chrono::milliseconds(0)) {}
 
 EventWriter::~EventWriter() { stop(); }
 
-void EventWriter::start() {
-  thread_ = std::thread([this] { run(); });
-}
+void EventWriter::start() { loop_.start(); }
 
 void EventWriter::stop() {
-  {
-    const kube::MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notifyAll();
-  server_->stop();
-  if (thread_.joinable()) thread_.join();
+  loop_.stop([this] { server_->stop(); });
 }
 
 void EventWriter::tell(Event event) {
   {
     const kube::MutexLock lock(mutex_);
-    if (stopping_ || isRepeated(event)) return;
+    if (loop_.isStopping() || isRepeated(event)) return;
     if (waiting_.size() == kMostWaiting) {
       ++dropped_;
       return;
     }
     waiting_.push_back(std::move(event));
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 bool EventWriter::isRepeated(const Event& event) {
@@ -160,25 +153,23 @@ bool EventWriter::isRepeated(const Event& event) {
   return !lately_.try_emplace(event.uid + "/" + event.reason + "/" + event.subject, now).second;
 }
 
+std::optional<EventWriter::Next> EventWriter::next() {
+  const kube::MutexLock lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;
+  Next next{std::move(waiting_.front()), std::exchange(dropped_, 0)};
+  waiting_.pop_front();
+  return next;
+}
+
 // One attempt for each. One line for each problem, with how many were dropped for want of room.
-void EventWriter::run() {
-  kube::MutexLock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
-    if (stopping_) return;
-    const Event event = std::move(waiting_.front());
-    waiting_.pop_front();
-    const size_t dropped = std::exchange(dropped_, 0);
-    lock.unlock();
-    const std::string problem = write(event);
-    lock.lock();
-    if (stopping_) return;  // what was cut off is no problem
-    lock.unlock();
-    if (dropped > 0)
+void EventWriter::tellAll() {
+  while (const std::optional<Next> next = this->next()) {
+    const std::string problem = write(next->event);
+    if (loop_.isStopping()) return;  // what was cut off is no problem
+    if (next->dropped > 0)
       options_.log(Level::Warning,
-                   "events: " + std::to_string(dropped) + " were dropped, there were too many");
+                   "events: " + std::to_string(next->dropped) + " were dropped, there were too many");
     problems_.note(problem);
-    lock.lock();
   }
 }
 

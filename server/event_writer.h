@@ -11,14 +11,15 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "admission/weakening.h"
 #include "client/access.h"
 #include "kube/locks.h"
 #include "server/log.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -73,7 +74,14 @@ class EventWriter {
   static constexpr size_t kMostWaiting = 256;  // Events
 
  private:
-  void run();
+  // The Event that is to be told next, and how many were dropped since the last.
+  struct Next {
+    Event event;
+    size_t dropped = 0;
+  };
+
+  std::optional<Next> next();
+  void tellAll();
   std::string write(const Event& event);
   bool isRepeated(const Event& event) LASTOUT_REQUIRES(mutex_);
 
@@ -82,13 +90,11 @@ class EventWriter {
   ProblemLog problems_;  // of the thread
 
   kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::deque<Event> waiting_ LASTOUT_GUARDED_BY(mutex_);
   size_t dropped_ LASTOUT_GUARDED_BY(mutex_) = 0;  // since the last that was written
   // Told, by object, reason and subject.
   std::map<std::string, std::chrono::steady_clock::time_point> lately_ LASTOUT_GUARDED_BY(mutex_);
-  std::thread thread_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

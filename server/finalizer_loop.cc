@@ -36,7 +36,7 @@ FinalizerLoop::FinalizerLoop(const std::shared_ptr<client::Access>& access, cons
       options_(std::move(options)),
       server_(access->newServer()),
       random_(options_.random()),
-      rounds_([this] { pass(); }, kRoundPause) {}
+      loop_([this] { pass(); }, kRoundPause) {}
 
 void FinalizerLoop::pass() {
   if (!options_.mayAct()) {
@@ -49,10 +49,10 @@ void FinalizerLoop::pass() {
   for (const FinalizerChange& change : changes) uids.insert(change.uid);
   std::erase_if(records_, [&](const auto& record) { return !uids.contains(record.first); });
   for (const FinalizerChange& change : changes) {
-    if (rounds_.isStopping() || !options_.mayAct()) return;
+    if (loop_.isStopping() || !options_.mayAct()) return;
     Record& record = recordOf(change);
     if (steady_clock::now() >= record.notBefore) settle(change, record);
-    rounds_.reconsiderAt(record.notBefore);
+    loop_.wakeAt(record.notBefore);
   }
 }
 
@@ -75,7 +75,7 @@ void FinalizerLoop::settle(const FinalizerChange& change, Record& record) {
     return;
   }
   const Changed done = carryOut(change);
-  if (rounds_.isStopping()) return;  // what was cut off is no problem
+  if (loop_.isStopping()) return;  // what was cut off is no problem
   const std::string problem = done ? "" : withGrant(done.error(), options_.grantedBy);
   record.problems.note(problem);
   options_.attempted(change, problem);

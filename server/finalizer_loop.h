@@ -19,7 +19,7 @@
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/requests.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -66,19 +66,19 @@ class FinalizerLoop {
   FinalizerLoop(const FinalizerLoop&) = delete;
   FinalizerLoop& operator=(const FinalizerLoop&) = delete;
 
-  void start() { rounds_.start(); }  // once
+  void start() { loop_.start(); }  // once
   // Nothing more is begun, and what fails is no problem any more; waits for nothing.
-  void end() { rounds_.end(); }
+  void end() { loop_.end(); }
   // For good.
   void stop() {
-    rounds_.stop([this] { server_->stop(); });
+    loop_.stop([this] { server_->stop(); });
   }
   // Something may have changed. To be called each second, too.
-  void reconsider() { rounds_.reconsider(); }
+  void reconsider() { loop_.wake(); }
 
   // For what its owner asks by the same thread; both end with stop().
   client::ApiServer& server() { return *server_; }
-  Patience patience() { return rounds_.patience(); }
+  Patience patience() { return loop_.patience(); }
   // How long to wait after what failed, as the loop itself does.
   client::Backoff backoff() const;
   // The object's metadata as it is now; nothing: it is not there, or its type is not served. Fails with why
@@ -107,7 +107,7 @@ class FinalizerLoop {
   const std::unique_ptr<client::ApiServer> server_;
   const client::RandomFraction random_;    // of the thread, as the next
   std::map<std::string, Record> records_;  // by the object's uid
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

@@ -32,65 +32,39 @@ LeaseHolder::LeaseHolder(std::shared_ptr<client::Access> access, LeaseHolderOpti
       options_(std::move(options)),
       server_(access_->newServer()),
       problems_(options_.log, calledAs(options_) + ": ", calledAs(options_) + " can be had again"),
-      election_(options_.identity, options_.times, options_.random()) {}
+      election_(options_.identity, options_.times, options_.random()),
+      loop_([this] { step(); }, milliseconds(0)) {}
 
 LeaseHolder::~LeaseHolder() { stop(); }
 
 void LeaseHolder::start() {
-  thread_ = std::thread([this] { run(); });
+  loop_.wake();
+  loop_.start();
 }
 
 void LeaseHolder::stop() {
-  {
-    const kube::MutexLock lock(mutex_);
-    if (std::exchange(stopping_, true)) return;
-  }
-  changed_.notifyAll();
-  server_->stop();
-  if (!thread_.joinable()) return;
-  thread_.join();
-  give();
+  if (loop_.stop([this] { server_->stop(); })) give();
 }
 
 bool LeaseHolder::holds() const {
   const kube::MutexLock lock(mutex_);
-  return !stopping_ && election_.holds(steady_clock::now());
+  return !loop_.isStopping() && election_.holds(steady_clock::now());
 }
 
-void LeaseHolder::reconsider() {
+void LeaseHolder::step() {
+  LeaseElection::Step step;
   {
     const kube::MutexLock lock(mutex_);
-    reconsider_ = true;
+    step = election_.next(steady_clock::now(), options_.clock());
   }
-  changed_.notifyAll();
-}
-
-void LeaseHolder::run() {
-  kube::MutexLock lock(mutex_);
-  while (!stopping_) {
-    reconsider_ = false;
-    lock.unlock();
-    const bool mayHold = !options_.mayHold || options_.mayHold();
-    lock.lock();
-    if (!mayHold) {
-      changed_.waitFor(lock, options_.times.retry,
-                       [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || reconsider_; });
-      continue;
-    }
-    const LeaseElection::Step step = election_.next(steady_clock::now(), options_.clock());
-    if (step.action == LeaseElection::Action::Wait) {
-      changed_.waitUntil(lock, step.until, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_; });
-      continue;
-    }
-    lock.unlock();
-    auto problem = step.action == LeaseElection::Action::Read ? read() : write(step.lease);
-    lock.lock();
-    if (stopping_) break;  // what was cut off is no problem
-    lock.unlock();
-    report(problem);
-    if (std::exchange(isTaken_, false) && options_.taken) options_.taken();
-    lock.lock();
-  }
+  if (step.action == LeaseElection::Action::Wait) return loop_.wakeAt(step.until);
+  if (options_.mayHold && !options_.mayHold())
+    return loop_.wakeAt(steady_clock::now() + options_.times.retry);
+  const auto problem = step.action == LeaseElection::Action::Read ? read() : write(step.lease);
+  if (loop_.isStopping()) return;  // what was cut off is no problem
+  report(problem);
+  if (std::exchange(isTaken_, false) && options_.taken) options_.taken();
+  loop_.wake();
 }
 
 std::optional<std::string> LeaseHolder::read() {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "client/access.h"
 #include "kube/locks.h"
 #include "server/lease.h"
 #include "server/log.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -43,10 +43,10 @@ class LeaseHolder {
   void stop();
 
   bool holds() const;
-  void reconsider();  // mayHold() may have changed
+  void reconsider() { loop_.wake(); }  // mayHold() may have changed
 
  private:
-  void run();
+  void step();
   void give();
   std::optional<Lease> released(Lease lease);
   std::optional<std::string> read();
@@ -61,11 +61,8 @@ class LeaseHolder {
   bool isTaken_ = false;  // of the thread: since the last write, which is still to be told
 
   mutable kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
-  bool reconsider_ LASTOUT_GUARDED_BY(mutex_) = false;
   LeaseElection election_ LASTOUT_GUARDED_BY(mutex_);  // only the thread changes it
-  std::thread thread_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

@@ -26,15 +26,15 @@ PolicyCluster::PolicyCluster(NamedCluster cluster, PolicyClustersOptions options
       backoff_(options_.backoff, options_.random()),
       problems_(options_.log, "cluster " + cluster_.name + ", on which policies have ancestors: ",
                 "cluster " + cluster_.name + ", on which policies have ancestors, can be read again"),
-      rounds_([this] { round(); }, kBetweenDiscoveries) {}
+      loop_([this] { round(); }, kBetweenDiscoveries) {}
 
 void PolicyCluster::start() {
-  rounds_.start();
-  rounds_.reconsider();
+  loop_.start();
+  loop_.wake();
 }
 
 void PolicyCluster::stop() {
-  rounds_.stop([this] {
+  loop_.stop([this] {
     cluster_.access->stop();
     server_->stop();
     reads_.stop();
@@ -43,7 +43,7 @@ void PolicyCluster::stop() {
 
 void PolicyCluster::round() {
   auto discovery = client::discover(*server_);
-  if (rounds_.isStopping()) return;  // what was cut off is no problem
+  if (loop_.isStopping()) return;  // what was cut off is no problem
   const TimePoint now = steady_clock::now();
   problems_.note(discovery ? "" : discovery.error().message);
   {
@@ -57,7 +57,7 @@ void PolicyCluster::round() {
       problem_ = kube::printable(discovery.error().message);
     }
   }
-  rounds_.reconsiderAt(now + (discovery ? options_.rediscoverAfter : backoff_.next()));
+  loop_.wakeAt(now + (discovery ? options_.rediscoverAfter : backoff_.next()));
   changed_();
 }
 
@@ -81,7 +81,7 @@ tl::expected<protection::ServedKind, std::string> PolicyCluster::findKind(std::s
   const kube::ResourceType* type = discovery_ ? discovery_->types.findKind(group, kind) : nullptr;
   if (type != nullptr && discovery_->find(type->type) != nullptr)
     return protection::ServedKind{type->type, type->namespaced};
-  if (discovery_ && steady_clock::now() - discoveredAt_ >= kMissingAfter) rounds_.reconsider();
+  if (discovery_ && steady_clock::now() - discoveredAt_ >= kMissingAfter) loop_.wake();
   const std::string why = whyNone(group);
   if (!why.empty()) return tl::unexpected(why);
   return tl::unexpected("cluster " + cluster_.name + " serves no kind " + kube::printable(kind) +

@@ -20,7 +20,7 @@
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/policy_reads.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -76,7 +76,7 @@ class PolicyCluster {
   TimePoint discoveredAt_ LASTOUT_GUARDED_BY(mutex_);
   std::string problem_ LASTOUT_GUARDED_BY(mutex_) = "it has not been asked yet";  // while there is none
   bool wasAsked_ LASTOUT_GUARDED_BY(mutex_) = false;
-  mutable Rounds rounds_;  // what is asked for, and not served, is looked for again
+  mutable Loop loop_;  // what is asked for, and not served, is looked for again
 };
 
 // Safe for any number of threads; start() and stop() by one at a time.

@@ -66,7 +66,7 @@ PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, Policy
     : options_(std::move(options)),
       server_(access->newServer()),
       problems_(options_.log, "deletion policies: ", "deletion policies: kept again"),
-      rounds_([this] { pass(); }, kPassesApart) {
+      loop_([this] { pass(); }, kPassesApart) {
   for (const Followed type : {Policies, AdmissionPolicies, Bindings})
     watchers_.push_back(watcherOf(*access, type));
 }
@@ -84,7 +84,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
       const std::string name = object.meta.name;
       types_[type].objects[name] = {std::move(object.meta), std::move(object.content)};
     }
-    rounds_.reconsider();
+    loop_.wake();
   };
   audience.remove = [this, type](const client::Removed& object) {
     {
@@ -93,14 +93,14 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
       const auto found = objects.find(object.name);
       if (found != objects.end() && found->second.meta.uid == object.uid) objects.erase(found);
     }
-    rounds_.reconsider();
+    loop_.wake();
   };
   audience.knowledge = [this, type](const client::Knowledge& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       types_[type].state = knowledge.state;
     }
-    rounds_.reconsider();
+    loop_.wake();
   };
   return std::make_unique<client::Watcher>(
       access.newServer(), client::WatchedType{std::string(path), "", client::Content::Whole},
@@ -108,17 +108,17 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
 }
 
 void PolicyKeeper::start() {
-  rounds_.start();
+  loop_.start();
   for (const auto& watcher : watchers_) watcher->start();
 }
 
 void PolicyKeeper::stop() {
-  rounds_.stop([this] { server_->stop(); });
+  loop_.stop([this] { server_->stop(); });
   for (const auto& watcher : watchers_) watcher->stop();
 }
 
 void PolicyKeeper::withdraw() {
-  rounds_.stop();
+  loop_.stop();
   isWithdrawing_ = true;
   pass();
 }
@@ -216,7 +216,7 @@ void PolicyKeeper::pass() {
   std::erase_if(written_, [&](const auto& one) {
     return std::ranges::none_of(*kept, [&](const Kept& policy) { return policy.meta.name == one.first; });
   });
-  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kLookAgainAfter);
+  loop_.wakeAt(std::chrono::steady_clock::now() + kLookAgainAfter);
 }
 
 // Of a policy that is not understood any more its last form counts; where none is known, what was made of it
@@ -245,7 +245,7 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
     if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
     carryOut(action);
   }
-  if (!changing_.empty()) rounds_.reconsiderAt(std::chrono::steady_clock::now() + kTryAgainAfter);
+  if (!changing_.empty()) loop_.wakeAt(std::chrono::steady_clock::now() + kTryAgainAfter);
   noteProblems();
 }
 
@@ -343,7 +343,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
   const auto now = options_.clock();
   // What cannot be written does not spread: carryOut() looks at it again.
   if (standing.writeProblem.empty() && protection::isSpreading(standing, now))
-    rounds_.reconsiderAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
+    loop_.wakeAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
   const nlohmann::json wanted = policyStatus(standing, kept.status, now);
   if (kept.status == wanted) return;
   Written& last = written_[kept.meta.name];
@@ -357,7 +357,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
     return options_.written(kept.meta, kept.status, wanted);
   }
   problems_.note("the status of " + kept.meta.name + " cannot be written: " + problem);
-  rounds_.reconsiderAt(std::chrono::steady_clock::now() + kTryAgainAfter);
+  loop_.wakeAt(std::chrono::steady_clock::now() + kTryAgainAfter);
 }
 
 }  // namespace lastout::server

@@ -21,7 +21,7 @@
 #include "protection/placement.h"
 #include "protection/policy_status.h"
 #include "server/log.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -66,8 +66,8 @@ class PolicyKeeper {
   // lastout ends in an orderly way: deletes what was made of policies with cleanupOnShutdown. Nothing is kept
   // after it. Before stop() alone.
   void withdraw();
-  void stop();                                 // for good; what stands stays
-  void reconsider() { rounds_.reconsider(); }  // mayWrite() or webhookAsks() may have changed
+  void stop();                         // for good; what stands stays
+  void reconsider() { loop_.wake(); }  // mayWrite() or webhookAsks() may have changed
 
  private:
   // The three types that are followed, in this order.
@@ -97,7 +97,7 @@ class PolicyKeeper {
 
   std::unique_ptr<client::Watcher> watcherOf(client::Access& access, Followed type);
   void pass();
-  bool goesOn() const { return (isWithdrawing_ || !rounds_.isStopping()) && options_.mayWrite(); }
+  bool goesOn() const { return (isWithdrawing_ || !loop_.isStopping()) && options_.mayWrite(); }
   bool knowsAll(bool areNone) LASTOUT_REQUIRES(mutex_);
   // One of the API server's two types is in that state.
   bool isIn(client::Knowledge::State state);
@@ -132,7 +132,7 @@ class PolicyKeeper {
 
   mutable kube::Mutex mutex_;
   std::map<Followed, Type> types_ LASTOUT_GUARDED_BY(mutex_);
-  Rounds rounds_;
+  Loop loop_;
   std::vector<std::unique_ptr<client::Watcher>> watchers_;
 };
 

@@ -24,12 +24,12 @@ PolicyWatches::PolicyWatches(std::shared_ptr<client::Access> access, const LiveV
       live_(live),
       view_(view),
       options_(std::move(options)),
-      rounds_([this] { round(); }, kBetweenRounds) {}
+      loop_([this] { round(); }, kBetweenRounds) {}
 
 PolicyWatches::~PolicyWatches() { stop(); }
 
 void PolicyWatches::stop() {
-  rounds_.stop();
+  loop_.stop();
   policies_.watcher.reset();
   followed_.clear();
 }
@@ -118,7 +118,7 @@ void PolicyWatches::begin(Followed& followed, client::Access& access, client::Co
 
 client::Audience PolicyWatches::audienceOfPolicies(const kube::ResourceType& type) {
   const auto told = [this] {
-    rounds_.reconsider();
+    loop_.wake();
     if (options_.told) options_.told();
   };
   return {[this, type, told](client::StreamedObject object) {
@@ -147,7 +147,7 @@ client::Audience PolicyWatches::audienceFor(const kube::ResourceType& type,
   const bool wantsOthers =
       about == protection::ClusterType(kube::kCustomResourceDefinitions) || about == kube::kNamespaces;
   const auto told = [this, wantsOthers] {
-    if (wantsOthers) rounds_.reconsider();
+    if (wantsOthers) loop_.wake();
   };
   return {
       [this, type, about, generation, told](client::StreamedObject object) {

@@ -13,7 +13,7 @@
 #include "server/live_view.h"
 #include "server/log.h"
 #include "server/policy_view.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -34,10 +34,10 @@ class PolicyWatches {
   PolicyWatches(const PolicyWatches&) = delete;
   PolicyWatches& operator=(const PolicyWatches&) = delete;
 
-  void start() { rounds_.start(); }  // once
-  void stop();                       // for good
+  void start() { loop_.start(); }  // once
+  void stop();                     // for good
   // What is served, or what is wanted, may have changed; to be called each second, too.
-  void reconsider() { rounds_.reconsider(); }
+  void reconsider() { loop_.wake(); }
 
  private:
   struct Followed {
@@ -62,7 +62,7 @@ class PolicyWatches {
   Followed policies_;  // of the thread, as the next
   std::map<protection::ClusterType, Followed> followed_;
   std::map<kube::GroupResource, uint64_t> absent_;  // by the generation in which that was told
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

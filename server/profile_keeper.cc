@@ -41,7 +41,7 @@ ProfileKeeper::ProfileKeeper(const std::shared_ptr<client::Access>& access, Prof
     : options_(std::move(options)),
       server_(access->newServer()),
       problems_(options_.log, "policies of --profile: ", "policies of --profile: all are as they should be"),
-      rounds_([this] { pass(); }, kAppliesApart),
+      loop_([this] { pass(); }, kAppliesApart),
       watcher_(access->newServer(),
                client::WatchedType{client::collectionPath(typeOfPolicies(), ""), "", client::Content::Whole},
                forOneMore(options_.watcher, options_.random), audience()) {}
@@ -54,7 +54,7 @@ client::Audience ProfileKeeper::audience() {
       const std::string name = object.meta.name;
       standing_[name] = {std::move(object.meta), std::move(object.content)};
     }
-    rounds_.reconsider();
+    loop_.wake();
   };
   audience.remove = [this](const client::Removed& object) {
     {
@@ -62,25 +62,25 @@ client::Audience ProfileKeeper::audience() {
       const auto found = standing_.find(object.name);
       if (found != standing_.end() && found->second.meta.uid == object.uid) standing_.erase(found);
     }
-    rounds_.reconsider();
+    loop_.wake();
   };
   audience.knowledge = [this](const client::Knowledge& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       knowledge_ = knowledge;
     }
-    rounds_.reconsider();
+    loop_.wake();
   };
   return audience;
 }
 
 void ProfileKeeper::start() {
-  rounds_.start();
+  loop_.start();
   watcher_.start();
 }
 
 void ProfileKeeper::stop() {
-  rounds_.stop([this] { server_->stop(); });
+  loop_.stop([this] { server_->stop(); });
   watcher_.stop();
 }
 
@@ -109,15 +109,14 @@ void ProfileKeeper::pass() {
   }
   std::string problem;
   for (const KeptManifest& policy : options_.policies) {
-    if (rounds_.isStopping() || !options_.mayWrite()) return;
+    if (loop_.isStopping() || !options_.mayWrite()) return;
     if (isAsItShould(policy)) continue;
     if (std::string failed = apply(policy); !failed.empty() && problem.empty())
       problem = policy.policy.meta.name + " cannot be applied: " + failed;
   }
-  if (rounds_.isStopping()) return;
+  if (loop_.isStopping()) return;
   problems_.note(problem);
-  rounds_.reconsiderAt(std::chrono::steady_clock::now() +
-                       (problem.empty() ? kCompareAgainAfter : kApplyAgainAfter));
+  loop_.wakeAt(std::chrono::steady_clock::now() + (problem.empty() ? kCompareAgainAfter : kApplyAgainAfter));
 }
 
 // Returns why the CRD of DeletionPolicies lets nothing be applied; empty: it does. A server-side apply

@@ -15,7 +15,7 @@
 #include "kube/locks.h"
 #include "protection/policy.h"
 #include "server/log.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -36,9 +36,9 @@ class ProfileKeeper {
   ProfileKeeper(const ProfileKeeper&) = delete;
   ProfileKeeper& operator=(const ProfileKeeper&) = delete;
 
-  void start();                                // once
-  void stop();                                 // for good; the policies stay
-  void reconsider() { rounds_.reconsider(); }  // mayWrite() may have changed
+  void start();                        // once
+  void stop();                         // for good; the policies stay
+  void reconsider() { loop_.wake(); }  // mayWrite() may have changed
 
  private:
   struct Seen {
@@ -60,7 +60,7 @@ class ProfileKeeper {
   kube::Mutex mutex_;
   client::Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, Seen> standing_ LASTOUT_GUARDED_BY(mutex_);  // by name
-  Rounds rounds_;
+  Loop loop_;
   client::Watcher watcher_;
 };
 

@@ -40,7 +40,7 @@ StatusWriter::StatusWriter(const std::shared_ptr<client::Access>& access, const 
       backoff_(options_.backoff, options_.random()),
       problems_(options_.log, "status of CriticalServices: cannot be written: ",
                 "status of CriticalServices: written again"),
-      rounds_([this] { pass(); }, kPassPause) {}
+      loop_([this] { pass(); }, kPassPause) {}
 
 // Of what the view does not tell, time and the webhook configuration, nobody needs to know at once.
 void StatusWriter::pass() {
@@ -79,7 +79,7 @@ bool StatusWriter::lookAtAll() {
   std::erase_if(records_, [&](const auto& record) { return !kept.contains(record.first); });
   std::erase_if(providers_, [&](const auto& provider) { return !read.contains(provider.first); });
   return std::ranges::all_of(all, [this](const Name& name) {
-    return !rounds_.isStopping() && options_.mayWrite() && readProvider(name) && settle(name.name);
+    return !loop_.isStopping() && options_.mayWrite() && readProvider(name) && settle(name.name);
   });
 }
 
@@ -242,7 +242,7 @@ bool StatusWriter::took(const std::string& name, const Due& due, const client::W
 
 // Nothing is asked for a while.
 void StatusWriter::troubled(const std::string& problem, std::optional<std::chrono::seconds> retryAfter) {
-  if (rounds_.isStopping()) return;  // what was cut off is no problem
+  if (loop_.isStopping()) return;  // what was cut off is no problem
   options_.failed();
   notBefore_ = steady_clock::now() +
                std::max<milliseconds>(backoff_.next(), retryAfter.value_or(std::chrono::seconds(0)));

@@ -16,7 +16,7 @@
 #include "client/fetch.h"
 #include "server/live_view.h"
 #include "server/log.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 #include "server/status_of.h"
 
 namespace lastout::server {
@@ -55,13 +55,13 @@ class StatusWriter {
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  void start() { rounds_.start(); }  // once
+  void start() { loop_.start(); }  // once
   // For good; what is not written yet is for the next holder of the Lease.
   void stop() {
-    rounds_.stop([this] { server_->stop(); });
+    loop_.stop([this] { server_->stop(); });
   }
   // Something may have changed. To be called each second, too: time alone changes some of it.
-  void reconsider() { rounds_.reconsider(); }
+  void reconsider() { loop_.wake(); }
 
  private:
   // What is known of a provider beside its metadata.
@@ -122,7 +122,7 @@ class StatusWriter {
   bool isLeft_ = false;  // in this look at all of them
   std::map<kube::ObjectKey, ReadProvider> providers_;
   std::map<std::string, Record> records_;
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

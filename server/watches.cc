@@ -43,54 +43,43 @@ Watches::Watches(std::shared_ptr<client::Access> access, LiveView& view, Watches
                                 options_.watcher.reflector.backoff.most},
                                options_.random())),
       discoveryProblems_(options_.log, "cannot find out what the API server serves: ",
-                         "what the API server serves can be found out again") {}
+                         "what the API server serves can be found out again"),
+      loop_([this] { round(); }, std::chrono::milliseconds(0)) {}
 
 Watches::~Watches() { stop(); }
 
 void Watches::start() {
-  thread_ = std::thread([this] { run(); });
+  loop_.wake();
+  loop_.start();
 }
 
 void Watches::stop() {
-  {
-    const kube::MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notifyAll();
-  server_->stop();
-  if (thread_.joinable()) thread_.join();
+  loop_.stop([this] { server_->stop(); });
   followed_.clear();
 }
 
-bool Watches::isStopping() {
-  const kube::MutexLock lock(mutex_);
-  return stopping_;
-}
-
-void Watches::run() {
-  kube::MutexLock lock(mutex_);
-  while (!stopping_) {
-    const TimePoint now = steady_clock::now();
-    const bool mayDiscover = now >= discoverNotBefore_;
-    std::set<std::string> groups;
-    if (mayDiscover) groups.swap(changedGroups_);
-    const bool all = mayDiscover && (std::exchange(typesChanged_, false) || now >= rediscoverAt_);
-    reconsider_ = false;
-    lock.unlock();
-    lookAgain();
-    if (all || !groups.empty()) awaited_.reset();
-    const std::vector<kube::GroupResource> awaited = view_.awaited();
-    if (mayDiscover && awaited_.isDue(awaited, now)) {
-      for (const kube::GroupResource& type : awaited) groups.insert(type.group);
-    }
-    if (all || !groups.empty()) {
-      rediscover(all, groups);
-      lookAgain();
-    }
-    lock.lock();
-    changed_.waitUntil(lock, nextLook(),
-                       [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || reconsider_; });
+void Watches::round() {
+  const TimePoint now = steady_clock::now();
+  const bool mayDiscover = now >= discoverNotBefore_;
+  std::set<std::string> groups;
+  bool all = false;
+  if (mayDiscover) {
+    const kube::MutexLock lock(mutex_);
+    groups.swap(changedGroups_);
+    all = std::exchange(typesChanged_, false) || now >= rediscoverAt_;
   }
+  lookAgain();
+  if (all || !groups.empty()) awaited_.reset();
+  const std::vector<kube::GroupResource> awaited = view_.awaited();
+  if (mayDiscover && awaited_.isDue(awaited, now)) {
+    for (const kube::GroupResource& type : awaited) groups.insert(type.group);
+  }
+  if (all || !groups.empty()) {
+    rediscover(all, groups);
+    lookAgain();
+  }
+  const kube::MutexLock lock(mutex_);
+  loop_.wakeAt(nextLook());
 }
 
 TimePoint Watches::nextLook() const {
@@ -109,7 +98,7 @@ void Watches::lookAgain() {
 void Watches::rediscover(bool all, const std::set<std::string>& groups) {
   if (!discovered_) all = true;
   auto discovery = all ? client::discover(*server_) : client::discoverAgain(*server_, *discovered_, groups);
-  if (isStopping()) return;  // what was cut off is no gap
+  if (loop_.isStopping()) return;  // what was cut off is no gap
   const TimePoint now = steady_clock::now();
   if (!discovery) {
     rediscoverAt_ = discoverNotBefore_ = now + backoff_.next();
@@ -206,12 +195,11 @@ void Watches::noticed(const kube::GroupResource& type, const std::string& name) 
   if (!name.empty() && !isDefinition && !isService) return;
   {
     const kube::MutexLock lock(mutex_);
-    reconsider_ = true;
     const size_t dot = name.find('.');
     if (isDefinition && dot == std::string::npos) typesChanged_ = true;
     if (isDefinition && dot != std::string::npos) changedGroups_.insert(name.substr(dot + 1));
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 }  // namespace lastout::server

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "client/access.h"
@@ -18,6 +17,7 @@
 #include "server/awaited_types.h"
 #include "server/live_view.h"
 #include "server/log.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -54,8 +54,7 @@ class Watches {
     std::unique_ptr<client::Watcher> watcher;
   };
 
-  void run();
-  bool isStopping();
+  void round();
   void lookAgain();
   TimePoint nextLook() const LASTOUT_REQUIRES(mutex_);
   void rediscover(bool all, const std::set<std::string>& groups);
@@ -80,13 +79,9 @@ class Watches {
   ProblemLog discoveryProblems_;                      // likewise
 
   kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   bool typesChanged_ LASTOUT_GUARDED_BY(mutex_) = true;             // any type that is served may have
   std::set<std::string> changedGroups_ LASTOUT_GUARDED_BY(mutex_);  // a CRD of theirs has
-  // A CriticalService or a CRD has changed, or what is known of a type.
-  bool reconsider_ LASTOUT_GUARDED_BY(mutex_) = true;
-  std::thread thread_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

@@ -40,6 +40,7 @@ WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
       problems_(options_.log, "the webhook configuration cannot be written: ",
                 "the webhook configuration can be written again"),
       configuration_(std::move(configuration)),
+      loop_([this] { step(); }, milliseconds(0)),
       watcher_(watchOf(*access,
                        {kConfigurations, configuration_.name, "webhook configuration", options_.log,
                         [this](std::optional<kube::Value> object) { told(std::move(object)); },
@@ -53,19 +54,16 @@ void WebhookKeeper::start() {
     const kube::MutexLock lock(mutex_);
     awaySince_ = steady_clock::now();
   }
-  thread_ = std::thread([this] { run(); });
+  loop_.wake();
+  loop_.start();
   watcher_.start();
 }
 
 void WebhookKeeper::stop() {
-  {
-    const kube::MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notifyAll();
-  server_->stop();
-  watcher_.stop();
-  if (thread_.joinable()) thread_.join();
+  loop_.stop([this] {
+    server_->stop();
+    watcher_.stop();
+  });
 }
 
 void WebhookKeeper::setObjects(ReviewedObjects objects) { declare(Wish::Standing, std::move(objects)); }
@@ -78,7 +76,7 @@ void WebhookKeeper::setAuthorities(const std::string& authorities) {
     made_.reset();
     compare();
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 void WebhookKeeper::setUrl(const std::string& url) {
@@ -94,7 +92,7 @@ void WebhookKeeper::setReviewPath(const std::string& path) {
     ownPath_ = path;
     compare();
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 bool WebhookKeeper::asksAt(std::string_view path) const {
@@ -147,7 +145,7 @@ void WebhookKeeper::declare(Wish wish, ReviewedObjects objects) {
     }
     compare();
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 void WebhookKeeper::reconsider() {
@@ -155,7 +153,7 @@ void WebhookKeeper::reconsider() {
     const kube::MutexLock lock(mutex_);
     compare();
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 // A server that was away for so long may have come back without the configuration.
@@ -219,7 +217,7 @@ void WebhookKeeper::told(std::optional<kube::Value> object) {
       replace(askedAt_, path);
     compare();
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 void WebhookKeeper::know(const client::Knowledge& knowledge) {
@@ -232,7 +230,7 @@ void WebhookKeeper::know(const client::Knowledge& knowledge) {
     if (follows() != followed) (followed ? awaySince_ : followsSince_) = steady_clock::now();
     if (isNews) compare();
   }
-  changed_.notifyAll();
+  loop_.wake();
 }
 
 std::string WebhookKeeper::uid() const {
@@ -317,63 +315,72 @@ bool WebhookKeeper::mayRestore(TimePoint now) {
 
 // What stands there is compared whenever it, or what is wished, has changed; a write is believed when the
 // watch tells of it.
-void WebhookKeeper::run() {
+void WebhookKeeper::step() {
   kube::MutexLock lock(mutex_);
-  while (!stopping_) {
-    if (isRight_ && lostAt_) {
-      const auto unguarded = std::chrono::duration_cast<milliseconds>(steady_clock::now() - *lostAt_);
-      lostAt_.reset();
-      lock.unlock();
-      options_.restored(unguarded);
-      lock.lock();
-      continue;
-    }
-    const auto hasChanged = [this, seen = changes_]()
-                                LASTOUT_REQUIRES(mutex_) { return stopping_ || changes_ != seen; };
-    if (!knowledge_.listed || wish_ == Wish::Unknown || isRight_ || !mayWrite()) {
-      changed_.wait(lock, hasChanged);
-      continue;
-    }
-    countLoss();  // it may write since the last comparison
-    if (lostAt_ && !mayRestore(steady_clock::now())) {
-      changed_.waitUntil(lock, restoreNotBefore_, hasChanged);
-      continue;
-    }
-    if (!lostAt_ && steady_clock::now() < writeNotBefore_) {
-      changed_.waitUntil(lock, writeNotBefore_, hasChanged);
-      continue;
-    }
-    const bool removes = wish_ == Wish::Gone;
-    const client::ApiRequest request =
-        removes ? client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_),
-                                   resourceVersionOf(*standing_))
-                : client::creationOrPatch(kConfigurations,
-                                          toJson(configuration_.name, made().declared, configuration_.labels,
-                                                 standing_ ? resourceVersionOf(*standing_) : ""));
-    const DeclaredWebhooks sent = removes ? DeclaredWebhooks() : made().declared;
-    isWriting_ = true;
-    asked_ = asked_.common(configuration_.objects);
-    compare();
-    const uint64_t asked = changes_;
+  if (awaitsNews()) return loop_.wakeAt(*newsBy_);
+  const TimePoint now = steady_clock::now();
+  if (isRight_ && lostAt_) {
+    const auto unguarded = std::chrono::duration_cast<milliseconds>(now - *lostAt_);
+    lostAt_.reset();
     lock.unlock();
-    const auto version = send(request);
-    problems_.note(version ? "" : version.error());
-    if (version) backoff_.reset();
-    const milliseconds pause = version ? kPatience : backoff_.next();
-    lock.lock();
-    isWriting_ = false;
-    if (version && !version->empty() && !removes) {
-      written_ = *version;
-      if (stood_) stood_ = sent;
-    }
-    compare();
-    const auto isNews = [this, asked]() LASTOUT_REQUIRES(mutex_) {
-      return stopping_ || (changes_ > asked + 1 && isSettled());
-    };
-    if (changed_.waitFor(lock, pause, isNews) || isSettled()) continue;
-    written_.clear();  // the watch is far behind, or versions are counted anew
-    compare();
+    options_.restored(unguarded);
+    return loop_.wake();
   }
+  if (!knowledge_.listed || wish_ == Wish::Unknown || isRight_ || !mayWrite()) return;
+  countLoss();  // as adoptPath(): it may write since the last comparison
+  if (lostAt_ && !mayRestore(now)) return loop_.wakeAt(restoreNotBefore_);
+  if (!lostAt_ && now < writeNotBefore_) return loop_.wakeAt(writeNotBefore_);
+  adoptPath();
+  const Write write = nextWrite();
+  lock.unlock();
+  const auto version = send(write.request);
+  problems_.note(version ? "" : version.error());
+  lock.lock();
+  noteWritten(write, version);
+  loop_.wakeAt(*newsBy_);
+}
+
+// Whether the watch is still to tell of the last write.
+bool WebhookKeeper::awaitsNews() {
+  if (!newsBy_) return false;
+  const bool isNews = changes_ > changesBefore_ + 1 && isSettled();
+  if (!isNews && steady_clock::now() < *newsBy_) return true;
+  newsBy_.reset();
+  if (isSettled()) return false;
+  written_.clear();  // the watch is far behind, or versions are counted anew
+  compare();
+  return false;
+}
+
+// From now on, until noteWritten(), nobody knows what stands.
+WebhookKeeper::Write WebhookKeeper::nextWrite() {
+  const std::string version = standing_ ? resourceVersionOf(*standing_) : "";
+  Write write;
+  if (wish_ == Wish::Gone) {
+    write.request =
+        client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_), version);
+  } else {
+    write.declared = made().declared;
+    write.request = client::creationOrPatch(
+        kConfigurations, toJson(configuration_.name, *write.declared, configuration_.labels, version));
+  }
+  isWriting_ = true;
+  asked_ = asked_.common(configuration_.objects);
+  compare();
+  changesBefore_ = changes_;
+  return write;
+}
+
+// `version`: what send() returned.
+void WebhookKeeper::noteWritten(const Write& write, const tl::expected<std::string, std::string>& version) {
+  if (version) backoff_.reset();
+  newsBy_ = steady_clock::now() + (version ? kPatience : backoff_.next());
+  isWriting_ = false;
+  if (version && !version->empty() && write.declared) {
+    written_ = *version;
+    if (stood_) stood_ = *write.declared;
+  }
+  compare();
 }
 
 // The version of what was written; "": of nothing, as somebody was faster, which is no failure: the watch

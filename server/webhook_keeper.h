@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "client/access.h"
 #include "client/watcher.h"
@@ -18,6 +17,7 @@
 #include "server/log.h"
 #include "server/probe_record.h"
 #include "server/review_paths.h"
+#include "server/runtime/loop.h"
 #include "server/webhook_configuration.h"
 
 namespace lastout::server {
@@ -87,6 +87,10 @@ class WebhookKeeper {
  private:
   using TimePoint = client::TimePoint;
   enum class Wish : uint8_t { Unknown, Standing, Gone };
+  struct Write {
+    client::ApiRequest request;
+    std::optional<DeclaredWebhooks> declared;  // by what is written; nullopt: it deletes the configuration
+  };
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const LASTOUT_REQUIRES(mutex_) {
@@ -105,7 +109,11 @@ class WebhookKeeper {
   void countLoss() LASTOUT_REQUIRES(mutex_);
   bool mayRestore(TimePoint now) LASTOUT_REQUIRES(mutex_);
   TimePoint changedSince(TimePoint now) const LASTOUT_REQUIRES(mutex_);
-  void run();
+  void step();
+  bool awaitsNews() LASTOUT_REQUIRES(mutex_);
+  Write nextWrite() LASTOUT_REQUIRES(mutex_);
+  void noteWritten(const Write& write, const tl::expected<std::string, std::string>& version)
+      LASTOUT_REQUIRES(mutex_);
   void told(std::optional<kube::Value> object);
   void know(const client::Knowledge& knowledge);
   void declare(Wish wish, ReviewedObjects objects);
@@ -113,13 +121,11 @@ class WebhookKeeper {
 
   const WebhookKeeperOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
-  client::Backoff backoff_;    // of the thread: after what failed
-  client::Backoff restoring_;  // of the thread: after somebody else's changes
-  ProblemLog problems_;        // of the thread: with writing
+  client::Backoff backoff_;    // of the loop: after what failed
+  client::Backoff restoring_;  // of the loop: after somebody else's changes
+  ProblemLog problems_;        // of the loop: with writing
 
   mutable kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   WebhookConfiguration configuration_ LASTOUT_GUARDED_BY(mutex_);
   // Of the configuration, unless that has changed.
   std::optional<MadeWebhooks> made_ LASTOUT_GUARDED_BY(mutex_);
@@ -149,8 +155,11 @@ class WebhookKeeper {
   std::optional<TimePoint> wrongSince_ LASTOUT_GUARDED_BY(mutex_);
   // From when the interval is counted that is to be told.
   std::optional<TimePoint> lostAt_ LASTOUT_GUARDED_BY(mutex_);
+  // After a write, until the watch has told of it: by when that is awaited, and the changes before.
+  std::optional<TimePoint> newsBy_ LASTOUT_GUARDED_BY(mutex_);
+  uint64_t changesBefore_ LASTOUT_GUARDED_BY(mutex_) = 0;
+  Loop loop_;
   client::Watcher watcher_;
-  std::thread thread_;
 };
 
 }  // namespace lastout::server

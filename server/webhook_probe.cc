@@ -25,10 +25,10 @@ WebhookProbe::WebhookProbe(std::shared_ptr<client::Access> access, WebhookProbeO
       problems_(options_.log, "the addresses of the API servers cannot be read: ",
                 "the addresses of the API servers can be read again"),
       record_(options_.times.grace),
-      rounds_([this] { look(); }, std::chrono::milliseconds(0)) {}
+      loop_([this] { look(); }, std::chrono::milliseconds(0)) {}
 
 void WebhookProbe::stop() {
-  rounds_.stop([this] {
+  loop_.stop([this] {
     const kube::MutexLock lock(mutex_);
     for (const auto& [address, server] : servers_) server->stop();
   });
@@ -52,7 +52,7 @@ std::vector<ProbeStanding> WebhookProbe::standings() const {
 // A configuration that is new, or was put back, is probed at once.
 void WebhookProbe::look() {
   const auto configuration = options_.configuration();
-  if (!configuration || rounds_.isStopping()) return;
+  if (!configuration || loop_.isStopping()) return;
   if (configuration == probed_ && steady_clock::now() < dueAt_) return;
   if (configuration != probed_) backoff_.reset();
   probed_ = configuration;
@@ -82,7 +82,7 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
     client::ApiServer* server = serverAt(address);
     if (server == nullptr) return false;
     const ProbeAnswer answer = probe(*server);
-    if (rounds_.isStopping()) return false;  // what was cut off says nothing
+    if (loop_.isStopping()) return false;  // what was cut off says nothing
     // Somebody changed the configuration meanwhile: nobody knows which one the API server went by.
     const bool isAllowed = answer.kind == ProbeAnswer::Kind::Allowed;
     if (isAllowed && options_.configuration() != configuration) return false;
@@ -101,7 +101,7 @@ bool WebhookProbe::round(const ProbedConfiguration& configuration) {
 
 client::ApiServer* WebhookProbe::serverAt(const client::ServerAddress& address) {
   const kube::MutexLock lock(mutex_);
-  if (rounds_.isStopping()) return nullptr;  // stop() would not find it
+  if (loop_.isStopping()) return nullptr;  // stop() would not find it
   auto& server = servers_[toString(address)];
   if (server == nullptr) server = access_->newServerAt(address);
   return server.get();
@@ -130,7 +130,7 @@ std::vector<client::ServerAddress> WebhookProbe::findAddresses() {
     if (found) endpoints_ = std::move(*found);
     if (!found) problem = found.error().message;
   }
-  if (!rounds_.isStopping()) problems_.note(problem);
+  if (!loop_.isStopping()) problems_.note(problem);
   for (const client::ServerAddress& endpoint : endpoints_) {
     if (std::ranges::find(addresses, endpoint) == addresses.end()) addresses.push_back(endpoint);
   }

@@ -16,7 +16,7 @@
 #include "kube/locks.h"
 #include "server/log.h"
 #include "server/probe_record.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -48,11 +48,11 @@ class WebhookProbe {
   WebhookProbe(const WebhookProbe&) = delete;
   WebhookProbe& operator=(const WebhookProbe&) = delete;
 
-  void start() { rounds_.start(); }  // once
-  void stop();                       // for good
+  void start() { loop_.start(); }  // once
+  void stop();                     // for good
   // Time has passed, or something may have changed: looks whether there is anything to do. To be called each
   // second.
-  void reconsider() { rounds_.reconsider(); }
+  void reconsider() { loop_.wake(); }
 
   // As of ProbeRecord; these never wait for an API server.
   Enforcement enforcementFor(const ReviewedObjects& wanted) const;
@@ -82,7 +82,7 @@ class WebhookProbe {
   ProbeRecord record_ LASTOUT_GUARDED_BY(mutex_);
   // Only the thread uses and changes them.
   std::map<std::string, std::unique_ptr<client::ApiServer>> servers_ LASTOUT_GUARDED_BY(mutex_);
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

@@ -8,7 +8,7 @@
 
 #include "server/live_view.h"
 #include "server/requests.h"
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -25,28 +25,28 @@ struct WorkerOptions {
 class Worker {
  public:
   explicit Worker(WorkerOptions options)
-      : options_(std::move(options)), rounds_([this] { round(); }, options_.pause) {}
+      : options_(std::move(options)), loop_([this] { round(); }, options_.pause) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void start() { rounds_.start(); }  // once
-  void end() { rounds_.end(); }      // no pass begins any more; waits for nothing
+  void start() { loop_.start(); }  // once
+  void end() { loop_.end(); }      // no pass begins any more; waits for nothing
   // end(), and waits for the pass under way; `interrupt` is called first, to end what that waits for.
-  void stop(const std::function<void()>& interrupt) { rounds_.stop(interrupt); }
-  void wake() { rounds_.reconsider(); }  // something may have changed
+  void stop(const std::function<void()>& interrupt) { loop_.stop(interrupt); }
+  void wake() { loop_.wake(); }  // something may have changed
   // The pass under way may begin another action.
-  bool goesOn() const { return !rounds_.isStopping() && options_.mayAct(); }
-  bool isStopping() const { return rounds_.isStopping(); }
-  Patience patience() { return rounds_.patience(); }  // for what a pass waits for: until stop()
+  bool goesOn() const { return !loop_.isStopping() && options_.mayAct(); }
+  bool isStopping() const { return loop_.isStopping(); }
+  Patience patience() { return loop_.patience(); }  // for what a pass waits for: until stop()
 
  private:
   void round() {
     if (!options_.mayAct()) return options_.looksOn();
-    if (const auto due = options_.pass()) rounds_.reconsiderAt(*due);
+    if (const auto due = options_.pass()) loop_.wakeAt(*due);
   }
 
   const WorkerOptions options_;
-  Rounds rounds_;
+  Loop loop_;
 };
 
 }  // namespace lastout::server

@@ -1,4 +1,4 @@
-#include "server/rounds.h"
+#include "server/runtime/loop.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,16 +7,16 @@ namespace lastout::server {
 
 using std::chrono::steady_clock;
 
-Rounds::Rounds(std::function<void()> round, std::chrono::milliseconds pause)
+Loop::Loop(std::function<void()> round, std::chrono::milliseconds pause)
     : round_(std::move(round)), pause_(pause) {}
 
-Rounds::~Rounds() { stop(); }
+Loop::~Loop() { stop(); }
 
-void Rounds::start() {
+void Loop::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void Rounds::end() {
+void Loop::end() {
   {
     const kube::MutexLock lock(mutex_);
     stopping_ = true;
@@ -24,21 +24,23 @@ void Rounds::end() {
   changed_.notifyAll();
 }
 
-void Rounds::stop(const std::function<void()>& interrupt) {
+bool Loop::stop(const std::function<void()>& interrupt) {
   end();
   interrupt();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return false;
+  thread_.join();
+  return true;
 }
 
-void Rounds::reconsider() {
+void Loop::wake() {
   {
     const kube::MutexLock lock(mutex_);
-    reconsider_ = true;
+    woken_ = true;
   }
   changed_.notifyAll();
 }
 
-void Rounds::reconsiderAt(steady_clock::time_point when) {
+void Loop::wakeAt(steady_clock::time_point when) {
   {
     const kube::MutexLock lock(mutex_);
     due_ = std::min(due_, when);
@@ -46,12 +48,12 @@ void Rounds::reconsiderAt(steady_clock::time_point when) {
   changed_.notifyAll();
 }
 
-bool Rounds::isStopping() const {
+bool Loop::isStopping() const {
   const kube::MutexLock lock(mutex_);
   return stopping_;
 }
 
-Patience Rounds::patience() {
+Patience Loop::patience() {
   return {[] { return steady_clock::now(); },
           [this](std::chrono::milliseconds pause) {
             kube::MutexLock lock(mutex_);
@@ -59,17 +61,17 @@ Patience Rounds::patience() {
           }};
 }
 
-void Rounds::run() {
+void Loop::run() {
   kube::MutexLock lock(mutex_);
   while (!stopping_) {
-    while (!stopping_ && !reconsider_ && steady_clock::now() < due_) {
+    while (!stopping_ && !woken_ && steady_clock::now() < due_) {
       if (due_ == steady_clock::time_point::max())
         changed_.wait(lock);
       else
         changed_.waitUntil(lock, due_);
     }
     if (stopping_) return;
-    reconsider_ = false;
+    woken_ = false;
     due_ = steady_clock::time_point::max();
     lock.unlock();
     round_();

@@ -1,4 +1,4 @@
-// Rounds: a thread that goes round once more whenever something may have changed, but not too often.
+// Loop: a thread that goes round once more whenever something may have changed, but not too often.
 #pragma once
 
 #include <chrono>
@@ -11,24 +11,25 @@
 namespace lastout::server {
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
-class Rounds {
+class Loop {
  public:
   // `round` is called by the thread; `pause` is what it waits between two, whatever changes.
-  Rounds(std::function<void()> round, std::chrono::milliseconds pause);
-  ~Rounds();  // as stop()
-  Rounds(const Rounds&) = delete;
-  Rounds& operator=(const Rounds&) = delete;
+  Loop(std::function<void()> round, std::chrono::milliseconds pause);
+  ~Loop();  // as stop()
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
 
   void start();  // once
   // No round begins any more; waits for nothing.
   void end();
   // end(), and waits for the round under way; `interrupt` is called first, to end what that waits for.
-  void stop(const std::function<void()>& interrupt = [] {});
+  // Returns whether this call has ended the thread: true at most once.
+  bool stop(const std::function<void()>& interrupt = [] {});
   // Something may have changed: another round is needed, after the one under way if there is one.
-  void reconsider();
+  void wake();
 
   // The same at that time, unless something changes before. Of several times the first counts.
-  void reconsiderAt(std::chrono::steady_clock::time_point when);
+  void wakeAt(std::chrono::steady_clock::time_point when);
 
   bool isStopping() const;
   // For what a round waits for: until stop().
@@ -42,7 +43,7 @@ class Rounds {
   mutable kube::Mutex mutex_;
   kube::ConditionVariable changed_;
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
-  bool reconsider_ LASTOUT_GUARDED_BY(mutex_) = false;
+  bool woken_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::chrono::steady_clock::time_point due_ LASTOUT_GUARDED_BY(mutex_) =
       std::chrono::steady_clock::time_point::max();
   std::thread thread_;
