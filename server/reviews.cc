@@ -70,7 +70,7 @@ Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& servic
       options_(std::move(options)),
       observer_(std::move(observer)) {}
 
-admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
+net::HttpResponse Reviews::answer(const net::HttpRequest& request) const {
   const PolicyReviews* const policies = options_.policies;
   auto review = admission::parseReview(request.body,
                                        policies == nullptr ? admission::Kept::Deletion : policies->kept());

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/http_message.h"
 #include "admission/review.h"
 #include "admission/service_changes.h"
+#include "net/http_message.h"
 #include "server/authorization.h"
 #include "server/confirmed_verdict.h"
 #include "server/confirming_reads.h"
@@ -68,7 +68,7 @@ class Reviews {
           ReviewsOptions options, Observer observer);
 
   // The answer to a POST of an AdmissionReview: 200 with the verdict, or 400 or 413 for what is no review.
-  admission::HttpResponse answer(const admission::HttpRequest& request) const;
+  net::HttpResponse answer(const net::HttpRequest& request) const;
 
  private:
   struct Judgement {

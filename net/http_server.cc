@@ -1,12 +1,12 @@
-#include "admission/http_server.h"
+#include "net/http_server.h"
 
 #include <boost/asio/ip/address.hpp>
 #include <csignal>
 #include <utility>
 
-#include "admission/http_loop.h"
+#include "net/http_loop.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 std::string toString(const HttpEvent& event) {
   return (event.peer.empty() ? "" : event.peer + ": ") + event.message +
@@ -40,4 +40,4 @@ int HttpServer::port() const { return loop_->port; }
 size_t HttpServer::connections() const { return loop_->open; }
 void HttpServer::stop(std::chrono::milliseconds grace) { loop_->stop(grace); }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

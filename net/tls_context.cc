@@ -1,4 +1,4 @@
-#include "admission/tls_context.h"
+#include "net/tls_context.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -11,7 +11,7 @@
 #include "tls/names.h"
 #include "tls/pem.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
 // OpenSSL's words for the first thing that went wrong.
@@ -186,4 +186,4 @@ std::string TlsStream::client() const {
   return names.empty() ? std::string() : names.front();
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net
