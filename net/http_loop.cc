@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "kube/quoting.h"
+#include "net/sockets.h"
 
 namespace lastout::net {
 namespace {
@@ -19,9 +20,7 @@ constexpr std::chrono::milliseconds kLingering{2'000};
 constexpr std::chrono::milliseconds kAcceptPause{20};
 
 std::string describe(const Tcp::endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  const bool six = endpoint.address().is_v6();
-  return (six ? "[" + address + "]:" : address + ":") + std::to_string(endpoint.port());
+  return joinHostPort(endpoint.address().to_string(), endpoint.port());
 }
 
 tl::unexpected<kube::Error> cannotListen(const HttpServerOptions& options, const std::string& why) {

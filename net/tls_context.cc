@@ -4,25 +4,19 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "tls/error.h"
 #include "tls/names.h"
 #include "tls/pem.h"
 
 namespace lastout::net {
 namespace {
 
-// OpenSSL's words for the first thing that went wrong.
 std::string openSslWords() {
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  if (code == 0) return "nothing is known about why";
-  if (const char* reason = ERR_reason_error_string(code); reason != nullptr) return reason;
-  std::array<char, 256> words{};
-  ERR_error_string_n(code, words.data(), words.size());
-  return words.data();
+  std::string words = tls::takeError();
+  return words.empty() ? "nothing is known about why" : words;
 }
 
 tl::unexpected<kube::Error> unusablePart(std::string_view what) {
