@@ -77,8 +77,9 @@ net::HttpResponse Reviews::answer(const net::HttpRequest& request) const {
   if (!review) return {review.error().status, "text/plain", review.error().message + "\n", {}};
   const TimePoint deadline = request.begun + options_.budget;
   Judgement judgement = judge(*review, deadline);
-  if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete)
-    judgement.explanation.message += options_.denied(*review, deadline);
+  DeferredDeletionStore* const store = options_.deferredDeletions;
+  if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete && store != nullptr)
+    judgement.explanation.message += store->remember(*review, deadline);
   std::vector<protection::Denial> protections;
   if (policies != nullptr) protections = policies->judge(*review, deadline);
   std::vector<std::string> words;
@@ -124,8 +125,9 @@ admission::ReviewAnswer Reviews::answerOf(const admission::Review& review, Judge
   }
   if (protections.size() > told)
     message += "; and " + std::to_string(protections.size() - told) + " more DeletionPolicies";
-  if (isAlone && std::ranges::any_of(protections, &protection::Denial::isReplayed))
-    addAdvice(message, options_.replayed(review));
+  const DeferredDeletionStore* const store = options_.deferredDeletions;
+  if (isAlone && store != nullptr && std::ranges::any_of(protections, &protection::Denial::isReplayed))
+    addAdvice(message, store->adviceToReplay(review));
   answer.refusal = {code, message, std::move(judgement.explanation.causes),
                     code == kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
   return answer;

@@ -42,6 +42,7 @@ DeferredDeletionStoreOptions storeOptions(const ServerOptions& options,
   DeferredDeletionStoreOptions store;
   store.requesters = options.requesters;
   store.annotationsCount = [&annotationPolicy] { return annotationPolicy.isEnforced().value_or(false); };
+  store.replayedTypes = options.replayedTypes;
   store.clock = secondsOf(options);
   store.random = options.random;
   store.backoff = options.watcher.reflector.backoff;

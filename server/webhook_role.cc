@@ -20,25 +20,11 @@ std::string nameOfProcess(const client::RandomFraction& random) {
   return name;
 }
 
-// How a person asks for a deletion that a policy denies; empty: it would not be carried out.
-std::string adviceToReplay(const ServerOptions& options, const AdmissionPolicy& annotationPolicy,
-                           const admission::Review& review) {
-  const bool isCarriedOut =
-      options.replayedTypes.contains(review.object.type) && annotationPolicy.isEnforced().value_or(false);
-  if (!isCarriedOut || review.deletion.isTerminating || usualControllers().contains(review.user)) return "";
-  return admission::annotateAdvice(review.object, review.deletion.uid,
-                                   std::chrono::floor<std::chrono::seconds>(options.clock()));
-}
-
 ReviewsOptions reviewsOptions(const SharedParts& parts) {
   ReviewsOptions reviews = parts.options.reviews;
   reviews.policies = &parts.policyReviews;
   reviews.personsCount = parts.options.requesters.personsCount;
-  reviews.denied = [&store = parts.deferredDeletions](const admission::Review& review, TimePoint deadline) {
-    return store.remember(review, deadline);
-  };
-  reviews.replayed = [&options = parts.options, &policy = parts.annotationPolicy](
-                         const admission::Review& review) { return adviceToReplay(options, policy, review); };
+  reviews.deferredDeletions = &parts.deferredDeletions;
   return reviews;
 }
 
