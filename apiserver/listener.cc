@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <functional>
 #include <memory>
 #include <set>
@@ -30,6 +29,7 @@
 #include "kube/locks.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "net/sockets.h"
 #include "tls/owned.h"
 
 namespace lastout::apiserver {
@@ -54,11 +54,6 @@ std::string whyNotBound(const std::string& host, int error) {
 bool isPublic(std::string_view path) {
   constexpr std::array<std::string_view, 4> kPublic{"/healthz", "/livez", "/readyz", "/version"};
   return std::ranges::find(kPublic, path) != kPublic.end();
-}
-
-// An IPv6 address stands in brackets where a port follows.
-std::string withPort(const std::string& host, int port) {
-  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
 }
 
 std::string_view bearerToken(const httplib::Request& request) {
@@ -326,8 +321,7 @@ Listener::~Listener() { stop(); }
 
 kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& options, Handler handler,
                                                        Authenticate authenticate) {
-  // A client that goes away while it is written to is an error of that write, not the end of the program.
-  std::signal(SIGPIPE, SIG_IGN);
+  net::ignoreBrokenPipes();
   auto server = std::make_unique<Server>();
   server->options = options;
   server->handler = std::move(handler);
@@ -342,10 +336,10 @@ kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& op
   server->configure();
   if (!server->bind()) {
     const int error = errno;
-    return tl::unexpected(kube::Error{
-        "cannot listen on " + withPort(options.host, options.port) + ": " + whyNotBound(options.host, error),
-        {},
-        {}});
+    return tl::unexpected(kube::Error{"cannot listen on " + net::joinHostPort(options.host, options.port) +
+                                          ": " + whyNotBound(options.host, error),
+                                      {},
+                                      {}});
   }
   return std::unique_ptr<Listener>(new Listener(std::move(server)));
 }
@@ -368,7 +362,7 @@ void Listener::stop() {
 
 std::string Listener::url() const {
   const char* scheme = server_->tls == nullptr ? "http://" : "https://";
-  return scheme + withPort(server_->options.host, server_->port);
+  return scheme + net::joinHostPort(server_->options.host, server_->port);
 }
 
 }  // namespace lastout::apiserver

@@ -1,20 +1,20 @@
 #include "apiserver/tls.h"
 
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <string_view>
 
 #include "apiserver/certificates.h"
+#include "tls/error.h"
 #include "tls/pem.h"
 
 namespace lastout::apiserver {
 namespace {
 
 tl::unexpected<kube::Error> unusable(const char* what) {
-  char reason[256] = "it is empty";
-  if (const auto code = ERR_get_error(); code != 0) ERR_error_string_n(code, reason, sizeof(reason));
-  return tl::unexpected(kube::Error{std::string("cannot use the ") + what + ": " + reason, {}, {}});
+  const std::string reason = tls::takeError();
+  return tl::unexpected(kube::Error{
+      std::string("cannot use the ") + what + ": " + (reason.empty() ? "it is empty" : reason), {}, {}});
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "apiserver/webhook_url.h"
 #include "kube/locks.h"
 #include "kube/quoting.h"
+#include "net/sockets.h"
 #include "tls/names.h"
 #include "tls/pem.h"
 
@@ -31,11 +31,6 @@ constexpr size_t kMostIdleClients = 32;
 std::string inGoNotation(Milliseconds timeout) {
   if (timeout.count() % 1000 != 0) return std::to_string(timeout.count()) + "ms";
   return std::to_string(timeout.count() / 1000) + "s";
-}
-
-std::string joinHostAndPort(const std::string& host, int port) {
-  const bool bare = host.find(':') == std::string::npos;
-  return (bare ? host : "[" + host + "]") + ":" + std::to_string(port);
 }
 
 // Where a webhook is called.
@@ -66,7 +61,7 @@ tl::expected<CallTarget, std::string> targetOf(const Webhook& webhook, const Ser
   }
   target.host = wanted.serviceName + "." + wanted.serviceNamespace + ".svc";
   target.path = (wanted.servicePath.empty() ? "/" : wanted.servicePath) + query;
-  target.header = joinHostAndPort(target.host, wanted.servicePort);
+  target.header = net::joinHostPort(target.host, wanted.servicePort);
   target.url = "https://" + target.header + target.path;
   const auto found = services.find(wanted.serviceNamespace + "/" + wanted.serviceName);
   const auto listens = found == services.end() ? std::nullopt : parseWebhookUrl("https://" + found->second);
@@ -127,7 +122,7 @@ std::string wordsOfVerification(long result) {
 std::string wordsOfFailure(httplib::Error error, const CallTarget& target, const httplib::SSLClient& client,
                            bool hadSocket) {
   const std::string dial =
-      "dial tcp " + joinHostAndPort(target.address.empty() ? target.host : target.address, target.port);
+      "dial tcp " + net::joinHostPort(target.address.empty() ? target.host : target.address, target.port);
   switch (error) {
     case httplib::Error::Connection:
       if (!hadSocket) return "dial tcp: lookup " + target.host + ": no such host";
@@ -209,9 +204,7 @@ class WebhookClient::Connections {
 
 WebhookClient::WebhookClient(ServiceAddresses services)
     : connections_(std::make_unique<Connections>()), services_(std::move(services)) {
-  // Writing to a connection that was closed is an error, not the end of the program; cpp-httplib's servers
-  // set the same.
-  std::signal(SIGPIPE, SIG_IGN);
+  net::ignoreBrokenPipes();
 }
 
 WebhookClient::~WebhookClient() = default;

@@ -44,7 +44,7 @@ const std::string& answerBody() {
 [[noreturn]] void serveWithListener(int pipe) { serveConstant(pipe, "/validate", answerBody()); }
 
 [[noreturn]] void serveWithHttplib(int pipe, size_t threads) {
-  const TlsIdentity identity = makeIdentity();
+  const net::TlsIdentity identity = makeIdentity();
   httplib::SSLServer server([&identity](SSL_CTX& context) {
     const auto certificate = tls::certificateIn(identity.certificate);
     const auto key = tls::privateKeyIn(identity.privateKey);

@@ -38,7 +38,7 @@ const std::string& reviewText() {
   return kText;
 }
 
-admission::TlsIdentity makeIdentity() {
+net::TlsIdentity makeIdentity() {
   const tls::Validity always{0, 4'102'444'800};  // until 2100
   const auto authority = tls::makeAuthority("bench", always).value();
   const auto server = tls::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, always).value();
@@ -86,13 +86,13 @@ void reportPort(int pipe, int port) {
 }
 
 void serveConstant(int pipe, const std::string& path, const std::string& body) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.identity = makeIdentity();
-  const admission::HttpHandler handler = [&body](const admission::HttpRequest&) {
-    return admission::HttpResponse{200, "application/json", body, {}};
+  const net::HttpHandler handler = [&body](const net::HttpRequest&) {
+    return net::HttpResponse{200, "application/json", body, {}};
   };
   const auto server =
-      admission::HttpServer::open(options, {{"POST", path, "application/json", handler, false, false}}, {});
+      net::HttpServer::open(options, {{"POST", path, "application/json", handler, false, false}}, {});
   reportPort(pipe, (*server)->port());
   while (true) pause();
 }

@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
-#include "admission/http_server.h"
 #include "bench/stop.h"
+#include "net/http_server.h"
 #include "tls/owned.h"
 
 namespace lastout::bench {
@@ -17,7 +17,7 @@ namespace lastout::bench {
 const std::string& reviewText();
 
 // Of 127.0.0.1, by an authority that is not kept.
-admission::TlsIdentity makeIdentity();
+net::TlsIdentity makeIdentity();
 
 // Of a process: seconds of processor time that it has used, and megabytes in memory.
 double processorSeconds(pid_t process);

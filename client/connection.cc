@@ -5,6 +5,7 @@
 
 #include "kube/ascii.h"
 #include "kube/names.h"
+#include "net/sockets.h"
 
 namespace lastout::client {
 namespace {
@@ -80,10 +81,7 @@ kube::Result<ServerAddress> parseServerAddress(std::string_view text) {
 }
 
 std::string toString(const ServerAddress& server) {
-  const bool brackets = server.host.find(':') != std::string::npos;
-  std::string text = server.tls ? "https://" : "http://";
-  text += brackets ? "[" + server.host + "]" : server.host;
-  return text + ":" + std::to_string(server.port) + server.path;
+  return (server.tls ? "https://" : "http://") + net::joinHostPort(server.host, server.port) + server.path;
 }
 
 }  // namespace lastout::client

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,6 +17,8 @@
 #include "client/tls_stream.h"
 #include "kube/locks.h"
 #include "kube/quoting.h"
+#include "net/sockets.h"
+#include "tls/error.h"
 
 namespace lastout::client {
 namespace {
@@ -57,11 +58,6 @@ bool isMethod(std::string_view text) {
 }
 
 std::string schemeOf(const HttpOptions& options) { return options.tls ? "https://" : "http://"; }
-
-std::string hostAndPort(const HttpOptions& options) {
-  const bool bare = options.host.find(':') == std::string::npos;
-  return (bare ? options.host : "[" + options.host + "]") + ":" + std::to_string(options.port);
-}
 
 // The header Retry-After in seconds; a date, as proxies may send, is left out.
 std::optional<std::chrono::seconds> retryAfterIn(const httplib::Response& response) {
@@ -160,9 +156,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
     if (!problem_.empty()) return "no connection" + afterColon(problem_);
     if (error == httplib::Error::SSLServerVerification)
       return wordsOfVerification(get_openssl_verify_result(), serverName_, noAuthority_);
-    const auto code = ERR_peek_error();
-    const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-    return "the TLS handshake failed" + afterColon(reason == nullptr ? "" : reason);
+    return "the TLS handshake failed" + afterColon(tls::takeError());
   }
 
  private:
@@ -255,7 +249,7 @@ HttpApiServer::HttpApiServer(std::unique_ptr<State> state) : state_(std::move(st
 HttpApiServer::~HttpApiServer() = default;
 
 kube::Result<std::unique_ptr<HttpApiServer>> HttpApiServer::open(HttpOptions options) {
-  std::signal(SIGPIPE, SIG_IGN);
+  net::ignoreBrokenPipes();
   const std::string& prefix = options.pathPrefix;
   if (options.host.empty() || !isTarget("/" + options.host))
     return tl::unexpected(httpError(kube::inQuotes(options.host) + " is no host of an API server"));
@@ -271,7 +265,7 @@ kube::Result<std::unique_ptr<HttpApiServer>> HttpApiServer::open(HttpOptions opt
   }
   auto state = std::make_unique<State>();
   state->serverName = options.serverName.empty() ? options.host : options.serverName;
-  state->address = hostAndPort(options);
+  state->address = net::joinHostPort(options.host, options.port);
   state->options = std::move(options);
   std::unique_ptr<HttpApiServer> server(new HttpApiServer(std::move(state)));
   if (auto usable = server->prepare(); !usable) {

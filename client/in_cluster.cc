@@ -6,6 +6,7 @@
 #include "kube/names.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
+#include "net/sockets.h"
 
 namespace lastout::client {
 namespace {
@@ -21,8 +22,7 @@ kube::Result<ServerAddress> serverOf(const Environment& environment) {
                                           " are not set, as they are in a Pod; name a kubeconfig",
                                       {},
                                       {}});
-  const bool brackets = host.find(':') != std::string::npos;
-  const std::string url = "https://" + (brackets ? "[" + host + "]" : host) + ":" + port;
+  const std::string url = "https://" + net::joinHostPort(host, port);
   auto server = parseServerAddress(url);
   if (server && server->path.empty()) return server;
   return tl::unexpected(kube::Error{std::string(kHostVariable) + " and " + kPortVariable + ": " +

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kube/quoting.h"
+#include "tls/error.h"
 #include "tls/names.h"
 #include "tls/pem.h"
 
@@ -15,11 +16,7 @@ namespace lastout::client {
 namespace {
 
 tl::unexpected<kube::Error> tlsError(std::string message) {
-  if (const auto code = ERR_get_error(); code != 0) {
-    const char* reason = ERR_reason_error_string(code);
-    message += std::string(": ") + (reason == nullptr ? "unknown" : reason);
-  }
-  ERR_clear_error();
+  if (const std::string reason = tls::takeError(); !reason.empty()) message += ": " + reason;
   return tl::unexpected(kube::Error{std::move(message), {}, {}});
 }
 

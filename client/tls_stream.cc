@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
+
+#include "tls/error.h"
 
 namespace lastout::client {
 namespace {
@@ -36,9 +39,7 @@ bool TlsStream::mayHave(std::string_view text) {
 }
 
 ssize_t TlsStream::failed() {
-  const auto code = ERR_peek_error();
-  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  if (!failed_ && reason != nullptr) problem_ = reason;
+  if (std::string reason = tls::takeError(); !failed_ && !reason.empty()) problem_ = std::move(reason);
   failed_ = true;
   return -1;
 }

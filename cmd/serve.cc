@@ -56,7 +56,7 @@ constexpr size_t kMostAskers = 256;
 
 // What --answers says; nothing: none are given.
 kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions& options,
-                                                              const admission::TlsIdentity& identity) {
+                                                              const net::TlsIdentity& identity) {
   if (options.answers.empty() || options.answers == "none") return std::nullopt;
   const auto address = addressOf("--answers", options.answers);
   if (!address) return tl::unexpected(address.error());

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "admission/http_server.h"
 #include "cmd/serve_options.h"
 #include "kube/result.h"
+#include "net/http_server.h"
 
 namespace lastout::cmd {
 
 struct ServeIdentity {
-  admission::TlsIdentity tls;
+  net::TlsIdentity tls;
   std::string authorities;  // PEM: whom the API server is told to trust
 };
 

@@ -8,7 +8,6 @@
 #include <random>
 #include <utility>
 
-#include "admission/http_server.h"
 #include "client/access.h"
 #include "client/connection.h"
 #include "client/fetch.h"
@@ -19,6 +18,7 @@
 #include "cmd/paths.h"
 #include "cmd/policy_clusters.h"
 #include "kube/quoting.h"
+#include "net/http_server.h"
 #include "scenarios/manifest_graph.h"
 #include "server/ask_once.h"
 
@@ -144,7 +144,7 @@ kube::Result<client::HttpOptions> serverOf(const SourceOptions& options) {
   http.port = address->port;
   http.pathPrefix = address->path;
   http.tls = address->tls;
-  const bool isHere = http.host == "localhost" || admission::isLoopback(http.host);
+  const bool isHere = http.host == "localhost" || net::isLoopback(http.host);
   if (!http.tls && !isHere && !options.tokenFile.empty())
     return tl::unexpected(sourceProblem("--token-file: everybody on the way to " + options.server +
                                         " could read the token; use https://"));

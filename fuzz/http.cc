@@ -3,27 +3,27 @@
 #include <string>
 #include <string_view>
 
-#include "admission/request_reader.h"
 #include "fuzz/check.h"
+#include "net/request_reader.h"
 
 using lastout::fuzz::check;
-namespace admission = lastout::admission;
-using State = admission::RequestReader::State;
+namespace net = lastout::net;
+using State = net::RequestReader::State;
 
 namespace {
 
-constexpr admission::RequestLimits kLimits{.header = 512, .body = 256};
+constexpr net::RequestLimits kLimits{.header = 512, .body = 256};
 
 struct Read {
   State state = State::Header;
   bool headerRead = false;
   int status = 0;
-  admission::HttpRequest request;
+  net::HttpRequest request;
   std::string left;
 };
 
 Read readInPieces(std::string_view text, size_t piece) {
-  admission::RequestReader reader(kLimits);
+  net::RequestReader reader(kLimits);
   Read read;
   do {
     read.left.append(text.substr(0, piece));

@@ -4,18 +4,18 @@
 #include <charconv>
 #include <utility>
 
-#include "admission/log_limiter.h"
 #include "client/connection.h"
 #include "kube/encoding.h"
 #include "kube/nearest.h"
 #include "kube/quoting.h"
+#include "net/log_limiter.h"
 
 namespace lastout::server {
 namespace {
 
 using admission::GraphQuestion;
-using admission::HttpRequest;
-using admission::HttpResponse;
+using net::HttpRequest;
+using net::HttpResponse;
 
 constexpr const char* kPlainText = "text/plain; charset=utf-8";
 constexpr uint32_t kDeepest = 1'000'000;
@@ -180,14 +180,14 @@ HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime no
   return {200, "application/json", toJson(*why), {}};
 }
 
-std::vector<admission::HttpRoute> healthRoutes(std::function<Health()> health) {
+std::vector<net::HttpRoute> healthRoutes(std::function<Health()> health) {
   const auto ready = [health = std::move(health)](const HttpRequest&) {
     const Health now = health();
     if (now.isReady()) return said(200, "ready");
     return said(503, std::string("not ready:") + (now.knowsCluster ? "" : " cluster") +
                          (now.hasCertificate ? "" : " certificate") + (now.isEnding ? " ending" : ""));
   };
-  std::vector<admission::HttpRoute> routes;
+  std::vector<net::HttpRoute> routes;
   routes.push_back({"GET", "/livez", {}, [](const HttpRequest&) { return said(200, "ok"); }, true, true});
   routes.push_back({"GET", "/readyz", {}, ready, true, true});
   return routes;
@@ -198,7 +198,7 @@ Answers::Answers(const std::shared_ptr<client::Access>& access, const AnswersOpt
     : sources_(std::move(sources)),
       httpOptions_(options.http),
       authorization_(access, loggedBy(options.authorization, sources_.log)) {
-  httpOptions_.plain = admission::isLoopback(httpOptions_.address);
+  httpOptions_.plain = net::isLoopback(httpOptions_.address);
   httpOptions_.identity.clientCa.clear();  // whoever has a token may ask
 }
 
@@ -207,18 +207,17 @@ Answers::~Answers() { stop(std::chrono::milliseconds(0)); }
 kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<client::Access>& access,
                                                      const AnswersOptions& options, AnswersSources sources) {
   std::unique_ptr<Answers> answers(new Answers(access, options, std::move(sources)));
-  const auto log = [raw = answers.get()](const admission::HttpEvent& event) {
+  const auto log = [raw = answers.get()](const net::HttpEvent& event) {
     raw->sources_.log(Level::Warning, toString(event));
   };
-  auto http =
-      admission::HttpServer::open(answers->httpOptions_, answers->routes(), admission::limited(log, {}));
+  auto http = net::HttpServer::open(answers->httpOptions_, answers->routes(), net::limited(log, {}));
   if (!http) return tl::unexpected(std::move(http.error()));
   answers->http_ = std::move(*http);
   return answers;
 }
 
-std::vector<admission::HttpRoute> Answers::routes() {
-  std::vector<admission::HttpRoute> routes = healthRoutes(sources_.health);
+std::vector<net::HttpRoute> Answers::routes() {
+  std::vector<net::HttpRoute> routes = healthRoutes(sources_.health);
   routes.push_back(route("/readyz/verbose", [this](const HttpRequest&) {
     const Standing now = sources_.standing();
     return HttpResponse{now.health.isReady() ? 200 : 503, kPlainText, standingText(now), {}};
@@ -234,7 +233,7 @@ std::vector<admission::HttpRoute> Answers::routes() {
   return routes;
 }
 
-admission::HttpRoute Answers::route(const std::string& path, admission::HttpHandler handler) {
+net::HttpRoute Answers::route(const std::string& path, net::HttpHandler handler) {
   return {"GET", path, {}, [this, handler = std::move(handler)](const HttpRequest& request) {
             auto refused = refusal(request);
             return refused ? std::move(*refused) : handler(request);
@@ -246,7 +245,7 @@ admission::HttpRoute Answers::route(const std::string& path, admission::HttpHand
 std::optional<HttpResponse> Answers::refusal(const HttpRequest& request) {
   if (httpOptions_.plain) {
     const std::string host = hostIn(request.host);
-    if (host.empty() || host == "localhost" || admission::isLoopback(host)) return std::nullopt;
+    if (host.empty() || host == "localhost" || net::isLoopback(host)) return std::nullopt;
     return said(403, "this is answered by the names localhost, 127.0.0.1 and [::1] alone");
   }
   const Authorization::Answer answer = authorization_.mayGet(request.authorization, request.path);
@@ -262,9 +261,9 @@ std::string Answers::url() const {
       client::ServerAddress{!httpOptions_.plain, httpOptions_.address, static_cast<uint16_t>(port()), ""});
 }
 
-kube::Result<void> Answers::use(const admission::TlsIdentity& identity) {
+kube::Result<void> Answers::use(const net::TlsIdentity& identity) {
   if (httpOptions_.plain) return {};
-  admission::TlsIdentity mine = identity;
+  net::TlsIdentity mine = identity;
   mine.clientCa.clear();
   return http_->use(mine);
 }

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/http_server.h"
 #include "admission/known_cluster.h"
+#include "net/http_server.h"
 #include "server/authorization.h"
 #include "server/lease.h"
 #include "server/live_view.h"
@@ -25,7 +25,7 @@ namespace lastout::server {
 struct AnswersOptions {
   // At a loopback address it is plain HTTP, and nobody has to say who asks. Anywhere else it is TLS, and
   // every answer but /livez and /readyz takes a token. Its `plain` is set by this.
-  admission::HttpServerOptions http;
+  net::HttpServerOptions http;
   AuthorizationOptions authorization;  // its `log` is set by this, too
 };
 
@@ -50,13 +50,13 @@ admission::KnownCluster copyOf(const LiveView& view);
 
 // The answer to GET /graph?<query> and GET /why?<query>: 200; 400 with what is wrong with the query; 404 when
 // there is no such object. `now`: what time it is. `protections`: as of AnswersSources.
-admission::HttpResponse graphAnswer(const LiveView& view, std::string_view query);
-admission::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now,
-                                  const ProtectionsOf& protections = {});
+net::HttpResponse graphAnswer(const LiveView& view, std::string_view query);
+net::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now,
+                            const ProtectionsOf& protections = {});
 
 // /livez and /readyz, which answer anybody, on whatever port, where requests are read: `health` must not wait
 // for anything.
-std::vector<admission::HttpRoute> healthRoutes(std::function<Health()> health);
+std::vector<net::HttpRoute> healthRoutes(std::function<Health()> health);
 
 class Answers {
  public:
@@ -70,21 +70,21 @@ class Answers {
   int port() const { return http_->port(); }
   std::string url() const;  // without a path
   // As HttpServer::use(); at a loopback address there is nothing to use it for.
-  kube::Result<void> use(const admission::TlsIdentity& identity);
+  kube::Result<void> use(const net::TlsIdentity& identity);
   void stop(std::chrono::milliseconds grace);
 
  private:
   Answers(const std::shared_ptr<client::Access>& access, const AnswersOptions& options,
           AnswersSources sources);
-  std::vector<admission::HttpRoute> routes();
-  admission::HttpRoute route(const std::string& path, admission::HttpHandler handler);
+  std::vector<net::HttpRoute> routes();
+  net::HttpRoute route(const std::string& path, net::HttpHandler handler);
   // What keeps the request from being answered; nothing: it may be.
-  std::optional<admission::HttpResponse> refusal(const admission::HttpRequest& request);
+  std::optional<net::HttpResponse> refusal(const net::HttpRequest& request);
 
   const AnswersSources sources_;
-  admission::HttpServerOptions httpOptions_;
+  net::HttpServerOptions httpOptions_;
   Authorization authorization_;
-  std::unique_ptr<admission::HttpServer> http_;
+  std::unique_ptr<net::HttpServer> http_;
 };
 
 }  // namespace lastout::server

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "admission/deferred_deletion.h"
-#include "admission/worker_pool.h"
 #include "client/access.h"
 #include "client/backoff.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/locks.h"
+#include "net/worker_pool.h"
 #include "server/annotation_news.h"
 #include "server/deferred_deletion_entries.h"
 #include "server/deferred_deletion_store.h"
@@ -119,7 +119,7 @@ class DeferredDeletionRunner {
   kube::Mutex mutex_;
   client::RandomFraction random_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, Record> records_ LASTOUT_GUARDED_BY(mutex_);  // by the uid of the object
-  admission::WorkerPool senders_;
+  net::WorkerPool senders_;
   Loop loop_;
 };
 

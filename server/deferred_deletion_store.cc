@@ -194,6 +194,13 @@ std::string DeferredDeletionStore::adviceFor(const admission::Review& review, Ta
   return takers == Takers::Some ? std::string(kNotProven) : std::string();
 }
 
+std::string DeferredDeletionStore::adviceToReplay(const admission::Review& review) const {
+  const bool isCarriedOut =
+      options_.replayedTypes.contains(review.object.type) && options_.annotationsCount();
+  if (!isCarriedOut || review.deletion.isTerminating || usualControllers().contains(review.user)) return "";
+  return admission::annotateAdvice(review.object, review.deletion.uid, options_.clock());
+}
+
 void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline, Takers takers) {
   const admission::Deletion& asked = review.deletion;
   DeferredDeletion deletion{review.object,

@@ -48,6 +48,8 @@ struct DeferredDeletionStoreOptions {
   Requesters requesters;
   // The annotation lastout.dev/delete-when-free counts, as far as is known: denials name it.
   std::function<bool()> annotationsCount = [] { return false; };
+  // Of these types the deletions are carried out that annotations ask for and policies deny.
+  std::set<kube::GroupResource> replayedTypes = {};
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own
   client::BackoffLimits backoff;                    // after what went wrong
@@ -79,6 +81,8 @@ class DeferredDeletionStore {
   // it is not known yet who is to remember it, or too much is to be written. It is written as soon as it can
   // be. Returns what the user needs to know beside the denial; empty: nothing.
   std::string remember(const admission::Review& review, TimePoint deadline);
+  // How a person asks for a deletion that a policy denies; empty: it would not be carried out.
+  std::string adviceToReplay(const admission::Review& review) const;
   // The CriticalService need not remember this any more. Another deletion of the same object it keeps.
   void forget(const std::string& service, const criticalservice::DeferredDeletion& deletion);
 

@@ -70,15 +70,16 @@ Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& servic
       options_(std::move(options)),
       observer_(std::move(observer)) {}
 
-admission::HttpResponse Reviews::answer(const admission::HttpRequest& request) const {
+net::HttpResponse Reviews::answer(const net::HttpRequest& request) const {
   const PolicyReviews* const policies = options_.policies;
   auto review = admission::parseReview(request.body,
                                        policies == nullptr ? admission::Kept::Deletion : policies->kept());
   if (!review) return {review.error().status, "text/plain", review.error().message + "\n", {}};
   const TimePoint deadline = request.begun + options_.budget;
   Judgement judgement = judge(*review, deadline);
-  if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete)
-    judgement.explanation.message += options_.denied(*review, deadline);
+  DeferredDeletionStore* const store = options_.deferredDeletions;
+  if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete && store != nullptr)
+    judgement.explanation.message += store->remember(*review, deadline);
   std::vector<protection::Denial> protections;
   if (policies != nullptr) protections = policies->judge(*review, deadline);
   std::vector<std::string> words;
@@ -124,8 +125,9 @@ admission::ReviewAnswer Reviews::answerOf(const admission::Review& review, Judge
   }
   if (protections.size() > told)
     message += "; and " + std::to_string(protections.size() - told) + " more DeletionPolicies";
-  if (isAlone && std::ranges::any_of(protections, &protection::Denial::isReplayed))
-    addAdvice(message, options_.replayed(review));
+  const DeferredDeletionStore* const store = options_.deferredDeletions;
+  if (isAlone && store != nullptr && std::ranges::any_of(protections, &protection::Denial::isReplayed))
+    addAdvice(message, store->adviceToReplay(review));
   answer.refusal = {code, message, std::move(judgement.explanation.causes),
                     code == kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
   return answer;

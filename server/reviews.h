@@ -9,13 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/http_message.h"
 #include "admission/review.h"
 #include "admission/service_changes.h"
+#include "net/http_message.h"
 #include "server/authorization.h"
 #include "server/confirmed_verdict.h"
 #include "server/confirming_reads.h"
 #include "server/current_services.h"
+#include "server/deferred_deletion_store.h"
 #include "server/live_view.h"
 #include "server/policy_reviews.h"
 
@@ -33,14 +34,8 @@ struct ReviewsOptions {
   std::chrono::milliseconds servicesPatience{1'000};
   const PolicyReviews* policies = nullptr;  // nullptr: no DeletionPolicies are followed
   bool personsCount = false;                // of what is deferred, as of Requesters
-  // A DELETE was denied, and the answer is given when this returns, which must be before `deadline`: with
-  // what it returns after the denial's sentence.
-  std::function<std::string(const admission::Review& review, TimePoint deadline)> denied =
-      [](const admission::Review&, TimePoint) { return std::string(); };
-  // The same of a DELETE that policies alone deny, and that may be asked for until then (Denial::isReplayed).
-  std::function<std::string(const admission::Review& review)> replayed = [](const admission::Review&) {
-    return std::string();
-  };
+  // Remembers what was denied, and says how it may be asked for; nullptr: nothing is remembered.
+  DeferredDeletionStore* deferredDeletions = nullptr;
 };
 
 // One verdict, for the log and the metrics.
@@ -68,7 +63,7 @@ class Reviews {
           ReviewsOptions options, Observer observer);
 
   // The answer to a POST of an AdmissionReview: 200 with the verdict, or 400 or 413 for what is no review.
-  admission::HttpResponse answer(const admission::HttpRequest& request) const;
+  net::HttpResponse answer(const net::HttpRequest& request) const;
 
  private:
   struct Judgement {

@@ -56,7 +56,7 @@ SentinelWebhook sentinelWebhook() {
           {{"matchLabels", {{kSentinelLabel, "true"}}}}};
 }
 
-admission::HttpResponse answerProbe(const admission::HttpRequest& request, std::string_view listener) {
+net::HttpResponse answerProbe(const net::HttpRequest& request, std::string_view listener) {
   const std::string_view fingerprint = std::string_view(request.path).substr(kProbePath.size());
   if (!isFingerprint(fingerprint)) return {404, "text/plain", "there is nothing here\n", {}};
   const auto review = admission::parseReview(request.body);

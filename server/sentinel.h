@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "admission/http_message.h"
 #include "client/api_server.h"
 #include "client/fetch.h"
+#include "net/http_message.h"
 
 namespace lastout::server {
 
@@ -30,7 +30,7 @@ inline constexpr const char* kSentinelWebhookName = "sentinel.lastout.dev";
 // What lastout answers there: dry runs are refused with the fingerprint in the path, and with the name of the
 // listener, hexadecimal digits that each process makes for itself, whatever they would delete; everything
 // else may go. 400 or 413 for what is no review, 404 for a path that holds no fingerprint.
-admission::HttpResponse answerProbe(const admission::HttpRequest& request, std::string_view listener);
+net::HttpResponse answerProbe(const net::HttpRequest& request, std::string_view listener);
 
 std::string sentinelPath();
 client::ApiRequest requestToProbe();

@@ -42,6 +42,7 @@ DeferredDeletionStoreOptions storeOptions(const ServerOptions& options,
   DeferredDeletionStoreOptions store;
   store.requesters = options.requesters;
   store.annotationsCount = [&annotationPolicy] { return annotationPolicy.isEnforced().value_or(false); };
+  store.replayedTypes = options.replayedTypes;
   store.clock = secondsOf(options);
   store.random = options.random;
   store.backoff = options.watcher.reflector.backoff;
@@ -260,7 +261,7 @@ void Server::noteValidity(const std::string& certificate) {
   certificateUntil_ = validity ? validity->until : 0;
 }
 
-kube::Result<void> Server::use(const admission::TlsIdentity& identity) {
+kube::Result<void> Server::use(const net::TlsIdentity& identity) {
   const kube::MutexLock lock(identityMutex_);
   return replaceIdentity(identity, {reviewPathOf(identity.privateKey)});
 }
@@ -270,8 +271,7 @@ kube::Result<void> Server::useClientAuthority(const std::string& authorities) {
   return replaceIdentity({identity_.certificate, identity_.privateKey, authorities}, paths_);
 }
 
-kube::Result<void> Server::replaceIdentity(const admission::TlsIdentity& identity,
-                                           std::vector<std::string> paths) {
+kube::Result<void> Server::replaceIdentity(const net::TlsIdentity& identity, std::vector<std::string> paths) {
   if (webhook_) {
     if (auto used = webhook_->use(identity, paths); !used) return used;
   }

@@ -50,7 +50,7 @@ class Server {
   Standing standing() const;
 
   // As HttpServer::use(), for the answers, too.
-  kube::Result<void> use(const admission::TlsIdentity& identity);
+  kube::Result<void> use(const net::TlsIdentity& identity);
   // Likewise; its certificate stays as it is.
   kube::Result<void> useClientAuthority(const std::string& authorities);
   // Who vouches for its certificate from now on, in PEM, for the webhook configuration. API servers learn of
@@ -75,7 +75,7 @@ class Server {
   kube::Result<void> answerReviews();
   kube::Result<void> answerQuestions();
   ProtectionsNow protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object);
-  kube::Result<void> replaceIdentity(const admission::TlsIdentity& identity, std::vector<std::string> paths)
+  kube::Result<void> replaceIdentity(const net::TlsIdentity& identity, std::vector<std::string> paths)
       LASTOUT_REQUIRES(identityMutex_);
   bool knowsCertificate() const { return !certificates_ || certificates_->isKnown(); }
   void tellOf(const DeferredDeletionEvent& news);
@@ -99,8 +99,8 @@ class Server {
   kube::Mutex identityMutex_;
   // For reviews, in use, the newest first.
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(identityMutex_);
-  admission::TlsIdentity identity_ LASTOUT_GUARDED_BY(identityMutex_);  // in use
-  std::atomic<int64_t> certificateUntil_{0};                            // 0: it cannot be told
+  net::TlsIdentity identity_ LASTOUT_GUARDED_BY(identityMutex_);  // in use
+  std::atomic<int64_t> certificateUntil_{0};                      // 0: it cannot be told
   // These are made before anything starts that asks for them.
   std::unique_ptr<CertificateSecret> certificates_;  // null: there is no Secret
   std::unique_ptr<ControllerRole> controller_;       // null: it does not have that role, as the next

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "admission/deferred_deletion.h"
-#include "admission/http_server.h"
 #include "client/watcher.h"
+#include "net/http_server.h"
 #include "protection/external_step.h"
 #include "protection/placement.h"
 #include "protection/policy.h"
@@ -36,7 +36,7 @@ struct Roles {
 
 struct ServerOptions {
   Roles roles;
-  admission::HttpServerOptions http;  // of the webhook role; its identity is the answers' at first, too
+  net::HttpServerOptions http;  // of the webhook role; its identity is the answers' at first, too
   LiveViewOptions view;
   ReviewsOptions reviews;
   // How the API server finds lastout; nullopt: others keep the webhook configuration. The controller role

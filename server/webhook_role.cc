@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "admission/log_limiter.h"
 #include "kube/encoding.h"
+#include "net/log_limiter.h"
 #include "server/answers.h"
 #include "server/sentinel.h"
 #include "server/webhook_configuration.h"
@@ -20,25 +20,11 @@ std::string nameOfProcess(const client::RandomFraction& random) {
   return name;
 }
 
-// How a person asks for a deletion that a policy denies; empty: it would not be carried out.
-std::string adviceToReplay(const ServerOptions& options, const AdmissionPolicy& annotationPolicy,
-                           const admission::Review& review) {
-  const bool isCarriedOut =
-      options.replayedTypes.contains(review.object.type) && annotationPolicy.isEnforced().value_or(false);
-  if (!isCarriedOut || review.deletion.isTerminating || usualControllers().contains(review.user)) return "";
-  return admission::annotateAdvice(review.object, review.deletion.uid,
-                                   std::chrono::floor<std::chrono::seconds>(options.clock()));
-}
-
 ReviewsOptions reviewsOptions(const SharedParts& parts) {
   ReviewsOptions reviews = parts.options.reviews;
   reviews.policies = &parts.policyReviews;
   reviews.personsCount = parts.options.requesters.personsCount;
-  reviews.denied = [&store = parts.deferredDeletions](const admission::Review& review, TimePoint deadline) {
-    return store.remember(review, deadline);
-  };
-  reviews.replayed = [&options = parts.options, &policy = parts.annotationPolicy](
-                         const admission::Review& review) { return adviceToReplay(options, policy, review); };
+  reviews.deferredDeletions = &parts.deferredDeletions;
   return reviews;
 }
 
@@ -62,26 +48,25 @@ kube::Result<std::unique_ptr<WebhookRole>> WebhookRole::open(const SharedParts& 
 
 kube::Result<void> WebhookRole::listen(const SharedParts& parts) {
   usePaths({reviewPathOf(parts.options.http.identity.privateKey)});
-  std::vector<admission::HttpRoute> routes;
-  const auto review = [this](const admission::HttpRequest& request) { return reviews_.answer(request); };
+  std::vector<net::HttpRoute> routes;
+  const auto review = [this](const net::HttpRequest& request) { return reviews_.answer(request); };
   const auto knows = [this](const std::string& path) { return isReviewPath(path); };
   for (const char* below : {"", "/"})
     routes.push_back(
         {"POST", std::string(kReviewPath) + below, "application/json", review, false, false, knows});
   routes.push_back({"POST", std::string(kProbePath), "application/json",
-                    [this](const admission::HttpRequest& request) { return answerProbe(request, name_); }});
-  for (admission::HttpRoute& route : healthRoutes(parts.health)) routes.push_back(std::move(route));
-  const auto log = [log = parts.options.log](const admission::HttpEvent& event) {
+                    [this](const net::HttpRequest& request) { return answerProbe(request, name_); }});
+  for (net::HttpRoute& route : healthRoutes(parts.health)) routes.push_back(std::move(route));
+  const auto log = [log = parts.options.log](const net::HttpEvent& event) {
     log(Level::Warning, toString(event));
   };
-  auto http = admission::HttpServer::open(parts.options.http, std::move(routes), admission::limited(log, {}));
+  auto http = net::HttpServer::open(parts.options.http, std::move(routes), net::limited(log, {}));
   if (!http) return tl::unexpected(std::move(http.error()));
   http_ = std::move(*http);
   return {};
 }
 
-kube::Result<void> WebhookRole::use(const admission::TlsIdentity& identity,
-                                    const std::vector<std::string>& paths) {
+kube::Result<void> WebhookRole::use(const net::TlsIdentity& identity, const std::vector<std::string>& paths) {
   if (auto used = http_->use(identity); !used) return used;
   usePaths(paths);
   return {};

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "admission/http_server.h"
 #include "kube/locks.h"
+#include "net/http_server.h"
 #include "server/review_paths.h"
 #include "server/reviews.h"
 #include "server/shared_parts.h"
@@ -32,7 +32,7 @@ class WebhookRole {
 
   int port() const { return http_->port(); }
   // As HttpServer::use(); reviews are answered at these paths, if they are secret.
-  kube::Result<void> use(const admission::TlsIdentity& identity, const std::vector<std::string>& paths);
+  kube::Result<void> use(const net::TlsIdentity& identity, const std::vector<std::string>& paths);
   // As HttpServer::stop().
   void stop(std::chrono::milliseconds grace);
 
@@ -48,7 +48,7 @@ class WebhookRole {
   Reviews reviews_;
   mutable kube::Mutex mutex_;
   ReviewPaths paths_ LASTOUT_GUARDED_BY(mutex_);
-  std::unique_ptr<admission::HttpServer> http_;
+  std::unique_ptr<net::HttpServer> http_;
 };
 
 }  // namespace lastout::server

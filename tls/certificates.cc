@@ -8,12 +8,12 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <utility>
 
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "tls/error.h"
 #include "tls/owned.h"
 #include "tls/pem.h"
 
@@ -22,12 +22,7 @@ namespace {
 
 tl::unexpected<kube::Error> certificateError(std::string_view what) {
   std::string message(what);
-  if (const unsigned long code = ERR_get_error(); code != 0) {
-    std::array<char, 256> words{};
-    ERR_error_string_n(code, words.data(), words.size());
-    message.append(": ").append(words.data());
-  }
-  ERR_clear_error();
+  if (const std::string words = takeError(); !words.empty()) message.append(": ").append(words);
   return tl::unexpected(kube::Error{std::move(message), "", {}});
 }
 

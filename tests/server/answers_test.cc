@@ -9,7 +9,7 @@
 #include "client/fetch.h"
 #include "client/http.h"
 #include "server/server.h"
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 #include "tests/protection/policies.h"
 #include "tests/server/policies_fixture.h"
 #include "tests/server/server_fixture.h"
@@ -172,7 +172,7 @@ TEST_F(AnswersTest, ACertificateThatIsMissingIsToldWhereThatIsAnswered) {
 TEST(HealthRoutes, SayWhatIsMissingAndNoMore) {
   Health health;
   const auto routes = healthRoutes([&health] { return health; });
-  const auto ready = std::ranges::find(routes, "/readyz", &admission::HttpRoute::path);
+  const auto ready = std::ranges::find(routes, "/readyz", &net::HttpRoute::path);
   EXPECT_EQ(ready->handler({}).status, 503);
   EXPECT_EQ(ready->handler({}).body, "not ready: cluster certificate\n");
   health.hasCertificate = true;

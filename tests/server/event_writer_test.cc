@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "server/server.h"
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {

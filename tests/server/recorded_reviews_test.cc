@@ -9,7 +9,7 @@
 
 #include "apiserver/admission_review.h"
 #include "server/server.h"
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {

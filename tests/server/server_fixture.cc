@@ -180,10 +180,10 @@ void ServerTest::waitFor(const kube::GroupResource& type, graph::Knowledge knowl
 Json ServerTest::answer(const Json& request) {
   const Json review = {
       {"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}, {"request", request}};
-  admission::HttpRequest http;
+  net::HttpRequest http;
   http.body = review.dump();
   http.begun = steady_clock::now();
-  const admission::HttpResponse response = reviews->answer(http);
+  const net::HttpResponse response = reviews->answer(http);
   EXPECT_EQ(response.status, 200) << response.body;
   return Json::parse(response.body)["response"];
 }

@@ -6,12 +6,12 @@
 
 #include <atomic>
 
-#include "admission/http_server.h"
 #include "apiserver/webhook_client.h"
 #include "client/http.h"
 #include "kube/parse.h"
+#include "net/http_server.h"
 #include "server/server.h"
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {
@@ -85,13 +85,12 @@ class WebhookProbeTest : public ServerTest {
       ++calls;
       return caller_.post(webhook, body);
     };
-    admission::HttpServerOptions options;
+    net::HttpServerOptions options;
     options.identity = lastout::testing::testIdentity(authority);
-    std::vector<admission::HttpRoute> routes{
+    std::vector<net::HttpRoute> routes{
         {"POST", std::string(kProbePath), "application/json",
-         [](const admission::HttpRequest& request) { return answerProbe(request, "0a"); }}};
-    http_ =
-        admission::HttpServer::open(options, std::move(routes), [](const admission::HttpEvent&) {}).value();
+         [](const net::HttpRequest& request) { return answerProbe(request, "0a"); }}};
+    http_ = net::HttpServer::open(options, std::move(routes), [](const net::HttpEvent&) {}).value();
     configuration.address.url = "https://127.0.0.1:" + std::to_string(http_->port());
     configuration.address.authorities = authority.certificate;
     configuration.objects = of(kProvider);
@@ -191,7 +190,7 @@ class WebhookProbeTest : public ServerTest {
 
  private:
   apiserver::WebhookClient caller_{{}};
-  std::unique_ptr<admission::HttpServer> http_;
+  std::unique_ptr<net::HttpServer> http_;
   std::mutex mutex_;
   std::optional<ProbedConfiguration> wanted_;
   std::map<ProbeResult, int> counts_;

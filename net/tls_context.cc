@@ -1,28 +1,22 @@
-#include "admission/tls_context.h"
+#include "net/tls_context.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "tls/error.h"
 #include "tls/names.h"
 #include "tls/pem.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
-// OpenSSL's words for the first thing that went wrong.
 std::string openSslWords() {
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  if (code == 0) return "nothing is known about why";
-  if (const char* reason = ERR_reason_error_string(code); reason != nullptr) return reason;
-  std::array<char, 256> words{};
-  ERR_error_string_n(code, words.data(), words.size());
-  return words.data();
+  std::string words = tls::takeError();
+  return words.empty() ? "nothing is known about why" : words;
 }
 
 tl::unexpected<kube::Error> unusablePart(std::string_view what) {
@@ -186,4 +180,4 @@ std::string TlsStream::client() const {
   return names.empty() ? std::string() : names.front();
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

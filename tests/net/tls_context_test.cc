@@ -1,14 +1,14 @@
 // Identities that cannot be used, and why.
-#include "admission/tls_context.h"
+#include "net/tls_context.h"
 
 #include <gmock/gmock.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 #include "tls/pem.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
 using ::testing::HasSubstr;
@@ -54,4 +54,4 @@ TEST_F(TlsContextTest, AsksNobodyForAPassphrase) {
 }
 
 }  // namespace
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -1,4 +1,4 @@
-#include "admission/request_reader.h"
+#include "net/request_reader.h"
 
 #include <algorithm>
 #include <boost/beast/http/empty_body.hpp>
@@ -11,7 +11,7 @@
 
 #include "kube/names.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
 namespace http = boost::beast::http;
@@ -160,4 +160,4 @@ std::string responseText(const HttpResponse& response, bool close, bool withBody
   return text;
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -1,4 +1,4 @@
-// TLS of the admission listener: its certificate, whose clients it believes, and one connection's encryption
+// TLS of the HTTPS listener: its certificate, whose clients it believes, and one connection's encryption
 // over a socket that never waits.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "kube/result.h"
 #include "tls/owned.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 // All in PEM.
 struct TlsIdentity {
@@ -68,4 +68,4 @@ class TlsStream {
   std::string problem_;
 };
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -5,14 +5,14 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
-#include "admission/http_loop.h"
 #include "kube/quoting.h"
+#include "net/http_loop.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
-namespace net = boost::asio;
-using Tcp = net::ip::tcp;
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
 using AsioError = boost::system::error_code;
 
 constexpr size_t kMostDrained = size_t{1} << 20;  // bytes that are read and thrown away behind a refusal
@@ -78,7 +78,7 @@ void HttpLoop::go(const HttpConnectionPointer& connection) {
         return;
     }
   }
-  net::post(context_, [this, connection, turn = connection->turn] {
+  asio::post(context_, [this, connection, turn = connection->turn] {
     if (!connection->closed && connection->turn == turn) go(connection);
   });
 }
@@ -239,7 +239,7 @@ HttpNext HttpLoop::dispatch(const HttpConnectionPointer& connection) {
   }
   const bool added = workers_->add([this, come, connection, request = std::move(request)]() mutable {
     auto response = runHandler(connection->route->handler, std::move(request));
-    net::post(context_, [this, come, connection, response = std::move(response)] {
+    asio::post(context_, [this, come, connection, response = std::move(response)] {
       if (connection->closed) return;
       come(*connection, response);
       go(connection);
@@ -315,4 +315,4 @@ HttpNext HttpLoop::stepLinger(HttpConnection& connection) {
   return HttpNext::Nothing;
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

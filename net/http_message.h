@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace lastout::admission {
+namespace lastout::net {
 
 struct HttpRequest {
   std::string method;       // "POST"
@@ -48,4 +48,4 @@ struct HttpRoute {
   std::function<bool(const std::string& path)> knows = {};
 };
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

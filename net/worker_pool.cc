@@ -1,8 +1,8 @@
-#include "admission/worker_pool.h"
+#include "net/worker_pool.h"
 
 #include <utility>
 
-namespace lastout::admission {
+namespace lastout::net {
 
 WorkerPool::WorkerPool(size_t threads, size_t mostWaiting) : mostWaiting_(mostWaiting) {
   threads_.reserve(threads);
@@ -47,4 +47,4 @@ void WorkerPool::work() {
   }
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

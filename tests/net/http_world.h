@@ -1,4 +1,4 @@
-// A real admission server with TLS, and clients of it that may send anything.
+// A real HTTPS listener, and clients of it that may send anything.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/http_server.h"
 #include "apiserver/certificates.h"
+#include "net/http_server.h"
 #include "tls/owned.h"
 
 namespace lastout::testing {
 
 apiserver::CertifiedKey testAuthority(std::string_view name);
 // For 127.0.0.1.
-admission::TlsIdentity testIdentity(const apiserver::CertifiedKey& authority);
+net::TlsIdentity testIdentity(const apiserver::CertifiedKey& authority);
 apiserver::CertifiedKey testClient(const apiserver::CertifiedKey& authority, const std::string& name);
 
 // One TCP connection, with or without TLS, byte by byte. Every call waits for as long as it takes.
@@ -62,15 +62,15 @@ std::string postText(std::string_view path, std::string_view body);
 // What has been logged, for tests to wait for.
 class EventLog {
  public:
-  void add(const admission::HttpEvent& event);
+  void add(const net::HttpEvent& event);
   // Waits until there is one whose message holds that.
-  admission::HttpEvent waitFor(std::string_view words);
+  net::HttpEvent waitFor(std::string_view words);
   size_t count();
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<admission::HttpEvent> events_;
+  std::vector<net::HttpEvent> events_;
 };
 
 // A latch that handlers wait at.
@@ -94,14 +94,14 @@ class HttpWorld : public ::testing::Test {
  public:
   ~HttpWorld() override;
   // Once; `options` without address, port and identity's certificate.
-  void start(admission::HttpServerOptions options = {});
+  void start(net::HttpServerOptions options = {});
   std::string ask(const std::string& text);  // over a connection of its own
-  std::vector<admission::HttpRoute> routes();
+  std::vector<net::HttpRoute> routes();
 
   apiserver::CertifiedKey authority = testAuthority("test");
   Gate gate;
   EventLog log;
-  std::unique_ptr<admission::HttpServer> server;
+  std::unique_ptr<net::HttpServer> server;
 };
 
 }  // namespace lastout::testing

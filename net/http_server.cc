@@ -1,12 +1,12 @@
-#include "admission/http_server.h"
+#include "net/http_server.h"
 
 #include <boost/asio/ip/address.hpp>
-#include <csignal>
 #include <utility>
 
-#include "admission/http_loop.h"
+#include "net/http_loop.h"
+#include "net/sockets.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 std::string toString(const HttpEvent& event) {
   return (event.peer.empty() ? "" : event.peer + ": ") + event.message +
@@ -24,8 +24,7 @@ HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 
 kube::Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& options,
                                                            std::vector<HttpRoute> routes, HttpLog log) {
-  // A client that goes away while it is written to is an error of that write, not the end of the program.
-  std::signal(SIGPIPE, SIG_IGN);
+  ignoreBrokenPipes();
   auto loop = std::make_unique<HttpLoop>(options, std::move(routes), std::move(log));
   if (!options.plain) {
     if (auto used = loop->use(options.identity); !used) return tl::unexpected(std::move(used.error()));
@@ -40,4 +39,4 @@ int HttpServer::port() const { return loop_->port; }
 size_t HttpServer::connections() const { return loop_->open; }
 void HttpServer::stop(std::chrono::milliseconds grace) { loop_->stop(grace); }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -1,9 +1,9 @@
-#include "admission/log_limiter.h"
+#include "net/log_limiter.h"
 
 #include <memory>
 #include <utility>
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
 // "10.1.2.3" of "10.1.2.3:41234": each connection has a port of its own.
@@ -64,4 +64,4 @@ HttpLog limited(HttpLog log, const LogLimits& limits, std::function<LogLimiter::
   };
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -1,9 +1,9 @@
 // Requests, cut into pieces in every way.
-#include "admission/request_reader.h"
+#include "net/request_reader.h"
 
 #include <gtest/gtest.h>
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
 using State = RequestReader::State;
@@ -76,4 +76,4 @@ TEST(ResponseText, IsAnHttpAnswer) {
 }
 
 }  // namespace
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -1,8 +1,8 @@
-// What the admission server does to clients that mean harm, or are broken.
+// What the HTTPS listener does to clients that mean harm, or are broken.
 #include <gmock/gmock.h>
 
-#include "admission/http_server.h"
-#include "tests/admission/http_world.h"
+#include "net/http_server.h"
+#include "tests/net/http_world.h"
 
 namespace lastout::testing {
 namespace {
@@ -96,7 +96,7 @@ TEST_F(HttpHostileTest, LooksAtThePathBeforeTheBody) {
 
 TEST_F(HttpHostileTest, AsksForACertificateBeforeItSaysWhichPathsThereAre) {
   const apiserver::CertifiedKey clients = testAuthority("clients");
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.identity.clientCa = clients.certificate;
   start(options);
   EXPECT_EQ(statusOf(ask(postText("/secret/word", "{}"))), 403);
@@ -121,7 +121,7 @@ TEST_F(HttpHostileTest, ClosesWhatIsNoTls) {
 }
 
 TEST_F(HttpHostileTest, ClosesWhoeverIsTooSlow) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.requestTime = 1s;  // within which a handshake succeeds
   options.idleTime = 1s;
   start(options);
@@ -139,7 +139,7 @@ TEST_F(HttpHostileTest, ClosesWhoeverIsTooSlow) {
 }
 
 TEST_F(HttpHostileTest, GivesOneTimeToAWholeRequest) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.requestTime = 1s;
   start(options);
   RawClient client(server->port(), RawClient::Tls{});
@@ -173,7 +173,7 @@ TEST_F(HttpHostileTest, ClosesWhoGoesAwayInTheMiddle) {
 }
 
 TEST_F(HttpHostileTest, MakesRoomForANewConnection) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.connections = 10;
   start(options);
   std::vector<std::unique_ptr<RawClient>> crowd;
@@ -188,7 +188,7 @@ TEST_F(HttpHostileTest, MakesRoomForANewConnection) {
 }
 
 TEST_F(HttpHostileTest, MakesRoomForARequestAmongLargeOnes) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.heldBytes = 1'000'000;
   start(options);
   std::vector<std::unique_ptr<RawClient>> crowd;

@@ -8,7 +8,7 @@
 
 #include "kube/locks.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 // add() from any thread; stop() from one that is no worker.
 class WorkerPool {
@@ -34,4 +34,4 @@ class WorkerPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "admission/http_message.h"
-#include "admission/request_reader.h"
-#include "admission/tls_context.h"
 #include "kube/result.h"
+#include "net/http_message.h"
+#include "net/request_reader.h"
+#include "net/tls_context.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // an IP address; "::" is every address of this machine
@@ -81,4 +81,4 @@ class HttpServer {
   std::unique_ptr<HttpLoop> loop_;
 };
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

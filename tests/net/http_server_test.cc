@@ -1,12 +1,12 @@
-// What the admission server does for clients that mean well.
-#include "admission/http_server.h"
+// What the HTTPS listener does for clients that mean well.
+#include "net/http_server.h"
 
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <thread>
 
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 
 namespace lastout::testing {
 namespace {
@@ -20,9 +20,9 @@ constexpr std::string_view kLive = "GET /live HTTP/1.1\r\nHost: lastout\r\n\r\n"
 class HttpServerTest : public HttpWorld {};
 
 TEST(HttpEvent, IsOneLineOfALog) {
-  EXPECT_EQ(toString(admission::HttpEvent{"10.1.2.3:41234", 413, "it is too long"}),
+  EXPECT_EQ(toString(net::HttpEvent{"10.1.2.3:41234", 413, "it is too long"}),
             "10.1.2.3:41234: it is too long, answered 413");
-  EXPECT_EQ(toString(admission::HttpEvent{"", 0, "nobody can connect"}), "nobody can connect");
+  EXPECT_EQ(toString(net::HttpEvent{"", 0, "nobody can connect"}), "nobody can connect");
 }
 
 TEST_F(HttpServerTest, AnswersOneRequestAfterTheOther) {
@@ -94,7 +94,7 @@ TEST_F(HttpServerTest, AnswersAClientThatHasHalfClosed) {
 }
 
 TEST_F(HttpServerTest, AnswersOthersWhileAThousandConnectionsAreIdle) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.requestTime = options.idleTime = 1h;  // nobody is closed meanwhile, however long it takes
   start(options);
   std::vector<std::unique_ptr<RawClient>> idle;
@@ -107,7 +107,7 @@ TEST_F(HttpServerTest, AnswersOthersWhileAThousandConnectionsAreIdle) {
 }
 
 TEST_F(HttpServerTest, AnswersWhatIsQuickWhileAllWorkersAreBusy) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.workers = 2;
   options.waiting = 1;
   start(options);
@@ -143,7 +143,7 @@ TEST_F(HttpServerTest, ShowsANewCertificateToNewConnectionsWithoutFailingOne) {
       }
     });
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(server->use(testIdentity(authority)));
-  const admission::TlsIdentity last = testIdentity(authority);
+  const net::TlsIdentity last = testIdentity(authority);
   EXPECT_TRUE(server->use(last));
   swapped = true;
   for (std::thread& client : clients) client.join();
@@ -156,14 +156,14 @@ TEST_F(HttpServerTest, ShowsANewCertificateToNewConnectionsWithoutFailingOne) {
 
 TEST_F(HttpServerTest, KeepsItsCertificateWhereTheNewOneIsUnusable) {
   start();
-  admission::TlsIdentity mixed = testIdentity(authority);
+  net::TlsIdentity mixed = testIdentity(authority);
   mixed.privateKey = testIdentity(authority).privateKey;
   EXPECT_THAT(server->use(mixed).error().message, HasSubstr("private key"));
   EXPECT_EQ(statusOf(ask(std::string(kLive))), 200);
 }
 
 TEST_F(HttpServerTest, AnswersOnlyClientsOfItsAuthorityWhereItHasOne) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.identity.clientCa = authority.certificate;
   start(options);
   const std::string who = "GET /who HTTP/1.1\r\nHost: l\r\n\r\n";
@@ -209,7 +209,7 @@ TEST_F(HttpServerTest, ClosesWhatIsLeftWhenItsGraceIsOver) {
 }
 
 TEST_F(HttpServerTest, SpeaksPlainHttpWhereItShould) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.plain = true;
   start(options);
   RawClient client(server->port());
@@ -228,23 +228,22 @@ TEST_F(HttpServerTest, SpeaksPlainHttpWhereItShould) {
 }
 
 TEST(HttpServer, SpeaksPlainHttpOnThisMachineAlone) {
-  admission::HttpServerOptions options;
+  net::HttpServerOptions options;
   options.plain = true;
   options.address = "0.0.0.0";
-  EXPECT_THAT(admission::HttpServer::open(options, {}, {}).error().message,
-              HasSubstr("only a loopback address"));
-  for (const char* address : {"127.0.0.1", "127.1.2.3", "::1"}) EXPECT_TRUE(admission::isLoopback(address));
+  EXPECT_THAT(net::HttpServer::open(options, {}, {}).error().message, HasSubstr("only a loopback address"));
+  for (const char* address : {"127.0.0.1", "127.1.2.3", "::1"}) EXPECT_TRUE(net::isLoopback(address));
   for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "localhost", "", "127.0.0.1.example.com"})
-    EXPECT_FALSE(admission::isLoopback(address)) << address;
+    EXPECT_FALSE(net::isLoopback(address)) << address;
 }
 
 TEST(HttpServer, SaysWhyItCannotListen) {
-  const auto open = [](const std::string& address, int port, const admission::TlsIdentity& identity) {
-    admission::HttpServerOptions options;
+  const auto open = [](const std::string& address, int port, const net::TlsIdentity& identity) {
+    net::HttpServerOptions options;
     options.address = address;
     options.port = port;
     options.identity = identity;
-    return admission::HttpServer::open(options, {}, {});
+    return net::HttpServer::open(options, {}, {});
   };
   const auto identity = testIdentity(testAuthority("test"));
   EXPECT_THAT(open("localhost", 0, identity).error().message, HasSubstr("no IP address"));

@@ -1,17 +1,18 @@
 // HttpLoop: connections come and go, and time passes.
-#include "admission/http_loop.h"
+#include "net/http_loop.h"
 
 #include <algorithm>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 
 #include "kube/quoting.h"
+#include "net/sockets.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
-namespace net = boost::asio;
-using Tcp = net::ip::tcp;
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
 using AsioError = boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
@@ -19,9 +20,7 @@ constexpr std::chrono::milliseconds kLingering{2'000};
 constexpr std::chrono::milliseconds kAcceptPause{20};
 
 std::string describe(const Tcp::endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  const bool six = endpoint.address().is_v6();
-  return (six ? "[" + address + "]:" : address + ":") + std::to_string(endpoint.port());
+  return joinHostPort(endpoint.address().to_string(), endpoint.port());
 }
 
 tl::unexpected<kube::Error> cannotListen(const HttpServerOptions& options, const std::string& why) {
@@ -44,7 +43,7 @@ kube::Result<void> HttpLoop::use(const TlsIdentity& identity) {
 
 kube::Result<void> HttpLoop::listen() {
   AsioError error;
-  const auto address = net::ip::make_address(options_.address, error);
+  const auto address = asio::ip::make_address(options_.address, error);
   if (error) return cannotListen(options_, "this is no IP address");
   if (options_.plain && !address.is_loopback())
     return cannotListen(options_, "without TLS only a loopback address is listened at");
@@ -52,9 +51,9 @@ kube::Result<void> HttpLoop::listen() {
   const Tcp::endpoint endpoint(address, static_cast<uint16_t>(options_.port));
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-  if (!error && address.is_v6()) acceptor_.set_option(net::ip::v6_only(false), error);
+  if (!error && address.is_v6()) acceptor_.set_option(asio::ip::v6_only(false), error);
   if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(net::socket_base::max_listen_connections, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (!error) port = acceptor_.local_endpoint(error).port();
   if (error) return cannotListen(options_, error.message());
   return {};
@@ -79,7 +78,7 @@ void HttpLoop::run() {
 
 void HttpLoop::stop(std::chrono::milliseconds grace) {
   if (!thread_.joinable()) return;
-  net::post(context_, [this, grace] { beginStop(grace); });
+  asio::post(context_, [this, grace] { beginStop(grace); });
   thread_.join();
   workers_->stop();
 }
@@ -122,8 +121,8 @@ void HttpLoop::report(const HttpConnection* connection, int status, std::string_
 
 void HttpLoop::accept() {
   acceptor_.async_accept([this](const AsioError& error, Tcp::socket socket) {
-    if (stopping_ || error == net::error::operation_aborted) return;
-    if (!error || error == net::error::connection_aborted) {
+    if (stopping_ || error == asio::error::operation_aborted) return;
+    if (!error || error == asio::error::connection_aborted) {
       accept();
       if (!error) admit(std::move(socket));
       return;
@@ -259,4 +258,4 @@ void HttpLoop::expired(const HttpConnectionPointer& connection) {
   close(*connection);
 }
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

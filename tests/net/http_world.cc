@@ -1,4 +1,4 @@
-#include "tests/admission/http_world.h"
+#include "tests/net/http_world.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -36,7 +36,7 @@ apiserver::CertifiedKey testAuthority(std::string_view name) {
   return apiserver::makeAuthority(name, kAlways).value();
 }
 
-admission::TlsIdentity testIdentity(const apiserver::CertifiedKey& authority) {
+net::TlsIdentity testIdentity(const apiserver::CertifiedKey& authority) {
   const auto made = apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAlways).value();
   return {made.certificate, made.key, ""};
 }
@@ -143,16 +143,16 @@ std::string postText(std::string_view path, std::string_view body) {
          std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
-void EventLog::add(const admission::HttpEvent& event) {
+void EventLog::add(const net::HttpEvent& event) {
   const std::scoped_lock lock(mutex_);
   events_.push_back(event);
   changed_.notify_all();
 }
 
-admission::HttpEvent EventLog::waitFor(std::string_view words) {
+net::HttpEvent EventLog::waitFor(std::string_view words) {
   std::unique_lock lock(mutex_);
   while (true) {
-    for (const admission::HttpEvent& event : events_)
+    for (const net::HttpEvent& event : events_)
       if (event.message.find(words) != std::string::npos) return event;
     changed_.wait(lock);
   }
@@ -181,9 +181,9 @@ void Gate::waitFor(int people) {
   changed_.wait(lock, [this, people] { return come_ >= people; });
 }
 
-std::vector<admission::HttpRoute> HttpWorld::routes() {
-  using admission::HttpRequest;
-  using admission::HttpResponse;
+std::vector<net::HttpRoute> HttpWorld::routes() {
+  using net::HttpRequest;
+  using net::HttpResponse;
   const auto echo = [](HttpRequest request) {
     return HttpResponse{200, request.contentType, std::move(request.body), {}};
   };
@@ -205,12 +205,12 @@ std::vector<admission::HttpRoute> HttpWorld::routes() {
            [](const std::string& path) { return path == "/secret/word"; }}};
 }
 
-void HttpWorld::start(admission::HttpServerOptions options) {
+void HttpWorld::start(net::HttpServerOptions options) {
   const std::string clientCa = options.identity.clientCa;
   options.identity = testIdentity(authority);
   options.identity.clientCa = clientCa;
-  auto opened = admission::HttpServer::open(options, routes(),
-                                            [this](const admission::HttpEvent& event) { log.add(event); });
+  auto opened =
+      net::HttpServer::open(options, routes(), [this](const net::HttpEvent& event) { log.add(event); });
   if (!opened) stop(opened.error().message);
   server = std::move(*opened);
 }

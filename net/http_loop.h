@@ -1,5 +1,5 @@
 // HttpLoop: the server's own thread, and the connections that it reads and writes. Insides of
-// admission/http_server.h.
+// net/http_server.h.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@
 #include <utility>
 #include <vector>
 
-#include "admission/http_server.h"
-#include "admission/worker_pool.h"
 #include "kube/locks.h"
+#include "net/http_server.h"
+#include "net/worker_pool.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 enum class HttpPhase : uint8_t {
   Handshake,
@@ -150,4 +150,4 @@ class HttpLoop {
   std::thread thread_;
 };
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

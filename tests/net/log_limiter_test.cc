@@ -1,9 +1,9 @@
 // What whoever can connect makes of the log: not more than a line for each peer, cause and interval.
-#include "admission/log_limiter.h"
+#include "net/log_limiter.h"
 
 #include <gtest/gtest.h>
 
-namespace lastout::admission {
+namespace lastout::net {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST_F(LogLimiterTest, StandsBeforeALog) {
 }
 
 }  // namespace
-}  // namespace lastout::admission
+}  // namespace lastout::net

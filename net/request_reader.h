@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "admission/http_message.h"
+#include "net/http_message.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 struct RequestLimits {
   size_t header = size_t{16} << 10;  // bytes of the request line and headers together
@@ -51,4 +51,4 @@ class RequestReader {
 // The answer as it is sent. `close`: the connection ends with it. `withBody`: not for HEAD.
 std::string responseText(const HttpResponse& response, bool close, bool withBody = true);
 
-}  // namespace lastout::admission
+}  // namespace lastout::net

@@ -10,9 +10,9 @@
 #include <string>
 #include <tuple>
 
-#include "admission/http_server.h"
+#include "net/http_server.h"
 
-namespace lastout::admission {
+namespace lastout::net {
 
 struct LogLimits {
   std::chrono::seconds interval{60};
@@ -49,4 +49,4 @@ class LogLimiter {
 HttpLog limited(HttpLog log, const LogLimits& limits,
                 std::function<LogLimiter::Time()> now = std::chrono::steady_clock::now);
 
-}  // namespace lastout::admission
+}  // namespace lastout::net
