@@ -15,6 +15,7 @@ using lastout::testing::kProvider;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr const char* kRememberingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kRememberedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
@@ -38,6 +39,8 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
     DeferredDeletionStoreOptions options;
     options.clock = [] { return std::chrono::sys_seconds(std::chrono::seconds(1'760'000'000)); };
     options.requesters = requesters;
+    options.annotationsCount = [this] { return annotationsCount; };
+    options.replayedTypes = replayedTypes;
     options.random = [] { return [] { return 0.5; }; };
     options.backoff = {milliseconds(5), milliseconds(20)};
     options.longest = milliseconds(0);
@@ -74,6 +77,8 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
 
   admission::Review review;
   Requesters requesters;
+  bool annotationsCount = false;
+  std::set<kube::GroupResource> replayedTypes;
   std::unique_ptr<DeferredDeletionStore> store;
 };
 
@@ -119,6 +124,28 @@ TEST_F(DeferredDeletionStoreTest, WhoeverIsProvenToAskIsRemembered) {
   EXPECT_EQ(remember(), "");
   write();
   EXPECT_THAT(remembered(), ElementsAre("provider"));
+}
+
+// What a policy denies is deleted later for whoever annotates it, if it is one of the types that this is done
+// for, and the annotation is believed. Controllers annotate nothing.
+TEST_F(DeferredDeletionStoreTest, APersonIsToldToAnnotateWhatIsDeletedLater) {
+  replayedTypes = {kProvider.type};
+  review.user = "jane";
+  store = makeStore();
+  EXPECT_EQ(store->adviceToReplay(review), "") << "the annotation does not count";
+  annotationsCount = true;
+  EXPECT_THAT(store->adviceToReplay(review),
+              StartsWith("; to have lastout delete it once it may go: kubectl annotate "
+                         "deployments.apps/provider -n default --overwrite "));
+  review.deletion.isTerminating = true;
+  EXPECT_EQ(store->adviceToReplay(review), "") << "it is being deleted";
+  review.deletion.isTerminating = false;
+  review.user = "system:kube-controller-manager";
+  EXPECT_EQ(store->adviceToReplay(review), "") << "a controller asks";
+  review.user = "jane";
+  replayedTypes = {};
+  store = makeStore();
+  EXPECT_EQ(store->adviceToReplay(review), "") << "its type is not among those";
 }
 
 }  // namespace
