@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 #include "cluster/builder.h"
 #include "kube/well_known.h"
 
@@ -75,7 +75,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   }
   if (model.guarded && model.carriesOut) {
     SlotInfo& applied = model.slots[work.applied];
-    applied.keptBit = finalizerBit(applied, admission::kKeptFinalizer).value_or(0);
+    applied.keptBit = finalizerBit(applied, control::kKeptFinalizer).value_or(0);
   }
   model.works.push_back(work);
 }

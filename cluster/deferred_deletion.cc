@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "admission/kept_work.h"
 #include "cluster/transition.h"
+#include "control/owner_now.h"
 
 namespace lastout::cluster {
 
@@ -23,15 +23,12 @@ bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
   });
 }
 
-bool isGuarded(const Transition& transition, Slot slot) {
-  return isRemembered(transition, slot, [](criticalservice::DeferralMode) { return true; });
-}
-
-OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner) {
-  if (state == OwnerState::Dangling || !transition.isPresent(owner)) return OwnerNow::Gone;
-  if (transition.isLive(owner)) return OwnerNow::Staying;
-  const bool orphans = (transition.state().finalizers(owner) & kOrphanBit) != 0;
-  return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
+OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner, bool isBelieved) {
+  const bool isThere = isBelieved && state == OwnerState::Current && transition.isPresent(owner);
+  return control::ownerNow({.isThere = isThere,
+                            .isTypeBelieved = isBelieved,
+                            .terminates = isThere && transition.isTerminating(owner),
+                            .orphans = isThere && (transition.state().finalizers(owner) & kOrphanBit) != 0});
 }
 
 // It is there although its work's agent, which has asked for its deletion once, is done, or has forgotten it:
@@ -40,16 +37,11 @@ bool isDeferredByWork(const Transition& transition, Slot slot) {
   if (!transition.isLive(slot)) return false;
   const ObjectState object = transition.state().object(slot);
   const std::vector<OwnerLink>& owners = transition.info(slot).owners;
-  bool isOfKeptWork = false;
   for (size_t i = 0; i < owners.size(); ++i) {
-    const Slot owner = owners[i].owner;
-    isOfKeptWork =
-        isOfKeptWork || (object.owner(i) == OwnerState::Current &&
-                         (isKeptByLastoutAlone(transition, owner) || isForgotten(transition, owner, slot)));
+    if (object.owner(i) == OwnerState::Current && isLeftBehind(transition, owners[i].owner, slot))
+      return true;
   }
-  return isOfKeptWork && isFollowed(transition, slot) &&
-         (isAwaited(transition, slot) || isAnyPresent(transition, transition.info(slot).peers)) &&
-         admission::isLeftToLastout(isGuarded(transition, slot), isDeferredForControllers(transition, slot));
+  return false;
 }
 
 // A state, for the rule. Who adopts or orphans an object takes its deletion back there and then.
@@ -62,17 +54,9 @@ class StateDeferral {
   }
   bool isLive(Slot slot) const { return transition_.isLive(slot); }
   bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }
+  // It is read past all watches.
   admission::Wish wish(Slot slot) const {
-    const SlotInfo& info = transition_.info(slot);
-    const ObjectState state = object(slot);
-    admission::WishFacts facts;
-    if (state.deferredDeletion && state.deferredDeletion->byPerson) facts.proof = admission::Proof::OfPerson;
-    facts.spaceTerminates = transition_.isTerminating(info.namespaceSlot);
-    for (size_t i = 0; i < info.owners.size(); ++i) {
-      if (state.owner(i) != OwnerState::None)
-        facts.owners.add(ownerNow(transition_, state.owner(i), info.owners[i].owner));
-    }
-    return admission::wishOf(facts);
+    return wishOf(transition_, slot, [](Slot /*owner*/) { return true; });
   }
   template <class Holds>
   bool anyBefore(Slot slot, Holds holds) const {
@@ -138,14 +122,22 @@ bool isFollowed(const Transition& transition, Slot slot) {
          isAnyPresent(transition, info.followers);
 }
 
-bool isAwaited(const Transition& transition, Slot slot) {
-  const Role role = transition.info(slot).role;
-  return role == Role::Namespace || role == Role::CriticalService || isGuarded(transition, slot);
+bool isGuarded(const Transition& transition, Slot slot) {
+  return isRemembered(transition, slot, [](criticalservice::DeferralMode) { return true; });
 }
 
-bool isStillDeferred(const Transition& transition, Slot slot) {
-  const StateDeferral facts(transition);
-  return facts.isDeferred(slot) && facts.wish(slot) == admission::Wish::Stands;
+admission::Wish wishOf(const Transition& transition, Slot slot, const std::function<bool(Slot)>& isBelieved) {
+  const SlotInfo& info = transition.info(slot);
+  const ObjectState object = transition.state().object(slot);
+  admission::WishFacts facts;
+  if (object.deferredDeletion && object.deferredDeletion->byPerson) facts.proof = admission::Proof::OfPerson;
+  facts.spaceTerminates = transition.isTerminating(info.namespaceSlot);
+  for (size_t i = 0; i < info.owners.size(); ++i) {
+    if (object.owner(i) == OwnerState::None) continue;
+    const Slot owner = info.owners[i].owner;
+    facts.owners.add(ownerNow(transition, object.owner(i), owner, owner == kNone || isBelieved(owner)));
+  }
+  return admission::wishOf(facts);
 }
 
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object) {

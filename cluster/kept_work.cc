@@ -1,11 +1,16 @@
 // An AppliedManifestWork is kept while what it has applied is there (docs/concepts.md, "Kept works").
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
+
+#include <algorithm>
 
 #include "cluster/transition.h"
+#include "control/owner_now.h"
 
 namespace lastout::cluster {
 
 namespace {
+
+using control::Keeping;
 
 bool owns(const Transition& transition, Slot applied, Slot slot) {
   const ObjectState object = transition.state().object(slot);
@@ -16,73 +21,103 @@ bool owns(const Transition& transition, Slot applied, Slot slot) {
   return false;
 }
 
-// The status of the AppliedManifestWork lists it, and means the object that is there.
-bool isRecorded(const Transition& transition, Slot applied, Slot slot) {
-  const std::vector<uint32_t>& links = transition.info(slot).links;
-  return std::any_of(links.begin(), links.end(), [&](uint32_t link) {
-    const LinkState state = transition.state().link(link);
-    return transition.model().links[link].work == transition.info(applied).work && state.recorded &&
-           !state.stale;
-  });
+bool isKeepable(const Transition& transition, Slot owner) {
+  return owner != kNone && transition.info(owner).keptBit != 0 && transition.isPresent(owner);
 }
 
-bool isLastoutsOwn(const Transition& transition, Slot slot) {
-  const kube::ObjectKey& key = transition.info(slot).key;
-  if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
-  const std::optional<kube::ObjectKey>& home = transition.model().lastoutNamespace;
-  return home && (key == *home || (key.namespaceName == home->name && isFollowed(transition, slot)));
-}
+// A state, for the plan: what lastout's watches would tell of it. Nobody refuses lastout again and again, and
+// a state does not hold what a work was seen to wait for.
+class StateOfWorks {
+ public:
+  explicit StateOfWorks(const Transition& transition) : transition_(transition) {}
 
-admission::Keeping keepingOf(const Transition& transition, Slot applied) {
-  const uint16_t kept = transition.info(applied).keptBit;
-  const uint16_t finalizers = transition.state().finalizers(applied);
-  admission::KeptFacts facts{.terminates = transition.isTerminating(applied),
-                             .isKept = (finalizers & kept) != 0,
-                             .isHeldByOthers = (finalizers & ~kept) != 0};
-  for (const Slot slot : transition.info(applied).dependents) {
-    if (!transition.isPresent(slot) || !owns(transition, applied, slot)) continue;
-    const bool isSeen = isFollowed(transition, slot);
-    // Of what nobody follows the work's record says that it is there, and then that its deletion is
-    // remembered.
-    const bool isListed = (facts.isHeldByOthers || !facts.terminates) &&
-                          isRecorded(transition, applied, slot) && isDeferredForControllers(transition, slot);
-    if (!isSeen && !isListed && !transition.state().object(slot).deferredDeletion) continue;
-    facts.ownsLastout = facts.ownsLastout || isLastoutsOwn(transition, slot);
-    facts.ownsAwaited = facts.ownsAwaited || isAwaited(transition, slot);
-    facts.ownsGuarded =
-        facts.ownsGuarded || isListed || (isSeen && isDeferredForControllers(transition, slot));
-    facts.ownsForsaken =
-        facts.ownsForsaken || (transition.isLive(slot) && isSeen && !isStillDeferred(transition, slot));
+  control::WorkNow work(Slot applied) const {
+    const uint16_t kept = transition_.info(applied).keptBit;
+    const uint16_t finalizers = transition_.state().finalizers(applied);
+    return {.terminates = transition_.isTerminating(applied),
+            .isKept = (finalizers & kept) != 0,
+            .isHeldByOthers = (finalizers & ~kept) != 0};
   }
-  return admission::keepingOf(facts);
-}
+  static bool isUnsure() { return false; }
+
+  bool recordsUnseen(Slot applied) const {
+    return std::ranges::any_of(transition_.info(applied).dependents, [&](Slot slot) {
+      return !isFollowed(transition_, slot) && isRecorded(applied, slot) && isWanted(slot);
+    });
+  }
+  bool remembersUnseen(Slot applied) const {
+    return std::ranges::any_of(transition_.info(applied).dependents, [&](Slot slot) {
+      return !isFollowed(transition_, slot) && transition_.state().object(slot).deferredDeletion &&
+             owns(transition_, applied, slot) && isWanted(slot);
+    });
+  }
+  template <class Holds>
+  bool anyOwned(Slot applied, Holds holds) const {
+    return std::ranges::any_of(transition_.info(applied).dependents, [&](Slot slot) {
+      return transition_.isPresent(slot) && isFollowed(transition_, slot) &&
+             owns(transition_, applied, slot) && holds(slot);
+    });
+  }
+
+  bool isTerminating(Slot slot) const { return transition_.isTerminating(slot); }
+  bool isLastouts(Slot slot) const {
+    const kube::ObjectKey& key = transition_.info(slot).key;
+    if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
+    const std::optional<kube::ObjectKey>& home = transition_.model().lastoutNamespace;
+    return home && (key == *home || key.namespaceName == home->name);
+  }
+  bool isGuarded(Slot slot) const { return cluster::isGuarded(transition_, slot); }
+  bool isWanted(Slot slot) const { return isDeferredForControllers(transition_, slot); }
+  bool isAwaited(Slot slot) const {
+    const Role role = transition_.info(slot).role;
+    return role == Role::Namespace || role == Role::CriticalService || isGuarded(slot);
+  }
+  static bool wasAwaited(Slot /*applied*/, Slot /*slot*/) { return false; }
+  bool isReviewed(Slot slot) const { return isAnyPresent(transition_, transition_.info(slot).peers); }
+  bool isForgotten(Slot applied, Slot slot) const { return !isRecorded(applied, slot); }
+  static bool isRefused(Slot /*slot*/) { return false; }
+  admission::Wish wish(Slot slot) const {
+    return wishOf(transition_, slot, [&](Slot owner) {
+      return isFollowed(transition_, owner) || transition_.info(owner).role == Role::AppliedManifestWork;
+    });
+  }
+
+ private:
+  // The status of the AppliedManifestWork lists it. Its agent writes that after each pass: until then it is
+  // as before, which listed what the work had applied.
+  bool isRecorded(Slot applied, Slot slot) const {
+    const bool isInPass = transition_.state().work(transition_.info(applied).work).deleting;
+    const std::vector<uint32_t>& links = transition_.info(slot).links;
+    return std::ranges::any_of(links, [&](uint32_t link) {
+      return transition_.model().links[link].work == transition_.info(applied).work &&
+             (isInPass || transition_.state().link(link).recorded);
+    });
+  }
+
+  const Transition& transition_;
+};
 
 }  // namespace
 
-bool isKeptByLastoutAlone(const Transition& transition, Slot owner) {
-  if (owner == kNone || !transition.isTerminating(owner)) return false;
-  const uint16_t kept = transition.info(owner).keptBit;
-  return kept != 0 && transition.state().finalizers(owner) == kept;
+control::KeptWorkPlan<Slot> keptWorkPlan(const Transition& transition, Slot applied) {
+  if (!isKeepable(transition, applied)) return {};
+  return control::planKeptWork<Slot>(StateOfWorks(transition), applied);
 }
 
-// Its agent writes the work's status after each pass.
-bool isForgotten(const Transition& transition, Slot owner, Slot slot) {
-  if (owner == kNone || !transition.isTerminating(owner)) return false;
-  const SlotInfo& work = transition.info(owner);
-  return work.work != kNone && work.keptBit != 0 &&
-         (transition.state().finalizers(owner) & work.keptBit) != 0 &&
-         !transition.state().work(work.work).deleting && !isRecorded(transition, owner, slot);
+bool isLeftBehind(const Transition& transition, Slot applied, Slot slot) {
+  const StateOfWorks facts(transition);
+  return isKeepable(transition, applied) && isFollowed(transition, slot) &&
+         control::isLeftBehind(facts, applied, slot) && control::leavesBehind(facts, applied);
 }
 
 bool keepingChanges(const Transition& transition, Slot applied) {
-  return transition.info(applied).keptBit != 0 && transition.isPresent(applied) &&
-         keepingOf(transition, applied) != admission::Keeping::AsItIs;
+  return keptWorkPlan(transition, applied).keeping != Keeping::AsItIs;
 }
 
 void changeKeeping(Transition& transition, Slot applied) {
   ObjectState object = transition.state().object(applied);
   const uint16_t kept = transition.info(applied).keptBit;
-  if (keepingOf(transition, applied) == admission::Keeping::Begins)
+  if (keptWorkPlan(transition, applied).keeping == Keeping::Begins)
     object.finalizers |= kept;
   else
     object.finalizers &= static_cast<uint16_t>(~kept);

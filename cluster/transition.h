@@ -4,10 +4,12 @@
 // Internal to cluster/. Lives for one Machine::apply (or for reading only, with no events).
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "cluster/machine.h"
 #include "cluster/policies.h"
+#include "control/kept_work.h"
 
 namespace lastout::cluster {
 
@@ -148,12 +150,13 @@ bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& 
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 bool isDeferredForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
-bool isFollowed(const Transition& transition, Slot slot);       // lastout knows of the object by its watches
-bool isAwaited(const Transition& transition, Slot slot);        // as of admission::KeptFacts
-bool isStillDeferred(const Transition& transition, Slot slot);  // and nobody has taken it back
+bool isFollowed(const Transition& transition, Slot slot);  // lastout knows of the object by its watches
+bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would remember its deletion
+// Whether its deletion is still wanted; `isBelieved`: it is known that an owner is gone, or goes.
+admission::Wish wishOf(const Transition& transition, Slot slot, const std::function<bool(Slot)>& isBelieved);
 // cluster/kept_work.cc
-bool isKeptByLastoutAlone(const Transition& transition, Slot owner);    // a work that terminates
-bool isForgotten(const Transition& transition, Slot owner, Slot slot);  // by its agent, of a kept one
+control::KeptWorkPlan<Slot> keptWorkPlan(const Transition& transition, Slot applied);
+bool isLeftBehind(const Transition& transition, Slot applied, Slot slot);  // as of control::isLeftBehind()
 bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
 // cluster/held_provider.cc

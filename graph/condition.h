@@ -13,7 +13,7 @@
 
 namespace lastout::graph {
 
-// lastout's own, on an owner that is kept until all that it owns is gone (admission/kept_work.h).
+// lastout's own, on an owner that is kept until all that it owns is gone (control/kept_work.h).
 inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
 
 // lastout's own, on a provider that is held until its criteria hold (admission/held_provider.h).

@@ -217,6 +217,9 @@ WorkKeeperOptions ControllerRole::worksOptions() {
   WorkKeeperOptions works;
   works.mayKeep = [this] { return mayHoldAnything(); };
   works.refused = [this] { return carrier_.refused(); };
+  works.personCounts = [this](const std::string& user) {
+    return options_.requesters.isPersonThatCounts(user);
+  };
   works.services = [this] { return parts_.services.read(steady_clock::now() + kLetGoPatience); };
   works.mayAct = [this] { return lease_.holds(); };
   works.random = options_.random;

@@ -6,6 +6,7 @@
 
 #include "admission/deferred_deletion.h"
 #include "admission/guards.h"
+#include "control/owner_now.h"
 #include "graph/edges.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -15,22 +16,21 @@ namespace lastout::server {
 namespace {
 
 using admission::ClusterView;
-using admission::Keeping;
-using admission::KeptFacts;
+using control::Keeping;
+using control::WorkNow;
 using criticalservice::CriticalService;
 using graph::Knowledge;
 using graph::ObjectId;
 
 // What the work's own finalizers say.
-KeptFacts factsOfItself(const graph::Graph& graph, ObjectId work) {
-  KeptFacts facts;
-  facts.terminates = graph.isTerminating(work);
+WorkNow workNow(const graph::Graph& graph, ObjectId work) {
+  WorkNow now{.terminates = graph.isTerminating(work)};
   for (const std::string_view finalizer : graph.finalizers(work)) {
-    const bool isOurs = finalizer == admission::kKeptFinalizer;
-    facts.isKept = facts.isKept || isOurs;
-    facts.isHeldByOthers = facts.isHeldByOthers || !isOurs;
+    const bool isOurs = finalizer == control::kKeptFinalizer;
+    now.isKept = now.isKept || isOurs;
+    now.isHeldByOthers = now.isHeldByOthers || !isOurs;
   }
-  return facts;
+  return now;
 }
 
 // All AppliedManifestWorks.
@@ -41,86 +41,87 @@ std::vector<ObjectId> worksIn(const graph::Graph& graph) {
 
 bool wantsDeferral(const CriticalService& service) { return admission::isDeferred(service.deferral, true); }
 
-class Reading {
+// What lastout knows beside the view of the works.
+struct KnownOfWorks {
+  const std::set<std::string>& refused;
+  const AwaitedObjects& awaited;
+  bool isUnsure = false;
+  const PersonCounts& personCounts;
+};
+
+// A view, for the plan.
+class FactsOfWorks {
  public:
-  explicit Reading(const ViewOfWorks& works)
+  FactsOfWorks(const ViewOfWorks& works, const KnownOfWorks& known)
       : view_(works.view),
         graph_(works.view.graph()),
         types_(works.types),
         home_(works.ownNamespace),
-        recorded_(works.recorded) {
+        recorded_(works.recorded),
+        known_(known) {
     for (const CriticalService* service : view_.services()) {
-      if (wantsDeferral(*service)) addRemembered(service->deferredDeletions);
+      addRemembered(*service);
       reviewed_.insert(service->provider.type);
       for (const criticalservice::Dependency& dependency : dependenciesOf(*service))
         reviewed_.insert(dependency.object.type);
+      if (wantsDeferral(*service)) addGuarded(*service);
     }
+    addLastouts();
   }
 
-  // The works that own something lastout would carry out the deletion of.
-  std::set<ObjectId> owningGuarded(const std::vector<ObjectId>& all) const {
-    std::set<ObjectId> works;
-    for (const CriticalService* service : view_.services()) {
-      if (!wantsDeferral(*service)) continue;
-      for (const admission::Guard& guard :
-           admission::guardsOf(*service, types_, home_, dependenciesOf(*service))) {
-        const bool isItself = guard.object == criticalservice::keyOf(*service);
-        if (admission::remembers(guard.role, isItself)) addOwners(graph_.find(guard.object), works);
-      }
-    }
-    for (const ObjectId work : all) {
-      if (recordsUnseen(work)) works.insert(work);
-    }
-    return works;
+  WorkNow work(ObjectId work) const { return workNow(graph_, work); }
+  bool isUnsure() const { return known_.isUnsure; }
+
+  // Until its agent has asked for the deletion, the work's own record says that an object is there whose type
+  // nobody follows, or may.
+  bool recordsUnseen(ObjectId work) const {
+    const auto found = recorded_.find(graph_.name(work));
+    return found != recorded_.end() && std::ranges::any_of(found->second, [&](const kube::ObjectKey& key) {
+             return !isBelieved(key.type) && isWanted(key);
+           });
+  }
+  bool remembersUnseen(ObjectId work) const {
+    const auto found = unseen_.find(graph_.uid(work));
+    return found != unseen_.end() && !std::ranges::includes(known_.refused, found->second);
+  }
+  template <class Holds>
+  bool anyOwned(ObjectId work, Holds holds) const {
+    if (graph_.isTerminating(work)) return std::ranges::any_of(graph_.dependents(work), holds);
+    const auto found = named_.find(work);
+    return found != named_.end() && std::ranges::any_of(found->second, holds);
   }
 
-  std::set<ObjectId> owningLastout() const {
-    std::set<ObjectId> works;
-    addOwners(graph_.find(kube::crdKey(criticalservice::criticalServiceType())), works);
-    const auto home = graph_.find(kube::namespaceKey(home_));
-    if (home_.empty() || !home) return works;
-    addOwners(home, works);
-    for (graph::OutEdges edges(graph_, graph::vertexOf(*home)); !edges.atEnd(); edges.next()) {
-      if (edges.kind() == graph::EdgeKind::Content) addOwners(graph::objectOf(edges.target()), works);
-    }
-    return works;
+  bool isTerminating(ObjectId object) const { return graph_.isTerminating(object); }
+  bool isLastouts(ObjectId object) const {
+    const kube::ObjectKey key = graph_.key(object);
+    if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
+    return !home_.empty() && (key == kube::namespaceKey(home_) || key.namespaceName == home_);
   }
-
-  // Of a work that terminates. `awaited`: what it was seen to wait for; what is gone is taken out.
-  std::optional<VeryObject> addOwned(ObjectId work, const std::set<std::string>& refused,
-                                     std::set<std::string>& awaited, KeptFacts& facts) const {
-    // Of an agent that is gone the record is believed no longer.
-    facts.ownsAwaited =
-        (facts.isHeldByOthers && recordsUnseen(work)) || ownsUnseen(graph_.uid(work), refused);
-    const std::vector<ObjectId> owned = graph_.dependents(work);
-    const std::set<std::string> before = std::exchange(awaited, {});
-    for (const ObjectId object : owned) {
-      const std::string uid(graph_.uid(object));
-      if (isAwaited(object) || before.contains(uid)) awaited.insert(uid);
-    }
-    facts.ownsAwaited = facts.ownsAwaited || !awaited.empty();
-    for (const ObjectId object : owned) {
-      if (facts.isHeldByOthers || graph_.isTerminating(object)) continue;
-      if (isLeftToLastout(object) && wishOf(object) == admission::Wish::Stands &&
-          !refused.contains(graph_.uid(object)))
-        continue;
-      facts.ownsForsaken = true;
-      return VeryObject{graph_.key(object), graph_.uid(object)};
-    }
-    return std::nullopt;
+  bool isGuarded(ObjectId object) const { return !view_.remembering(graph_.key(object)).empty(); }
+  bool isWanted(ObjectId object) const { return isWanted(graph_.key(object)); }
+  bool isAwaited(ObjectId object) const {
+    const kube::ObjectKey key = graph_.key(object);
+    return key.type == kube::kNamespaces || key.type == criticalservice::criticalServiceType() ||
+           !view_.remembering(key).empty() || remembered_.contains(graph_.uid(object));
   }
-
-  // The work's agent has struck the object off its record, although it is there.
+  bool wasAwaited(ObjectId work, ObjectId object) const {
+    const auto found = known_.awaited.find(graph_.uid(work));
+    return found != known_.awaited.end() && found->second.contains(graph_.uid(object));
+  }
+  bool isReviewed(ObjectId object) const { return reviewed_.contains(graph_.key(object).type); }
   bool isForgotten(ObjectId work, ObjectId object) const {
     const auto found = recorded_.find(graph_.name(work));
     return found != recorded_.end() &&
            std::ranges::find(found->second, graph_.key(object)) == found->second.end();
   }
-
-  bool isLeftToLastout(ObjectId object) const {
-    const std::vector<uint32_t> services = view_.remembering(graph_.key(object));
-    return (isAwaited(object) || reviewed_.contains(graph_.key(object).type)) &&
-           admission::isLeftToLastout(!services.empty(), isWanted(services));
+  bool isRefused(ObjectId object) const { return known_.refused.contains(graph_.uid(object)); }
+  admission::Wish wish(ObjectId object) const {
+    admission::WishFacts facts;
+    if (ofPersons_.contains(graph_.uid(object))) facts.proof = admission::Proof::OfPerson;
+    const auto space = graph_.find({kube::kNamespaces, "", std::string(graph_.namespaceName(object))});
+    facts.spaceTerminates = space && graph_.isTerminating(*space);
+    for (const graph::OwnerView& owner : graph_.owners(object)) facts.owners.add(ownerOf(owner));
+    return admission::wishOf(facts);
   }
 
  private:
@@ -132,64 +133,60 @@ class Reading {
     return admission::believable(knowledgeOf(graph_, type));
   }
 
-  void addOwners(std::optional<ObjectId> object, std::set<ObjectId>& works) const {
-    if (!object || !graph_.isPresent(*object)) return;
-    for (const graph::OwnerView& owner : graph_.owners(*object)) {
-      if (owner.object) works.insert(*owner.object);
+  bool isWanted(const kube::ObjectKey& key) const {
+    return std::ranges::any_of(view_.remembering(key), [this](uint32_t number) {
+      return wantsDeferral(view_.guards().service(number));
+    });
+  }
+
+  // What lastout would carry out the deletion of.
+  void addGuarded(const CriticalService& service) {
+    for (const admission::Guard& guard :
+         admission::guardsOf(service, types_, home_, dependenciesOf(service))) {
+      const bool isItself = guard.object == criticalservice::keyOf(service);
+      if (admission::remembers(guard.role, isItself)) addToOwners(graph_.find(guard.object));
     }
   }
 
-  bool isAwaited(ObjectId object) const {
-    const kube::ObjectKey key = graph_.key(object);
-    return key.type == kube::kNamespaces || key.type == criticalservice::criticalServiceType() ||
-           !view_.remembering(key).empty() || remembered_.contains(std::string(graph_.uid(object)));
+  void addLastouts() {
+    addToOwners(graph_.find(kube::crdKey(criticalservice::criticalServiceType())));
+    const auto home = graph_.find(kube::namespaceKey(home_));
+    if (home_.empty() || !home) return;
+    addToOwners(home);
+    for (graph::OutEdges edges(graph_, graph::vertexOf(*home)); !edges.atEnd(); edges.next()) {
+      if (edges.kind() == graph::EdgeKind::Content) addToOwners(graph::objectOf(edges.target()));
+    }
+  }
+
+  void addToOwners(std::optional<ObjectId> object) {
+    if (!object || !graph_.isPresent(*object)) return;
+    for (const graph::OwnerView& owner : graph_.owners(*object)) {
+      if (owner.object) named_[*owner.object].push_back(*object);
+    }
   }
 
   // Of a type that nobody follows, or may, it is known that an object is there as long as its deletion is
   // remembered: whoever carries that out asks for it.
-  void addRemembered(const criticalservice::DeferredDeletions& deferredDeletions) {
-    for (const criticalservice::DeferredDeletion& deletion : deferredDeletions.deletions) {
+  void addRemembered(const CriticalService& service) {
+    if (!wantsDeferral(service)) return;
+    for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       remembered_.insert(deletion.uid);
+      if (admission::isDeferred(service.deferral, false) && known_.personCounts &&
+          known_.personCounts(deletion.requestedBy))
+        ofPersons_.insert(deletion.uid);
       if (isBelieved(deletion.object.type)) continue;
       for (const std::string& owner : deletion.owners) unseen_[owner].insert(deletion.uid);
     }
   }
-  // Until its agent has asked for the deletion, the work's own record says so.
-  bool recordsUnseen(ObjectId work) const {
-    const auto found = recorded_.find(graph_.name(work));
-    return found != recorded_.end() && std::ranges::any_of(found->second, [&](const kube::ObjectKey& key) {
-             return !isBelieved(key.type) && isWanted(view_.remembering(key));
-           });
-  }
-  bool isWanted(const std::vector<uint32_t>& services) const {
-    return std::ranges::any_of(
-        services, [this](uint32_t number) { return wantsDeferral(view_.guards().service(number)); });
-  }
-  bool ownsUnseen(const std::string& work, const std::set<std::string>& refused) const {
-    const auto found = unseen_.find(work);
-    return found != unseen_.end() && !std::ranges::includes(refused, found->second);
-  }
 
-  admission::Wish wishOf(ObjectId object) const {
-    admission::WishFacts facts;
-    const auto space = graph_.find({kube::kNamespaces, "", std::string(graph_.namespaceName(object))});
-    facts.spaceTerminates = space && graph_.isTerminating(*space);
-    for (const graph::OwnerView& owner : graph_.owners(object)) facts.owners.add(ownerNow(owner));
-    return admission::wishOf(facts);
-  }
-
-  // Of an owner whose type nobody follows it is not known that it is gone.
-  admission::OwnerNow ownerNow(const graph::OwnerView& owner) const {
-    using admission::OwnerNow;
+  admission::OwnerNow ownerOf(const graph::OwnerView& owner) const {
     if (!owner.object) {
       const kube::ResourceType* type = types_.findKind(kube::groupOf(owner.apiVersion), owner.kind);
-      const bool isKnown = type != nullptr && isBelieved(type->type);
-      return isKnown ? OwnerNow::Gone : OwnerNow::Staying;
+      return control::ownerNow({.isTypeBelieved = type != nullptr && isBelieved(type->type)});
     }
-    if (!graph_.isTerminating(*owner.object)) return OwnerNow::Staying;
-    const auto finalizers = graph_.finalizers(*owner.object);
-    const bool orphans = std::ranges::find(finalizers, kube::kOrphanFinalizer) != finalizers.end();
-    return orphans ? OwnerNow::Orphaning : OwnerNow::Leaving;
+    return control::ownerNow({.isThere = true,
+                              .terminates = graph_.isTerminating(*owner.object),
+                              .orphans = control::orphansDependents(graph_.finalizers(*owner.object))});
   }
 
   const ClusterView& view_;
@@ -197,10 +194,22 @@ class Reading {
   const kube::ResourceMap& types_;
   const std::string& home_;
   const RecordedObjects& recorded_;
-  std::set<kube::GroupResource> reviewed_;  // the types of all providers, and of what they need
-  std::set<std::string> remembered_;        // uids of what some CriticalService wants to be carried out
+  const KnownOfWorks known_;
+  std::map<ObjectId, std::vector<ObjectId>> named_;  // what is guarded, or lastout's own, by owner
+  std::set<kube::GroupResource> reviewed_;           // the types of all providers, and of what they need
+  std::set<std::string> remembered_;  // uids of what some CriticalService wants to be carried out
+  std::set<std::string> ofPersons_;   // those of them that count whoever owns them
   std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };
+
+// What a work that waits goes on to wait for: what is gone is taken out.
+std::set<std::string> awaitedBy(const FactsOfWorks& facts, const graph::Graph& graph, ObjectId work) {
+  std::set<std::string> uids;
+  for (const ObjectId object : graph.dependents(work)) {
+    if (facts.isAwaited(object) || facts.wasAwaited(work, object)) uids.insert(graph.uid(object));
+  }
+  return uids;
+}
 
 DeferredDeletionOfWork deferredDeletionOf(const graph::Graph& graph, ObjectId work, ObjectId object) {
   DeferredDeletionOfWork left{std::string(graph.name(work)), graph.uid(work), {}};
@@ -237,29 +246,21 @@ std::optional<kube::GroupResource> typeInDoubt(const ClusterView& view) {
 }
 
 std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused,
-                                              bool isUnsure, AwaitedObjects& awaited) {
+                                              bool isUnsure, AwaitedObjects& awaited,
+                                              const PersonCounts& personCounts) {
   std::vector<KeptWorkChange> changes;
   const AwaitedObjects before = std::exchange(awaited, {});
   const graph::Graph& graph = works.view.graph();
   const std::vector<ObjectId> all = worksIn(graph);
   if (all.empty()) return changes;
-  const Reading reading(works);
-  const std::set<ObjectId> guarded = reading.owningGuarded(all);
-  const std::set<ObjectId> lastout = reading.owningLastout();
+  const FactsOfWorks facts(works, {refused, before, isUnsure, personCounts});
   for (const ObjectId work : all) {
-    KeptFacts facts = factsOfItself(graph, work);
-    facts.ownsGuarded = guarded.contains(work);
-    facts.ownsLastout = lastout.contains(work);
-    facts.isUnsure = isUnsure;
-    std::optional<VeryObject> forsaken;
-    if (facts.terminates && facts.isKept && !facts.ownsLastout) {
-      const auto [mine, isNew] = awaited.try_emplace(std::string(graph.uid(work)));
-      if (const auto last = before.find(mine->first); last != before.end()) mine->second = last->second;
-      forsaken = reading.addOwned(work, refused, mine->second, facts);
-    }
-    const Keeping keeping = admission::keepingOf(facts);
-    if (keeping != Keeping::AsItIs)
-      changes.push_back({std::string(graph.name(work)), graph.uid(work), keeping, std::move(forsaken)});
+    const auto plan = control::planKeptWork<ObjectId>(facts, work);
+    if (plan.waits) awaited[graph.uid(work)] = awaitedBy(facts, graph, work);
+    if (plan.keeping == Keeping::AsItIs) continue;
+    KeptWorkChange change{std::string(graph.name(work)), graph.uid(work), plan.keeping};
+    if (plan.forsaken) change.forsaken = VeryObject{graph.key(*plan.forsaken), graph.uid(*plan.forsaken)};
+    changes.push_back(std::move(change));
   }
   return changes;
 }
@@ -268,8 +269,7 @@ bool isOfKeptWork(const graph::Graph& graph, ObjectId object) {
   return std::ranges::any_of(graph.owners(object), [&](const graph::OwnerView& owner) {
     if (!owner.object || graph.key(*owner.object).type != manifestwork::appliedManifestWorkType())
       return false;
-    const KeptFacts facts = factsOfItself(graph, *owner.object);
-    return facts.terminates && facts.isKept;
+    return workNow(graph, *owner.object).isWaiting();
   });
 }
 
@@ -277,7 +277,7 @@ std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works) {
   std::vector<KeptWorkChange> changes;
   const graph::Graph& graph = works.view.graph();
   for (const ObjectId work : worksIn(graph)) {
-    if (factsOfItself(graph, work).isKept)
+    if (workNow(graph, work).isKept)
       changes.push_back({std::string(graph.name(work)), graph.uid(work), Keeping::Ends});
   }
   return changes;
@@ -288,16 +288,14 @@ std::vector<DeferredDeletionOfWork> deferredDeletionsOf(const ViewOfWorks& works
   const graph::Graph& graph = works.view.graph();
   const std::vector<ObjectId> all = worksIn(graph);
   if (all.empty()) return result;
-  const Reading reading(works);
-  std::optional<std::set<ObjectId>> lastout;
+  const std::set<std::string> refused;
+  const AwaitedObjects before;
+  const PersonCounts personCounts;
+  const FactsOfWorks facts(works, {refused, before, false, personCounts});
   for (const ObjectId work : all) {
-    const KeptFacts facts = factsOfItself(graph, work);
-    if (!facts.terminates || !facts.isKept) continue;
-    if (!lastout) lastout = reading.owningLastout();
-    if (lastout->contains(work)) continue;
+    if (!control::leavesBehind(facts, work)) continue;
     for (const ObjectId object : graph.dependents(work)) {
-      if (graph.isTerminating(object) || !reading.isLeftToLastout(object)) continue;
-      if (facts.isHeldByOthers && !reading.isForgotten(work, object)) continue;
+      if (!control::isLeftBehind(facts, work, object)) continue;
       if (result.size() == kMostDeferredDeletionsOfWorks) return result;
       result.push_back(deferredDeletionOf(graph, work, object));
     }

@@ -1,6 +1,7 @@
-// Kept works (admission/kept_work.h), as a view of the cluster shows them.
+// Kept works (control/kept_work.h), as a view of the cluster shows them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "admission/cluster_view.h"
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
 
@@ -35,7 +36,7 @@ struct VeryObject {
 struct KeptWorkChange {
   std::string name;
   std::string uid;
-  admission::Keeping keeping = admission::Keeping::AsItIs;
+  control::Keeping keeping = control::Keeping::AsItIs;
   // It is let go although this is there, which nobody seems to delete. The view may lag behind.
   std::optional<VeryObject> forsaken = std::nullopt;
 };
@@ -44,11 +45,15 @@ struct KeptWorkChange {
 // may be gone before it is, which somebody else's finalizer holds.
 using AwaitedObjects = std::map<std::string, std::set<std::string>>;
 
+// Of a user: that a deletion which they asked for counts, whoever owns the object. Empty: nobody's does.
+using PersonCounts = std::function<bool(const std::string& user)>;
+
 // `awaited`: of the last look; it is brought up to date. `refused`: uids of what lastout may not delete, or
 // somebody else refuses again and again, or an owner holds back. `isUnsure`: more may be there than the view
 // has been told (typeInDoubt()).
 std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused,
-                                              bool isUnsure, AwaitedObjects& awaited);
+                                              bool isUnsure, AwaitedObjects& awaited,
+                                              const PersonCounts& personCounts = {});
 
 // The type of a provider that may be there, although no list has told; nothing: there is none.
 std::optional<kube::GroupResource> typeInDoubt(const admission::ClusterView& view);

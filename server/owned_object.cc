@@ -6,6 +6,7 @@
 
 #include "admission/delete_when_free.h"
 #include "client/read_metadata.h"
+#include "control/owner_now.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {
@@ -31,9 +32,10 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
   if (type->namespaced && namespaceName.empty()) return OwnerNow::Staying;  // nor does the collector find it
   const auto meta = client::readMetadata(server_, *type, namespaceName, owner.name, patience_);
   if (!meta) return tl::unexpected(failing + meta.error());
-  if (!*meta || (*meta)->uid != owner.uid) return OwnerNow::Gone;
-  if (!(*meta)->deletionTimestamp) return OwnerNow::Staying;
-  return has((*meta)->finalizers, kube::kOrphanFinalizer) ? OwnerNow::Orphaning : OwnerNow::Leaving;
+  if (!*meta || (*meta)->uid != owner.uid) return control::ownerNow({.isThere = false});
+  return control::ownerNow({.isThere = true,
+                            .terminates = (*meta)->deletionTimestamp.has_value(),
+                            .orphans = control::orphansDependents((*meta)->finalizers)});
 }
 
 // It is read where the view has seen it terminate: that of the object, which was read before, may be another

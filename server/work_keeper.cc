@@ -10,7 +10,7 @@
 namespace lastout::server {
 namespace {
 
-using admission::Keeping;
+using control::Keeping;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -30,7 +30,7 @@ WorkKeeper::WorkKeeper(const std::shared_ptr<client::Access>& access, const Live
       doubts_(options_.log, "works are let go although nobody can tell what is there of a provider's type: ",
               "what is there of all providers' types is known again"),
       loop_(access, view,
-            {.finalizer = admission::kKeptFinalizer,
+            {.finalizer = control::kKeptFinalizer,
              .grantedBy = "lastout-keeps-works",
              .mayAct = options_.mayAct,
              .changes = [this] { return changes(); },
@@ -54,8 +54,8 @@ std::vector<FinalizerChange> WorkKeeper::changes() {
   view_.inspectWorks([&](const ViewOfWorks& all) {
     const auto type = typeInDoubt(all.view);
     if (isDoubtTooOld(type.has_value())) given = toString(*type);
-    works =
-        mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_) : keptWorksToLetGo(all);
+    works = mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_, options_.personCounts)
+                    : keptWorksToLetGo(all);
   });
   kept_ = mayKeep ? awaited_.size() : 0;
   doubts_.note(given);

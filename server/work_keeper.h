@@ -1,5 +1,5 @@
 // WorkKeeper: keeps lastout's finalizer on those AppliedManifestWorks that have applied something guarded,
-// until it is gone (admission/kept_work.h).
+// until it is gone (control/kept_work.h).
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,7 @@ struct WorkKeeperOptions {
   std::function<bool()> mayKeep;                   // false: all works that are kept are let go
   std::function<bool()> mayAct;                    // this lastout holds the Lease
   std::function<std::set<std::string>()> refused;  // uids of what it cannot delete
+  PersonCounts personCounts;                       // as of keptWorksToChange()
   // All CriticalServices, as the API server has them now.
   std::function<kube::Result<CurrentServices::Services>()> services;
   std::function<client::RandomFraction()> random;

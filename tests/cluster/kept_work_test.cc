@@ -1,5 +1,5 @@
 // AppliedManifestWorks that lastout keeps until what they have applied is gone.
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-const std::string kKept(admission::kKeptFinalizer);
+const std::string kKept(control::kKeptFinalizer);
 
 World worldOf(const std::string& guard, const std::string& more = {}) {
   return World(

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 #include "kube/object.h"
 #include "kube/well_known.h"
 
@@ -194,7 +194,7 @@ void Judge::noteWork(const Write& write) {
     if (kept_.contains(key.name)) ++counts_.keptWorks;
     return judgeGoneWork(key.name, key);
   }
-  if (std::ranges::count(finalizers, admission::kKeptFinalizer) > 0)
+  if (std::ranges::count(finalizers, control::kKeptFinalizer) > 0)
     kept_[key.name] = stringAt(object, {"metadata", "uid"});
   else if (!isTerminating(object))
     kept_.erase(key.name);

@@ -1,5 +1,5 @@
 // Works that lastout keeps until what they have applied is gone, and what goes wrong meanwhile.
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 
 #include <algorithm>
 #include <string>
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 const std::string kApplied = kAppliedWorks + std::string("/cluster1-provider");
 const std::string kStorage = kAppliedWorks + std::string("/cluster1-storage");
-const std::string kKept(admission::kKeptFinalizer);
+const std::string kKept(control::kKeptFinalizer);
 
 class KeptWorkTest : public WorksTest {
  public:

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 #include "tests/faults/fault_world.h"
 
 namespace lastout::testing {
@@ -83,7 +83,7 @@ class WorksWorld {
   // lastout has seen that the provider's work owns something guarded.
   bool isKept() {
     const std::vector<std::string> all = finalizers();
-    return std::ranges::find(all, admission::kKeptFinalizer) != all.end();
+    return std::ranges::find(all, control::kKeptFinalizer) != all.end();
   }
   void waitUntilKept() {
     world.waitUntil("the work is kept", [&] { return isKept(); });

@@ -15,6 +15,10 @@ ClusterSpec randomCluster(uint64_t seed, uint32_t objects);
 // whoever may delete: what changes between a verdict, its confirming read and its commit.
 ClusterSpec racingCluster(uint64_t seed);
 
+// Works that apply several CriticalServices of one provider type, with any intent, enforcement and
+// deferredDeletions, and what these guard; where lastout carries out what it deferred.
+ClusterSpec worksCluster(uint64_t seed);
+
 // A cluster whose steps delete everything, in which nothing outside is stuck: every finalizer has a live
 // controller, every criterion's object is deleted by somebody, every denied client asks again, and goes-after
 // has no cycle.

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 #include "kube/parse.h"
 #include "server/webhook_configuration.h"
 
@@ -27,7 +27,7 @@ void UninstallTest::install() {
   now += std::chrono::seconds(10);
   create(kOwnLeases, lease(""));
   createSecret({{"ca.key", "a2V5"}, {"tls.key", "a2V5"}});
-  createWork("work", {admission::kKeptFinalizer, "others.io/f"});
+  createWork("work", {control::kKeptFinalizer, "others.io/f"});
   create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
 }
 

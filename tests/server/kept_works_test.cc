@@ -15,7 +15,7 @@
 namespace lastout::server {
 namespace {
 
-using admission::Keeping;
+using control::Keeping;
 using graph::Knowledge;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -25,7 +25,7 @@ const kube::GroupResource kKeptDeployments{"apps", "deployments"};
 const kube::GroupResource kKeptSpaces{"", "namespaces"};
 const kube::GroupResource kKeptWidgets{"example.com", "widgets"};
 const std::string kAgents = "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
-const std::string kOurs(admission::kKeptFinalizer);
+const std::string kOurs(control::kKeptFinalizer);
 
 // A work "w" that has applied a namespace, the provider in it, and what guards that.
 class KeptWorksTest : public ::testing::Test {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "admission/held_provider.h"
-#include "admission/kept_work.h"
+#include "control/kept_work.h"
 #include "tests/server/installed_lastout.h"
 
 namespace lastout::server {
@@ -191,7 +191,7 @@ TEST_F(UninstallTest, ATeardownThatBeginsMeanwhileNeedsAYes) {
   EXPECT_FALSE(run());
   EXPECT_FALSE(isThere(kOwnDeployment));
   EXPECT_TRUE(isThere(kOwnWebhook)) << "what is guarded is denied";
-  EXPECT_EQ(finalizersOf(kWork), Json({admission::kKeptFinalizer, "others.io/f"}));
+  EXPECT_EQ(finalizersOf(kWork), Json({control::kKeptFinalizer, "others.io/f"}));
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way"), HasSubstr(kWayOut)));
 }
 
@@ -245,7 +245,7 @@ TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
   install();
   for (int i = 0; i < 25; ++i) {
     const std::string name = "w" + std::to_string(i);
-    createWork(name, {admission::kKeptFinalizer});
+    createWork(name, {control::kKeptFinalizer});
     remove(std::string(kWorks) + "/" + name);
   }
   EXPECT_FALSE(run());
@@ -500,7 +500,7 @@ TEST_F(UninstallTest, WhatOthersWriteMeanwhileIsKept) {
   server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "PATCH" && request.target == kWork && std::exchange(isFirst, false))
       patch(request.target,
-            {{"metadata", {{"finalizers", {"late.io/f", admission::kKeptFinalizer, "others.io/f"}}}}});
+            {{"metadata", {{"finalizers", {"late.io/f", control::kKeptFinalizer, "others.io/f"}}}}});
     return std::nullopt;
   };
   EXPECT_TRUE(run());
@@ -538,7 +538,7 @@ TEST_F(UninstallTest, ASecretOfSomebodyElseIsLeft) {
 }
 
 TEST_F(UninstallTest, ManyObjectsAreToldInFewLines) {
-  for (int i = 0; i < 25; ++i) createWork("w" + std::to_string(i), {admission::kKeptFinalizer});
+  for (int i = 0; i < 25; ++i) createWork("w" + std::to_string(i), {control::kKeptFinalizer});
   EXPECT_TRUE(run());
   EXPECT_EQ(std::ranges::count_if(told,
                                   [](const std::string& line) {

@@ -1,0 +1,150 @@
+#include "tests/properties/works_view.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "admission/deferred_deletion.h"
+#include "admission/guards.h"
+#include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
+#include "tests/properties/cluster_spec.h"
+#include "tests/properties/plain_mirror.h"
+
+namespace lastout::testing {
+
+namespace {
+
+using cluster::OwnerState;
+using cluster::Slot;
+
+constexpr const char* kController = "system:serviceaccount:kube-system:generic-garbage-collector";
+
+std::string uidOfSlot(Slot slot) { return "slot-" + std::to_string(slot); }
+
+std::string apiVersionOfType(const kube::ResourceType& type) {
+  return type.type.group.empty() ? type.version : type.type.group + "/" + type.version;
+}
+
+std::vector<std::string> ownersOf(const cluster::SlotInfo& info, const cluster::ObjectState& object) {
+  std::vector<std::string> uids;
+  for (size_t i = 0; i < info.owners.size(); ++i) {
+    if (object.owner(i) == OwnerState::None) continue;
+    const bool isCurrent = object.owner(i) == OwnerState::Current && info.owners[i].owner != cluster::kNone;
+    uids.push_back(isCurrent ? uidOfSlot(info.owners[i].owner) : "uid-of-another");
+  }
+  return uids;
+}
+
+kube::ObjectMeta metaOfSlot(const cluster::Model& model, const cluster::StateRef& state, Slot slot) {
+  const cluster::SlotInfo& info = model.slots[slot];
+  const cluster::ObjectState object = state.object(slot);
+  kube::ObjectMeta meta;
+  meta.namespaceName = info.key.namespaceName;
+  meta.name = info.key.name;
+  meta.uid = uidOfSlot(slot);
+  if (object.terminating()) meta.deletionTimestamp = 1;
+  meta.finalizers = finalizersOf(info, object);
+  for (size_t i = 0; i < info.owners.size(); ++i) {
+    const Slot owner = info.owners[i].owner;
+    if (object.owner(i) == OwnerState::None || owner == cluster::kNone) continue;
+    const kube::ResourceType& type = *specTypes().find(model.slots[owner].key.type);
+    kube::OwnerReference reference;
+    reference.apiVersion = apiVersionOfType(type);
+    reference.kind = type.kind;
+    reference.name = model.slots[owner].key.name;
+    reference.uid = object.owner(i) == OwnerState::Current ? uidOfSlot(owner) : "uid-of-another";
+    meta.ownerReferences.push_back(std::move(reference));
+  }
+  return meta;
+}
+
+}  // namespace
+
+WorksHistory::WorksHistory(const cluster::Model& model, const cluster::StateRef& state)
+    : model_(model), recorded_(model.works.size()) {
+  follow(state);
+}
+
+void WorksHistory::follow(const cluster::StateRef& state) {
+  for (uint32_t number = 0; number < model_.works.size(); ++number) {
+    if (state.work(number).deleting) continue;
+    const cluster::Work& work = model_.works[number];
+    recorded_[number].clear();
+    for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+      if (state.link(link).recorded) recorded_[number].insert(model_.links[link].object);
+    }
+  }
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    const cluster::ObjectState object = state.object(slot);
+    if (!object.deferredDeletion)
+      deferredOwners_.erase(slot);
+    else
+      deferredOwners_.insert_or_assign(slot, ownersOf(model_.slots[slot], object));
+  }
+}
+
+WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state)
+    : model_(history.model_),
+      types_(specTypes()),
+      home_(model_.lastoutNamespace ? model_.lastoutNamespace->name : ""),
+      view_(home_, admission::Told::WhatIsWatched) {
+  std::set<kube::GroupResource> followed{criticalservice::criticalServiceType(),
+                                         kube::kCustomResourceDefinitions, kube::kNamespaces,
+                                         manifestwork::appliedManifestWorkType()};
+  for (size_t i = 0; i < model_.services.size(); ++i) {
+    if (!state.object(model_.services[i]).present()) continue;
+    for (kube::GroupResource& type : admission::followedTypes(model_.serviceSpecs[i]))
+      followed.insert(std::move(type));
+  }
+  for (const kube::GroupResource& type : followed) view_.know(type, graph::Knowledge::Synced);
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    if (!state.object(slot).present() || !followed.contains(model_.slots[slot].key.type)) continue;
+    if (model_.slots[slot].role == cluster::Role::CriticalService)
+      guard(history, state, slot);
+    else
+      tell(state, slot);
+  }
+  for (uint32_t number = 0; number < model_.works.size(); ++number) {
+    const Slot applied = model_.works[number].applied;
+    if (!state.object(applied).present()) continue;
+    std::vector<kube::ObjectKey>& keys = recorded_[model_.slots[applied].key.name];
+    for (const Slot object : history.recorded_[number]) keys.push_back(model_.slots[object].key);
+  }
+}
+
+void WorksView::tell(const cluster::StateRef& state, Slot slot) {
+  view_.upsert(model_.slots[slot].key.type, metaOfSlot(model_, state, slot));
+}
+
+// Its status remembers what it wants to be deferred of what it guards.
+void WorksView::guard(const WorksHistory& history, const cluster::StateRef& state, Slot slot) {
+  const cluster::SlotInfo& info = model_.slots[slot];
+  criticalservice::CriticalService service = model_.serviceSpecs[info.service];
+  service.intent = static_cast<criticalservice::DeletionIntent>(state.object(slot).value);
+  criticalservice::DeferredDeletions remembered;
+  for (const auto& [deferred, owners] : history.deferredOwners_) {
+    const bool byController = !state.object(deferred).deferredDeletion->byPerson;
+    const auto& stakes = model_.slots[deferred].stakes;
+    const bool isGuarded = std::ranges::any_of(stakes, [&](const admission::Stake& stake) {
+      return stake.service == info.service && admission::remembers(stake.role, deferred == slot);
+    });
+    if (!isGuarded || !admission::isDeferred(service.deferral, byController)) continue;
+    remembered.deletions.push_back({model_.slots[deferred].key, uidOfSlot(deferred), "Background",
+                                    byController ? kController : std::string(WorksView::kPerson), 1, owners});
+  }
+  nlohmann::json manifest = nlohmann::json::parse(kube::toJson(criticalservice::toManifest(service)).dump());
+  if (!remembered.deletions.empty()) manifest["status"].merge_patch(criticalservice::patchOf(remembered));
+  const kube::ResourceType& type = *specTypes().find(info.key.type);
+  kube::Object object;
+  object.apiVersion = apiVersionOfType(type);
+  object.kind = type.kind;
+  object.key = info.key;
+  object.meta = metaOfSlot(model_, state, slot);
+  object.content = kube::fromJson(manifest);
+  const auto guarded = view_.guard(std::move(object));
+  if (!guarded) throw std::runtime_error(kube::toString(guarded.error().front()));
+}
+
+}  // namespace lastout::testing
