@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "control/kept_work.h"
 #include "cluster/builder.h"
+#include "control/kept_work.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {

@@ -46,7 +46,7 @@ Keeping keepingOf(const WorkNow& work, const OwnedByWork& owned);
 // `Work` and `Object` are whatever numbers them there. Objects are those that watches show; of what no watch
 // shows tell the work's record (recordsUnseen: its status lists something whose deletion would be deferred)
 // and lastout's memory (remembersUnseen). `anyOwned` may leave out, of a work that is not being deleted, what
-// is neither guarded nor lastout's. `isGuarded`: some CriticalService would remember the object's deletion;
+// is neither wanted nor lastout's. `isGuarded`: some CriticalService would remember the object's deletion;
 // `isWanted`: one that defers what it denies to controllers. `isAwaited`: as of OwnedByWork; `wasAwaited`:
 // the work was seen to wait for it before. `isReviewed`: it is of the type of a provider, or of what one
 // needs. `isForgotten`: the agent has struck it off the work's record. `isRefused`: lastout cannot delete it.
@@ -99,8 +99,9 @@ bool leavesBehind(const F& facts, Work work) {
   return facts.work(work).isWaiting() && !ownsLastout(facts, work);
 }
 
-// True if the deletion of what such a work owns is lastout's to carry out although no CriticalService may
-// remember it: the work's agent, which has asked for it once, is done, or has forgotten it.
+// For a work that leavesBehind(), and an object that it owns. True if the deletion is lastout's to carry out
+// although no CriticalService may remember it: the work's agent, which has asked for it once, is done, or has
+// forgotten it.
 template <class Work, class Object, KeptWorkFacts<Work, Object> F>
 bool isLeftBehind(const F& facts, Work work, Object object) {
   return !facts.isTerminating(object) && isLeftToLastout(facts, object) &&

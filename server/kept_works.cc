@@ -161,7 +161,7 @@ class FactsOfWorks {
   void addToOwners(std::optional<ObjectId> object) {
     if (!object || !graph_.isPresent(*object)) return;
     for (const graph::OwnerView& owner : graph_.owners(*object)) {
-      if (owner.object) named_[*owner.object].push_back(*object);
+      if (owner.object) named_[*owner.object].insert(*object);
     }
   }
 
@@ -169,9 +169,11 @@ class FactsOfWorks {
   // remembered: whoever carries that out asks for it.
   void addRemembered(const CriticalService& service) {
     if (!wantsDeferral(service)) return;
+    const uint32_t number = view_.guards().find(service.meta.name);
     for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       remembered_.insert(deletion.uid);
-      if (admission::isDeferred(service.deferral, false) && known_.personCounts &&
+      const bool isGuarded = std::ranges::binary_search(view_.remembering(deletion.object), number);
+      if (isGuarded && admission::isDeferred(service.deferral, false) && known_.personCounts &&
           known_.personCounts(deletion.requestedBy))
         ofPersons_.insert(deletion.uid);
       if (isBelieved(deletion.object.type)) continue;
@@ -195,10 +197,10 @@ class FactsOfWorks {
   const std::string& home_;
   const RecordedObjects& recorded_;
   const KnownOfWorks known_;
-  std::map<ObjectId, std::vector<ObjectId>> named_;  // what is guarded, or lastout's own, by owner
-  std::set<kube::GroupResource> reviewed_;           // the types of all providers, and of what they need
-  std::set<std::string> remembered_;  // uids of what some CriticalService wants to be carried out
-  std::set<std::string> ofPersons_;   // those of them that count whoever owns them
+  std::map<ObjectId, std::set<ObjectId>> named_;  // what is guarded, or lastout's own, by owner
+  std::set<kube::GroupResource> reviewed_;        // the types of all providers, and of what they need
+  std::set<std::string> remembered_;              // uids of what some CriticalService wants to be carried out
+  std::set<std::string> ofPersons_;               // those of them that count whoever owns them
   std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };
 
@@ -286,7 +288,8 @@ std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works) {
 std::vector<DeferredDeletionOfWork> deferredDeletionsOf(const ViewOfWorks& works) {
   std::vector<DeferredDeletionOfWork> result;
   const graph::Graph& graph = works.view.graph();
-  const std::vector<ObjectId> all = worksIn(graph);
+  std::vector<ObjectId> all = worksIn(graph);
+  std::erase_if(all, [&](ObjectId work) { return !workNow(graph, work).isWaiting(); });
   if (all.empty()) return result;
   const std::set<std::string> refused;
   const AwaitedObjects before;

@@ -85,9 +85,9 @@ class KeptWorksTest : public ::testing::Test {
     view.remove({type, space, name});
   }
 
-  Keeping keeping() {
-    const auto changes =
-        keptWorksToChange({view, types, home, recorded}, refused, typeInDoubt(view).has_value(), awaited);
+  Keeping keeping(const PersonCounts& personCounts = {}) {
+    const auto changes = keptWorksToChange({view, types, home, recorded}, refused,
+                                           typeInDoubt(view).has_value(), awaited, personCounts);
     return changes.empty() ? Keeping::AsItIs : changes.front().keeping;
   }
   std::string forsaken() {
@@ -246,6 +246,29 @@ TEST_F(KeptWorksTest, AreLetGoForWhatAnotherOwnerKeeps) {
   EXPECT_EQ(keeping(), Keeping::Ends) << "nobody follows Secrets";
   put(kKeptSpaces, "", "n", {"w"}, true, {"kubernetes"});
   EXPECT_EQ(keeping(), Keeping::AsItIs) << "in a namespace that terminates everything goes";
+}
+
+// docs/concepts.md, "Kept works": a person's deletion of a guarded object counts, whoever owns it.
+TEST_F(KeptWorksTest, AreKeptForWhatAPersonWantsDeletedWhoeverOwnsIt) {
+  const auto askedForBy = [](const std::string& user, const std::string& object) {
+    return R"({"deferredDeletions":[{"group":"apps","resource":"deployments","namespace":"n","name":")" +
+           object + R"(","uid":"uid-)" + object + R"(","requestedBy":")" + user +
+           R"(","requestedAt":"2026-11-22T16:00:00Z","owners":["uid-w","uid-other"]}]})";
+  };
+  const PersonCounts janeCounts = [](const std::string& user) { return user == "jane"; };
+  keepAlone();
+  put(kKeptDeployments, "n", "d", {"w", "other"});
+  guard("Always", askedForBy("jane", "d"));
+  EXPECT_EQ(keeping(janeCounts), Keeping::AsItIs);
+  EXPECT_EQ(keeping(), Keeping::Ends) << "no review proves who asked";
+  guard("Always", askedForBy("joe", "d"));
+  EXPECT_EQ(keeping(janeCounts), Keeping::Ends);
+  guard("Controllers", askedForBy("jane", "d"));
+  EXPECT_EQ(keeping(janeCounts), Keeping::Ends) << "persons ask again";
+  put(kKeptDeployments, "n", "d", {"w"});
+  put(kKeptDeployments, "n", "e", {"w", "other"});
+  guard("Always", askedForBy("jane", "e"));
+  EXPECT_EQ(keeping(janeCounts), Keeping::Ends) << "nobody guards it: the entry was written by somebody else";
 }
 
 // A Secret that the provider needs: nobody follows those, so that it is there as long as its deletion is

@@ -74,7 +74,7 @@ TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
   EXPECT_TRUE(reviewDelete({kCoolResources, "", "instance"})["allowed"]);
 
   clearTheWay();
-  waitFor(kCoolResources, Knowledge::Absent);
+  waitUntilClear();
   const Json allowed = reviewDelete(kProvider);
   EXPECT_TRUE(allowed["allowed"]) << allowed;
   EXPECT_TRUE(verdicts().back().confirmed);
@@ -139,7 +139,7 @@ TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
   createStory();
   follow();
   clearTheWay();
-  waitFor(kCoolResources, Knowledge::Absent);
+  waitUntilClear();
   ASSERT_TRUE(reviewDelete(kProvider)["allowed"]);
   watches->stop();
   Json criteria = criticalService()["spec"]["criteria"];
@@ -173,7 +173,7 @@ TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
   createStory();
   follow();
   clearTheWay();
-  waitFor(kCoolResources, Knowledge::Absent);
+  waitUntilClear();
   reads->stop();
   const Json denied = reviewDelete(kProvider);
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "Unconfirmed") << denied;
@@ -186,7 +186,7 @@ TEST_F(ReviewsTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
   createStory();
   follow();
   clearTheWay();
-  waitFor(kCoolResources, Knowledge::Absent);
+  waitUntilClear();
   EXPECT_TRUE(reviewDelete(kProvider)["allowed"]);
   EXPECT_TRUE(verdicts().back().confirmed);
   services->stop();
@@ -297,7 +297,7 @@ class WrongScopeTest : public ServerTest {
     for (const kube::GroupResource& type : {kCoolResources, kOperators, kAgents})
       waitFor(type, Knowledge::Synced);
     clearTheWay();
-    waitFor(kCoolResources, Knowledge::Absent);
+    waitUntilClear();
   }
 
   std::string reasonOfDenial(const kube::ObjectKey& object) {  // empty: it is allowed

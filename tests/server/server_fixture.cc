@@ -162,6 +162,18 @@ void ServerTest::follow() {
   waitUntil([this] { return view.isReady(); });
 }
 
+void ServerTest::waitUntilClear() {
+  waitFor(kCoolResources, graph::Knowledge::Absent);
+  waitUntil([this] {
+    bool isThere = true;
+    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+      const auto definition = cluster.graph().find(kube::crdKey(kCoolResources));
+      isThere = definition && cluster.graph().isPresent(*definition);
+    });
+    return !isThere;
+  });
+}
+
 void ServerTest::waitUntil(const std::function<bool()>& holds) {
   constexpr milliseconds kLongestPause{32};
   const auto deadline = steady_clock::now() + kPatience;

@@ -43,6 +43,8 @@ class ServerTest : public WireTest {
   // Follows the cluster from now on, until that type is known as well as that.
   void follow();
   void waitFor(const kube::GroupResource& type, graph::Knowledge knowledge);
+  // After clearTheWay(): the watches have told all of it.
+  void waitUntilClear();
   static void waitUntil(const std::function<bool()>& holds);
 
   // The request of a review of a DELETE.
