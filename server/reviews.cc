@@ -67,7 +67,7 @@ Reviews::Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& servic
       reads_(reads),
       services_(services),
       rights_(rights),
-      options_(std::move(options)),
+      options_(options),
       observer_(std::move(observer)) {}
 
 net::HttpResponse Reviews::answer(const net::HttpRequest& request) const {

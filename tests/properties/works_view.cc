@@ -124,7 +124,8 @@ void WorksView::guard(const WorksHistory& history, const cluster::StateRef& stat
   criticalservice::CriticalService service = model_.serviceSpecs[info.service];
   service.intent = static_cast<criticalservice::DeletionIntent>(state.object(slot).value);
   criticalservice::DeferredDeletions remembered;
-  for (const auto& [deferred, owners] : history.deferredOwners_) {
+  for (const auto& one : history.deferredOwners_) {
+    const Slot deferred = one.first;
     const bool byController = !state.object(deferred).deferredDeletion->byPerson;
     const auto& stakes = model_.slots[deferred].stakes;
     const bool isGuarded = std::ranges::any_of(stakes, [&](const admission::Stake& stake) {
@@ -132,7 +133,8 @@ void WorksView::guard(const WorksHistory& history, const cluster::StateRef& stat
     });
     if (!isGuarded || !admission::isDeferred(service.deferral, byController)) continue;
     remembered.deletions.push_back({model_.slots[deferred].key, uidOfSlot(deferred), "Background",
-                                    byController ? kController : std::string(WorksView::kPerson), 1, owners});
+                                    byController ? kController : std::string(WorksView::kPerson), 1,
+                                    one.second});
   }
   nlohmann::json manifest = nlohmann::json::parse(kube::toJson(criticalservice::toManifest(service)).dump());
   if (!remembered.deletions.empty()) manifest["status"].merge_patch(criticalservice::patchOf(remembered));

@@ -50,7 +50,7 @@ PoliciesTest::PoliciesTest(protection::PolicyMode mode, const server::PolicyClus
   server::ReviewsOptions options;
   options.budget = options.servicesPatience = std::chrono::seconds(60);
   options.policies = &policyReviews;
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, std::move(options),
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options,
                                               [](const server::Verdict& /*verdict*/) {});
   server::PolicyWatchesOptions watching;
   watching.random = [] { return [] { return 0.5; }; };

@@ -61,7 +61,7 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
   reads = std::make_unique<server::ConfirmingReads>(access, view);
   services = std::make_unique<server::CurrentServices>(access, view);
   rights = std::make_unique<server::ObjectRights>(access);
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, std::move(options),
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options,
                                               [this](const server::Verdict& verdict) {
                                                 const std::lock_guard lock(mutex_);
                                                 verdicts_.push_back(verdict);
