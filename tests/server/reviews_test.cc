@@ -75,7 +75,11 @@ TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
 
   clearTheWay();
   waitUntilClear();
-  const Json allowed = reviewDelete(kProvider);
+  Json allowed;
+  waitUntil([&] {
+    allowed = reviewDelete(kProvider);
+    return allowed["allowed"] == true;
+  });
   EXPECT_TRUE(allowed["allowed"]) << allowed;
   EXPECT_TRUE(verdicts().back().confirmed);
   EXPECT_FALSE(reviewDelete(kService)["allowed"]);
@@ -140,7 +144,7 @@ TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
   follow();
   clearTheWay();
   waitUntilClear();
-  ASSERT_TRUE(reviewDelete(kProvider)["allowed"]);
+  waitUntil([this] { return reviewDelete(kProvider)["allowed"] == true; });
   watches->stop();
   Json criteria = criticalService()["spec"]["criteria"];
   criteria.push_back(
@@ -187,7 +191,7 @@ TEST_F(ReviewsTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
   follow();
   clearTheWay();
   waitUntilClear();
-  EXPECT_TRUE(reviewDelete(kProvider)["allowed"]);
+  waitUntil([this] { return reviewDelete(kProvider)["allowed"] == true; });
   EXPECT_TRUE(verdicts().back().confirmed);
   services->stop();
   EXPECT_EQ(reviewDelete(kProvider)["status"]["details"]["causes"][0]["reason"], "Unconfirmed");
