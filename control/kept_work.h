@@ -120,7 +120,7 @@ KeptWorkPlan<Object> planKeptWork(const F& facts, Work work) {
     const auto isWanted = [&](Object object) { return facts.isWanted(object); };
     owned.guarded = facts.recordsUnseen(work) || facts.anyOwned(work, isWanted);
   } else if (plan.waits) {
-    // Of an agent that is gone the record is believed no longer.
+    // Once the agent is gone nobody updates the record, so it counts no more.
     owned.awaited = (now.isHeldByOthers && facts.recordsUnseen(work)) || facts.remembersUnseen(work) ||
                     facts.anyOwned(work, [&](Object object) {
                       return facts.isAwaited(object) || facts.wasAwaited(work, object);

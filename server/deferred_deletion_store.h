@@ -48,7 +48,7 @@ struct DeferredDeletionStoreOptions {
   Requesters requesters;
   // The annotation lastout.dev/delete-when-free counts, as far as is known: denials name it.
   std::function<bool()> annotationsCount = [] { return false; };
-  // Of these types the deletions are carried out that annotations ask for and policies deny.
+  // The types for which lastout repeats deletions that annotations ask for and policies deny.
   std::set<kube::GroupResource> replayedTypes = {};
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own

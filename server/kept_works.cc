@@ -204,7 +204,7 @@ class FactsOfWorks {
   std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };
 
-// What a work that waits goes on to wait for: what is gone is taken out.
+// Returns the uids that a waiting work still waits for, without those that are gone.
 std::set<std::string> awaitedBy(const FactsOfWorks& facts, const graph::Graph& graph, ObjectId work) {
   std::set<std::string> uids;
   for (const ObjectId object : graph.dependents(work)) {

@@ -45,8 +45,8 @@ struct KeptWorkChange {
 // may be gone before it is, which somebody else's finalizer holds.
 using AwaitedObjects = std::map<std::string, std::set<std::string>>;
 
-// Of a user: that a deletion which they asked for counts, whoever owns the object. Empty: nobody's does. It
-// is called while the view is read: it must neither wait nor ask the view.
+// Returns whether a deletion that this user asked for counts, whoever owns the object. Empty: no user's does.
+// It is called while the view is read, so it must neither wait nor ask the view.
 using PersonCounts = std::function<bool(const std::string& user)>;
 
 // `awaited`: of the last look; it is brought up to date. `refused`: uids of what lastout may not delete, or

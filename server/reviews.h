@@ -34,7 +34,7 @@ struct ReviewsOptions {
   std::chrono::milliseconds servicesPatience{1'000};
   const PolicyReviews* policies = nullptr;  // nullptr: no DeletionPolicies are followed
   bool personsCount = false;                // of what is deferred, as of Requesters
-  // Remembers what was denied, and says how it may be asked for; nullptr: nothing is remembered.
+  // Remembers denied deletions, and tells how to ask for them; nullptr: nothing is remembered.
   DeferredDeletionStore* deferredDeletions = nullptr;
 };
 

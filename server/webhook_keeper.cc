@@ -347,7 +347,7 @@ bool WebhookKeeper::awaitsNews() {
   if (!isNews && steady_clock::now() < *newsBy_) return true;
   newsBy_.reset();
   if (isSettled()) return false;
-  written_.clear();  // the watch is far behind, or versions are counted anew
+  written_.clear();  // the watch is far behind, or the cluster counts versions from the start again
   compare();
   return false;
 }
