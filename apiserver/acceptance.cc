@@ -85,7 +85,7 @@ ApiResult<void> checkContent(const ServedType& type, const Json& object) {
     if (auto served = servedTypesOf(object); !served) return tl::unexpected(std::move(served.error()));
   } else if (isPolicyKind(type.kind)) {
     return checkPolicyOrBinding(object);
-  } else if (type.type.group == kRegistrationGroup) {
+  } else if (type.type.group == kube::kAdmissionRegistrationGroup) {
     if (auto webhooks = checkConfiguration(object); !webhooks)
       return tl::unexpected(std::move(webhooks.error()));
   }

@@ -1,11 +1,18 @@
 #include "apiserver/answer.h"
 
+#include <string>
 #include <utility>
+
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
 
 using Form = Representation::Form;
+
+std::string metaApiVersion(const View& view) {
+  return std::string(kube::kMetaGroup) + "/" + view.representation.version;
+}
 
 TableOptions tableOptions(const View& view, bool withColumns) {
   return {view.now, view.include, withColumns};
@@ -13,7 +20,7 @@ TableOptions tableOptions(const View& view, bool withColumns) {
 
 Json tableOf(const ServedType& type, const Json& object, const View& view, bool withColumns) {
   Json table = toTable(type, object, tableOptions(view, withColumns));
-  table["apiVersion"] = "meta.k8s.io/" + view.representation.version;
+  table["apiVersion"] = metaApiVersion(view);
   return table;
 }
 
@@ -60,7 +67,7 @@ std::string tableList(const ServedType& type, const std::vector<RecordRef>& reco
   objects.reserve(records.size());
   for (const RecordRef& record : records) objects.push_back(&record->object());
   Json table = toTable(type, objects, metadata, tableOptions(view, true));
-  table["apiVersion"] = "meta.k8s.io/" + view.representation.version;
+  table["apiVersion"] = metaApiVersion(view);
   return toText(table);
 }
 
@@ -132,7 +139,7 @@ HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>
     case Form::Metadata:
     case Form::MetadataList:
       response.body = withItems(toText({{"kind", "PartialObjectMetadataList"},
-                                        {"apiVersion", "meta.k8s.io/" + view.representation.version},
+                                        {"apiVersion", metaApiVersion(view)},
                                         {"metadata", metadata}}),
                                 records, &Record::metadataText);
       break;
@@ -164,7 +171,7 @@ std::string bookmarkLine(const ServedType& type, uint64_t version, const View& v
                  {"metadata", {{"resourceVersion", std::to_string(version)}}}};
   if (view.representation.form != Form::Full) {
     object["kind"] = "PartialObjectMetadata";
-    object["apiVersion"] = "meta.k8s.io/v1";
+    object["apiVersion"] = kube::kMetaApiVersion;
     object["metadata"]["creationTimestamp"] = nullptr;
   }
   return line("BOOKMARK", toText(object));

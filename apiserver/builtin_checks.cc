@@ -6,6 +6,7 @@
 
 #include "apiserver/field_error.h"
 #include "kube/encoding.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -14,8 +15,7 @@ namespace {
 enum class Content { Texts, Bytes, Count };
 
 struct CheckedField {
-  std::string_view group;
-  std::string_view resource;
+  const kube::GroupResource* type;
   std::string_view parent;  // empty: none
   std::string_view name;
   Content content;
@@ -23,13 +23,13 @@ struct CheckedField {
 };
 
 constexpr std::array<CheckedField, 7> kCheckedFields = {{
-    {"", "configmaps", "", "binaryData", Content::Bytes, "ConfigMap.binaryData"},
-    {"", "configmaps", "", "data", Content::Texts, "ConfigMap.data"},
-    {"", "secrets", "", "data", Content::Bytes, "Secret.data"},
-    {"", "secrets", "", "stringData", Content::Texts, "Secret.stringData"},
-    {"apps", "deployments", "spec", "replicas", Content::Count, "DeploymentSpec.spec.replicas"},
-    {"apps", "replicasets", "spec", "replicas", Content::Count, "ReplicaSetSpec.spec.replicas"},
-    {"apps", "statefulsets", "spec", "replicas", Content::Count, "StatefulSetSpec.spec.replicas"},
+    {&kube::kConfigMaps, "", "binaryData", Content::Bytes, "ConfigMap.binaryData"},
+    {&kube::kConfigMaps, "", "data", Content::Texts, "ConfigMap.data"},
+    {&kube::kSecrets, "", "data", Content::Bytes, "Secret.data"},
+    {&kube::kSecrets, "", "stringData", Content::Texts, "Secret.stringData"},
+    {&kube::kDeployments, "spec", "replicas", Content::Count, "DeploymentSpec.spec.replicas"},
+    {&kube::kReplicaSets, "spec", "replicas", Content::Count, "ReplicaSetSpec.spec.replicas"},
+    {&kube::kStatefulSets, "spec", "replicas", Content::Count, "StatefulSetSpec.spec.replicas"},
 }};
 
 ApiResult<void> checkTexts(const ServedType& type, const CheckedField& field, const Json& value) {
@@ -66,7 +66,7 @@ ApiResult<void> checkCount(const ServedType& type, std::string_view name, const 
 
 ApiResult<void> checkBuiltIn(const ServedType& type, std::string_view name, const Json& object) {
   for (const CheckedField& field : kCheckedFields) {
-    if (field.group != type.type.group || field.resource != type.type.resource) continue;
+    if (*field.type != type.type) continue;
     const Json* value =
         field.parent.empty() ? at(object, {field.name}) : at(object, {field.parent, field.name});
     if (value == nullptr || value->is_null()) continue;

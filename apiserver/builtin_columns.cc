@@ -7,6 +7,7 @@
 #include "apiserver/age.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/metadata.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -330,36 +331,35 @@ constexpr BuiltInColumn kWebhooks[] = {
 constexpr BuiltInColumn kPlain[] = {{"Name", "string", nameCell}, {"Age", "string", ageCell}};
 
 struct TypeColumns {
-  std::string_view group;
-  std::string_view resource;
+  const kube::GroupResource* type;
   std::span<const BuiltInColumn> columns;
 };
 
 constexpr TypeColumns kTypes[] = {
-    {"", "pods", kPods},
-    {"", "services", kServices},
-    {"", "namespaces", kNamespaces},
-    {"", "configmaps", kConfigMaps},
-    {"", "secrets", kSecrets},
-    {"", "serviceaccounts", kServiceAccounts},
-    {"", "persistentvolumeclaims", kClaims},
-    {"", "persistentvolumes", kVolumes},
-    {"", "events", kEvents},
-    {"apps", "deployments", kDeployments},
-    {"apps", "replicasets", kReplicaSets},
-    {"apps", "statefulsets", kStatefulSets},
-    {"apps", "daemonsets", kDaemonSets},
-    {"apiextensions.k8s.io", "customresourcedefinitions", kDefinitions},
-    {"coordination.k8s.io", "leases", kLeases},
-    {"admissionregistration.k8s.io", "validatingwebhookconfigurations", kWebhooks},
-    {"admissionregistration.k8s.io", "mutatingwebhookconfigurations", kWebhooks},
+    {&kube::kPods, kPods},
+    {&kube::kServices, kServices},
+    {&kube::kNamespaces, kNamespaces},
+    {&kube::kConfigMaps, kConfigMaps},
+    {&kube::kSecrets, kSecrets},
+    {&kube::kServiceAccounts, kServiceAccounts},
+    {&kube::kPersistentVolumeClaims, kClaims},
+    {&kube::kPersistentVolumes, kVolumes},
+    {&kube::kEvents, kEvents},
+    {&kube::kDeployments, kDeployments},
+    {&kube::kReplicaSets, kReplicaSets},
+    {&kube::kStatefulSets, kStatefulSets},
+    {&kube::kDaemonSets, kDaemonSets},
+    {&kube::kCustomResourceDefinitions, kDefinitions},
+    {&kube::kLeases, kLeases},
+    {&kube::kValidatingWebhookConfigurations, kWebhooks},
+    {&kube::kMutatingWebhookConfigurations, kWebhooks},
 };
 
 }  // namespace
 
 std::span<const BuiltInColumn> builtInColumns(const kube::GroupResource& type) {
   for (const TypeColumns& known : kTypes) {
-    if (known.group == type.group && known.resource == type.resource) return known.columns;
+    if (*known.type == type) return known.columns;
   }
   return kPlain;
 }

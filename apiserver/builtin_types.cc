@@ -13,6 +13,7 @@
 #include "kube/encoding.h"
 #include "kube/names.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -140,10 +141,9 @@ Json workCrd(std::string_view plural, std::string_view kind, std::string_view sc
            {{"spec", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}},
             {"status", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}}}},
       {"subresources", {{"status", Json::object()}}}};
-  constexpr std::string_view kGroup = "work.open-cluster-management.io";
-  return {{"metadata", {{"name", std::string(plural) + "." + std::string(kGroup)}}},
+  return {{"metadata", {{"name", std::string(plural) + "." + std::string(kube::kWorkGroup)}}},
           {"spec",
-           {{"group", kGroup},
+           {{"group", kube::kWorkGroup},
             {"names", {{"plural", plural}, {"kind", kind}}},
             {"scope", scope},
             {"versions", Json::array({std::move(version)})}}}};

@@ -20,8 +20,7 @@ using cluster::Role;
 using cluster::Slot;
 
 constexpr const char* kAgent = "agent1";  // as the recorded agent calls itself
-constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
-constexpr const char* kNode = "node";  // the one that all Pods run on
+constexpr const char* kNode = "node";     // the one that all Pods run on
 
 const Json* storedAt(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   if (slot == cluster::kNone) return nullptr;
@@ -173,7 +172,7 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
   if (info.role == Role::Namespace && std::erase(finalizers, "kubernetes") == 0)  // it stands in its spec
     object = finalizedNamespace(std::move(object));
   if (info.role == Role::Crd && isTerminating(object) &&
-      std::ranges::find(finalizers, kCrdFinalizer) == finalizers.end())
+      std::ranges::find(finalizers, kube::kCrdCleanupFinalizer) == finalizers.end())
     object = crdAfterCleanup(std::move(object), plane.now());
   object = setFinalizers(std::move(object), finalizers);
   if (!state.present()) return object;  // as it was last

@@ -6,11 +6,12 @@
 #include "apiserver/decode.h"
 #include "apiserver/json.h"
 #include "kube/encoding.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
 
-constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
+constexpr std::string_view kTokenVersion = kube::kMetaApiVersion;
 constexpr size_t kLongestToken = 4096;  // names are at most 253 bytes
 // Tokens are written with the alphabet for URLs and without padding.
 std::string toBase64Url(std::string_view bytes) {

@@ -276,12 +276,12 @@ void ControlPlane::serve(const Write& write) {
       unserve(definedBy(object));
     else
       static_cast<void>(types.put(object));  // names that are taken: its status says so
-  } else if (key.type.group == kRbacGroup) {
+  } else if (key.type.group == kube::kRbacGroup) {
     if (isGone)
       rbac.remove(object);
     else
       rbac.put(object);
-  } else if (key.type.group == kRegistrationGroup) {
+  } else if (key.type.group == kube::kAdmissionRegistrationGroup) {
     registerAdmission(object, isGone);
   }
 }

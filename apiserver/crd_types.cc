@@ -7,6 +7,7 @@
 #include "apiserver/served_type.h"
 #include "kube/names.h"
 #include "kube/version.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -170,7 +171,7 @@ ApiResult<std::vector<ServedType>> servedTypesOf(const Json& crd) {
   checkCrdWord(crd, "kind", true, causes);
   checkCrdWord(crd, "listKind", false, causes);
   if (!causes.empty()) {
-    return tl::unexpected(invalid("CustomResourceDefinition", "apiextensions.k8s.io",
+    return tl::unexpected(invalid("CustomResourceDefinition", kube::kApiExtensionsGroup,
                                   stringAt(crd, {"metadata", "name"}), causes));
   }
   const ServedType common = commonPartOf(crd);

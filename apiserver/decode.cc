@@ -13,6 +13,7 @@
 #include "kube/names.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -191,7 +192,7 @@ std::optional<Representation> readRange(std::string_view range) {
       return std::nullopt;
   }
   if (as.empty()) return result;
-  if (group != "meta.k8s.io" || (version != "v1" && version != "v1beta1")) return std::nullopt;
+  if (group != kube::kMetaGroup || (version != "v1" && version != "v1beta1")) return std::nullopt;
   result.version = version;
   if (as == "Table") {
     result.form = Representation::Form::Table;

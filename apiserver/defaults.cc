@@ -10,6 +10,7 @@
 #include "apiserver/rbac.h"
 #include "apiserver/service_defaults.h"
 #include "kube/encoding.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -180,10 +181,10 @@ void fillClaim(Json& object) {
 void fillRole(Json& object) { setDefault(object, "rules", nullptr); }
 
 void fillBinding(Json& object) {
-  if (Json* role = objectIn(object, "roleRef")) setDefault(*role, "apiGroup", kRbacGroup);
+  if (Json* role = objectIn(object, "roleRef")) setDefault(*role, "apiGroup", kube::kRbacGroup);
   forEachObject(object, "subjects", [](Json& subject) {
     const std::string_view kind = stringAt(subject, {"kind"});
-    if (kind == "User" || kind == "Group") setDefault(subject, "apiGroup", kRbacGroup);
+    if (kind == "User" || kind == "Group") setDefault(subject, "apiGroup", kube::kRbacGroup);
   });
 }
 
@@ -259,29 +260,29 @@ struct TypeDefaults {
 };
 
 TypeDefaults defaultsOf(const kube::GroupResource& type) {
-  static const std::map<std::string, TypeDefaults, std::less<>> kTypes = {
-      {"customresourcedefinitions.apiextensions.k8s.io", {fillCrd, beginCrd}},
-      {"apiservices.apiregistration.k8s.io", {nullptr, beginApiService}},
-      {"clusterrolebindings.rbac.authorization.k8s.io", {fillBinding, nullptr}},
-      {"clusterroles.rbac.authorization.k8s.io", {fillRole, nullptr}},
-      {"daemonsets.apps", {fillWorkload<fillDaemonSet>, beginDaemonSet}},
-      {"deployments.apps", {fillWorkload<fillDeployment>, beginEmpty}},
-      {"mutatingwebhookconfigurations.admissionregistration.k8s.io", {fillMutatingWebhooks, nullptr}},
-      {"namespaces", {fillNamespace, beginNamespace}},
-      {"persistentvolumeclaims", {fillClaim, beginClaim}},
-      {"poddisruptionbudgets.policy", {nullptr, beginDisruptionBudget}},
-      {"pods", {fillPodObject, beginPod}},
-      {"replicasets.apps", {fillWorkload<fillReplicas>, beginReplicaSet}},
-      {"rolebindings.rbac.authorization.k8s.io", {fillBinding, nullptr}},
-      {"roles.rbac.authorization.k8s.io", {fillRole, nullptr}},
-      {"secrets", {fillSecret, nullptr}},
-      {"services", {fillService, beginService}},
-      {"statefulsets.apps", {fillWorkload<fillStatefulSet>, beginStatefulSet}},
-      {"validatingadmissionpolicies.admissionregistration.k8s.io", {fillPolicy, beginEmpty}},
-      {"validatingadmissionpolicybindings.admissionregistration.k8s.io", {fillPolicyBinding, nullptr}},
-      {"validatingwebhookconfigurations.admissionregistration.k8s.io", {fillWebhooks, nullptr}},
+  static const std::map<kube::GroupResource, TypeDefaults> kTypes = {
+      {kube::kCustomResourceDefinitions, {fillCrd, beginCrd}},
+      {kube::kApiServices, {nullptr, beginApiService}},
+      {kube::kClusterRoleBindings, {fillBinding, nullptr}},
+      {kube::kClusterRoles, {fillRole, nullptr}},
+      {kube::kDaemonSets, {fillWorkload<fillDaemonSet>, beginDaemonSet}},
+      {kube::kDeployments, {fillWorkload<fillDeployment>, beginEmpty}},
+      {kube::kMutatingWebhookConfigurations, {fillMutatingWebhooks, nullptr}},
+      {kube::kNamespaces, {fillNamespace, beginNamespace}},
+      {kube::kPersistentVolumeClaims, {fillClaim, beginClaim}},
+      {kube::kPodDisruptionBudgets, {nullptr, beginDisruptionBudget}},
+      {kube::kPods, {fillPodObject, beginPod}},
+      {kube::kReplicaSets, {fillWorkload<fillReplicas>, beginReplicaSet}},
+      {kube::kRoleBindings, {fillBinding, nullptr}},
+      {kube::kRoles, {fillRole, nullptr}},
+      {kube::kSecrets, {fillSecret, nullptr}},
+      {kube::kServices, {fillService, beginService}},
+      {kube::kStatefulSets, {fillWorkload<fillStatefulSet>, beginStatefulSet}},
+      {kube::kValidatingAdmissionPolicies, {fillPolicy, beginEmpty}},
+      {kube::kValidatingAdmissionPolicyBindings, {fillPolicyBinding, nullptr}},
+      {kube::kValidatingWebhookConfigurations, {fillWebhooks, nullptr}},
   };
-  const auto found = kTypes.find(kube::toString(type));
+  const auto found = kTypes.find(type);
   return found == kTypes.end() ? TypeDefaults{} : found->second;
 }
 

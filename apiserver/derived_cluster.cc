@@ -6,11 +6,11 @@
 #include "apiserver/conditions.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/metadata.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
 
-constexpr const char* kCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 constexpr const char* kRootCertificatesMeaning =
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such "
     "as "
@@ -138,7 +138,7 @@ Json crdInCleanup(Json crd, std::string_view now) {
 
 Json crdAfterCleanup(Json crd, std::string_view now) {
   std::vector<std::string> finalizers = finalizersOf(crd);
-  std::erase(finalizers, kCleanupFinalizer);
+  std::erase(finalizers, kube::kCrdCleanupFinalizer);
   crd = setFinalizers(std::move(crd), finalizers);
   return withCrdCondition(std::move(crd),
                           {"Terminating", false, "InstanceDeletionCompleted", "removed all instances"}, now);
@@ -147,7 +147,7 @@ Json crdAfterCleanup(Json crd, std::string_view now) {
 Json apiServiceOf(std::string_view group, std::string_view version) {
   return {
       {"kind", "APIService"},
-      {"apiVersion", "apiregistration.k8s.io/v1"},
+      {"apiVersion", kube::kApiRegistrationApiVersion},
       {"metadata",
        {{"name", std::string(version) + "." + std::string(group)},
         {"labels", Json::object({{"kube-aggregator.kubernetes.io/automanaged", "true"}})}}},

@@ -9,6 +9,7 @@
 #include "apiserver/conditions.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/metadata.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -202,7 +203,7 @@ Json replicaSetOf(const Json& deployment, std::string_view name, int64_t revisio
                {"selector", std::move(selector)},
                {"template", std::move(podTemplate)}};
   setUnlessZero(spec, "minReadySeconds", integerAt(deployment, {"spec", "minReadySeconds"}));
-  Json replicaSet = {{"apiVersion", "apps/v1"},
+  Json replicaSet = {{"apiVersion", kube::kAppsApiVersion},
                      {"kind", "ReplicaSet"},
                      {"metadata", std::move(metadata)},
                      {"spec", std::move(spec)}};

@@ -7,6 +7,7 @@
 #include "apiserver/conditions.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/metadata.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::apiserver {
@@ -59,7 +60,7 @@ Condition workAvailableCondition(const std::vector<bool>& available) {
 
 Json appliedWorkOf(const Json& work, std::string_view hubHash, std::string_view agentId) {
   const std::string name(stringAt(work, {"metadata", "name"}));
-  return {{"apiVersion", "work.open-cluster-management.io/v1"},
+  return {{"apiVersion", kube::kWorkApiVersion},
           {"kind", "AppliedManifestWork"},
           {"metadata",
            {{"name", std::string(hubHash) + "-" + name},

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apiserver/json_edit.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -118,7 +119,7 @@ std::vector<Cause> forbiddenChanges(const TypeRules& rules, const Json& old, con
     checkIdentity(old, object, causes);
     checkFinalizers(old, object, causes);
   }
-  if (rules.type.group != "apps" || !subresource.empty()) return causes;
+  if (rules.type.group != kube::kAppsGroup || !subresource.empty()) return causes;
   if (rules.type.resource == "statefulsets") {
     checkStatefulSet(old, object, causes);
   } else {

@@ -76,7 +76,7 @@ cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
   addFinalizers(at(object, {"metadata", "finalizers"}), live.finalizers);
   if (key.type == kube::kNamespaces) addFinalizers(at(object, {"spec", "finalizers"}), live.finalizers);
   addOwners(object, live.owners);
-  if (key.type.group == "apps") {
+  if (key.type.group == kube::kAppsGroup) {
     live.replicas = replicasOf(object);
     addClaims(at(object, {"spec", "template", "spec"}), live.claims);
   } else if (key.type == kube::kPods) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apiserver/admission_review.h"
@@ -11,8 +10,6 @@
 #include "kube/selector.h"
 
 namespace lastout::apiserver {
-
-inline constexpr std::string_view kRegistrationGroup = "admissionregistration.k8s.io";
 
 struct RuleWithOperations {
   std::vector<std::string> operations;

@@ -17,7 +17,6 @@ namespace {
 constexpr std::string_view kSuffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 constexpr size_t kSuffixLength = 5;
 constexpr size_t kLongestGeneratedName = 63;
-constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 // Kubernetes leaves empty fields of metadata out; managedFields are kept by nobody here.
 void tidyMetadata(Json& metadata) {
@@ -165,7 +164,7 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
   if (rules.type == kube::kCustomResourceDefinitions) {
     (*metadata)["deletionTimestamp"] = now;
     std::vector<std::string> finalizers = finalizersOf(object);
-    finalizers.emplace_back(kCrdFinalizer);
+    finalizers.emplace_back(kube::kCrdCleanupFinalizer);
     object = setFinalizers(std::move(object), finalizers);
     if (Json* status = objectIn(object, "status"))
       setCondition((*status)["conditions"],

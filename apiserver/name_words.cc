@@ -47,7 +47,7 @@ Problems lengthAndForm(std::string_view text, size_t longest, bool (*isGood)(std
 }
 
 bool isRbac(const kube::GroupResource& type) {
-  return type.group == "rbac.authorization.k8s.io" || type.group == "apiregistration.k8s.io";
+  return type.group == kube::kRbacGroup || type.group == kube::kApiRegistrationGroup;
 }
 
 Problems pathSegmentProblems(std::string_view name) {

@@ -11,6 +11,7 @@
 
 #include "apiserver/decode.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -99,7 +100,7 @@ Json mergeOwners(const Json& owners, const Json& patch) {
 // What an apply request lacks.
 std::optional<ApiError> applyProblem(const Json& patch, const ApplyRequest& request) {
   if (request.fieldManager.empty()) {
-    return invalid("PatchOptions", "meta.k8s.io", "",
+    return invalid("PatchOptions", kube::kMetaGroup, "",
                    {{"FieldValueRequired", "Required value: is required for apply patch", "fieldManager"}});
   }
   if (stringAt(patch, {"apiVersion"}).empty())

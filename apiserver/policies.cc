@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kube/well_known.h"
+
 namespace lastout::apiserver {
 namespace {
 
@@ -107,7 +109,7 @@ void askPolicy(const Policies::Bound& bound, const ReviewRequest& request, const
 
 // API servers pass over what decides about policies themselves, so that there is always a way out.
 bool isExempt(const ReviewRequest& request) {
-  return request.type.group == kRegistrationGroup &&
+  return request.type.group == kube::kAdmissionRegistrationGroup &&
          request.type.resource.find("admissionpolic") != std::string::npos;
 }
 

@@ -6,6 +6,7 @@
 #include "apiserver/match_reader.h"
 #include "apiserver/policies.h"
 #include "kube/fields.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -170,7 +171,7 @@ auto readAll(const Json& object, Read read) -> ApiResult<decltype(read(std::decl
   auto spec = fields.fields("spec");
   if (!spec) {
     MatchReader(causes).required("spec");
-    if (errors.empty()) return tl::unexpected(invalid(kind, kRegistrationGroup, name, causes));
+    if (errors.empty()) return tl::unexpected(invalid(kind, kube::kAdmissionRegistrationGroup, name, causes));
   }
   decltype(read(std::declval<PolicyReader&>())) made;
   if (spec) {
@@ -181,7 +182,7 @@ auto readAll(const Json& object, Read read) -> ApiResult<decltype(read(std::decl
   if (!errors.empty())
     return tl::unexpected(badRequest(kind + " in version \"v1\" cannot be handled as a " + kind + ": " +
                                      errors.front().message));
-  if (!causes.empty()) return tl::unexpected(invalid(kind, kRegistrationGroup, name, causes));
+  if (!causes.empty()) return tl::unexpected(invalid(kind, kube::kAdmissionRegistrationGroup, name, causes));
   made.name = name;
   return made;
 }

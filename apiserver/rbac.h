@@ -16,8 +16,6 @@
 
 namespace lastout::apiserver {
 
-inline constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
-
 // Safe for any number of threads.
 class Rbac {
  public:

@@ -12,6 +12,7 @@
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -65,7 +66,7 @@ bool isFlagSet(const Query& query, std::string_view key) {
 // One invalid parameter of some kind of options.
 ApiError invalidOption(std::string_view kind, std::string_view reason, std::string message,
                        std::string_view field) {
-  return invalid(kind, "meta.k8s.io", "", {{std::string(reason), std::move(message), std::string(field)}});
+  return invalid(kind, kube::kMetaGroup, "", {{std::string(reason), std::move(message), std::string(field)}});
 }
 
 // "All" is the one word that there is; a dry run must not become a real one for another.
@@ -92,7 +93,7 @@ bool isPrintable(std::string_view character) {
 
 ApiResult<void> checkFieldManager(std::string_view kind, const std::string& name) {
   const auto refused = [kind](Cause cause) {
-    return tl::unexpected(invalid(kind, "meta.k8s.io", "", {std::move(cause)}));
+    return tl::unexpected(invalid(kind, kube::kMetaGroup, "", {std::move(cause)}));
   };
   if (name.size() > kLongestFieldManager)
     return refused(tooLong("fieldManager", "must have at most 128 bytes"));
@@ -343,7 +344,7 @@ ApiResult<DeleteOptions> parseDeleteOptions(const Query& query, const Json& body
 }
 
 Json WriteOptions::asGiven(std::string_view kind) const {
-  Json given = {{"kind", kind}, {"apiVersion", "meta.k8s.io/v1"}};
+  Json given = {{"kind", kind}, {"apiVersion", kube::kMetaApiVersion}};
   if (dryRun) given["dryRun"] = Json::array({"All"});
   if (!fieldManager.empty()) given["fieldManager"] = fieldManager;
   if (!fieldValidation.empty()) given["fieldValidation"] = fieldValidation;
@@ -351,7 +352,7 @@ Json WriteOptions::asGiven(std::string_view kind) const {
 }
 
 Json DeleteOptions::asGiven() const {
-  Json given = {{"kind", "DeleteOptions"}, {"apiVersion", "meta.k8s.io/v1"}};
+  Json given = {{"kind", "DeleteOptions"}, {"apiVersion", kube::kMetaApiVersion}};
   if (gracePeriodSeconds) given["gracePeriodSeconds"] = *gracePeriodSeconds;
   if (uid) given["preconditions"]["uid"] = *uid;
   if (resourceVersion) given["preconditions"]["resourceVersion"] = *resourceVersion;

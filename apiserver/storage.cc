@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/well_known.h"
+
 namespace lastout::apiserver {
 namespace {
 
@@ -73,7 +75,7 @@ const std::string& Record::text() const {
 const std::string& Record::metadataText() const {
   std::call_once(metadataTextMade_, [this] {
     metadataText_ = toText({{"kind", "PartialObjectMetadata"},
-                            {"apiVersion", "meta.k8s.io/v1"},
+                            {"apiVersion", kube::kMetaApiVersion},
                             {"metadata", object_["metadata"]}});
   });
   return metadataText_;

@@ -73,7 +73,7 @@ void StoredPolicies::take(const Write& write) {
 // Its content was checked before it was stored, by a guard that was there from the beginning.
 void StoredPolicies::enforce(const kube::Object& policy) {
   kube::Object named = policy;
-  named.apiVersion = protection::kPolicyApiVersion;
+  named.apiVersion = kube::kLastoutApiVersion;
   named.kind = protection::kPolicyKind;
   auto parsed = protection::parsePolicy(named);
   if (!parsed) return;

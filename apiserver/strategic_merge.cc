@@ -12,6 +12,7 @@
 
 #include "apiserver/patch.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -60,7 +61,7 @@ using ListKey = std::optional<std::string_view>;
 class StrategicPatch {
  public:
   explicit StrategicPatch(const kube::GroupResource& type)
-      : metadataAlone_(type.group == "apiextensions.k8s.io") {}
+      : metadataAlone_(type.group == kube::kApiExtensionsGroup) {}
 
   // False after an error; problem() says which.
   bool mergeMap(Json& original, const Json& patch, std::string_view field);

@@ -7,11 +7,10 @@
 #include "apiserver/age.h"
 #include "apiserver/builtin_columns.h"
 #include "apiserver/json_path.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
-
-constexpr std::string_view kMetaVersion = "meta.k8s.io/v1";
 
 // The words of every table's first column (rest/031).
 constexpr std::string_view kNameDescription =
@@ -112,7 +111,7 @@ Json included(const Json& object, IncludeObject include) {
 }  // namespace
 
 Json toPartialMetadata(const Json& object) {
-  Json partial = {{"kind", "PartialObjectMetadata"}, {"apiVersion", kMetaVersion}};
+  Json partial = {{"kind", "PartialObjectMetadata"}, {"apiVersion", kube::kMetaApiVersion}};
   const Json* metadata = at(object, {"metadata"});
   partial["metadata"] = metadata == nullptr ? Json::object() : *metadata;
   return partial;
@@ -135,7 +134,7 @@ Json toTable(const ServedType& type, std::span<const Json* const> objects, Json 
     row["object"] = included(*object, options.include);
     rows.push_back(std::move(row));
   }
-  Json table = {{"kind", "Table"}, {"apiVersion", kMetaVersion}};
+  Json table = {{"kind", "Table"}, {"apiVersion", kube::kMetaApiVersion}};
   table["metadata"] = std::move(listMetadata);
   table["columnDefinitions"] = options.withColumns ? std::move(columns.definitions) : Json(nullptr);
   table["rows"] = std::move(rows);

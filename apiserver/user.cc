@@ -8,6 +8,7 @@
 #include "apiserver/rbac.h"
 #include "kube/encoding.h"
 #include "kube/fields.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -126,7 +127,7 @@ KnownUser readKnownUser(kube::Fields& fields) {
 // What everybody may do.
 const AccessRule& ownQuestions() {
   static const AccessRule kRule{.verbs = {"create"},
-                                .groups = {"authorization.k8s.io"},
+                                .groups = {std::string(kube::kAuthorizationGroup)},
                                 .resources = {"selfsubjectaccessreviews", "selfsubjectrulesreviews"},
                                 .names = {},
                                 .namespaces = {},
@@ -301,7 +302,8 @@ ApiResult<UserInfo> impersonated(const Users& users, const UserInfo& asking, con
       account ? toImpersonate("", "serviceaccounts", account->first, account->second)
               : toImpersonate("", "users", "", wanted.username)};
   for (const std::string& group : wanted.groups) needed.push_back(toImpersonate("", "groups", "", group));
-  if (!wanted.uid.empty()) needed.push_back(toImpersonate("authentication.k8s.io", "uids", "", wanted.uid));
+  if (!wanted.uid.empty())
+    needed.push_back(toImpersonate(std::string(kube::kAuthenticationGroup), "uids", "", wanted.uid));
   for (const AccessAttributes& one : needed) {
     if (!mayDo(users, asking, one)) return tl::unexpected(accessDenied(asking, one));
   }
@@ -329,7 +331,7 @@ ApiResult<Json> answerSubjectAccessReview(const Users& users, Json review) {
   const auto spec = questionOf(review, "SubjectAccessReview");
   if (!spec) return tl::unexpected(spec.error());
   if (const auto causes = problemsOfQuestion(**spec, true); !causes.empty())
-    return tl::unexpected(invalid("SubjectAccessReview", "authorization.k8s.io", "", causes));
+    return tl::unexpected(invalid("SubjectAccessReview", kube::kAuthorizationGroup, "", causes));
   const UserInfo user{std::string(stringAt(**spec, {"user"})),
                       std::string(stringAt(**spec, {"uid"})),
                       wordsAt(**spec, {"groups"}),
@@ -342,7 +344,7 @@ ApiResult<Json> answerSelfSubjectAccessReview(const Users& users, const UserInfo
   const auto spec = questionOf(review, "SelfSubjectAccessReview");
   if (!spec) return tl::unexpected(spec.error());
   if (const auto causes = problemsOfQuestion(**spec, false); !causes.empty())
-    return tl::unexpected(invalid("SelfSubjectAccessReview", "authorization.k8s.io", "", causes));
+    return tl::unexpected(invalid("SelfSubjectAccessReview", kube::kAuthorizationGroup, "", causes));
   review["status"] = accessStatus(mayDo(users, asking, accessAttributesOf(**spec)));
   return review;
 }

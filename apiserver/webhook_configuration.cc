@@ -10,6 +10,7 @@
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::apiserver {
 namespace {
@@ -175,7 +176,7 @@ ApiResult<std::vector<Webhook>> checkConfiguration(const Json& configuration) {
   if (!errors.empty())
     return tl::unexpected(badRequest(kind + " in version \"v1\" cannot be handled as a " + kind + ": " +
                                      errors.front().message));
-  if (!causes.empty()) return tl::unexpected(invalid(kind, "admissionregistration.k8s.io", name, causes));
+  if (!causes.empty()) return tl::unexpected(invalid(kind, kube::kAdmissionRegistrationGroup, name, causes));
   return webhooks;
 }
 

@@ -5,12 +5,14 @@
 #include <optional>
 #include <utility>
 
+#include "kube/well_known.h"
+
 namespace lastout::apiserver {
 
 // What is exempt is all of the group: configurations of webhooks, policies and their bindings. A webhook
 // without rules is never asked.
 bool concerns(const Webhook& webhook, const ReviewRequest& request) {
-  return request.type.group != kRegistrationGroup && !webhook.matches.rules.empty() &&
+  return request.type.group != kube::kAdmissionRegistrationGroup && !webhook.matches.rules.empty() &&
          matches(webhook.matches, request);
 }
 

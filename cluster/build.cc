@@ -1,35 +1,40 @@
 #include "cluster/build.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "cluster/builder.h"
 #include "control/kept_work.h"
+#include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
 namespace {
 
 struct TypeRole {
-  const char* group;
-  const char* resource;
+  kube::GroupResource type;
   Role role;
 };
 
-constexpr TypeRole kRoles[] = {
-    {"", "namespaces", Role::Namespace},
-    {"", "pods", Role::Pod},
-    {"", "persistentvolumeclaims", Role::PersistentVolumeClaim},
-    {"apps", "deployments", Role::Deployment},
-    {"apps", "replicasets", Role::ReplicaSet},
-    {"apps", "statefulsets", Role::StatefulSet},
-    {"apps", "daemonsets", Role::DaemonSet},
-    {"apiextensions.k8s.io", "customresourcedefinitions", Role::Crd},
-    {"work.open-cluster-management.io", "manifestworks", Role::ManifestWork},
-    {"work.open-cluster-management.io", "appliedmanifestworks", Role::AppliedManifestWork},
-    {"lastout.dev", "criticalservices", Role::CriticalService},
-};
+const std::array<TypeRole, 11>& typeRoles() {
+  static const std::array<TypeRole, 11> kRoles = {{
+      {kube::kNamespaces, Role::Namespace},
+      {kube::kPods, Role::Pod},
+      {kube::kPersistentVolumeClaims, Role::PersistentVolumeClaim},
+      {kube::kDeployments, Role::Deployment},
+      {kube::kReplicaSets, Role::ReplicaSet},
+      {kube::kStatefulSets, Role::StatefulSet},
+      {kube::kDaemonSets, Role::DaemonSet},
+      {kube::kCustomResourceDefinitions, Role::Crd},
+      {manifestwork::manifestWorkType(), Role::ManifestWork},
+      {manifestwork::appliedManifestWorkType(), Role::AppliedManifestWork},
+      {criticalservice::criticalServiceType(), Role::CriticalService},
+  }};
+  return kRoles;
+}
 
 Slot addObject(Builder& builder, const kube::Object& object, bool present) {
   const Slot slot = builder.addSlot(object.key, roleOf(object.key.type), &object, present);
@@ -45,8 +50,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   const auto number = static_cast<uint32_t>(model.works.size());
   Work work;
   work.manifestWork = addObject(builder, spec.manifestWork, true);
-  const kube::ObjectKey appliedKey{
-      {"work.open-cluster-management.io", "appliedmanifestworks"}, "", spec.appliedName};
+  const kube::ObjectKey appliedKey{manifestwork::appliedManifestWorkType(), "", spec.appliedName};
   work.applied = builder.addSlot(appliedKey, Role::AppliedManifestWork, nullptr, true);
   work.firstLink = static_cast<uint32_t>(model.links.size());
   if (spec.manifests.size() > kMaxLinks) {
@@ -92,10 +96,8 @@ void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
 }
 
 Role roleOf(const kube::GroupResource& type) {
-  for (const TypeRole& known : kRoles) {
-    if (type.group == known.group && type.resource == known.resource) return known.role;
-  }
-  return Role::Plain;
+  const auto found = std::ranges::find(typeRoles(), type, &TypeRole::type);
+  return found == typeRoles().end() ? Role::Plain : found->role;
 }
 
 std::optional<Slot> Model::find(const kube::ObjectKey& key) const {

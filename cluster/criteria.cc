@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cluster/machine.h"
+#include "graph/condition.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -144,7 +145,7 @@ bool Machine::criteriaHold(StateRef state, Slot slot) const {
 
 bool Machine::isHeldBack(Slot slot, uint16_t finalizers) const {
   const std::vector<std::string>& names = model_->slots[slot].finalizers;
-  const auto found = std::ranges::find(names, "lastout.dev/criteria");
+  const auto found = std::ranges::find(names, graph::kCriteriaFinalizer);
   if (found == names.end() || (finalizers & kForegroundBit) != 0) return false;
   return (finalizers >> (found - names.begin()) & 1) != 0;
 }

@@ -3,6 +3,8 @@
 
 #include "cluster/builder.h"
 #include "cluster/live_model.h"
+#include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
@@ -120,8 +122,7 @@ kube::Result<void> LiveModel::setWork(Slot manifestWork, const LiveObject& objec
   if (object.appliedName.empty() || reading().isTerminating(manifestWork)) return {};
   if (object.applies.size() > kMaxLinks)
     return tl::unexpected(refusal(object.key, "applies more than " + std::to_string(kMaxLinks) + " objects"));
-  const Slot applied =
-      slotOf({{"work.open-cluster-management.io", "appliedmanifestworks"}, "", object.appliedName});
+  const Slot applied = slotOf({manifestwork::appliedManifestWorkType(), "", object.appliedName});
   mayFree(applied);
   const uint32_t known = model.slots[manifestWork].work;
   if (model.slots[applied].work != known)

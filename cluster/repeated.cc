@@ -117,7 +117,7 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   }
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
-  if (again.key.type.group == "admissionregistration.k8s.io" && !sameWebhooks(first, again))
+  if (again.key.type.group == kube::kAdmissionRegistrationGroup && !sameWebhooks(first, again))
     return "webhooks";
   return kNothing;
 }

@@ -4,6 +4,7 @@
 
 #include "cluster/builder.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
@@ -31,13 +32,13 @@ std::string_view cleanupFinalizer(const SlotInfo& slot) {
     case Role::Namespace:
       return "kubernetes";  // in spec.finalizers; here it holds like any other
     case Role::Crd:
-      return "customresourcecleanup.apiextensions.k8s.io";
+      return kube::kCrdCleanupFinalizer;
     case Role::PersistentVolumeClaim:
       return "kubernetes.io/pvc-protection";
     case Role::ManifestWork:
-      return slot.work == kNone ? "" : "cluster.open-cluster-management.io/manifest-work-cleanup";
+      return slot.work == kNone ? "" : manifestwork::kWorkFinalizer;
     case Role::AppliedManifestWork:
-      return slot.work == kNone ? "" : "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
+      return slot.work == kNone ? "" : manifestwork::kAppliedFinalizer;
     default:
       return {};
   }

@@ -185,7 +185,7 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
   const std::vector<Slot> workloads = workloadsBehind(builder, *service);
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
-    if (model.slots[slot].key.type.group == "admissionregistration.k8s.io") continue;
+    if (model.slots[slot].key.type.group == kube::kAdmissionRegistrationGroup) continue;
     Interception interception = reach(webhook, model, slot);
     if (!interception.onCreate && !interception.onUpdate && !interception.onDelete) continue;
     interception.configuration = configuration;
@@ -240,8 +240,7 @@ void wireWebhooks(Builder& builder) {
   for (Slot slot = 0; slot < count; ++slot) {
     const kube::GroupResource& type = builder.model.slots[slot].key.type;
     const bool isConfiguration =
-        type.group == "admissionregistration.k8s.io" && (type.resource == "validatingwebhookconfigurations" ||
-                                                         type.resource == "mutatingwebhookconfigurations");
+        type == kube::kValidatingWebhookConfigurations || type == kube::kMutatingWebhookConfigurations;
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
     if (const kube::Value* conversion = content->at({"spec", "conversion"});

@@ -60,7 +60,7 @@ kube::Value dependencyFields(const DependencySpec& dependencies) {
 
 }  // namespace
 
-kube::GroupResource criticalServiceType() { return {"lastout.dev", "criticalservices"}; }
+kube::GroupResource criticalServiceType() { return {std::string(kube::kLastoutGroup), "criticalservices"}; }
 
 kube::ObjectKey keyOf(const CriticalService& service) {
   return {criticalServiceType(), "", service.meta.name};
@@ -161,7 +161,7 @@ kube::Value toManifest(const CriticalService& service) {
   if (!guard.empty()) add(spec, "guard", kube::Value{std::move(guard), {}});
 
   kube::Value::Map manifest;
-  add(manifest, "apiVersion", text(kApiVersion));
+  add(manifest, "apiVersion", text(kube::kLastoutApiVersion));
   add(manifest, "kind", text(kKind));
   add(manifest, "metadata", kube::Value{std::move(metadata), {}});
   add(manifest, "spec", kube::Value{std::move(spec), {}});

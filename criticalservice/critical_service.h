@@ -17,7 +17,6 @@
 
 namespace lastout::criticalservice {
 
-inline constexpr std::string_view kApiVersion = "lastout.dev/v1alpha1";
 inline constexpr std::string_view kKind = "CriticalService";
 
 // spec.deletionIntent: what may happen to the CriticalService while its provider is still there. May be set

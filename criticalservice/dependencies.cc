@@ -281,8 +281,7 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
     for (const kube::ObjectKey& caller : callers) {
       if (caller.type != kube::kCustomResourceDefinitions) continue;
       const kube::GroupResource type = kube::definedBy(caller.name);
-      const bool waitsForItself = type == service.provider.type ||
-                                  type.group == criticalServiceType().group ||
+      const bool waitsForItself = type == service.provider.type || type.group == kube::kLastoutGroup ||
                                   ownsIt(callers_.at(caller).converted);
       if (!waitsForItself && !awaitsCrdOf(service, type)) types.insert(type);
     }

@@ -66,8 +66,8 @@ class Reader {
 tl::expected<CriticalService, kube::Errors> Reader::read() {
   Fields document(object_.content, object_.file, "", errors_);
   document.allow({"apiVersion", "kind", "metadata"});
-  if (object_.apiVersion != kApiVersion) {
-    document.fail("apiVersion", "apiVersion must be " + std::string(kApiVersion) + ", not " +
+  if (object_.apiVersion != kube::kLastoutApiVersion) {
+    document.fail("apiVersion", "apiVersion must be " + std::string(kube::kLastoutApiVersion) + ", not " +
                                     kube::inQuotes(object_.apiVersion));
   }
   service_.meta = object_.meta;
@@ -254,7 +254,7 @@ std::optional<Criterion> Reader::readFinalizer(Fields fields, bool metIfNotInsta
 // Finalizers that say nothing about a controller's clean-up, or are not where finalizers are looked for.
 void Reader::refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer) {
   std::string_view why;
-  if (finalizer.starts_with(criticalServiceType().group + "/")) {
+  if (finalizer.starts_with(std::string(kube::kLastoutGroup) + "/")) {
     why = "is lastout's own, which comes and goes as criteria ask for it";
   } else if (type == kube::kNamespaces && finalizer == "kubernetes") {
     why =

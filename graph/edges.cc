@@ -3,13 +3,11 @@
 #include "graph/interning.h"
 #include "graph/nodes.h"
 #include "graph/owners.h"
+#include "kube/well_known.h"
 
 namespace lastout::graph {
 
 namespace {
-
-constexpr std::string_view kCrdGroup = "apiextensions.k8s.io";
-constexpr std::string_view kCrdResource = "customresourcedefinitions";
 
 // Of an owner that terminates: the finalizers by which it waits for dependents.
 uint8_t waitingFlags(const Tables& tables, const Node& node) {
@@ -201,16 +199,15 @@ void visitConditionsHeld(const Graph& graph, uint32_t object, const Visit& visit
 
 void visitContainers(const Graph& graph, uint32_t object, const Visit& visit) {
   const ObjectView view = graph.object(ObjectId{object});
-  const auto container = [&](std::string_view group, std::string_view resource, std::string_view name,
-                             EdgeKind kind) {
-    const uint32_t type = findType(graph.tables(), group, resource);
-    if (type == kNone) return;
-    const std::optional<ObjectId> found = graph.find(TypeId{type}, "", name);
+  const auto container = [&](const kube::GroupResource& type, std::string_view name, EdgeKind kind) {
+    const uint32_t number = findType(graph.tables(), type.group, type.resource);
+    if (number == kNone) return;
+    const std::optional<ObjectId> found = graph.find(TypeId{number}, "", name);
     if (found.has_value()) visit(vertexOf(*found), kind);
   };
-  if (!view.namespaceName.empty()) container("", "namespaces", view.namespaceName, EdgeKind::Content);
+  if (!view.namespaceName.empty()) container(kube::kNamespaces, view.namespaceName, EdgeKind::Content);
   const std::string crd = std::string(view.resource) + "." + std::string(view.group);
-  container(kCrdGroup, kCrdResource, crd, EdgeKind::Instance);
+  container(kube::kCustomResourceDefinitions, crd, EdgeKind::Instance);
 }
 
 void visitOwners(const Graph& graph, uint32_t object, const Visit& visit) {

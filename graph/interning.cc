@@ -9,9 +9,12 @@ namespace lastout::graph {
 namespace {
 
 Type::Role roleOf(std::string_view group, std::string_view resource) {
-  if (group.empty() && resource == "namespaces") return Type::Role::Namespaces;
-  if (group == "apiextensions.k8s.io" && resource == "customresourcedefinitions") return Type::Role::Crds;
-  if (group == "lastout.dev" && resource == "notunderstood") return Type::Role::NotUnderstood;
+  const auto is = [&](const kube::GroupResource& type) {
+    return group == type.group && resource == type.resource;
+  };
+  if (is(kube::kNamespaces)) return Type::Role::Namespaces;
+  if (is(kube::kCustomResourceDefinitions)) return Type::Role::Crds;
+  if (is(notUnderstoodType())) return Type::Role::NotUnderstood;
   return Type::Role::Other;
 }
 

@@ -3,6 +3,8 @@
 #include <functional>
 #include <tuple>
 
+#include "kube/well_known.h"
+
 namespace lastout::graph {
 
 std::string_view toString(Knowledge knowledge) {
@@ -25,7 +27,7 @@ std::string_view toString(Knowledge knowledge) {
   return {};
 }
 
-kube::GroupResource notUnderstoodType() { return {"lastout.dev", "notunderstood"}; }
+kube::GroupResource notUnderstoodType() { return {std::string(kube::kLastoutGroup), "notunderstood"}; }
 
 std::string toString(const Condition& condition) {
   if (condition.type == notUnderstoodType()) return "what is meant by " + condition.name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/ascii.h"
+#include "kube/well_known.h"
 
 namespace lastout::kube {
 namespace {
@@ -69,14 +70,14 @@ std::optional<std::string> nameProblem(const GroupResource& type, std::string_vi
   if (name.size() > kLongestName) return "is longer than 253 bytes";
   if (!isPathSegment(name))
     return "is no name: it may not be \".\" or \"..\" or hold \"/\", \"%\" or control characters";
-  const bool anySegment = type.group == "rbac.authorization.k8s.io" || type.group == "apiregistration.k8s.io";
+  const bool anySegment = type.group == kRbacGroup || type.group == kApiRegistrationGroup;
   if (anySegment) return std::nullopt;
-  if (type.group.empty() && type.resource == "namespaces") {
+  if (type == kNamespaces) {
     if (isDnsLabel(name)) return std::nullopt;
     return "is no namespace's name: that is at most 63 lower case letters, digits and \"-\", a letter or "
            "digit first and last";
   }
-  if (type.group.empty() && type.resource == "services") {
+  if (type == kServices) {
     if (isServiceName(name)) return std::nullopt;
     return "is no service's name: that is at most 63 lower case letters, digits and \"-\", a letter first";
   }

@@ -9,6 +9,7 @@
 #include "kube/nearest.h"
 #include "kube/quoting.h"
 #include "kube/read_meta.h"
+#include "kube/well_known.h"
 
 namespace lastout::kube {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // The groups whose documents may come without apiVersion, since the design that lastout implements writes
 // them so.
 bool mayOmitApiVersion(const ResourceType& type) {
-  return type.type.group == "lastout.dev" || type.type.group == "work.open-cluster-management.io";
+  return type.type.group == kLastoutGroup || type.type.group == kWorkGroup;
 }
 
 // An apiVersion for a document that has none.
@@ -82,7 +83,7 @@ bool isCrd(const Value& document) {
   const Value* apiVersion = document.find("apiVersion");
   return kind != nullptr && kind->asString() != nullptr && *kind->asString() == "CustomResourceDefinition" &&
          apiVersion != nullptr && apiVersion->asString() != nullptr &&
-         groupOf(*apiVersion->asString()) == "apiextensions.k8s.io";
+         groupOf(*apiVersion->asString()) == kApiExtensionsGroup;
 }
 
 bool isList(const Value& document) {

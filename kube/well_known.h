@@ -1,4 +1,6 @@
-// Names to which Kubernetes gives a meaning, each written once: types and finalizers.
+// Names to which Kubernetes, Open Cluster Management and lastout give a meaning, each written once: API
+// groups, types and finalizers. Tables of types that are read as a whole (builtin_types.cc) spell the groups
+// out.
 #pragma once
 
 #include <string>
@@ -8,10 +10,36 @@
 
 namespace lastout::kube {
 
+// API groups, and the apiVersions "<group>/<version>" that objects are written with.
+inline constexpr std::string_view kAdmissionRegistrationGroup = "admissionregistration.k8s.io";
+inline constexpr std::string_view kAdmissionRegistrationApiVersion = "admissionregistration.k8s.io/v1";
+inline constexpr std::string_view kApiExtensionsGroup = "apiextensions.k8s.io";
+inline constexpr std::string_view kApiExtensionsApiVersion = "apiextensions.k8s.io/v1";
+inline constexpr std::string_view kApiRegistrationGroup = "apiregistration.k8s.io";
+inline constexpr std::string_view kApiRegistrationApiVersion = "apiregistration.k8s.io/v1";
+inline constexpr std::string_view kAppsGroup = "apps";
+inline constexpr std::string_view kAppsApiVersion = "apps/v1";
+inline constexpr std::string_view kAuthenticationGroup = "authentication.k8s.io";
+inline constexpr std::string_view kAuthorizationGroup = "authorization.k8s.io";
+inline constexpr std::string_view kBatchGroup = "batch";
+inline constexpr std::string_view kCoordinationGroup = "coordination.k8s.io";
+inline constexpr std::string_view kCoordinationApiVersion = "coordination.k8s.io/v1";
+inline constexpr std::string_view kMetaGroup = "meta.k8s.io";
+inline constexpr std::string_view kMetaApiVersion = "meta.k8s.io/v1";
+inline constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
+
+// Of lastout, and of Open Cluster Management's ManifestWorks.
+inline constexpr std::string_view kLastoutGroup = "lastout.dev";
+inline constexpr std::string_view kLastoutApiVersion = "lastout.dev/v1alpha1";
+inline constexpr std::string_view kWorkGroup = "work.open-cluster-management.io";
+inline constexpr std::string_view kWorkApiVersion = "work.open-cluster-management.io/v1";
+
 // Types of the core group.
 inline const GroupResource kConfigMaps{"", "configmaps"};
+inline const GroupResource kEvents{"", "events"};
 inline const GroupResource kNamespaces{"", "namespaces"};
 inline const GroupResource kPersistentVolumeClaims{"", "persistentvolumeclaims"};
+inline const GroupResource kPersistentVolumes{"", "persistentvolumes"};
 inline const GroupResource kPods{"", "pods"};
 inline const GroupResource kReplicationControllers{"", "replicationcontrollers"};
 inline const GroupResource kSecrets{"", "secrets"};
@@ -19,37 +47,41 @@ inline const GroupResource kServiceAccounts{"", "serviceaccounts"};
 inline const GroupResource kServices{"", "services"};
 
 // Workloads.
-inline const GroupResource kControllerRevisions{"apps", "controllerrevisions"};
-inline const GroupResource kCronJobs{"batch", "cronjobs"};
-inline const GroupResource kDaemonSets{"apps", "daemonsets"};
-inline const GroupResource kDeployments{"apps", "deployments"};
-inline const GroupResource kJobs{"batch", "jobs"};
-inline const GroupResource kReplicaSets{"apps", "replicasets"};
-inline const GroupResource kStatefulSets{"apps", "statefulsets"};
+inline const GroupResource kControllerRevisions{std::string(kAppsGroup), "controllerrevisions"};
+inline const GroupResource kCronJobs{std::string(kBatchGroup), "cronjobs"};
+inline const GroupResource kDaemonSets{std::string(kAppsGroup), "daemonsets"};
+inline const GroupResource kDeployments{std::string(kAppsGroup), "deployments"};
+inline const GroupResource kJobs{std::string(kBatchGroup), "jobs"};
+inline const GroupResource kPodDisruptionBudgets{"policy", "poddisruptionbudgets"};
+inline const GroupResource kReplicaSets{std::string(kAppsGroup), "replicasets"};
+inline const GroupResource kStatefulSets{std::string(kAppsGroup), "statefulsets"};
 
 // RBAC.
-inline const GroupResource kClusterRoleBindings{"rbac.authorization.k8s.io", "clusterrolebindings"};
-inline const GroupResource kClusterRoles{"rbac.authorization.k8s.io", "clusterroles"};
-inline const GroupResource kRoleBindings{"rbac.authorization.k8s.io", "rolebindings"};
-inline const GroupResource kRoles{"rbac.authorization.k8s.io", "roles"};
+inline const GroupResource kClusterRoleBindings{std::string(kRbacGroup), "clusterrolebindings"};
+inline const GroupResource kClusterRoles{std::string(kRbacGroup), "clusterroles"};
+inline const GroupResource kRoleBindings{std::string(kRbacGroup), "rolebindings"};
+inline const GroupResource kRoles{std::string(kRbacGroup), "roles"};
 
 // Types by which the API is extended, requests are admitted, and replicas elect one of them.
-inline const GroupResource kApiServices{"apiregistration.k8s.io", "apiservices"};
-inline const GroupResource kCustomResourceDefinitions{"apiextensions.k8s.io", "customresourcedefinitions"};
-inline const GroupResource kLeases{"coordination.k8s.io", "leases"};
-inline const GroupResource kMutatingWebhookConfigurations{"admissionregistration.k8s.io",
+inline const GroupResource kApiServices{std::string(kApiRegistrationGroup), "apiservices"};
+inline const GroupResource kCustomResourceDefinitions{std::string(kApiExtensionsGroup),
+                                                      "customresourcedefinitions"};
+inline const GroupResource kLeases{std::string(kCoordinationGroup), "leases"};
+inline const GroupResource kMutatingWebhookConfigurations{std::string(kAdmissionRegistrationGroup),
                                                           "mutatingwebhookconfigurations"};
-inline const GroupResource kValidatingAdmissionPolicies{"admissionregistration.k8s.io",
+inline const GroupResource kValidatingAdmissionPolicies{std::string(kAdmissionRegistrationGroup),
                                                         "validatingadmissionpolicies"};
-inline const GroupResource kValidatingAdmissionPolicyBindings{"admissionregistration.k8s.io",
+inline const GroupResource kValidatingAdmissionPolicyBindings{std::string(kAdmissionRegistrationGroup),
                                                               "validatingadmissionpolicybindings"};
-inline const GroupResource kValidatingWebhookConfigurations{"admissionregistration.k8s.io",
+inline const GroupResource kValidatingWebhookConfigurations{std::string(kAdmissionRegistrationGroup),
                                                             "validatingwebhookconfigurations"};
 
 // Finalizers that API servers add after a Foreground and after an Orphan delete, and that the garbage
 // collector removes.
 inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr std::string_view kOrphanFinalizer = "orphan";
+// By which API servers keep a CRD until its instances are gone.
+inline constexpr std::string_view kCrdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }

@@ -2,24 +2,26 @@
 
 #include <utility>
 
+#include "kube/well_known.h"
+
 namespace lastout::manifestwork {
 namespace {
 
-constexpr std::string_view kGroup = "work.open-cluster-management.io";
-constexpr std::string_view kApiVersion = "work.open-cluster-management.io/v1";
 constexpr std::string_view kShorthandNamespace = "cluster1";
 
 }  // namespace
 
-kube::GroupResource manifestWorkType() { return {std::string(kGroup), "manifestworks"}; }
+kube::GroupResource manifestWorkType() { return {std::string(kube::kWorkGroup), "manifestworks"}; }
 
-kube::GroupResource appliedManifestWorkType() { return {std::string(kGroup), "appliedmanifestworks"}; }
+kube::GroupResource appliedManifestWorkType() {
+  return {std::string(kube::kWorkGroup), "appliedmanifestworks"};
+}
 
 std::string appliedName(const kube::ObjectKey& work) { return work.namespaceName + "-" + work.name; }
 
 AppliedManifestWork appliedBy(const ManifestWork& work) {
   AppliedManifestWork applied;
-  applied.object.apiVersion = kApiVersion;
+  applied.object.apiVersion = kube::kWorkApiVersion;
   applied.object.kind = "AppliedManifestWork";
   applied.object.key = {appliedManifestWorkType(), "", appliedName(work.object.key)};
   applied.object.meta.name = applied.object.key.name;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "protection/cel_parts.h"
 #include "protection/evaluate.h"
 #include "protection/force_guard.h"
@@ -253,18 +254,17 @@ std::string celOfNotHeld(const Hold& hold) {
 }
 
 std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
-  constexpr const char* kApiVersion = "admissionregistration.k8s.io/v1";
   Json metadata{
       {"name", name},
       {"labels",
        {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
   if (policy.hold)
     metadata["annotations"] = {{std::string(kHoldFinalizerAnnotation), policy.hold->finalizer}};
-  return {{{"apiVersion", kApiVersion},
+  return {{{"apiVersion", kube::kAdmissionRegistrationApiVersion},
            {"kind", "ValidatingAdmissionPolicy"},
            {"metadata", metadata},
            {"spec", std::move(spec)}},
-          {{"apiVersion", kApiVersion},
+          {{"apiVersion", kube::kAdmissionRegistrationApiVersion},
            {"kind", "ValidatingAdmissionPolicyBinding"},
            {"metadata", metadata},
            {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}}};

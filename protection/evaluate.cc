@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 #include "protection/message.h"
 
 namespace lastout::protection {
@@ -186,9 +187,7 @@ std::string fieldOf(const Denial& denial) {
 
 bool isWayOut(const kube::GroupResource& type) {
   if (type == deletionPolicyType()) return true;
-  return type.group == "admissionregistration.k8s.io" &&
-         (type.resource == "validatingadmissionpolicies" ||
-          type.resource == "validatingadmissionpolicybindings");
+  return type == kube::kValidatingAdmissionPolicies || type == kube::kValidatingAdmissionPolicyBindings;
 }
 
 bool concerns(const DeletionPolicy& policy, const kube::ObjectKey& object, const kube::Labels& labels) {

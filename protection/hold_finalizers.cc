@@ -4,6 +4,7 @@
 
 #include "kube/names.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::protection {
 namespace {
@@ -61,7 +62,8 @@ bool has(const HoldFinalizers& finalizers, const kube::GroupResource& type, cons
 
 std::string_view reservedDomainOf(std::string_view finalizer) {
   const std::string_view domain = finalizer.substr(0, finalizer.find('/'));
-  for (const std::string_view reserved : {"kubernetes.io", "k8s.io", "lastout.dev"})
+  for (const std::string_view reserved :
+       std::initializer_list<std::string_view>{"kubernetes.io", "k8s.io", kube::kLastoutGroup})
     if (domain == reserved || domain.ends_with("." + std::string(reserved))) return reserved;
   return {};
 }

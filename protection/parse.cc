@@ -12,6 +12,7 @@
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 #include "protection/policy.h"
 #include "protection/read_parts.h"
 
@@ -58,10 +59,11 @@ class Reader {
 tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
   Fields document(object_.content, object_.file, "", errors_);
   document.allow({"apiVersion", "kind", "metadata", "status"});
-  if (object_.apiVersion != kPolicyApiVersion || object_.kind != kPolicyKind) {
-    document.fail("apiVersion", "apiVersion and kind must be " + std::string(kPolicyApiVersion) + " and " +
-                                    std::string(kPolicyKind) + ", not " + kube::inQuotes(object_.apiVersion) +
-                                    " and " + kube::inQuotes(object_.kind));
+  if (object_.apiVersion != kube::kLastoutApiVersion || object_.kind != kPolicyKind) {
+    document.fail("apiVersion", "apiVersion and kind must be " + std::string(kube::kLastoutApiVersion) +
+                                    " and " + std::string(kPolicyKind) + ", not " +
+                                    kube::inQuotes(object_.apiVersion) + " and " +
+                                    kube::inQuotes(object_.kind));
     return tl::unexpected(std::move(errors_));  // its other fields are those of another kind
   }
   policy_.meta = object_.meta;

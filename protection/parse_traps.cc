@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kube/well_known.h"
 #include "protection/read_parts.h"
 
 namespace lastout::protection {
@@ -28,7 +29,7 @@ bool needsSomething(const Case& one) {
 bool isWayOutOfAdmission(const ResourcePattern& pattern) {
   constexpr std::string_view kWays[] = {"validatingwebhookconfigurations", "mutatingwebhookconfigurations",
                                         "validatingadmissionpolicies", "validatingadmissionpolicybindings"};
-  return pattern.group == "admissionregistration.k8s.io" &&
+  return pattern.group == kube::kAdmissionRegistrationGroup &&
          std::ranges::find(kWays, pattern.resource) != std::ranges::end(kWays);
 }
 

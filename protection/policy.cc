@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "kube/well_known.h"
+
 namespace lastout::protection {
 namespace {
 
@@ -25,7 +27,7 @@ std::string_view toString(Activity activity) {
 
 }  // namespace
 
-kube::GroupResource deletionPolicyType() { return {"lastout.dev", "deletionpolicies"}; }
+kube::GroupResource deletionPolicyType() { return {std::string(kube::kLastoutGroup), "deletionpolicies"}; }
 
 const kube::Value* FieldPath::in(const kube::Value& object) const {
   const kube::Value* at = &object;

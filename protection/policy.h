@@ -17,7 +17,6 @@
 
 namespace lastout::protection {
 
-inline constexpr std::string_view kPolicyApiVersion = "lastout.dev/v1alpha1";
 inline constexpr std::string_view kPolicyKind = "DeletionPolicy";
 kube::GroupResource deletionPolicyType();  // deletionpolicies.lastout.dev
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kube/well_known.h"
 #include "scenarios/output.h"
 
 namespace lastout::scenarios {
@@ -143,7 +144,7 @@ std::string testSuite(const ScenarioReport& report) {
 }  // namespace
 
 std::string toJson(std::span<const ScenarioReport> reports, bool timeline) {
-  Json result = {{"apiVersion", "lastout.dev/v1alpha1"}, {"kind", "ReplayReport"}};
+  Json result = {{"apiVersion", kube::kLastoutApiVersion}, {"kind", "ReplayReport"}};
   const auto held =
       std::count_if(reports.begin(), reports.end(), [](const ScenarioReport& r) { return r.held; });
   result["held"] = held;

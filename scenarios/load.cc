@@ -4,6 +4,7 @@
 
 #include "kube/nearest.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "scenarios/scenario.h"
 #include "scenarios/sources.h"
@@ -92,8 +93,8 @@ class Loader {
     const kube::Value* kind = document.find("kind");
     if (apiVersion == nullptr || kind == nullptr) return;
     if (apiVersion->asString() == nullptr || kind->asString() == nullptr) return;
-    if (!apiVersion->asString()->starts_with("lastout.dev/") || isKind(document, "CriticalService") ||
-        isKind(document, protection::kPolicyKind))
+    if (kube::groupOf(*apiVersion->asString()) != kube::kLastoutGroup ||
+        isKind(document, "CriticalService") || isKind(document, protection::kPolicyKind))
       return;
     errors_.push_back(
         {"no kind " + kube::inQuotes(*kind->asString()) + " is known in " +

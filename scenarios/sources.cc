@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::scenarios {
@@ -12,7 +13,7 @@ namespace {
 kube::Value completeService(kube::Value document) {
   if (!isKind(document, "CriticalService") || document.find("apiVersion") != nullptr) return document;
   kube::Value apiVersion;
-  apiVersion.data = std::string("lastout.dev/v1alpha1");
+  apiVersion.data = std::string(kube::kLastoutApiVersion);
   apiVersion.position = document.position;
   auto& map = std::get<kube::Value::Map>(document.data);
   map.insert(map.begin(), kube::Member{"apiVersion", document.position, std::move(apiVersion)});

@@ -2,13 +2,12 @@
 
 #include <array>
 
+#include "kube/well_known.h"
 #include "protection/profiles.h"
 
 namespace lastout::scenarios {
 
 namespace {
-
-constexpr std::string_view kApiVersion = "lastout.dev/v1alpha1";
 
 // What the readers below share: where references find their types, and where errors go.
 struct SpecReader {
@@ -331,9 +330,9 @@ void readScenario(const kube::Value& document, Scenario& scenario, kube::Errors&
   const SpecReader reader{scenario, errors};
   kube::Fields fields(document, scenario.file, "", errors);
   const std::string apiVersion = fields.requiredString("apiVersion");
-  if (!apiVersion.empty() && apiVersion != kApiVersion)
-    fields.fail("apiVersion",
-                "apiVersion: a Scenario has " + std::string(kApiVersion) + ", not \"" + apiVersion + "\"");
+  if (!apiVersion.empty() && apiVersion != kube::kLastoutApiVersion)
+    fields.fail("apiVersion", "apiVersion: a Scenario has " + std::string(kube::kLastoutApiVersion) +
+                                  ", not \"" + apiVersion + "\"");
   fields.allow({"kind"});
   if (auto metadata = fields.fields("metadata")) {
     const std::string name = metadata->string("name").value_or("");

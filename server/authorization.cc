@@ -33,7 +33,7 @@ std::string tokenIn(std::string_view header) {
   return std::string(token);
 }
 
-AccessJson review(const char* group, const char* kind, AccessJson spec) {
+AccessJson review(std::string_view group, const char* kind, AccessJson spec) {
   return {{"apiVersion", std::string(group) + "/v1"}, {"kind", kind}, {"spec", std::move(spec)}};
 }
 
@@ -71,8 +71,8 @@ kube::Result<bool> mayDo(client::ApiServer& server, const AccessJson& user, cons
     if (user.contains(field)) spec[field] = user[field];
   }
   const auto access =
-      statusOf(server, kAccessReviews, review("authorization.k8s.io", "SubjectAccessReview", std::move(spec)),
-               patience);
+      statusOf(server, kAccessReviews,
+               review(kube::kAuthorizationGroup, "SubjectAccessReview", std::move(spec)), patience);
   if (!access) return tl::unexpected(access.error());
   return isTrue(*access, "allowed") && !isTrue(*access, "denied");
 }
@@ -159,7 +159,7 @@ Authorization::Answer Authorization::notAsked(const std::string& what, const std
 
 Authorization::Answer Authorization::ask(const std::string& token, const std::string& path) {
   const auto identity =
-      statusOf(*server_, kTokenReviews, review("authentication.k8s.io", "TokenReview", {{"token", token}}),
+      statusOf(*server_, kTokenReviews, review(kube::kAuthenticationGroup, "TokenReview", {{"token", token}}),
                options_.patience);
   if (!identity) return notAsked("who asks", identity.error().message);
   const auto user = identity->find("user");

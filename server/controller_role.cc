@@ -452,7 +452,7 @@ void ControllerRole::tellOf(const ProbeStanding& probe) const {
 // The other replicas see the same, and leave it to the holder of the Lease to tell.
 void ControllerRole::tellOfWebhook(const char* reason, const std::string& message) const {
   if (!lease_.holds()) return;
-  parts_.events.tell({"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+  parts_.events.tell({std::string(kube::kAdmissionRegistrationApiVersion), "ValidatingWebhookConfiguration",
                       WebhookConfiguration().name, keeper_->uid(), true, reason, message});
 }
 

@@ -2,6 +2,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -70,7 +71,7 @@ std::string_view toString(Kind kind) {
 
 Event eventOf(const DeferredDeletionEvent& news) {
   const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused || news.kind == Kind::Ignored;
-  return {news.isOfWork ? "work.open-cluster-management.io/v1" : std::string(criticalservice::kApiVersion),
+  return {std::string(news.isOfWork ? kube::kWorkApiVersion : kube::kLastoutApiVersion),
           news.isOfWork ? "AppliedManifestWork" : "CriticalService",
           news.holder,
           news.holderUid,

@@ -9,6 +9,7 @@
 #include "kube/encoding.h"
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 #include "protection/policy.h"
 
 namespace lastout::server {
@@ -58,8 +59,8 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
                             const EventJson& after) {
   std::vector<Event> events;
   const auto add = [&](bool warning, const char* reason, std::string message) {
-    events.push_back({std::string(criticalservice::kApiVersion), "CriticalService", name, uid, warning,
-                      reason, std::move(message)});
+    events.push_back({std::string(kube::kLastoutApiVersion), "CriticalService", name, uid, warning, reason,
+                      std::move(message)});
   };
   const auto changed = [&](const char* type, const auto& tell) {
     const ConditionSeen then = conditionIn(before, type);
@@ -99,8 +100,8 @@ std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& ui
     const ConditionSeen now = conditionIn(after, type);
     const bool isWorse = now.status == "False" && (then.status != "False" || then.message != now.message);
     if (!isWorse && (now.status != "True" || then.status != "False")) return;
-    events.push_back({std::string(protection::kPolicyApiVersion), std::string(protection::kPolicyKind), name,
-                      uid, isWorse, isWorse ? toFalse : toTrue, now.message});
+    events.push_back({std::string(kube::kLastoutApiVersion), std::string(protection::kPolicyKind), name, uid,
+                      isWorse, isWorse ? toFalse : toTrue, now.message});
   };
   changed("Accepted", "NotUnderstood", "Understood");
   changed("TypesKnown", "TypesNotFound", "TypesFound");
@@ -110,7 +111,7 @@ std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& ui
 // The changed object is its subject: of each a change is told.
 Event eventOf(const admission::Weakening& news) {
   const bool isOfDependency = news.kind == admission::Weakening::Kind::Dependency;
-  return {std::string(criticalservice::kApiVersion),
+  return {std::string(kube::kLastoutApiVersion),
           "CriticalService",
           news.service,
           news.serviceUid,

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kube/resource_map.h"
+#include "kube/well_known.h"
 #include "protection/admission_plan.h"
 #include "protection/force_guard.h"
 
@@ -13,7 +14,7 @@ namespace {
 // An API server older than Kubernetes 1.30 has no object of these types.
 const kube::ResourceType& guardTypeOf(std::string_view kind) {
   static const kube::ResourceMap kTypes = kube::ResourceMap::builtIn();
-  return *kTypes.findKind("admissionregistration.k8s.io", kind);
+  return *kTypes.findKind(kube::kAdmissionRegistrationGroup, kind);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kube/encoding.h"
 #include "kube/text_at.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -58,7 +59,7 @@ kube::Result<Lease> readLease(const kube::Value& object) {
 }
 
 client::ApiRequest requestToWrite(const Lease& lease, std::string_view namespaceName, std::string_view name) {
-  Json object = {{"apiVersion", "coordination.k8s.io/v1"},
+  Json object = {{"apiVersion", kube::kCoordinationApiVersion},
                  {"kind", "Lease"},
                  {"metadata", {{"name", name}, {"namespace", namespaceName}}},
                  {"spec",

@@ -6,6 +6,7 @@
 #include "client/fetch.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
+#include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/force_guard.h"
 #include "protection/placement.h"
@@ -172,7 +173,7 @@ std::optional<std::vector<PolicyKeeper::Kept>> PolicyKeeper::policies() {
 PolicyKeeper::Kept PolicyKeeper::keptOf(const std::string& name, const Seen& seen) const {
   Kept kept{seen.meta, {}, std::nullopt, {}};
   if (const kube::Value* status = seen.content.find("status")) kept.status = kube::toJson(*status);
-  const kube::Object object{std::string(protection::kPolicyApiVersion),
+  const kube::Object object{std::string(kube::kLastoutApiVersion),
                             std::string(protection::kPolicyKind),
                             {protection::deletionPolicyType(), "", name},
                             seen.meta,

@@ -10,6 +10,7 @@
 #include "kube/object_key.h"
 #include "kube/text_at.h"
 #include "kube/value.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -48,7 +49,7 @@ std::string sentinelPath() { return std::string(kSentinels) + "/" + kSentinelNam
 
 SentinelWebhook sentinelWebhook() {
   return {{{"operations", {"DELETE"}},
-           {"apiGroups", {"coordination.k8s.io"}},
+           {"apiGroups", {kube::kCoordinationGroup}},
            {"apiVersions", {"*"}},
            {"resources", {"leases"}},
            {"scope", "*"}},
@@ -86,13 +87,13 @@ client::ApiRequest requestToCreateSentinel(const std::string& ownerUid) {
        {{"lastout.dev/purpose", "lastout deletes this by dry runs, to see that API servers ask it"}}}};
   const std::string owner = kube::crdKey(criticalservice::criticalServiceType()).name;
   if (!ownerUid.empty())
-    metadata["ownerReferences"] = SentinelJson::array({{{"apiVersion", "apiextensions.k8s.io/v1"},
+    metadata["ownerReferences"] = SentinelJson::array({{{"apiVersion", kube::kApiExtensionsApiVersion},
                                                         {"kind", "CustomResourceDefinition"},
                                                         {"name", owner},
                                                         {"uid", ownerUid}}});
   return client::creation(
       kSentinels,
-      {{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}, {"metadata", std::move(metadata)}});
+      {{"apiVersion", kube::kCoordinationApiVersion}, {"kind", "Lease"}, {"metadata", std::move(metadata)}});
 }
 
 client::ApiRequest requestToLabelSentinel() {

@@ -5,6 +5,7 @@
 
 #include "client/connection.h"
 #include "kube/quoting.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/protections_once.h"
 #include "server/webhook_entries.h"
@@ -235,7 +236,7 @@ void Server::tellOf(const admission::Weakening& news) {
 // It stands as long as the object: each process with the controller role says it, whoever holds the Lease.
 void Server::tellOf(const kube::ObjectMeta& policy, const std::string& lister, const std::string& why) {
   if (!controller_) return;
-  events_.tell({std::string(protection::kPolicyApiVersion), std::string(protection::kPolicyKind), policy.name,
+  events_.tell({std::string(kube::kLastoutApiVersion), std::string(protection::kPolicyKind), policy.name,
                 policy.uid, true, "NotProtected", lister + " " + why, lister});
 }
 

@@ -7,6 +7,7 @@
 
 #include "kube/encoding.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "server/sentinel.h"
 #include "server/webhook_entries.h"
 #include "tls/digest.h"
@@ -164,7 +165,7 @@ MadeWebhooks makeWebhooks(const WebhookConfiguration& configuration) {
 
 Json toJson(const std::string& name, const DeclaredWebhooks& declared, const kube::Labels& labels,
             const std::string& resourceVersion) {
-  Json object = {{"apiVersion", "admissionregistration.k8s.io/v1"},
+  Json object = {{"apiVersion", kube::kAdmissionRegistrationApiVersion},
                  {"kind", "ValidatingWebhookConfiguration"},
                  {"metadata", {{"name", name}}},
                  {"webhooks", declared.webhooks}};

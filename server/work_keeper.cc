@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "admission/deferred_deletion.h"
+#include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::server {
@@ -128,7 +129,7 @@ void WorkKeeper::tell(const KeptWorkChange& change) {
                               " is there: neither its agent nor lastout could delete that; the garbage "
                               "collector will, once no other owner of it is left";
   options_.log(Level::Warning, message);
-  options_.told({"work.open-cluster-management.io/v1", "AppliedManifestWork", change.name, change.uid, true,
+  options_.told({std::string(kube::kWorkApiVersion), "AppliedManifestWork", change.name, change.uid, true,
                  "LetGoEarly", message});
 }
 

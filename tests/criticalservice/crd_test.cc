@@ -9,6 +9,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 #include "tests/support/crd_schema.h"
 #include "tests/support/manifests.h"
 
@@ -55,7 +56,7 @@ TEST(CriticalServiceCrd, DefinesTheTypeThatIsBuiltIn) {
   ASSERT_TRUE(added) << kube::toString(added.error());
   EXPECT_EQ(added->type, criticalServiceType());
   EXPECT_EQ(added->kind, kKind);
-  EXPECT_EQ(added->type.group + "/" + added->version, kApiVersion);
+  EXPECT_EQ(added->type.group + "/" + added->version, kube::kLastoutApiVersion);
   EXPECT_FALSE(added->namespaced);
   EXPECT_EQ(added->singular, before.singular);
   EXPECT_EQ(added->shortNames, before.shortNames);

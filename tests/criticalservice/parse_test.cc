@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
 #include "tests/support/examples.h"
 #include "tests/support/manifests.h"
 
@@ -289,7 +290,7 @@ TEST(ParseCriticalService, WhatIsMetWhereNothingWasInstalledIsSaidOfEachCriterio
   EXPECT_THAT(parsed->seenTypes,
               ElementsAre(kube::GroupResource{"a.b", "cs"}, kube::GroupResource{"example.com", "things"}));
   kube::Object again;
-  again.apiVersion = kApiVersion;
+  again.apiVersion = kube::kLastoutApiVersion;
   again.meta.name = "x";
   again.content = toManifest(*parsed);
   const auto read = parse(again, kube::ResourceMap::builtIn());

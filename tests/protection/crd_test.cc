@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kube/parse.h"
+#include "kube/well_known.h"
 #include "protection/policy.h"
 #include "protection/profiles.h"
 #include "tests/protection/policies.h"
@@ -148,7 +149,7 @@ TEST(DeletionPolicyCrd, DefinesTheTypeThatIsBuiltIn) {
   ASSERT_TRUE(added) << kube::toString(added.error());
   EXPECT_EQ(added->type, deletionPolicyType());
   EXPECT_EQ(added->kind, kPolicyKind);
-  EXPECT_EQ(added->type.group + "/" + added->version, kPolicyApiVersion);
+  EXPECT_EQ(added->type.group + "/" + added->version, kube::kLastoutApiVersion);
   EXPECT_FALSE(added->namespaced);
   EXPECT_EQ(added->singular, before.singular);
   EXPECT_EQ(added->shortNames, before.shortNames);
