@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "kube/quoting.h"
+
 namespace lastout::admission {
 namespace {
 
@@ -13,16 +15,15 @@ using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::DependencyMode;
 
-// "a, b, c and 2 more"; so many are named.
+// "a, b, c and 2 more".
 constexpr size_t kMostNamed = 3;
 
 template <class Items>
 std::string listOf(const Items& items) {
-  std::string text;
-  for (size_t i = 0; i < std::min(items.size(), kMostNamed); ++i)
-    text += (i == 0 ? "" : ", ") + kube::toString(items[i]);
-  if (items.size() > kMostNamed) text += " and " + std::to_string(items.size() - kMostNamed) + " more";
-  return text;
+  std::vector<std::string> names;
+  names.reserve(items.size());
+  for (const auto& item : items) names.push_back(kube::toString(item));
+  return kube::listed(names, kMostNamed);
 }
 
 template <class Item>

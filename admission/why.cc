@@ -33,15 +33,11 @@ std::string kindOf(graph::RootBlocker::Kind kind) {
 
 // "a, b and 5 more".
 std::string examplesOf(const graph::Graph& graph, const graph::DirectBlocker& blocker) {
-  std::string text;
-  const size_t shown = blocker.examples.size();
-  const bool more = blocker.count > shown;
-  for (size_t i = 0; i < shown; ++i) {
-    text += i == 0 ? "" : i + 1 == shown && !more ? " and " : ", ";
-    text += kube::printable(kube::toString(graph.key(blocker.examples[i])));
-  }
-  if (more) text += " and " + std::to_string(blocker.count - shown) + " more";
-  return text;
+  std::vector<std::string> names;
+  names.reserve(blocker.examples.size());
+  for (const auto example : blocker.examples)
+    names.push_back(kube::printable(kube::toString(graph.key(example))));
+  return kube::listedOf(names, blocker.count);
 }
 
 // What an object that is being deleted waits for, when lastout would not deny its DELETE.

@@ -4,24 +4,18 @@
 #include <utility>
 
 #include "admission/why.h"
+#include "kube/quoting.h"
 
 namespace lastout::admission {
 namespace {
 
 using WhyJson = nlohmann::ordered_json;
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (size_t i = 0; i < texts.size(); ++i)
-    all += (i == 0 ? "" : i + 1 == texts.size() ? " and " : ", ") + texts[i];
-  return all;
-}
-
 std::string standingOf(const Why& why) {
   if (!why.present) return "it is not there, or its type is not followed";
   if (!why.terminating) return {};
   if (why.finalizers.empty()) return "it is being deleted already";
-  return "it is being deleted already, and keeps finalizer " + joined(why.finalizers);
+  return "it is being deleted already, and keeps finalizer " + kube::listed(why.finalizers);
 }
 
 // The next line names the object whose existence this one is about.

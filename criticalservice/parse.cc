@@ -101,10 +101,11 @@ tl::expected<CriticalService, kube::Errors> Reader::readStanding() {
   auto understood = read();
   if (understood || service_.provider.name.empty()) return understood;
   service_.notUnderstood = std::move(understood.error());
-  const size_t more = service_.notUnderstood.size() - 1;
-  const std::string others = more == 0 ? "" : "; and " + std::to_string(more) + " more";
-  service_.criteria = {SpecificResourceCriterion{.object = keyOf(service_),
-                                                 .doubt = service_.notUnderstood.front().message + others}};
+  std::vector<std::string> problems;
+  problems.reserve(service_.notUnderstood.size());
+  for (const kube::Error& problem : service_.notUnderstood) problems.push_back(problem.message);
+  service_.criteria = {
+      SpecificResourceCriterion{.object = keyOf(service_), .doubt = kube::joinedClauses(problems, 1)}};
   return std::move(service_);
 }
 

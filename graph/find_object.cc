@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kube/nearest.h"
+#include "kube/quoting.h"
 #include "kube/reference.h"
 
 namespace lastout::graph {
@@ -45,11 +46,10 @@ std::string namesNothing(const kube::ObjectPattern& pattern, const std::vector<k
 }  // namespace
 
 std::string someOf(const std::vector<kube::ObjectKey>& keys) {
-  std::string text;
-  for (size_t i = 0; i < keys.size() && i < kMostNamed; ++i)
-    text += (i == 0 ? "" : ", ") + kube::toString(keys[i]);
-  if (keys.size() > kMostNamed) text += " and " + std::to_string(keys.size() - kMostNamed) + " more";
-  return text;
+  std::vector<std::string> names;
+  names.reserve(keys.size());
+  for (const kube::ObjectKey& key : keys) names.push_back(kube::toString(key));
+  return kube::listed(names, kMostNamed);
 }
 
 kube::Result<FoundObject> findObject(const Graph& graph, std::string_view reference,

@@ -1,5 +1,7 @@
 #include "kube/quoting.h"
 
+#include <algorithm>
+
 #include "kube/encoding.h"
 #include "kube/source_text.h"
 
@@ -43,5 +45,27 @@ std::string atMost(std::string text, size_t bytes) {
 }
 
 std::string inQuotes(std::string_view text) { return "\"" + printable(text) + "\""; }
+
+std::string listed(const std::vector<std::string>& names, size_t most) {
+  if (names.size() <= most || names.size() - most == 1) return listedOf(names, names.size());
+  return listedOf({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most)}, names.size());
+}
+
+std::string listedOf(const std::vector<std::string>& names, size_t total) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == total ? " and " : ", ";
+    text += names[i];
+  }
+  if (names.size() < total) text += " and " + std::to_string(total - names.size()) + " more";
+  return text;
+}
+
+std::string joinedClauses(const std::vector<std::string>& clauses, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(clauses.size(), most); ++i) text += (i == 0 ? "" : "; ") + clauses[i];
+  if (clauses.size() > most) text += "; and " + std::to_string(clauses.size() - most) + " more";
+  return text;
+}
 
 }  // namespace lastout::kube

@@ -1,8 +1,11 @@
-// printable, atMost and inQuotes: somebody's words inside a message.
+// printable, atMost, inQuotes and listed: somebody's words inside a message.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lastout::kube {
 
@@ -18,5 +21,15 @@ std::string atMost(std::string text, size_t bytes);
 
 // The text as printable() makes it, in quotes.
 std::string inQuotes(std::string_view text);
+
+// Returns "a", "a and b", "a, b and c"; of more than `most` + 1 names the first `most`: "a, b and 5 more"
+// (one that is left over takes no more room by its name than as "1 more").
+std::string listed(const std::vector<std::string>& names, size_t most = SIZE_MAX);
+
+// Returns the same of `total` names whose first ones are given: "a, b and 5 more".
+std::string listedOf(const std::vector<std::string>& names, size_t total);
+
+// Returns whole clauses in a row: "a; b", and of more than `most` of them "a; b; and 5 more".
+std::string joinedClauses(const std::vector<std::string>& clauses, size_t most);
 
 }  // namespace lastout::kube

@@ -112,7 +112,7 @@ class WorkReader {
     const std::string_view near = kube::nearest(pattern.key.name, names);
     if (!near.empty() && near != pattern.key.name)
       return message + "; did you mean " + std::string(near) + "?";
-    return message + "; of this type it has " + listed({names.begin(), names.end()});
+    return message + "; of this type it has " + kube::listed({names.begin(), names.end()}, kListedCandidates);
   }
 
   static std::string namesSeveral(const Word& word, const std::vector<const kube::Object*>& found) {
@@ -120,19 +120,7 @@ class WorkReader {
     names.reserve(found.size());
     for (const kube::Object* object : found) names.push_back(kube::toString(object->key));
     return kube::inQuotes(word.text) + " names " + std::to_string(found.size()) +
-           " objects in the input: " + listed(names) + "; write the namespace too";
-  }
-
-  static std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (size_t i = 0; i < names.size() && i < kListedCandidates; ++i) {
-      if (i > 0) text += ", ";
-      text += names[i];
-    }
-    if (names.size() > kListedCandidates) {
-      text += " and " + std::to_string(names.size() - kListedCandidates) + " more";
-    }
-    return text;
+           " objects in the input: " + kube::listed(names, kListedCandidates) + "; write the namespace too";
   }
 
   // --- the real form ---

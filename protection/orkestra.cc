@@ -228,9 +228,7 @@ std::string notDoneWithoutAType(const OrkestraSettings& settings, const Orkestra
   if (settings.isStrict && !crd.isStrict) dropped.emplace_back("strictMode: false");
   std::string text = "its instances get no label";
   if (crd.protectsCrd) text += ", and its CRD is protected only while it has a labelled instance";
-  for (size_t i = 0; i < dropped.size(); ++i)
-    text += (i == 0 ? "; " : i + 1 == dropped.size() ? " and " : ", ") + dropped[i];
-  return text + (dropped.empty() ? "" : " cannot be honoured");
+  return dropped.empty() ? text : text + "; " + kube::listed(dropped) + " cannot be honoured";
 }
 
 }  // namespace

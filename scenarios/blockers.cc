@@ -5,6 +5,7 @@
 #include "admission/explain.h"
 #include "cluster/facts.h"
 #include "cluster/policies.h"
+#include "kube/quoting.h"
 #include "protection/message.h"
 #include "scenarios/live_graph.h"
 
@@ -108,12 +109,10 @@ const Blockers& Denials::blockersOf(const SharedState& state, Slot slot, const A
 }
 
 std::string Blockers::sentence() const {
-  std::string text;
-  for (size_t i = 0; i < causes.size(); ++i) {
-    if (i > 0) text += i + 1 == causes.size() ? " and " : ", ";
-    text += protection::onOneLine(causes[i]);
-  }
-  return text;
+  std::vector<std::string> lines;
+  lines.reserve(causes.size());
+  for (const auto& cause : causes) lines.push_back(protection::onOneLine(cause));
+  return kube::listed(lines);
 }
 
 }  // namespace lastout::scenarios

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <set>
 
+#include "kube/quoting.h"
+
 namespace lastout::scenarios {
 
 Names::Names(const cluster::Model& model) {
@@ -23,15 +25,10 @@ Names Names::full(const cluster::Model& model) {
 }
 
 std::string Names::list(const std::vector<cluster::Slot>& slots, size_t most) const {
-  // One that is left over takes no more room by its name than as "1 more".
-  const size_t shown = slots.size() <= most + 1 ? slots.size() : most;
-  std::string text;
-  for (size_t i = 0; i < shown; ++i) {
-    if (i > 0) text += i + 1 == slots.size() ? " and " : ", ";
-    text += of(slots[i]);
-  }
-  if (shown < slots.size()) text += " and " + std::to_string(slots.size() - shown) + " more";
-  return text;
+  std::vector<std::string> names;
+  names.reserve(slots.size());
+  for (const cluster::Slot slot : slots) names.emplace_back(of(slot));
+  return kube::listed(names, most);
 }
 
 std::string seconds(std::chrono::milliseconds time) {

@@ -1,6 +1,7 @@
 // Proofs as text.
 #include <cstdio>
 
+#include "kube/quoting.h"
 #include "scenarios/proof_report.h"
 #include "scenarios/writer.h"
 
@@ -49,18 +50,7 @@ std::string painted(const Writer& writer, Verdict verdict) {
   }
 }
 
-// "a, b and 3 more"; what is left over as a single one is named too.
-std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kMost = 8;
-  const size_t shown = names.size() <= kMost + 1 ? names.size() : kMost;
-  std::string text;
-  for (size_t i = 0; i < shown; ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
-  return text;
-}
+constexpr size_t kMostLost = 8;  // names in a sentence
 
 void writeSteps(Writer& writer, const std::vector<ToldStep>& steps, size_t before = 0) {
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -112,7 +102,8 @@ void writeStuck(Writer& writer, const StuckReport& stuck, const TextStyle& style
   writeSteps(writer, stuck.steps);
   if (!stuck.lost.empty()) {
     writer.line();
-    writer.paragraph("From here, whatever follows, there will always be: " + listed(stuck.lost) + ".");
+    writer.paragraph(
+        "From here, whatever follows, there will always be: " + kube::listed(stuck.lost, kMostLost) + ".");
   }
   if (style.timeline && !stuck.onward.empty()) {
     writer.heading("A shortest way on from there");

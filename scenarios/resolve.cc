@@ -1,5 +1,7 @@
 #include "scenarios/resolve.h"
 
+#include "kube/quoting.h"
+
 namespace lastout::scenarios {
 
 namespace {
@@ -21,9 +23,7 @@ std::string advice(const cluster::Model& model, const Reference& reference) {
   if (ofType.empty()) return "; there are no " + kube::toString(type) + " at all";
   std::string text = "; there ";
   text += ofType.size() == 1 ? "is " : "are ";
-  for (size_t i = 0; i < ofType.size() && i < kListed; ++i) text += (i == 0 ? "" : ", ") + ofType[i];
-  if (ofType.size() > kListed) text += " and " + std::to_string(ofType.size() - kListed) + " more";
-  return text;
+  return text + kube::listed(ofType, kListed);
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ std::optional<cluster::Slot> resolveOne(const cluster::Model& model, const Refer
   const std::vector<cluster::Slot> found = resolveSome(model, reference, file, errors);
   if (found.empty()) return std::nullopt;
   if (found.size() == 1) return found.front();
-  std::string message =
-      "\"" + reference.text + "\" names " + std::to_string(found.size()) + " objects, and it must be one: ";
-  for (size_t i = 0; i < found.size() && i < kListed; ++i)
-    message += (i == 0 ? "" : ", ") + model.name(found[i]);
-  if (found.size() > kListed) message += ", ...";
-  errors.push_back({std::move(message), file, reference.where});
+  std::vector<std::string> names;
+  names.reserve(found.size());
+  for (const cluster::Slot slot : found) names.emplace_back(model.name(slot));
+  errors.push_back({"\"" + reference.text + "\" names " + std::to_string(found.size()) +
+                        " objects, and it must be one: " + kube::listed(names, kListed),
+                    file, reference.where});
   return std::nullopt;
 }
 

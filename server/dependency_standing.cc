@@ -4,6 +4,7 @@
 #include <set>
 
 #include "criticalservice/dependencies.h"
+#include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "server/ignorance.h"
 
@@ -41,8 +42,7 @@ std::string wordsOf(const std::vector<criticalservice::TooMany>& kinds) {
 // For an API nobody would think to delete first.
 std::string wordsOfApis(const std::vector<std::string>& apis) {
   if (apis.empty()) return "";
-  const std::string more = apis.size() == 1 ? "" : " and " + std::to_string(apis.size() - 1) + " more";
-  return "; delete APIService " + apis.front() + more +
+  return "; delete APIService " + kube::listed(apis, 1) +
          " before the provider: it is not guarded, as without the provider every deletion of a namespace "
          "hangs "
          "on it";

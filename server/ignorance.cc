@@ -1,8 +1,7 @@
 #include "server/ignorance.h"
 
-#include <algorithm>
-
 #include "admission/explain.h"
+#include "kube/quoting.h"
 
 namespace lastout::server {
 namespace {
@@ -44,10 +43,7 @@ std::optional<Ignorance> ignoranceOf(const graph::Graph& graph, const std::set<k
 }
 
 std::string joinedForPeople(const std::vector<std::string>& parts) {
-  std::string text;
-  for (size_t i = 0; i < std::min(parts.size(), kMostJoined); ++i) text += (i == 0 ? "" : "; ") + parts[i];
-  if (parts.size() > kMostJoined) text += "; and " + std::to_string(parts.size() - kMostJoined) + " more";
-  return text;
+  return kube::joinedClauses(parts, kMostJoined);
 }
 
 }  // namespace lastout::server

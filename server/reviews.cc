@@ -39,12 +39,10 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
 
 // "delete a, delete b and patch c"
 std::string inWords(const std::vector<admission::NeededRight>& rights) {
-  std::string text;
-  for (size_t i = 0; i < rights.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == rights.size() ? " and " : ", ";
-    text += toString(rights[i]);
-  }
-  return text;
+  std::vector<std::string> words;
+  words.reserve(rights.size());
+  for (const admission::NeededRight& right : rights) words.push_back(toString(right));
+  return kube::listed(words);
 }
 
 // One sentence with the advice at its end.

@@ -85,7 +85,7 @@ TEST_F(WeakeningTest, IsToldOfSubjectsThatAreTakenAway) {
   tell(bindingOf(""));
   EXPECT_THAT(
       news, ElementsAre("dependency: clusterrolebindings.rbac.authorization.k8s.io/bound: the provider is "
-                        "not seen to need clusterrolebindings.rbac.authorization.k8s.io/bound, "
+                        "not seen to need clusterrolebindings.rbac.authorization.k8s.io/bound and "
                         "clusterroles.rbac.authorization.k8s.io/role any more, so that nothing guards them"));
   tell(bindingOf(""));
   EXPECT_THAT(news, SizeIs(1)) << "it is told once";

@@ -31,6 +31,26 @@ TEST(Quoting, EndsLongTextBetweenCharacters) {
   EXPECT_EQ(printable(std::string(299, 'a') + "\xC3\xA4"), std::string(299, 'a') + "...");
 }
 
+TEST(Listed, NamesTheFirstAndCountsTheRest) {
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({"a", "b"}), "a and b");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
+  EXPECT_EQ(listed({"a", "b", "c"}, 3), "a, b and c");
+  EXPECT_EQ(listed({"a", "b", "c", "d"}, 3), "a, b, c and d") << "a last one is named";
+  EXPECT_EQ(listed({"a", "b", "c", "d", "e"}, 3), "a, b, c and 2 more");
+  EXPECT_EQ(listed({"a", "b"}, 1), "a and b");
+  EXPECT_EQ(listed({"a", "b", "c"}, 1), "a and 2 more");
+  EXPECT_EQ(listedOf({"a", "b"}, 2), "a and b");
+  EXPECT_EQ(listedOf({"a", "b"}, 3), "a, b and 1 more") << "the last one's name is not given";
+}
+
+TEST(JoinedClauses, TellTheFirstAndCountTheRest) {
+  EXPECT_EQ(joinedClauses({}, 2), "");
+  EXPECT_EQ(joinedClauses({"a is gone", "b stays"}, 2), "a is gone; b stays");
+  EXPECT_EQ(joinedClauses({"a is gone", "b stays", "c"}, 2), "a is gone; b stays; and 1 more");
+}
+
 TEST(Quoting, KeepsMessagesOfParsersShortAndInUtf8) {
   const std::string longText(1000, 'x');
   EXPECT_LT(readJson("[\"" + longText + "\" 1]").size(), 500);

@@ -140,7 +140,7 @@ spec:
   EXPECT_EQ(errorsOf(file.work("all")),
             "works.yaml:41:3: ManifestWork all: \"deployment.apps/finalizer-deployment\" names 2 objects in "
             "the input: "
-            "deployments.apps/finalizer-namespace/finalizer-deployment, "
+            "deployments.apps/finalizer-namespace/finalizer-deployment and "
             "deployments.apps/other/finalizer-deployment; "
             "write the namespace too\n");
   EXPECT_THAT(manifestsOf(file.work("one")), ElementsAre("deployments.apps/other/finalizer-deployment"));

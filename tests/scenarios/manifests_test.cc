@@ -262,11 +262,11 @@ TEST(ManifestGraph, FindsTheObjectThatAPersonMeans) {
   EXPECT_EQ(find("deploy/operatr"),
             "\"deploy/operatr\" names nothing; did you mean deployments.apps/web/operator?");
   EXPECT_EQ(find("deploy/zzzzzzzzz"),
-            "\"deploy/zzzzzzzzz\" names nothing; there are deployments.apps/default/other, "
+            "\"deploy/zzzzzzzzz\" names nothing; there are deployments.apps/default/other and "
             "deployments.apps/web/operator");
   EXPECT_EQ(find("pod/x"), "\"pod/x\" names nothing: there are no pods");
   EXPECT_EQ(find("deploy/*"),
-            "\"deploy/*\" names 2 objects: deployments.apps/default/other, deployments.apps/web/operator; "
+            "\"deploy/*\" names 2 objects: deployments.apps/default/other and deployments.apps/web/operator; "
             "choose one");
   EXPECT_THAT(find("what/x"), HasSubstr("what"));
 }
