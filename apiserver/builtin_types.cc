@@ -21,13 +21,12 @@ namespace {
 enum Trait : unsigned {
   NoTrait = 0,
   HasStatus = 1,
-  HasScale = 2,
-  HasFinalize = 4,
-  HasGeneration = 8,
-  CreateOnly = 16,        // a question; its answer is not stored
-  NoCollection = 32,      // no deletecollection
-  InAll = 64,             // of `kubectl get all`
-  InApiExtensions = 128,  // of `kubectl get api-extensions`
+  HasFinalize = 2,
+  HasGeneration = 4,
+  CreateOnly = 8,        // a question; its answer is not stored
+  NoCollection = 16,     // no deletecollection
+  InAll = 32,            // of `kubectl get all`
+  InApiExtensions = 64,  // of `kubectl get api-extensions`
 };
 
 struct Traits {
@@ -53,9 +52,9 @@ constexpr Traits kServed[] = {
     {"", "services", HasStatus | InAll},
     {"apiregistration.k8s.io", "apiservices", HasStatus | InApiExtensions},
     {"apps", "daemonsets", HasStatus | HasGeneration | InAll},
-    {"apps", "deployments", HasStatus | HasScale | HasGeneration | InAll},
-    {"apps", "replicasets", HasStatus | HasScale | HasGeneration | InAll},
-    {"apps", "statefulsets", HasStatus | HasScale | HasGeneration | InAll},
+    {"apps", "deployments", HasStatus | HasGeneration | InAll},
+    {"apps", "replicasets", HasStatus | HasGeneration | InAll},
+    {"apps", "statefulsets", HasStatus | HasGeneration | InAll},
     {"authentication.k8s.io", "tokenreviews", CreateOnly},
     {"authorization.k8s.io", "selfsubjectaccessreviews", CreateOnly},
     {"authorization.k8s.io", "selfsubjectrulesreviews", CreateOnly},
@@ -95,10 +94,10 @@ std::vector<std::string> verbsOf(unsigned traits) {
   return verbs;
 }
 
-std::vector<Subresource> subresourcesOf(unsigned traits, const std::string& kind) {
+std::vector<Subresource> subresourcesOf(unsigned traits, bool isScaled, const std::string& kind) {
   std::vector<Subresource> all;
   if ((traits & HasFinalize) != 0) all.push_back({"finalize", kind, {"update"}});
-  if ((traits & HasScale) != 0) all.push_back({"scale", "Scale", {"get", "patch", "update"}});
+  if (isScaled) all.push_back({"scale", "Scale", {"get", "patch", "update"}});
   if ((traits & HasStatus) != 0) all.push_back({"status", kind, {"get", "patch", "update"}});
   return all;
 }
@@ -119,8 +118,10 @@ ServedType builtInType(const kube::KnownType& known, const Traits& own) {
   type.builtIn = true;
   type.tracksGeneration = (own.traits & HasGeneration) != 0;
   type.verbs = verbsOf(own.traits);
-  type.subresources = subresourcesOf(own.traits, type.kind);
-  if ((own.traits & HasScale) != 0) type.scale = {".spec.replicas", ".status.replicas", ""};
+  const kube::WorkloadType* workload = kube::findWorkloadType(type.type);
+  const bool isScaled = workload != nullptr && workload->hasReplicas;
+  type.subresources = subresourcesOf(own.traits, isScaled, type.kind);
+  if (isScaled) type.scale = {".spec.replicas", ".status.replicas", ""};
   if ((own.traits & CreateOnly) == 0) {
     const std::string_view stored = own.storedVersion.empty() ? known.version : own.storedVersion;
     type.storageVersionHash = storageVersionHash(known.group, stored, known.kind);

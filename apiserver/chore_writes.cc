@@ -12,6 +12,7 @@
 #include "apiserver/derived_works.h"
 #include "apiserver/live_object.h"
 #include "apiserver/request.h"
+#include "kube/builtin_types.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
@@ -110,7 +111,7 @@ std::optional<Mutation> deploymentChore(const Subject& subject) {
   const std::vector<Slot>& children = subject.info().children;
   if (children.empty() || !subject.live().object(children.front()).present()) return std::nullopt;
   const std::string& replicaSet = subject.live().model().slots[children.front()].key.name;
-  const UserInfo user = controllerUser("deployment-controller");
+  const UserInfo user = controllerUser(kube::findWorkloadType(kube::kDeployments)->controller);
   const bool isKnown =
       at(subject.object(), {"metadata", "annotations", "deployment.kubernetes.io/revision"}) != nullptr;
   if (!isKnown) {
@@ -124,17 +125,16 @@ std::optional<Mutation> deploymentChore(const Subject& subject) {
 }
 
 std::optional<Mutation> workloadChore(const Subject& subject) {
+  const UserInfo user = controllerUser(kube::findWorkloadType(subject.info().key.type)->controller);
   const ReplicaCounts counts = countsOf(subject, subject.slot);
   switch (subject.info().role) {
     case Role::StatefulSet:
       return updateTo(subject, observedStatefulSet(subject.object(), subject.info().key.name, counts),
-                      "status", controllerUser("statefulset-controller"));
+                      "status", user);
     case Role::DaemonSet:
-      return updateTo(subject, observedDaemonSet(subject.object(), 1, counts), "status",
-                      controllerUser("daemon-set-controller"));
+      return updateTo(subject, observedDaemonSet(subject.object(), 1, counts), "status", user);
     default:
-      return updateTo(subject, observedReplicaSet(subject.object(), counts), "status",
-                      controllerUser("replicaset-controller"));
+      return updateTo(subject, observedReplicaSet(subject.object(), counts), "status", user);
   }
 }
 

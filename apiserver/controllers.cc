@@ -5,6 +5,7 @@
 
 #include "apiserver/contents.h"
 #include "apiserver/request.h"
+#include "kube/builtin_types.h"
 #include "kube/well_known.h"
 
 namespace lastout::apiserver {
@@ -13,22 +14,7 @@ namespace {
 using cluster::Action;
 using cluster::Actor;
 using cluster::EventKind;
-using cluster::Role;
 using cluster::Slot;
-
-// The controller that looks after a workload of this role.
-std::string_view workloadController(Role role) {
-  switch (role) {
-    case Role::Deployment:
-      return "deployment-controller";
-    case Role::StatefulSet:
-      return "statefulset-controller";
-    case Role::DaemonSet:
-      return "daemon-set-controller";
-    default:
-      return "replicaset-controller";
-  }
-}
 
 // What a controller's write goes to: "" the object itself.
 std::string_view subresourceOf(const Action& action) {
@@ -224,7 +210,7 @@ UserInfo Controllers::userOf(const cluster::Plan& plan) const {
     case Actor::CrdCleanup:
       return apiserverUser();
     case Actor::Workloads:
-      return controllerUser(workloadController(plane_.live.model().slots[slot].role));
+      return controllerUser(kube::findWorkloadType(plane_.live.model().slots[slot].key.type)->controller);
     case Actor::Kubelet:
       return {.username = "system:node:node",
               .uid = {},

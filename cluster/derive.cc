@@ -119,10 +119,11 @@ std::vector<Slot> podsOf(const Model& model, Slot workload) {
   return pods;
 }
 
-bool isWorkload(Role role) {
-  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet ||
-         role == Role::DaemonSet;
+bool hasReplicas(Role role) {
+  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet;
 }
+
+bool isWorkload(Role role) { return hasReplicas(role) || role == Role::DaemonSet; }
 
 kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
   const kube::ObjectKey& key = workload.key;

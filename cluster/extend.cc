@@ -12,10 +12,6 @@ kube::Error problem(std::string message) {
   return {.message = std::move(message), .file = {}, .position = {}};
 }
 
-bool hasReplicas(Role role) {
-  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet;
-}
-
 // The workload whose children are Pods: a Deployment's ReplicaSet, or the workload itself.
 Slot podParent(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];

@@ -56,6 +56,9 @@ enum class Role : uint8_t {
   CriticalService,
 };
 
+// True if spec.replicas says how many children an object of this role has.
+bool hasReplicas(Role role);
+
 struct OwnerLink {
   Slot owner = kNone;
   bool controller = false;

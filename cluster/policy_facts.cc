@@ -36,10 +36,6 @@ void setNumber(kube::Value& at, std::initializer_list<std::string_view> path, in
   value->data = number;
 }
 
-bool isScaled(Role role) {
-  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet;
-}
-
 // The labels that Kubernetes gives what it makes of a workload.
 kube::Labels templateLabels(const kube::Value& workload) {
   kube::Labels labels;
@@ -150,7 +146,7 @@ kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyVi
   object.meta.finalizers.clear();
   for (size_t i = 0; i < info.finalizers.size(); ++i)
     if ((view.finalizers >> i & 1) != 0) object.meta.finalizers.push_back(info.finalizers[i]);
-  if (isScaled(info.role)) setNumber(object.content, {"spec", "replicas"}, view.hasReplicas ? 1 : 0);
+  if (hasReplicas(info.role)) setNumber(object.content, {"spec", "replicas"}, view.hasReplicas ? 1 : 0);
   return object;
 }
 

@@ -2,6 +2,9 @@
 
 #include <string_view>
 
+#include "kube/builtin_types.h"
+#include "kube/well_known.h"
+
 namespace lastout::cluster {
 namespace {
 
@@ -11,16 +14,14 @@ std::string controllerAccount(std::string_view name) {
   return std::string(kServiceAccount) + "kube-system:" + std::string(name);
 }
 
-// Who makes and takes away what a workload controls.
+// The controller that makes and takes away what a workload controls.
 std::string_view workloadController(const Model& model, Slot slot) {
   for (const OwnerLink& link : model.slots[slot].owners) {
     if (!link.controller || link.owner == kNone) continue;
-    const Role owner = model.slots[link.owner].role;
-    if (owner == Role::Deployment) return "deployment-controller";
-    if (owner == Role::StatefulSet) return "statefulset-controller";
-    if (owner == Role::DaemonSet) return "daemon-set-controller";
+    if (const kube::WorkloadType* workload = kube::findWorkloadType(model.slots[link.owner].key.type))
+      return workload->controller;
   }
-  return "replicaset-controller";
+  return kube::findWorkloadType(kube::kReplicaSets)->controller;
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ void Reader::readEnforcement(Fields& spec) {
   if (canBeHeld(type)) {
     service_.enforcement = EnforcementMode::Hold;
   } else if (checked_ && !type.resource.empty()) {
-    spec.fail("enforcement", spec.pathOf("enforcement") + ": Hold is for " + std::string(kHeldTypes) +
+    spec.fail("enforcement", spec.pathOf("enforcement") + ": Hold is for " + heldTypesInWords() +
                                  ", whose Pods outlive their termination; write Deny for a provider of " +
                                  kube::toString(type));
   }

@@ -3,63 +3,54 @@
 #include <algorithm>
 #include <string_view>
 
+#include "criticalservice/critical_service.h"
+#include "kube/builtin_types.h"
+#include "kube/quoting.h"
+#include "kube/well_known.h"
+
 namespace lastout::criticalservice {
 namespace {
 
-struct Named {
-  std::string_view group;
-  std::string_view resource;
-  bool is(const kube::GroupResource& type) const { return type.group == group && type.resource == resource; }
-};
-
-constexpr Named kRunsPods[] = {
-    {"apps", "deployments"}, {"apps", "statefulsets"},       {"apps", "daemonsets"}, {"apps", "replicasets"},
-    {"batch", "jobs"},       {"", "replicationcontrollers"}, {"batch", "cronjobs"},
-};
-
 // Beside those that run Pods.
-constexpr Named kAreNeeded[] = {
-    {"", "serviceaccounts"},
-    {"", "secrets"},
-    {"", "configmaps"},
-    {"", "persistentvolumeclaims"},
-    {"", "services"},
-    {"rbac.authorization.k8s.io", "roles"},
-    {"rbac.authorization.k8s.io", "rolebindings"},
-    {"rbac.authorization.k8s.io", "clusterroles"},
-    {"rbac.authorization.k8s.io", "clusterrolebindings"},
-    {"apiregistration.k8s.io", "apiservices"},
-    {"apiextensions.k8s.io", "customresourcedefinitions"},
+constexpr const kube::GroupResource* kAreNeeded[] = {
+    &kube::kServiceAccounts,
+    &kube::kSecrets,
+    &kube::kConfigMaps,
+    &kube::kPersistentVolumeClaims,
+    &kube::kServices,
+    &kube::kRoles,
+    &kube::kRoleBindings,
+    &kube::kClusterRoles,
+    &kube::kClusterRoleBindings,
+    &kube::kApiServices,
+    &kube::kCustomResourceDefinitions,
 };
 
-constexpr Named kOutliveTermination[] = {
-    {"apps", "deployments"}, {"apps", "statefulsets"}, {"apps", "daemonsets"}};
+constexpr std::string_view kNoWebhookIsAsked =
+    "are exempt from admission webhooks: no DELETE of one could be refused; name the workload that serves "
+    "the webhook";
 
 struct Refusal {
-  Named type;
+  const kube::GroupResource* type;
   std::string_view why;
 };
 
 constexpr Refusal kRefusals[] = {
-    {{"", "pods"},
+    {&kube::kPods,
      "are evicted and replaced without a DELETE that could be refused; name the workload that owns the Pod"},
-    {{"", "namespaces"},
+    {&kube::kNamespaces,
      "run nothing; name the workload in the namespace, and the namespace is guarded because it holds a "
      "provider"},
-    {{"lastout.dev", "criticalservices"}, "run nothing, and stay until their own provider is gone anyway"},
-    {{"apiextensions.k8s.io", "customresourcedefinitions"},
+    {&kube::kCustomResourceDefinitions,
      "run nothing; a CRD whose instance is a provider is guarded because of that"},
-    {{"admissionregistration.k8s.io", "validatingwebhookconfigurations"},
-     "are exempt from admission webhooks: no DELETE of one could be refused; name the workload that serves "
-     "the webhook"},
-    {{"admissionregistration.k8s.io", "mutatingwebhookconfigurations"},
-     "are exempt from admission webhooks: no DELETE of one could be refused; name the workload that serves "
-     "the webhook"},
+    {&kube::kValidatingWebhookConfigurations, kNoWebhookIsAsked},
+    {&kube::kMutatingWebhookConfigurations, kNoWebhookIsAsked},
 };
 
-template <size_t kSize>
-bool isOneOf(const Named (&some)[kSize], const kube::GroupResource& type) {
-  return std::ranges::any_of(some, [&](const Named& named) { return named.is(type); });
+bool isWorkload(const kube::GroupResource& type) { return kube::findWorkloadType(type) != nullptr; }
+
+bool mayBeNeeded(const kube::GroupResource& type) {
+  return std::ranges::any_of(kAreNeeded, [&](const kube::GroupResource* needed) { return *needed == type; });
 }
 
 // Newer API servers have more types in these groups. A CRD's group has a dot.
@@ -74,31 +65,40 @@ bool isOfKubernetes(const kube::GroupResource& type, const kube::ResourceMap& ty
 }  // namespace
 
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types) {
+  if (type == criticalServiceType()) return "run nothing, and stay until their own provider is gone anyway";
   for (const Refusal& refusal : kRefusals) {
-    if (refusal.type.is(type)) return std::string(refusal.why);
+    if (*refusal.type == type) return std::string(refusal.why);
   }
   const kube::ResourceType* known = types.find(type);
-  if (known == nullptr || !known->builtIn || isOneOf(kRunsPods, type)) return std::nullopt;
+  if (known == nullptr || !known->builtIn || isWorkload(type)) return std::nullopt;
   return "run nothing; a provider is what keeps a finalizer controller or a webhook running, most often a "
          "Deployment";
 }
 
 std::optional<std::string> whyNoDependency(const kube::GroupResource& type, const kube::ResourceMap& types) {
-  if (type.group == "admissionregistration.k8s.io")
+  if (type.group == kube::kAdmissionRegistrationGroup)
     return "cannot be guarded: the API server asks no webhook about the configuration of admission";
-  if (isOneOf(kRunsPods, type) || isOneOf(kAreNeeded, type) || !isOfKubernetes(type, types))
-    return std::nullopt;
+  if (isWorkload(type) || mayBeNeeded(type) || !isOfKubernetes(type, types)) return std::nullopt;
   return "cannot be listed: of built-in types only workloads (not their Pods), ServiceAccounts, Secrets, "
          "ConfigMaps, PersistentVolumeClaims, Services, roles, their bindings, APIServices and CRDs can";
 }
 
-bool canBeHeld(const kube::GroupResource& type) { return isOneOf(kOutliveTermination, type); }
+bool canBeHeld(const kube::GroupResource& type) {
+  const kube::WorkloadType* workload = kube::findWorkloadType(type);
+  return workload != nullptr && workload->outlivesTermination;
+}
 
 std::vector<kube::GroupResource> typesThatCanBeHeld() {
   std::vector<kube::GroupResource> types;
-  for (const Named& named : kOutliveTermination)
-    types.push_back({std::string(named.group), std::string(named.resource)});
+  for (const kube::WorkloadType& workload : kube::workloadTypes())
+    if (workload.outlivesTermination) types.push_back(*workload.type);
   return types;
+}
+
+std::string heldTypesInWords() {
+  std::vector<std::string> names;
+  for (const kube::GroupResource& type : typesThatCanBeHeld()) names.push_back(kube::toString(type));
+  return kube::listed(names);
 }
 
 }  // namespace lastout::criticalservice

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kube/object_key.h"
@@ -29,6 +28,6 @@ std::optional<std::string> whyNoDependency(const kube::GroupResource& type, cons
 bool canBeHeld(const kube::GroupResource& type);
 std::vector<kube::GroupResource> typesThatCanBeHeld();
 // The same in words: "deployments.apps, statefulsets.apps and daemonsets.apps".
-inline constexpr std::string_view kHeldTypes = "deployments.apps, statefulsets.apps and daemonsets.apps";
+std::string heldTypesInWords();
 
 }  // namespace lastout::criticalservice

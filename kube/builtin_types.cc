@@ -1,5 +1,10 @@
 #include "kube/builtin_types.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "kube/well_known.h"
+
 namespace lastout::kube {
 namespace {
 
@@ -73,11 +78,29 @@ constexpr KnownType kCustom[] = {
     {"work.open-cluster-management.io", "v1", "manifestworks", "ManifestWork", kNamespaced, {}},
     {"work.open-cluster-management.io", "v1", "appliedmanifestworks", "AppliedManifestWork", kCluster, {}},
 };
+
+constexpr WorkloadType kWorkloads[] = {
+    {&kDeployments, "deployment-controller", "readyReplicas", true, true},
+    {&kStatefulSets, "statefulset-controller", "readyReplicas", true, true},
+    {&kDaemonSets, "daemon-set-controller", "numberReady", false, true},
+    {&kReplicaSets, "replicaset-controller", "readyReplicas", true, false},
+    {&kReplicationControllers, "replication-controller", "readyReplicas", true, false},
+    {&kJobs, "job-controller", "", false, false},
+    {&kCronJobs, "cronjob-controller", "", false, false},
+};
 // clang-format on
 
 }  // namespace
 
 std::span<const KnownType> builtInTypes() { return kBuiltIn; }
+
+std::span<const WorkloadType> workloadTypes() { return kWorkloads; }
+
+const WorkloadType* findWorkloadType(const GroupResource& type) {
+  const auto* const found =
+      std::ranges::find_if(kWorkloads, [&](const WorkloadType& workload) { return *workload.type == type; });
+  return found == std::end(kWorkloads) ? nullptr : found;
+}
 
 std::span<const KnownType> wellKnownCustomTypes() { return kCustom; }
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "kube/object_key.h"
+
 namespace lastout::kube {
 
 struct KnownType {
@@ -19,6 +21,21 @@ struct KnownType {
 // In Kubernetes 1.26 itself, and the admission policies of 1.30, in the order in which a word without a group
 // prefers them.
 std::span<const KnownType> builtInTypes();
+
+// A built-in type whose objects run Pods, and what differs between them. A type that is added here can be a
+// provider and a dependency, and tells whether its Pods are ready.
+struct WorkloadType {
+  const GroupResource* type;
+  // Its controller, which writes its status and makes and takes away its children: the name of its service
+  // account in kube-system.
+  std::string_view controller;
+  std::string_view readyCount;  // in its status: how many of its Pods are ready; empty: other fields tell
+  bool hasReplicas;             // spec.replicas says how many Pods there should be, 1 where it is left out
+  bool outlivesTermination;     // its Pods run on while it has a deletionTimestamp and a finalizer
+};
+
+std::span<const WorkloadType> workloadTypes();
+const WorkloadType* findWorkloadType(const GroupResource& type);  // nullptr: it runs no Pods
 
 // Defined by the CRDs of lastout and of Open Cluster Management.
 std::span<const KnownType> wellKnownCustomTypes();

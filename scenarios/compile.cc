@@ -196,15 +196,8 @@ class Compiler {
   }
 
   void addScale(const Step& step, cluster::Step built, Slot slot) {
-    switch (out_.model.slots[slot].role) {
-      case cluster::Role::Deployment:
-      case cluster::Role::ReplicaSet:
-      case cluster::Role::StatefulSet:
-        break;
-      default:
-        wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
-        return;
-    }
+    if (!cluster::hasReplicas(out_.model.slots[slot].role))
+      return wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
     built.value = static_cast<uint16_t>(step.replicas);
     add(built, cluster::Step::Verb::SetReplicas, slot, step.where);
   }

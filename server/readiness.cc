@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "kube/builtin_types.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
-
-struct PodCounter {
-  const char* group;
-  const char* resource;
-  const char* ready;   // in its status: how many of its Pods are
-  const char* wanted;  // in its spec: how many there should be, 1 where it is left out; null: not its choice
-};
-
-constexpr PodCounter kPodCounters[] = {
-    {"apps", "deployments", "readyReplicas", "replicas"},
-    {"apps", "statefulsets", "readyReplicas", "replicas"},
-    {"apps", "replicasets", "readyReplicas", "replicas"},
-    {"", "replicationcontrollers", "readyReplicas", "replicas"},
-    {"apps", "daemonsets", "numberReady", nullptr},
-};
 
 int64_t countAt(const kube::Value& object, std::initializer_list<std::string_view> path, int64_t otherwise) {
   const kube::Value* value = object.at(path);
@@ -43,10 +29,10 @@ const kube::Value* conditionOf(const kube::Value& object, std::string_view type)
   return found == conditions->asList()->end() ? nullptr : &*found;
 }
 
-Readiness byPods(const PodCounter& counter, const kube::Value& object) {
-  if (const int64_t ready = countAt(object, {"status", counter.ready}, 0); ready > 0)
+Readiness byPods(const kube::WorkloadType& workload, const kube::Value& object) {
+  if (const int64_t ready = countAt(object, {"status", workload.readyCount}, 0); ready > 0)
     return {true, "PodsReady", std::to_string(ready) + (ready == 1 ? " Pod is ready" : " Pods are ready")};
-  if (counter.wanted != nullptr && countAt(object, {"spec", counter.wanted}, 1) == 0)
+  if (workload.hasReplicas && countAt(object, {"spec", "replicas"}, 1) == 0)
     return {false, "ScaledToZero", "it is scaled to zero"};
   return {false, "NoPodReady", "none of its Pods is ready"};
 }
@@ -90,9 +76,8 @@ Readiness byConditions(const kube::Value& object) {
 }  // namespace
 
 Readiness readinessOf(const kube::GroupResource& type, const kube::Value& object) {
-  for (const PodCounter& counter : kPodCounters) {
-    if (type.group == counter.group && type.resource == counter.resource) return byPods(counter, object);
-  }
+  const kube::WorkloadType* workload = kube::findWorkloadType(type);
+  if (workload != nullptr && !workload->readyCount.empty()) return byPods(*workload, object);
   if (type == kube::kJobs) return ofJob(object);
   if (type == kube::kCronJobs) return ofCronJob(object);
   return byConditions(object);
