@@ -8,6 +8,7 @@
 
 #include "admission/cluster_view.h"
 #include "graph/blockers.h"
+#include "kube/well_known.h"
 #include "tests/support/manifests.h"
 
 namespace lastout::admission {
@@ -116,9 +117,9 @@ TEST_F(ViewOfDependencies, StayWhileTheProviderIsFinalized) {
   };
   tellProvider({"example.com/own"});
   EXPECT_TRUE(denies(kCerts));
-  tellProvider({"example.com/own", "foregroundDeletion"});
+  tellProvider({"example.com/own", std::string(kube::kForegroundFinalizer)});
   EXPECT_TRUE(denies(kCerts));
-  tellProvider({"foregroundDeletion"});
+  tellProvider({std::string(kube::kForegroundFinalizer)});
   EXPECT_FALSE(denies(kCerts)) << "it may wait for that";
   tell("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
   EXPECT_TRUE(denies(kCerts)) << "a criterion is unmet";

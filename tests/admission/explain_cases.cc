@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/well_known.h"
 #include "tests/admission/world.h"
 
 namespace lastout::admission {
@@ -303,7 +304,7 @@ metadata: {name: serving-cert, namespace: finalizer-namespace}
   cases.add("a Secret that a provider's Pods mount", world, kSecret);
   world.terminate(kDeployment);
   cases.add("the same, its provider being deleted", world, kSecret);
-  world.terminate(kDeployment, {"foregroundDeletion"});
+  world.terminate(kDeployment, {std::string(kube::kForegroundFinalizer)});
   cases.add("the same, its provider being deleted in the foreground", world, kSecret);
   world.know("deployments.apps", graph::Knowledge::Stale);
   world.remove(kDeployment);

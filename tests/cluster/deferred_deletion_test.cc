@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/well_known.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -163,7 +164,7 @@ TEST(DeferredDeletion, KeepsHowItWasToBeDone) {
   world.perform(Kind::CarryOut, kDeployment);
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
   world.perform(Kind::Commit, kDeployment, Actor::Lastout);
-  EXPECT_THAT(world.finalizers(kDeployment), Contains("foregroundDeletion"));
+  EXPECT_THAT(world.finalizers(kDeployment), Contains(kube::kForegroundFinalizer));
 }
 
 // The guard with one more line in its spec.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/well_known.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -59,7 +60,7 @@ TEST(Delete, InTheForegroundOfWhatAlreadyTerminatesAddsForegroundDeletion) {
   World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one]}}");
   world.deletes("configmaps/x/a");
   world.deletes("configmaps/x/a", PropagationPolicy::Foreground);
-  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one", "foregroundDeletion"));
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one", kube::kForegroundFinalizer));
 }
 
 TEST(Delete, InTheBackgroundTakesTheOwnerFirst) {
@@ -81,7 +82,7 @@ TEST(Delete, InTheForegroundTakesDependentsFirst) {
   EXPECT_TRUE(world.terminating(kDeployment));
   EXPECT_FALSE(world.enabled(Kind::CollectorRelease, kDeployment));
   world.perform(Kind::CollectorDelete, replicaSet);
-  EXPECT_THAT(world.finalizers(replicaSet), ElementsAre("foregroundDeletion"));
+  EXPECT_THAT(world.finalizers(replicaSet), ElementsAre(kube::kForegroundFinalizer));
   world.perform(Kind::CollectorDelete, pod);
   world.perform(Kind::PodStop, pod);
   EXPECT_TRUE(world.present(replicaSet));

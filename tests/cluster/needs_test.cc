@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/condition.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -228,11 +229,11 @@ TEST(Needs, KeepTheWorkThatAppliedNothingElse) {
                  std::string("settings: ") + kSettings}});
   const char kOther[] = "manifestworks.work.open-cluster-management.io/hub/settings";
   const char kOtherApplied[] = "appliedmanifestworks.work.open-cluster-management.io/applied-settings";
-  EXPECT_THAT(world.finalizers(kOtherApplied), Contains("lastout.dev/applied-objects"));
+  EXPECT_THAT(world.finalizers(kOtherApplied), Contains(graph::kAppliedObjectsFinalizer));
   world.deletes(kOther);
   world.settle();
   EXPECT_TRUE(world.present(kSettings)) << "its provider is there";
-  EXPECT_THAT(world.finalizers(kOtherApplied), ElementsAre("lastout.dev/applied-objects"));
+  EXPECT_THAT(world.finalizers(kOtherApplied), ElementsAre(graph::kAppliedObjectsFinalizer));
   world.deletes(kWork);
   world.settle();
   EXPECT_FALSE(world.present(kSettings) || world.present(kOther));

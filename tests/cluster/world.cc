@@ -7,6 +7,7 @@
 
 #include "kube/parse.h"
 #include "kube/reference.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -242,8 +243,8 @@ std::vector<std::string> World::finalizers(std::string_view reference) const {
   for (size_t i = 0; i < vocabulary.size(); ++i) {
     if ((bits >> i & 1) != 0) names.push_back(vocabulary[i]);
   }
-  if ((bits & kForegroundBit) != 0) names.emplace_back("foregroundDeletion");
-  if ((bits & kOrphanBit) != 0) names.emplace_back("orphan");
+  if ((bits & kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
+  if ((bits & kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "control/kept_work.h"
+#include "graph/condition.h"
 #include "kube/object.h"
 #include "kube/well_known.h"
 
@@ -57,17 +58,17 @@ kube::ObjectKey keyIn(const Json& request) {
 // docs/enforcement.md: the finalizer keeps the object, and nothing asks for the end of what it runs.
 bool keepsWhatItRuns(const Json& object) {
   const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
-  return std::ranges::count(finalizers, "lastout.dev/criteria") > 0 &&
-         std::ranges::count(finalizers, "foregroundDeletion") == 0;
+  return std::ranges::count(finalizers, graph::kCriteriaFinalizer) > 0 &&
+         std::ranges::count(finalizers, kube::kForegroundFinalizer) == 0;
 }
 
 admission::Manner mannerIn(const Json& request) {
   const Json object = request.value("oldObject", Json::object());
   const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
-  const bool isHeld = std::ranges::count(finalizers, "lastout.dev/criteria") > 0;
+  const bool isHeld = std::ranges::count(finalizers, graph::kCriteriaFinalizer) > 0;
   const std::string policy(stringAt(request, {"options", "propagationPolicy"}));
-  const bool ends =
-      policy == "Foreground" || (policy.empty() && std::ranges::count(finalizers, "foregroundDeletion") > 0);
+  const bool ends = policy == "Foreground" ||
+                    (policy.empty() && std::ranges::count(finalizers, kube::kForegroundFinalizer) > 0);
   return isHeld && !ends ? admission::Manner::Held : admission::Manner::Ending;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/names.h"
+#include "kube/well_known.h"
 #include "tests/graph/cluster.h"
 
 namespace lastout::graph::test {
@@ -95,12 +96,12 @@ TEST(Blockers, NamespaceIsBlockedByItsContentDownToTheRoots) {
 TEST(Blockers, OwnerInForegroundDeletionWaitsForItsBlockingDependents) {
   Cluster cluster;
   cluster.put("deployments.apps/a/d",
-              {.uid = "u", .finalizers = {"foregroundDeletion"}, .terminating = true});
+              {.uid = "u", .finalizers = {std::string(kube::kForegroundFinalizer)}, .terminating = true});
   cluster.put("replicasets.apps/a/r", {.ownerUids = {"u"}});
   const Blockers found = blockers(cluster.graph, cluster.vertex("deployments.apps/a/d"));
   ASSERT_EQ(found.direct.size(), 1u);
   EXPECT_EQ(found.direct[0].kind, EdgeKind::Dependent);
-  cluster.put("deployments.apps/a/d", {.uid = "u", .finalizers = {"foregroundDeletion"}});
+  cluster.put("deployments.apps/a/d", {.uid = "u", .finalizers = {std::string(kube::kForegroundFinalizer)}});
   EXPECT_THAT(blockers(cluster.graph, cluster.vertex("deployments.apps/a/d")).direct, IsEmpty());
 }
 

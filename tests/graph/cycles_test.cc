@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/well_known.h"
 #include "tests/graph/cluster.h"
 
 namespace lastout::graph::test {
@@ -44,8 +45,10 @@ TEST(Cycles, ProviderThatGoesAfterItsOwnNamespace) {
 
 TEST(Cycles, ObjectThatGoesAfterItself) {
   Cluster cluster;
-  cluster.put("pods/a/x",
-              {.uid = "u", .finalizers = {"foregroundDeletion"}, .ownerUids = {"u"}, .terminating = true});
+  cluster.put("pods/a/x", {.uid = "u",
+                           .finalizers = {std::string(kube::kForegroundFinalizer)},
+                           .ownerUids = {"u"},
+                           .terminating = true});
   const Cycles found = cycles(cluster.graph);
   ASSERT_EQ(found.cycles.size(), 1u);
   EXPECT_EQ(told(cluster.graph, found.cycles[0].edges), "pods/a/x -> pods/a/x");

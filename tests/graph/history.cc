@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/condition.h"
+#include "kube/well_known.h"
+
 namespace lastout::graph::test {
 namespace {
 
@@ -20,8 +23,9 @@ const std::vector<std::string> kNames = {"a", "b", "x", "coolresources.my.crd.gr
 const std::vector<std::string> kUids = {"", "01234567-89ab-cdef-0123-456789abcdef",
                                         "01234567-89ab-cdef-0123-456789abcdee",
                                         "01234567-89AB-cdef-0123-456789abcdef", "some-other-uid"};
-const std::vector<std::string> kFinalizers = {"foregroundDeletion", "my.crd.group/super-important", "f", "",
-                                              "lastout.dev/applied-objects"};
+const std::vector<std::string> kFinalizers = {std::string(kube::kForegroundFinalizer),
+                                              "my.crd.group/super-important", "f", "",
+                                              std::string(graph::kAppliedObjectsFinalizer)};
 const std::vector<std::string> kVersions = {"", "1", "007", "18446744073709551616", "not-a-number"};
 
 }  // namespace

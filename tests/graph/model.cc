@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "graph/condition.h"
+#include "kube/well_known.h"
+
 namespace lastout::graph::test {
 
 namespace {
 
-bool carries(const kube::ObjectMeta& meta, const std::string& finalizer) {
+bool carries(const kube::ObjectMeta& meta, std::string_view finalizer) {
   return std::count(meta.finalizers.begin(), meta.finalizers.end(), finalizer) > 0;
 }
 
@@ -152,8 +155,8 @@ void Model::addContainerEdges(Edges& edges) const {
 void Model::addDependentEdges(Edges& edges) const {
   for (const auto& [owner, ownerMeta] : objects) {
     if (!ownerMeta.deletionTimestamp.has_value() || ownerMeta.uid.empty()) continue;
-    const bool keeps = carries(ownerMeta, "lastout.dev/applied-objects");
-    if (!keeps && !carries(ownerMeta, "foregroundDeletion")) continue;
+    const bool keeps = carries(ownerMeta, graph::kAppliedObjectsFinalizer);
+    if (!keeps && !carries(ownerMeta, kube::kForegroundFinalizer)) continue;
     for (const auto& [key, meta] : objects) {
       for (const kube::OwnerReference& reference : meta.ownerReferences) {
         if (reference.uid != ownerMeta.uid || (!keeps && !reference.blockOwnerDeletion)) continue;

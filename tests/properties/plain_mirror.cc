@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "tests/properties/cluster_spec.h"
 
 namespace lastout::testing {
@@ -14,8 +15,8 @@ std::vector<std::string> finalizersOf(const cluster::SlotInfo& info, const clust
   for (size_t i = 0; i < info.finalizers.size(); ++i) {
     if ((object.finalizers >> i & 1) != 0) names.push_back(info.finalizers[i]);
   }
-  if ((object.finalizers & cluster::kForegroundBit) != 0) names.emplace_back("foregroundDeletion");
-  if ((object.finalizers & cluster::kOrphanBit) != 0) names.emplace_back("orphan");
+  if ((object.finalizers & cluster::kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
+  if ((object.finalizers & cluster::kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
   return names;
 }
 

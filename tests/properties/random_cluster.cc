@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "criticalservice/provider_types.h"
+#include "kube/well_known.h"
 #include "tests/properties/dice.h"
 
 namespace lastout::testing {
@@ -224,7 +225,7 @@ class RandomGenerator {
     if (dice_.oneIn(2)) return criticalservice::SpecificResourceCriterion{someObject()};
     const std::vector<std::string> names{"example.com/a", "example.com/b", "other.example.com/c"};
     std::string finalizer = dice_.pick(names);
-    if (dice_.oneIn(10)) finalizer = dice_.oneIn(2) ? "foregroundDeletion" : "orphan";
+    if (dice_.oneIn(10)) finalizer = dice_.oneIn(2) ? kube::kForegroundFinalizer : kube::kOrphanFinalizer;
     // Slips of the pen; and one that is said not to matter.
     if (dice_.oneIn(20))
       return criticalservice::FinalizerCriterion{{types::kWidgets.group, "widgtes"}, finalizer};

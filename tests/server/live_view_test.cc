@@ -11,6 +11,7 @@
 
 #include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
+#include "graph/condition.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {
@@ -464,7 +465,7 @@ TEST(LiveViewHeld, AFinalizerCountsOnceItIsOlderThanAnyRequest) {
     object.meta.name = "d";
     object.meta.uid = uid;
     object.meta.finalizers = {"example.com/other"};
-    if (isHeld) object.meta.finalizers.emplace_back("lastout.dev/criteria");
+    if (isHeld) object.meta.finalizers.emplace_back(graph::kCriteriaFinalizer);
     view.upsert(deployments, std::move(object), at);
   };
   tell("u", false, start);

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/condition.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -119,7 +121,7 @@ TEST_F(StatusOfTest, OfAProviderThatCannotBeHeld) {
 // Nobody is asked when its last finalizer goes.
 TEST_F(StatusOfTest, OfAProviderThatWasGoingWhenItWasSeenFirst) {
   facts.enforcement = {true, "ProbeDenied", "at each address"};
-  put(kWorkloads, "n", "d", "u-1", {"foregroundDeletion"}, true);
+  put(kWorkloads, "n", "d", "u-1", {std::string(kube::kForegroundFinalizer)}, true);
   write();
   EXPECT_EQ(brief("Satisfied"), "True CriteriaMet");
   EXPECT_EQ(brief("Enforced"), "False ProviderTerminating");
@@ -143,7 +145,7 @@ TEST_F(StatusOfTest, OfAProviderThatGoesLater) {
   putProvider();
   write();
   remember();
-  put(kWorkloads, "n", "d", "u-1", {"foregroundDeletion"}, true);
+  put(kWorkloads, "n", "d", "u-1", {std::string(kube::kForegroundFinalizer)}, true);
   write();
   EXPECT_EQ(brief("Enforced"), "True ProbeDenied") << "its criteria hold: it was let go";
   put(kCools, "", "i", "i", {"a/b"});
@@ -152,7 +154,7 @@ TEST_F(StatusOfTest, OfAProviderThatGoesLater) {
   view.remove({kCools, "", "i"});
   write();
   EXPECT_EQ(brief("Enforced"), "False ProviderTerminating") << "nobody knows who let it go";
-  put(kWorkloads, "n", "d", "u-1", {"lastout.dev/criteria"}, true);
+  put(kWorkloads, "n", "d", "u-1", {std::string(graph::kCriteriaFinalizer)}, true);
   write();
   EXPECT_EQ(brief("Enforced"), "True ProbeDenied") << "it is held";
 }

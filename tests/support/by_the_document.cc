@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/well_known.h"
+
 namespace lastout::testing {
 namespace {
 
@@ -155,7 +157,7 @@ class Decider {
   bool isWaitingForOwned(const kube::ObjectKey& key) const {
     return std::ranges::any_of(cluster_.objects, [&](const PlainObject& object) {
       return object.key == key && object.terminating &&
-             object.finalizers == std::vector<std::string>{"foregroundDeletion"};
+             object.finalizers == std::vector{std::string(kube::kForegroundFinalizer)};
     });
   }
 
