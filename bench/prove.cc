@@ -1,6 +1,6 @@
 // prove: states a second on the shipped scenarios and on a large space, and what the explorer alone takes of
 // that. Run from the top folder. docs/performance.md has the numbers.
-#include "scenarios/prove.h"
+#include "prove/prove.h"
 
 #include <benchmark/benchmark.h>
 
@@ -8,16 +8,16 @@
 #include <iostream>
 #include <string>
 
-#include "scenarios/batch.h"
-#include "scenarios/reach.h"
-#include "tests/scenarios/small_operator.h"
+#include "prove/reach.h"
+#include "replay/batch.h"
+#include "tests/prove/small_operator.h"
 
 namespace lastout::bench {
 namespace {
 
-using scenarios::Compiled;
-using scenarios::Exploration;
-using scenarios::Explorer;
+using prove::Exploration;
+using prove::Explorer;
+using replay::Compiled;
 
 [[noreturn]] void fail(const kube::Errors& errors) {
   for (const kube::Error& error : errors) std::cerr << kube::toString(error) << "\n";
@@ -25,8 +25,8 @@ using scenarios::Explorer;
 }
 
 void proveAll(benchmark::State& state, const Compiled& compiled) {
-  scenarios::Proof proof;
-  for (auto _ : state) proof = scenarios::prove(compiled);
+  prove::Proof proof;
+  for (auto _ : state) proof = prove::prove(compiled);
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(proof.states));  // states a second
   state.counters["states"] = static_cast<double>(proof.states);
   state.counters["transitions"] = static_cast<double>(proof.transitions);
@@ -34,7 +34,7 @@ void proveAll(benchmark::State& state, const Compiled& compiled) {
 }
 
 void proveFile(benchmark::State& state, const char* name) {
-  const auto all = scenarios::loadAll({{std::string("scenarios/") + name + ".yaml", true}});
+  const auto all = replay::loadAll({{std::string("scenarios/") + name + ".yaml", true}});
   if (!all) fail(all.error());
   proveAll(state, all->front()->compiled);
 }
@@ -57,8 +57,8 @@ spec:
   steps:
     - delete: [widgets/*, deployments.apps/operator/operator]
 )";
-  text += scenarios::kGuard;
-  text += scenarios::kOperator;  // with one instance
+  text += prove::kGuard;
+  text += prove::kOperator;  // with one instance
   for (int64_t i = 1; i < count; ++i)
     text += "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: widget-" + std::to_string(i) +
             ", finalizers: [example.com/cleanup]}\n";
@@ -66,9 +66,9 @@ spec:
 }
 
 void proveInstances(benchmark::State& state) {
-  const auto scenario = scenarios::parse(instances(state.range(0)), "instances.yaml");
+  const auto scenario = replay::parse(instances(state.range(0)), "instances.yaml");
   if (!scenario) fail(scenario.error());
-  const auto compiled = scenarios::compile(*scenario);
+  const auto compiled = replay::compile(*scenario);
   if (!compiled) fail(compiled.error());
   proveAll(state, *compiled);
 }
@@ -100,15 +100,15 @@ struct Counters {
 
 void exploreCounters(benchmark::State& state) {
   uint64_t states = 0;
-  for (auto _ : state) states += Explorer(Counters{}, scenarios::Bounds{}).run().states.size();
+  for (auto _ : state) states += Explorer(Counters{}, prove::Bounds{}).run().states.size();
   state.SetItemsProcessed(static_cast<int64_t>(states));
 }
 BENCHMARK(exploreCounters)->Unit(benchmark::kMillisecond);
 
 void reachCounters(benchmark::State& state) {
   const Counters counters;
-  const Exploration found = Explorer(counters, scenarios::Bounds{}).run();
-  for (auto _ : state) benchmark::DoNotOptimize(scenarios::canReachGoal(found));
+  const Exploration found = Explorer(counters, prove::Bounds{}).run();
+  for (auto _ : state) benchmark::DoNotOptimize(prove::canReachGoal(found));
   state.SetItemsProcessed(state.iterations() * found.states.size());
 }
 BENCHMARK(reachCounters)->Unit(benchmark::kMillisecond);

@@ -3,10 +3,10 @@
 
 #include <iostream>
 
-#include "scenarios/batch.h"
-#include "scenarios/replay.h"
+#include "replay/batch.h"
+#include "replay/replay.h"
 
-namespace lastout::scenarios {
+namespace lastout::replay {
 namespace {
 
 constexpr const char* kThreeWorks = "scenarios/story-three-works.yaml";
@@ -69,4 +69,4 @@ BENCHMARK(replayStoryLogged)->Unit(benchmark::kMicrosecond);
 BENCHMARK(readAndCompile)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace lastout::scenarios
+}  // namespace lastout::replay

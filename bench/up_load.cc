@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "apiserver/certificates.h"
-#include "apiserver/embedded_cluster.h"
-#include "apiserver/listener.h"
+#include "simulator/certificates.h"
+#include "simulator/embedded_cluster.h"
+#include "simulator/listener.h"
 
-namespace lastout::apiserver {
+namespace lastout::simulator {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -263,4 +263,4 @@ BENCHMARK(listMetadata)->Unit(benchmark::kMillisecond)->Iterations(5)->UseRealTi
 BENCHMARK(watchAllChanges)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
 
 }  // namespace
-}  // namespace lastout::apiserver
+}  // namespace lastout::simulator

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "server/webhook_configuration.h"
+#include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
 namespace {

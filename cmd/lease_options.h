@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kube/result.h"
-#include "server/lease_holder.h"
+#include "server/controllers/lease_holder.h"
 
 namespace lastout::cmd {
 

@@ -54,17 +54,17 @@ bool isIpAddress(const std::string& host) {
 }
 
 kube::Result<MadeIdentity> makeIdentity(const std::string& authorityName, const std::string& host,
-                                        apiserver::ServerNames names) {
+                                        simulator::ServerNames names) {
   const int64_t now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
   MadeIdentity identity;
   identity.validity = {now - 60, now + std::chrono::seconds(kCertificatesLast).count()};
-  auto authority = apiserver::makeAuthority(authorityName, identity.validity);
+  auto authority = simulator::makeAuthority(authorityName, identity.validity);
   if (!authority) return tl::unexpected(std::move(authority.error()));
   identity.authority = std::move(*authority);
   if (host != "127.0.0.1") (isIpAddress(host) ? names.addresses : names.hosts).push_back(host);
-  auto server = apiserver::makeServerCertificate(identity.authority, names, identity.validity);
+  auto server = simulator::makeServerCertificate(identity.authority, names, identity.validity);
   if (!server) return tl::unexpected(std::move(server.error()));
   identity.server = std::move(*server);
   return identity;

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "apiserver/certificates.h"
 #include "kube/result.h"
+#include "simulator/certificates.h"
 
 namespace lastout::cmd {
 
@@ -30,12 +30,12 @@ bool isIpAddress(const std::string& host);
 // Everything that is secret or signed, made anew at each start: an authority, and what it vouches for. They
 // last a year.
 struct MadeIdentity {
-  apiserver::Validity validity;
-  apiserver::CertifiedKey authority;
-  apiserver::CertifiedKey server;  // for `host`, and for names.hosts and names.addresses
+  simulator::Validity validity;
+  simulator::CertifiedKey authority;
+  simulator::CertifiedKey server;  // for `host`, and for names.hosts and names.addresses
 };
 kube::Result<MadeIdentity> makeIdentity(const std::string& authorityName, const std::string& host,
-                                        apiserver::ServerNames names);
+                                        simulator::ServerNames names);
 
 // SIGINT and SIGTERM are waited for by one thread, and interrupt no other: to be called before there is any.
 sigset_t blockEndingSignals();

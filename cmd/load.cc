@@ -5,7 +5,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/paths.h"
-#include "scenarios/manifest_graph.h"
+#include "replay/manifest_graph.h"
 
 namespace lastout::cmd {
 namespace {
@@ -29,16 +29,16 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
   if (kube::Errors errors = refused(paths); !errors.empty()) return tl::unexpected(std::move(errors));
   const auto files = expandPaths(paths);
   if (!files) return tl::unexpected(kube::Errors{files.error()});
-  std::vector<scenarios::File> inputs;
+  std::vector<replay::File> inputs;
   for (const std::string& file : *files) {
     const bool named = std::find(paths.begin(), paths.end(), file) != paths.end();
     inputs.push_back({file, named});
   }
-  auto all = scenarios::loadAll(inputs);
+  auto all = replay::loadAll(inputs);
   if (!all) return all;
   kube::Errors warnings;
   for (const auto& ready : *all) {
-    auto found = scenarios::warningsOf(ready->scenario);
+    auto found = replay::warningsOf(ready->scenario);
     if (!found) return tl::unexpected(std::move(found.error()));
     warnings.insert(warnings.end(), found->begin(), found->end());
   }

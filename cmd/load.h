@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/batch.h"
+#include "replay/batch.h"
 
 namespace lastout::cmd {
 
-using Scenarios = std::vector<std::unique_ptr<const scenarios::Ready>>;
+using Scenarios = std::vector<std::unique_ptr<const replay::Ready>>;
 
 // Of files and folders, with their warnings on the standard error; other files in a folder are passed over
-// (scenarios::File).
+// (replay::File).
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths);
 
 }  // namespace lastout::cmd

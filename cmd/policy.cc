@@ -24,7 +24,7 @@
 #include "protection/describe.h"
 #include "protection/placement.h"
 #include "protection/profiles.h"
-#include "server/policy_types.h"
+#include "server/watch/policy_types.h"
 
 namespace lastout::cmd {
 namespace {

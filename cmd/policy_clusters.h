@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kube/result.h"
-#include "server/policy_clusters.h"
+#include "server/watch/policy_clusters.h"
 
 namespace lastout::cmd {
 

@@ -10,15 +10,15 @@
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/terminal.h"
-#include "scenarios/proof_report.h"
+#include "prove/proof_report.h"
 
 namespace lastout::cmd {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using scenarios::ProofReport;
-using scenarios::Verdict;
+using prove::ProofReport;
+using prove::Verdict;
 
 constexpr const char* kProveExamples = R"(Examples:
   lastout prove scenarios/story-three-works.yaml     is there an order in which it gets stuck?
@@ -32,31 +32,29 @@ stuck; 2 bad input; 3 one is NOT DECIDED within --max-states and --max-memory, a
 
 struct ProveOptions {
   std::vector<std::string> paths;
-  scenarios::Bounds bounds;
+  prove::Bounds bounds;
   bool asExpected = false;
   bool onward = false;
   std::string output = "text";
 };
 
-std::string note(const std::string& name, const scenarios::Explored& explored, Clock::duration time) {
+std::string note(const std::string& name, const prove::Explored& explored, Clock::duration time) {
   const double seconds = std::chrono::duration<double>(time).count();
   const auto rate = static_cast<uint64_t>(static_cast<double>(explored.states) / std::max(seconds, 1e-3));
   return name + ": " + withSeparators(explored.states - explored.expanded) + " to look at, " +
          withSeparators(rate) + " a second";
 }
 
-ProofReport prove(const scenarios::Ready& ready, const ProveOptions& options, Progress& progress) {
-  const scenarios::Question question{.bounds = options.bounds,
-                                     .orders = ready.scenario.expect.ends != scenarios::Ending::Stuck};
+ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progress& progress) {
+  const prove::Question question{.bounds = options.bounds,
+                                 .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
   const Clock::time_point start = Clock::now();
-  scenarios::Proof proof =
-      scenarios::prove(ready.compiled, question, [&](const scenarios::Explored& explored) {
-        progress.update(explored.states, 0, "states",
-                        note(ready.scenario.name, explored, Clock::now() - start));
-        return true;
-      });
+  prove::Proof proof = prove::prove(ready.compiled, question, [&](const prove::Explored& explored) {
+    progress.update(explored.states, 0, "states", note(ready.scenario.name, explored, Clock::now() - start));
+    return true;
+  });
   const Clock::duration time = Clock::now() - start;
-  ProofReport report = scenarios::reportOf(ready, question, std::move(proof));
+  ProofReport report = prove::reportOf(ready, question, std::move(proof));
   report.time = time;
   return report;
 }
@@ -72,7 +70,7 @@ int runProve(const ProveOptions& options) {
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
   const Terminal terminal = terminalOf(STDOUT_FILENO);
-  const scenarios::TextStyle style{
+  const replay::TextStyle style{
       .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
   Progress progress(std::cerr, terminalOf(STDERR_FILENO));
   std::vector<ProofReport> reports;
@@ -82,9 +80,9 @@ int runProve(const ProveOptions& options) {
     const int code = exitCodeOf(reports.back(), options);
     if (code == kFailed || exitCode == kOk) exitCode = code;
     progress.clear();
-    if (options.output == "text") std::cout << scenarios::toText(reports.back(), style) << std::flush;
+    if (options.output == "text") std::cout << prove::toText(reports.back(), style) << std::flush;
   }
-  std::cout << (options.output == "json" ? scenarios::toJson(reports) : scenarios::summary(reports, style));
+  std::cout << (options.output == "json" ? prove::toJson(reports) : prove::summary(reports, style));
   return exitCode;
 }
 
@@ -96,7 +94,7 @@ void addProve(CLI::App& app, int& exitCode) {
   command->footer(kProveExamples);
   command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
   command->add_option("--max-states", options->bounds.states, "Give up beyond so many states")
-      ->check(CLI::Range(uint64_t{1}, scenarios::Bounds{}.states))
+      ->check(CLI::Range(uint64_t{1}, prove::Bounds{}.states))
       ->capture_default_str();
   command
       ->add_option("--max-memory", options->bounds.bytes,

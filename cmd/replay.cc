@@ -15,16 +15,16 @@
 #include "cmd/output_file.h"
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
-#include "scenarios/all_orders.h"
-#include "scenarios/output.h"
-#include "scenarios/recorded_verdicts.h"
+#include "prove/all_orders.h"
+#include "replay/output.h"
+#include "replay/recorded_verdicts.h"
 
 namespace lastout::cmd {
 
 namespace {
 
 namespace fs = std::filesystem;
-using scenarios::ScenarioReport;
+using replay::ScenarioReport;
 
 constexpr uint32_t kRandomRuns = 100;
 
@@ -54,13 +54,13 @@ struct ReplayFlags {
 };
 
 // In written or random order, with the runs of all scenarios as the whole.
-std::vector<ScenarioReport> replayRuns(const Scenarios& all, const scenarios::ReplayOptions& options,
+std::vector<ScenarioReport> replayRuns(const Scenarios& all, const replay::ReplayOptions& options,
                                        Progress& progress) {
   std::vector<ScenarioReport> reports;
   const uint64_t total = uint64_t{options.runs} * all.size();
   for (const auto& ready : all) {
     const uint64_t before = uint64_t{options.runs} * reports.size();
-    reports.push_back(scenarios::replay(*ready, options, [&](uint32_t done) {
+    reports.push_back(replay::replay(*ready, options, [&](uint32_t done) {
       progress.update(before + done, total, "runs", ready->scenario.name);
       return true;
     }));
@@ -73,14 +73,14 @@ std::vector<ScenarioReport> replayAll(const Scenarios& all, const ReplayFlags& o
   if (options.order != "all") {
     const bool random = options.order == "random";
     return replayRuns(all,
-                      {.order = random ? scenarios::Order::Random : scenarios::Order::Written,
+                      {.order = random ? replay::Order::Random : replay::Order::Written,
                        .seed = options.seed.value_or(1),
                        .runs = random ? options.runs.value_or(kRandomRuns) : 1},
                       progress);
   }
   std::vector<ScenarioReport> reports;
   for (const auto& ready : all) {
-    reports.push_back(scenarios::replayAllOrders(*ready, {}, [&](const scenarios::Explored& explored) {
+    reports.push_back(prove::replayAllOrders(*ready, {}, [&](const prove::Explored& explored) {
       progress.update(explored.states, 0, "states", ready->scenario.name);
       return true;
     }));
@@ -99,7 +99,7 @@ tl::expected<std::vector<ScenarioReport>, kube::Errors> replayRecordings(
   std::vector<ScenarioReport> reports;
   for (const std::string& path : paths) {
     kube::Errors warnings;
-    auto report = scenarios::replayRecording(path, warnings);
+    auto report = replay::replayRecording(path, warnings);
     if (!report) return tl::unexpected(std::move(report.error()));
     printWarnings(warnings);
     reports.push_back(std::move(*report));
@@ -144,23 +144,23 @@ kube::Result<void> finish(Outputs& outputs, const Scenarios& all,
                           const std::vector<ScenarioReport>& reports) {
   if (outputs.trace) {
     std::string text;
-    for (size_t i = 0; i < all.size(); ++i) text += scenarios::toTrace(*all[i], reports[i]);
+    for (size_t i = 0; i < all.size(); ++i) text += replay::toTrace(*all[i], reports[i]);
     if (auto written = outputs.trace->finish(text); !written) return written;
   }
-  return outputs.junit ? outputs.junit->finish(scenarios::toJUnit(reports)) : kube::Result<void>{};
+  return outputs.junit ? outputs.junit->finish(replay::toJUnit(reports)) : kube::Result<void>{};
 }
 
 void print(const std::vector<ScenarioReport>& reports, const ReplayFlags& options) {
   if (options.output == "json") {
-    std::cout << scenarios::toJson(reports, options.timeline);
+    std::cout << replay::toJson(reports, options.timeline);
     return;
   }
   const Terminal terminal = terminalOf(STDOUT_FILENO);
-  const scenarios::TextStyle style{.color = terminal.color,
-                                   .timeline = options.timeline || reports.size() == 1,
-                                   .width = std::min<size_t>(terminal.width, 120)};
-  for (const ScenarioReport& report : reports) std::cout << scenarios::toText(report, style);
-  std::cout << scenarios::summary(reports, style);
+  const replay::TextStyle style{.color = terminal.color,
+                                .timeline = options.timeline || reports.size() == 1,
+                                .width = std::min<size_t>(terminal.width, 120)};
+  for (const ScenarioReport& report : reports) std::cout << replay::toText(report, style);
+  std::cout << replay::summary(reports, style);
 }
 
 // The worst of them.

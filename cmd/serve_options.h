@@ -11,10 +11,10 @@
 #include "kube/object_key.h"
 #include "kube/result.h"
 #include "protection/policy.h"
-#include "server/certificate_secret.h"
-#include "server/deferred_deletion_store.h"
+#include "server/controllers/deferred_deletion_store.h"
 #include "server/server_options.h"
-#include "server/webhook_configuration.h"
+#include "server/webhook/certificate_secret.h"
+#include "server/webhook/webhook_configuration.h"
 #include "tls/certificates.h"
 
 namespace lastout::cmd {

@@ -19,7 +19,7 @@
 #include "cmd/policy_clusters.h"
 #include "kube/quoting.h"
 #include "net/http_server.h"
-#include "scenarios/manifest_graph.h"
+#include "replay/manifest_graph.h"
 #include "server/ask_once.h"
 
 namespace lastout::cmd {
@@ -49,11 +49,10 @@ std::string contradiction(const SourceOptions& options) {
   return {};
 }
 
-tl::expected<std::vector<scenarios::InputFile>, kube::Errors> readFiles(
-    const std::vector<std::string>& given) {
+tl::expected<std::vector<replay::InputFile>, kube::Errors> readFiles(const std::vector<std::string>& given) {
   const auto paths = expandPaths(given);
   if (!paths) return unusable(paths.error());
-  std::vector<scenarios::InputFile> files;
+  std::vector<replay::InputFile> files;
   kube::Errors errors;
   kube::ParseLimits limits;
   size_t left = kMostBytes;
@@ -66,7 +65,7 @@ tl::expected<std::vector<scenarios::InputFile>, kube::Errors> readFiles(
     }
     left -= text->size();
     const bool standardInput = path == kStandardInput;
-    files.push_back({standardInput ? std::string(scenarios::kStandardInputName) : path, std::move(*text)});
+    files.push_back({standardInput ? std::string(replay::kStandardInputName) : path, std::move(*text)});
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   return files;
@@ -75,9 +74,9 @@ tl::expected<std::vector<scenarios::InputFile>, kube::Errors> readFiles(
 tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vector<std::string>& paths) {
   auto files = readFiles(paths);
   if (!files) return tl::unexpected(std::move(files.error()));
-  auto manifests = scenarios::readManifests(*files);
+  auto manifests = replay::readManifests(*files);
   if (!manifests) return tl::unexpected(std::move(manifests.error()));
-  auto built = scenarios::graphOf(*manifests);
+  auto built = replay::graphOf(*manifests);
   if (!built) return tl::unexpected(std::move(built.error()));
   printWarnings(built->warnings);
   admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),

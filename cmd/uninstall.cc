@@ -1,5 +1,5 @@
 // lastout uninstall: nothing of lastout's holds or denies anything in a cluster any more.
-#include "server/uninstall.h"
+#include "server/uninstall/uninstall.h"
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

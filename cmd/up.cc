@@ -16,12 +16,6 @@
 #include <memory>
 #include <set>
 
-#include "apiserver/certificates.h"
-#include "apiserver/embedded_cluster.h"
-#include "apiserver/listener.h"
-#include "apiserver/loader.h"
-#include "apiserver/recorder.h"
-#include "apiserver/webhook_client.h"
 #include "cmd/commands.h"
 #include "cmd/listening.h"
 #include "cmd/paths.h"
@@ -29,16 +23,22 @@
 #include "cmd/usage.h"
 #include "kube/fields.h"
 #include "protection/profiles.h"
-#include "scenarios/manifests.h"
+#include "replay/manifests.h"
+#include "simulator/certificates.h"
+#include "simulator/embedded_cluster.h"
+#include "simulator/listener.h"
+#include "simulator/loader.h"
+#include "simulator/recorder.h"
+#include "simulator/webhook_client.h"
 
 namespace lastout::cmd {
 
 namespace {
 
-using apiserver::EmbeddedCluster;
-using apiserver::EmbeddedOptions;
-using apiserver::Listener;
-using apiserver::ListenerOptions;
+using simulator::EmbeddedCluster;
+using simulator::EmbeddedOptions;
+using simulator::Listener;
+using simulator::ListenerOptions;
 
 constexpr const char* kUpExamples = R"(Examples:
   lastout up                                             an empty cluster, until Ctrl-C
@@ -70,8 +70,8 @@ struct UpOptions {
 
 kube::Error problem(std::string message) { return {std::move(message), {}, {}}; }
 
-kube::Result<apiserver::ServiceAddresses> servicesOf(const std::vector<std::string>& texts) {
-  apiserver::ServiceAddresses services;
+kube::Result<simulator::ServiceAddresses> servicesOf(const std::vector<std::string>& texts) {
+  simulator::ServiceAddresses services;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || text.find('/') > equals)
@@ -84,11 +84,11 @@ kube::Result<apiserver::ServiceAddresses> servicesOf(const std::vector<std::stri
   return services;
 }
 
-tl::expected<apiserver::Users, kube::Errors> usersOf(const std::string& file) {
-  if (file.empty()) return apiserver::Users{};
+tl::expected<simulator::Users, kube::Errors> usersOf(const std::string& file) {
+  if (file.empty()) return simulator::Users{};
   const auto text = readInput(file);
   if (!text) return tl::unexpected(kube::Errors{text.error()});
-  return apiserver::parseUsers(*text, file);
+  return simulator::parseUsers(*text, file);
 }
 
 // The admin's kubeconfig, for as long as the cluster is there; it is locked so long. Only its owner may read
@@ -161,30 +161,30 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
     if (!expanded) return tl::unexpected(kube::Errors{expanded.error()});
     files = std::move(*expanded);
   }
-  std::vector<scenarios::InputFile> inputs;
+  std::vector<replay::InputFile> inputs;
   for (const std::string& name : std::set<std::string>(options.profiles.begin(), options.profiles.end())) {
     const auto profile = protection::findProfile(name);
     if (!profile) return tl::unexpected(kube::Errors{{"--profile: " + profile.error().message, {}, {}}});
     inputs.push_back({std::string(profile->file), std::string(profile->text)});
   }
   if (files.empty() && inputs.empty()) return loaded;
-  std::vector<scenarios::Controller> controllers;
+  std::vector<replay::Controller> controllers;
   for (const std::string& file : files) {
     auto text = readInput(file);
     if (!text) return tl::unexpected(kube::Errors{text.error()});
     inputs.push_back(
-        {file == kStandardInput ? std::string(scenarios::kStandardInputName) : file, std::move(*text)});
+        {file == kStandardInput ? std::string(replay::kStandardInputName) : file, std::move(*text)});
     if (file == kStandardInput) continue;
-    const auto scenario = scenarios::loadIfScenario(file);
+    const auto scenario = replay::loadIfScenario(file);
     if (!scenario) return tl::unexpected(scenario.error());
     if (*scenario)
       controllers.insert(controllers.end(), (*scenario)->controllers.begin(), (*scenario)->controllers.end());
   }
-  const auto manifests = scenarios::readManifests(inputs);
+  const auto manifests = replay::readManifests(inputs);
   if (!manifests) return tl::unexpected(manifests.error());
-  const auto objects = apiserver::loadManifests(cluster, *manifests);
+  const auto objects = simulator::loadManifests(cluster, *manifests);
   if (!objects) return tl::unexpected(objects.error());
-  if (auto added = apiserver::addControllers(cluster, controllers); !added)
+  if (auto added = simulator::addControllers(cluster, controllers); !added)
     return tl::unexpected(std::move(added.error()));
   loaded.objects = *objects;
   loaded.controllers = controllers.size();
@@ -207,13 +207,13 @@ void greet(const UpOptions& options, const std::string& url, const Loaded& loade
 }
 
 // A recording may be somebody's test: it is not written over.
-kube::Result<std::unique_ptr<apiserver::Recorder>> openRecorder(const std::string& path) {
+kube::Result<std::unique_ptr<simulator::Recorder>> openRecorder(const std::string& path) {
   if (path.empty()) return nullptr;
   std::error_code absent;
   if (std::filesystem::file_size(path, absent) > 0 && !absent)
     return tl::unexpected(
         problem("--record: " + path + " is there already: move it away, or choose another name"));
-  return apiserver::Recorder::open(path);
+  return simulator::Recorder::open(path);
 }
 
 int runUp(const UpOptions& options) {
@@ -230,10 +230,10 @@ int runUp(const UpOptions& options) {
                                      {{"localhost", "kubernetes.default.svc"}, {"127.0.0.1", "::1"}});
   if (!identity) return badInput({identity.error()});
   const auto admin =
-      apiserver::makeClientCertificate(identity->authority, apiserver::adminUser(), identity->validity);
+      simulator::makeClientCertificate(identity->authority, simulator::adminUser(), identity->validity);
   if (!admin) return badInput({admin.error()});
 
-  apiserver::WebhookClient client(std::move(*services));
+  simulator::WebhookClient client(std::move(*services));
   EmbeddedOptions embedded;
   embedded.timing.podReady = *podReady;
   embedded.speed = options.speed;
@@ -242,7 +242,7 @@ int runUp(const UpOptions& options) {
   embedded.authority = identity->authority.certificate;
   embedded.users = *users;
   embedded.rbac = options.rbac;
-  embedded.callWebhook = [&client](const apiserver::Webhook& webhook, const std::string& body) {
+  embedded.callWebhook = [&client](const simulator::Webhook& webhook, const std::string& body) {
     return client.post(webhook, body);
   };
   const auto recorder = openRecorder(options.record);
@@ -264,12 +264,12 @@ int runUp(const UpOptions& options) {
   }
   const bool everybodyIsAdmin = options.plainHttp && options.tokens.empty();
   auto listener = Listener::open(
-      listening, [&cluster](const apiserver::HttpRequest& request) { return cluster.handle(request); },
-      [users = *users, everybodyIsAdmin](std::string_view token, const apiserver::UserInfo* certificate)
-          -> std::optional<apiserver::UserInfo> {
-        if (everybodyIsAdmin) return apiserver::adminUser();
+      listening, [&cluster](const simulator::HttpRequest& request) { return cluster.handle(request); },
+      [users = *users, everybodyIsAdmin](std::string_view token, const simulator::UserInfo* certificate)
+          -> std::optional<simulator::UserInfo> {
+        if (everybodyIsAdmin) return simulator::adminUser();
         if (certificate != nullptr) return *certificate;
-        return apiserver::userWithToken(users, token);
+        return simulator::userWithToken(users, token);
       });
   if (!listener) return failed({listener.error()});
 
@@ -282,7 +282,7 @@ int runUp(const UpOptions& options) {
           {}}});
   const std::string authority = options.plainHttp ? std::string() : identity->authority.certificate;
   const auto kubeconfig = KubeconfigFile::write(
-      options.kubeconfig, apiserver::kubeconfig((*listener)->url(), authority, {*admin, {}}));
+      options.kubeconfig, simulator::kubeconfig((*listener)->url(), authority, {*admin, {}}));
   if (!kubeconfig) return failed({kubeconfig.error()});
   if (*recorder != nullptr) (*recorder)->marker(cluster.clock().now(), "what was to be loaded is loaded");
   cluster.start();

@@ -1,47 +1,47 @@
 // Any bytes as a request's body, as the header that names its type or form, and as a continue token: what is
 // accepted is within the limits and is read as it is written, and what is refused is answered as the API
 // server would.
-#include "apiserver/decode.h"
+#include "simulator/decode.h"
 
 #include <cstdint>
 #include <string_view>
 
-#include "apiserver/continue_token.h"
-#include "apiserver/patch.h"
 #include "fuzz/check.h"
 #include "kube/parse.h"
+#include "simulator/continue_token.h"
+#include "simulator/patch.h"
 
 using lastout::fuzz::check;
-namespace apiserver = lastout::apiserver;
+namespace simulator = lastout::simulator;
 namespace kube = lastout::kube;
-using apiserver::Json;
+using simulator::Json;
 
 namespace {
 
-void checkRefusal(const apiserver::ApiError& error) {
+void checkRefusal(const simulator::ApiError& error) {
   check(error.code == 400 || error.code == 406 || error.code == 413 || error.code == 415,
         "a code of the API server", error.message);
-  const std::string status = apiserver::statusOf(error).dump();  // throws unless the message is UTF-8
-  check(apiserver::parseJsonText(status).has_value(), "a refusal is JSON", status);
+  const std::string status = simulator::statusOf(error).dump();  // throws unless the message is UTF-8
+  check(simulator::parseJsonText(status).has_value(), "a refusal is JSON", status);
 }
 
 void checkBody(std::string_view body, std::string_view contentType) {
-  const auto object = apiserver::decodeBody(body, contentType, "Pod");
+  const auto object = simulator::decodeBody(body, contentType, "Pod");
   if (!object) {
     checkRefusal(object.error());
     return;
   }
-  check(object->is_object() && body.size() <= apiserver::kMostBodyBytes, "a body is an object");
-  check(apiserver::extentOf(*object).depth <= apiserver::kDeepestJson, "a body is not too deep");
+  check(object->is_object() && body.size() <= simulator::kMostBodyBytes, "a body is an object");
+  check(simulator::extentOf(*object).depth <= simulator::kDeepestJson, "a body is not too deep");
   const std::string text = object->dump();
-  const auto again = apiserver::decodeBody(text, "application/json");
-  check(text.size() > apiserver::kMostBodyBytes || (again && *again == *object),
+  const auto again = simulator::decodeBody(text, "application/json");
+  check(text.size() > simulator::kMostBodyBytes || (again && *again == *object),
         "what is written is read as the same", text);
 }
 
 // Beside kube/'s reader, which is stricter about control characters and drops a byte order mark.
 void checkText(std::string_view text) {
-  const auto json = apiserver::parseJsonText(text);
+  const auto json = simulator::parseJsonText(text);
   check(!json || Json::accept(text), "what is accepted is JSON");
   const auto value = kube::parseJson(text, "json");
   if (!value || text.starts_with("\xEF\xBB\xBF")) return;
@@ -50,26 +50,26 @@ void checkText(std::string_view text) {
 }
 
 void checkToken(std::string_view text) {
-  const auto token = apiserver::parseContinueToken(text);
+  const auto token = simulator::parseContinueToken(text);
   if (!token) {
     checkRefusal(token.error());
     return;
   }
   check(token->resourceVersion != 0 && !token->lastName.empty(), "a token names a place");
-  const auto again = apiserver::parseContinueToken(toString(*token));
+  const auto again = simulator::parseContinueToken(toString(*token));
   check(again && again->resourceVersion == token->resourceVersion && again->lastName == token->lastName,
         "a token is read as it is written", token->lastName);
 }
 
 void checkHeaders(std::string_view text) {
-  const auto form = apiserver::parseAccept(text);
+  const auto form = simulator::parseAccept(text);
   if (form) {
     check(form->version == "v1" || form->version == "v1beta1", "a known version");
   } else {
     checkRefusal(form.error());
   }
   for (const char* group : {"apps", "my.crd.group"}) {
-    const auto type = apiserver::parsePatchType(text, {group, "things"});
+    const auto type = simulator::parsePatchType(text, {group, "things"});
     if (!type) checkRefusal(type.error());
   }
 }
@@ -81,8 +81,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const char* type : {"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"})
     checkBody(text, type);
   checkText(text);
-  for (const auto type : {apiserver::PatchType::Json, apiserver::PatchType::Apply}) {
-    if (const auto patch = apiserver::decodePatch(text, type); !patch) checkRefusal(patch.error());
+  for (const auto type : {simulator::PatchType::Json, simulator::PatchType::Apply}) {
+    if (const auto patch = simulator::decodePatch(text, type); !patch) checkRefusal(patch.error());
   }
   checkToken(text);
   checkHeaders(text);

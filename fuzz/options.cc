@@ -3,19 +3,19 @@
 #include <cstdint>
 #include <string_view>
 
-#include "apiserver/decode.h"
-#include "apiserver/request.h"
 #include "fuzz/check.h"
+#include "simulator/decode.h"
+#include "simulator/request.h"
 
 using lastout::fuzz::check;
-namespace apiserver = lastout::apiserver;
-using apiserver::Json;
+namespace simulator = lastout::simulator;
+using simulator::Json;
 
 namespace {
 
-void checkRefusal(const apiserver::ApiError& error) {
+void checkRefusal(const simulator::ApiError& error) {
   check(error.code == 400 || error.code == 422, "a code of the API server", error.message);
-  (void)apiserver::statusOf(error).dump();  // throws unless the message is UTF-8
+  (void)simulator::statusOf(error).dump();  // throws unless the message is UTF-8
 }
 
 // What stands before the separator; `rest` becomes what stands behind it.
@@ -37,7 +37,7 @@ std::string encoded(std::string_view part) {
 }
 
 void checkTarget(std::string_view path) {
-  const auto target = apiserver::parseTarget(path);
+  const auto target = simulator::parseTarget(path);
   if (!target) return;
   check(!target->version.empty() && !target->resource.empty(), "a target names a resource");
   check(target->subresource.empty() || !target->name.empty(), "a subresource is one of an object");
@@ -46,7 +46,7 @@ void checkTarget(std::string_view path) {
   if (!target->namespaceName.empty()) again += "namespaces/" + encoded(target->namespaceName) + "/";
   for (const std::string& part : {target->resource, target->name, target->subresource})
     again += part.empty() ? "" : encoded(part) + "/";
-  const auto same = apiserver::parseTarget(again);
+  const auto same = simulator::parseTarget(again);
   if (again.size() > 2048) return;
   check(same && same->group == target->group && same->version == target->version &&
             same->resource == target->resource && same->namespaceName == target->namespaceName &&
@@ -54,18 +54,18 @@ void checkTarget(std::string_view path) {
         "a target is read as it is written", again);
 }
 
-void checkDeletion(const apiserver::Query& query, const Json& body) {
-  const auto options = apiserver::parseDeleteOptions(query, body);
+void checkDeletion(const simulator::Query& query, const Json& body) {
+  const auto options = simulator::parseDeleteOptions(query, body);
   if (!options) return checkRefusal(options.error());
   const auto asks = [&body](std::initializer_list<std::string_view> path) {
-    const Json* found = apiserver::at(body, path);
+    const Json* found = simulator::at(body, path);
     return found != nullptr && !found->empty();  // empty: also null
   };
   check(options->dryRun || (!query.contains("dryRun") && !asks({"dryRun"})), "a dry run stays one");
   check(options->uid || !asks({"preconditions", "uid"}), "a condition stays one");
   check(options->resourceVersion || !asks({"preconditions", "resourceVersion"}), "a condition stays one");
   const Json given = options->asGiven();
-  const auto again = apiserver::parseDeleteOptions({}, given);
+  const auto again = simulator::parseDeleteOptions({}, given);
   check(again && again->asGiven() == given, "options are read as they are written", given.dump());
 }
 
@@ -75,16 +75,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view body(reinterpret_cast<const char*>(data), size);
   std::string_view parameters = take(body, '\n');
   checkTarget(take(parameters, '?'));
-  apiserver::Query query;
+  simulator::Query query;
   while (!parameters.empty()) {
     std::string_view value = take(parameters, '&');
     const std::string key(take(value, '='));
     query.emplace(key, value);
   }
-  if (const auto options = apiserver::parseListOptions(query); !options) checkRefusal(options.error());
-  if (const auto options = apiserver::parseWriteOptions("PatchOptions", query); !options)
+  if (const auto options = simulator::parseListOptions(query); !options) checkRefusal(options.error());
+  if (const auto options = simulator::parseWriteOptions("PatchOptions", query); !options)
     checkRefusal(options.error());
-  const auto object = apiserver::decodeBody(body, "application/json");
+  const auto object = simulator::decodeBody(body, "application/json");
   checkDeletion(query, object ? *object : Json());
   return 0;
 }

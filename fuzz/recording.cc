@@ -1,5 +1,5 @@
 // Any text as a recording: what is read has its place in the file, and what is refused says its line.
-#include "scenarios/recording.h"
+#include "replay/recording.h"
 
 #include <cstdint>
 #include <sstream>
@@ -7,12 +7,12 @@
 #include "fuzz/check.h"
 
 using lastout::fuzz::check;
-namespace scenarios = lastout::scenarios;
+namespace replay = lastout::replay;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
-  scenarios::RecordingReader reader("recording", std::make_unique<std::istringstream>(std::move(text)),
-                                    {.bytes = 4096, .depth = 64, .values = 1000});
+  replay::RecordingReader reader("recording", std::make_unique<std::istringstream>(std::move(text)),
+                                 {.bytes = 4096, .depth = 64, .values = 1000});
   uint32_t line = 0;
   while (true) {
     const auto event = reader.next();

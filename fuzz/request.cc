@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver/http_head.h"
-#include "apiserver/query.h"
 #include "fuzz/check.h"
+#include "simulator/http_head.h"
+#include "simulator/query.h"
 
 using lastout::fuzz::check;
-namespace apiserver = lastout::apiserver;
+namespace simulator = lastout::simulator;
 
 namespace {
 
@@ -28,19 +28,19 @@ std::string formEncoded(std::string_view text) {
 }
 
 void checkQuery(std::string_view text) {
-  const auto query = apiserver::parseQuery(text);
+  const auto query = simulator::parseQuery(text);
   if (!query) {
     check(query.error().code == 400, "a bad request");
-    (void)apiserver::statusOf(query.error()).dump();  // throws unless the message is UTF-8
+    (void)simulator::statusOf(query.error()).dump();  // throws unless the message is UTF-8
     return;
   }
   std::string written;
   for (const auto& [key, value] : *query) written += formEncoded(key) + "=" + formEncoded(value) + "&";
-  check(apiserver::parseQuery(written) == *query, "a query is read as it is written", written);
+  check(simulator::parseQuery(written) == *query, "a query is read as it is written", written);
 }
 
 void checkHead(std::string_view text) {
-  const auto head = apiserver::parseHead(text, kMostBody);
+  const auto head = simulator::parseHead(text, kMostBody);
   if (!head) {
     check(head.error().code == 400 || head.error().code == 413, "a bad request or one that is too large");
     return;

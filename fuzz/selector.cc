@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "apiserver/field_selector.h"
 #include "fuzz/check.h"
+#include "simulator/field_selector.h"
 
 using lastout::fuzz::check;
-namespace apiserver = lastout::apiserver;
+namespace simulator = lastout::simulator;
 namespace kube = lastout::kube;
-using apiserver::Json;
+using simulator::Json;
 
 namespace {
 
@@ -22,19 +22,19 @@ const Json& pod() {
   return kPod;
 }
 
-void checkRefusal(const apiserver::ApiError& error) {
+void checkRefusal(const simulator::ApiError& error) {
   check(error.code == 400 && !error.message.empty(), "a bad request that says why");
-  (void)apiserver::statusOf(error).dump();  // throws unless the message is UTF-8
+  (void)simulator::statusOf(error).dump();  // throws unless the message is UTF-8
 }
 
 void checkFields(std::string_view text, const kube::GroupResource& type) {
-  const auto selector = apiserver::parseFieldSelector(text, type);
+  const auto selector = simulator::parseFieldSelector(text, type);
   if (!selector) {
     checkRefusal(selector.error());
     return;
   }
   const std::string written = toString(*selector);
-  const auto again = apiserver::parseFieldSelector(written, type);
+  const auto again = simulator::parseFieldSelector(written, type);
   check(again && again->requirements.size() == selector->requirements.size(),
         "a selector is read as it is written", written);
   for (size_t i = 0; i < again->requirements.size(); ++i) {
@@ -42,20 +42,20 @@ void checkFields(std::string_view text, const kube::GroupResource& type) {
     const auto& b = again->requirements[i];
     check(a.field == b.field && a.value == b.value && a.equal == b.equal,
           "a requirement is read as it is written", written);
-    const bool holds = matches(apiserver::FieldSelector{{a}}, pod());
-    check(holds != matches(apiserver::FieldSelector{{{a.field, a.value, !a.equal}}}, pod()),
+    const bool holds = matches(simulator::FieldSelector{{a}}, pod());
+    check(holds != matches(simulator::FieldSelector{{{a.field, a.value, !a.equal}}}, pod()),
           "a requirement, or not", written);
   }
 }
 
 void checkLabels(std::string_view text) {
-  const auto selector = apiserver::parseLabelSelector(text);
+  const auto selector = simulator::parseLabelSelector(text);
   if (!selector) {
     checkRefusal(selector.error());
     return;
   }
   const kube::Labels labels = {{"app", "web"}, {"tier", "a"}};
-  check(apiserver::matches(*selector, pod()) == selector->matches(labels),
+  check(simulator::matches(*selector, pod()) == selector->matches(labels),
         "an object is selected by its labels");
 }
 

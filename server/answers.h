@@ -13,12 +13,12 @@
 
 #include "admission/known_cluster.h"
 #include "net/http_server.h"
-#include "server/authorization.h"
-#include "server/lease.h"
-#include "server/live_view.h"
-#include "server/log.h"
+#include "server/controllers/lease.h"
 #include "server/metrics.h"
 #include "server/protections_once.h"
+#include "server/review/authorization.h"
+#include "server/runtime/log.h"
+#include "server/watch/live_view.h"
 
 namespace lastout::server {
 

@@ -12,10 +12,10 @@
 #include "kube/locks.h"
 #include "kube/reference.h"
 #include "server/answers.h"
-#include "server/dependency_standing.h"
+#include "server/controllers/dependency_standing.h"
 #include "server/look_inside.h"
 #include "server/protections_once.h"
-#include "server/watches.h"
+#include "server/watch/watches.h"
 
 namespace lastout::server {
 namespace {

@@ -12,7 +12,7 @@
 #include "client/access.h"
 #include "client/reflector.h"
 #include "kube/result.h"
-#include "server/policy_clusters.h"
+#include "server/watch/policy_clusters.h"
 
 namespace lastout::server {
 

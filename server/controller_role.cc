@@ -4,9 +4,9 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
-#include "server/confirmed_verdict.h"
-#include "server/dependency_standing.h"
-#include "server/policy_entries.h"
+#include "server/controllers/dependency_standing.h"
+#include "server/review/confirmed_verdict.h"
+#include "server/webhook/policy_entries.h"
 
 namespace lastout::server {
 namespace {

@@ -9,7 +9,7 @@
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "manifestwork/ordering.h"
-#include "server/ignorance.h"
+#include "server/watch/ignorance.h"
 
 namespace lastout::server {
 namespace {

@@ -8,7 +8,7 @@
 #include "client/api_server.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
-#include "server/requests.h"
+#include "server/runtime/requests.h"
 
 namespace lastout::server {
 

@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "kube/locks.h"
-#include "server/confirming_reads.h"
-#include "server/deferred_deletion_event.h"
-#include "server/held_policies.h"
-#include "server/labelled_policies.h"
-#include "server/live_view.h"
-#include "server/probe_record.h"
-#include "server/reviews.h"
+#include "server/controllers/deferred_deletion_event.h"
+#include "server/controllers/held_policies.h"
+#include "server/controllers/labelled_policies.h"
+#include "server/review/confirming_reads.h"
+#include "server/review/reviews.h"
+#include "server/watch/live_view.h"
+#include "server/webhook/probe_record.h"
 
 namespace lastout::server {
 

@@ -9,10 +9,10 @@
 #include "kube/locks.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
-#include "server/implied_protection.h"
-#include "server/policy_reviews.h"
-#include "server/policy_view.h"
-#include "server/policy_watches.h"
+#include "server/review/implied_protection.h"
+#include "server/review/policy_reviews.h"
+#include "server/watch/policy_view.h"
+#include "server/watch/policy_watches.h"
 
 namespace lastout::server {
 namespace {

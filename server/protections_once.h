@@ -14,9 +14,9 @@
 #include "kube/resource_map.h"
 #include "kube/result.h"
 #include "protection/evaluate.h"
-#include "server/live_view.h"
-#include "server/policy_clusters.h"
-#include "server/policy_view.h"
+#include "server/watch/live_view.h"
+#include "server/watch/policy_clusters.h"
+#include "server/watch/policy_view.h"
 
 namespace lastout::server {
 

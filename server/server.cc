@@ -8,7 +8,7 @@
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/protections_once.h"
-#include "server/webhook_entries.h"
+#include "server/webhook/webhook_entries.h"
 #include "tls/certificates.h"
 
 namespace lastout::server {

@@ -5,17 +5,17 @@
 #include <memory>
 
 #include "client/access.h"
-#include "server/admission_policy.h"
-#include "server/authorization.h"
-#include "server/confirming_reads.h"
-#include "server/current_services.h"
-#include "server/deferred_deletion_store.h"
-#include "server/event_writer.h"
-#include "server/live_view.h"
+#include "server/controllers/deferred_deletion_store.h"
+#include "server/controllers/event_writer.h"
 #include "server/metrics.h"
-#include "server/policy_reviews.h"
-#include "server/policy_view.h"
+#include "server/review/authorization.h"
+#include "server/review/confirming_reads.h"
+#include "server/review/current_services.h"
+#include "server/review/policy_reviews.h"
 #include "server/server_options.h"
+#include "server/watch/live_view.h"
+#include "server/watch/policy_view.h"
+#include "server/webhook/admission_policy.h"
 
 namespace lastout::server {
 

@@ -6,8 +6,8 @@
 #include "kube/encoding.h"
 #include "net/log_limiter.h"
 #include "server/answers.h"
-#include "server/sentinel.h"
-#include "server/webhook_configuration.h"
+#include "server/webhook/sentinel.h"
+#include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "kube/locks.h"
 #include "net/http_server.h"
-#include "server/review_paths.h"
-#include "server/reviews.h"
+#include "server/review/reviews.h"
 #include "server/shared_parts.h"
+#include "server/webhook/review_paths.h"
 
 namespace lastout::server {
 

@@ -13,8 +13,8 @@
 #include "client/backoff.h"
 #include "kube/locks.h"
 #include "kube/object_key.h"
-#include "server/live_view.h"
-#include "server/log.h"
+#include "server/runtime/log.h"
+#include "server/watch/live_view.h"
 
 namespace lastout::server {
 

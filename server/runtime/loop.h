@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "kube/locks.h"
-#include "server/requests.h"
+#include "server/runtime/requests.h"
 
 namespace lastout::server {
 

@@ -12,7 +12,7 @@
 #include "client/metadata_stream.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
-#include "server/requests.h"
+#include "server/runtime/requests.h"
 
 namespace lastout::server {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <optional>
 
-#include "server/live_view.h"
-#include "server/requests.h"
 #include "server/runtime/loop.h"
+#include "server/runtime/requests.h"
+#include "server/watch/live_view.h"
 
 namespace lastout::server {
 

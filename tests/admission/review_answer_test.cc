@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "admission/review.h"
-#include "apiserver/admission_review.h"
+#include "simulator/admission_review.h"
 #include "tests/admission/recorded_reviews.h"
 
 namespace lastout::admission {
@@ -22,8 +22,8 @@ json responseOf(const ReviewAnswer& answer) {
   return review["response"];
 }
 
-apiserver::WebhookAnswer asTheServerReads(const ReviewAnswer& answer) {
-  return apiserver::readAnswer({200, answerText("1", answer)}, "rec.test.dev", "1", false).value();
+simulator::WebhookAnswer asTheServerReads(const ReviewAnswer& answer) {
+  return simulator::readAnswer({200, answerText("1", answer)}, "rec.test.dev", "1", false).value();
 }
 
 // As the webhook answered, and what the client then got.

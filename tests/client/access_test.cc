@@ -107,7 +107,7 @@ TEST(Access, ShowsTheCertificateThatThePluginGaveLast) {
         }
       },
       {.clientCertificates = true});
-  const auto second = apiserver::makeClientCertificate(
+  const auto second = simulator::makeClientCertificate(
       pki().authority, {.username = "second", .uid = {}, .groups = {}, .extra = {}}, {0, 4'000'000'000});
   ASSERT_TRUE(second);
   Connection connection = connectionTo(peer);
@@ -118,9 +118,9 @@ TEST(Access, ShowsTheCertificateThatThePluginGaveLast) {
     for (const char c : pem) text += c == '\n' ? std::string("\\n") : std::string(1, c);
     return '"' + text + '"';
   };
-  const apiserver::CertifiedKey* next = &pki().client;
+  const simulator::CertifiedKey* next = &pki().client;
   const auto access = opened(connection, [&](const ExecPlugin&, const std::stop_token&) {
-    const apiserver::CertifiedKey& given = *std::exchange(next, &*second);
+    const simulator::CertifiedKey& given = *std::exchange(next, &*second);
     return pluginAnswer(R"({"clientCertificateData":)" + quoted(given.certificate) + R"(,"clientKeyData":)" +
                         quoted(given.key) + "}");
   });

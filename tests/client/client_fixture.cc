@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "apiserver/user.h"
+#include "simulator/user.h"
 
 namespace lastout::client {
 
@@ -76,15 +76,15 @@ tl::expected<Connection, kube::Errors> connectionWith(std::string_view cluster, 
   });
 }
 
-const apiserver::CertifiedKey& testAuthority() {
-  static const apiserver::CertifiedKey kAuthority =
-      apiserver::makeAuthority("test", {0, int64_t{4'000'000'000}}).value();
+const simulator::CertifiedKey& testAuthority() {
+  static const simulator::CertifiedKey kAuthority =
+      simulator::makeAuthority("test", {0, int64_t{4'000'000'000}}).value();
   return kAuthority;
 }
 
-const apiserver::CertifiedKey& testClient() {
-  static const apiserver::CertifiedKey kClient =
-      apiserver::makeClientCertificate(testAuthority(), apiserver::adminUser(), {0, int64_t{4'000'000'000}})
+const simulator::CertifiedKey& testClient() {
+  static const simulator::CertifiedKey kClient =
+      simulator::makeClientCertificate(testAuthority(), simulator::adminUser(), {0, int64_t{4'000'000'000}})
           .value();
   return kClient;
 }

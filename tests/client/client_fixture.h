@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "apiserver/certificates.h"
 #include "client/connection.h"
 #include "client/kubeconfig.h"
 #include "kube/result.h"
+#include "simulator/certificates.h"
 
 namespace lastout::client {
 
@@ -52,7 +52,7 @@ std::string kubeconfigWith(std::string_view cluster, std::string_view user = "")
 tl::expected<Connection, kube::Errors> connectionWith(std::string_view cluster, std::string_view user = "");
 
 // An authority and a client's certificate by it, made once.
-const apiserver::CertifiedKey& testAuthority();
-const apiserver::CertifiedKey& testClient();
+const simulator::CertifiedKey& testAuthority();
+const simulator::CertifiedKey& testClient();
 
 }  // namespace lastout::client

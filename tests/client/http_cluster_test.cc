@@ -7,8 +7,8 @@
 #include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "kube/encoding.h"
-#include "tests/apiserver/wire.h"
 #include "tests/client/asking.h"
+#include "tests/simulator/wire.h"
 
 namespace lastout::client {
 namespace {

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 class HttpTlsTest : public ::testing::Test {
  protected:
   // The error with these options, at a peer that shows this certificate; "" when it has answered.
-  std::string errorOf(const HttpOptions& changes, const apiserver::CertifiedKey& certificate) {
+  std::string errorOf(const HttpOptions& changes, const simulator::CertifiedKey& certificate) {
     TlsPeer::Options peerOptions;
     peerOptions.certificate = &certificate;
     TlsPeer peer(

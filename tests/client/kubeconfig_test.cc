@@ -54,7 +54,7 @@ TEST_F(Kubeconfigs, ConnectAsTheContextSays) {
 
 TEST_F(Kubeconfigs, OfLastoutUpAreRead) {
   const std::string text =
-      apiserver::kubeconfig("https://127.0.0.1:6443", testAuthority().certificate, {testClient(), ""});
+      simulator::kubeconfig("https://127.0.0.1:6443", testAuthority().certificate, {testClient(), ""});
   const auto connection = loadKubeconfig({write("config", text)});
   ASSERT_TRUE(connection) << errorsOf(connection);
   EXPECT_EQ(connection->authority, testAuthority().certificate);

@@ -17,16 +17,16 @@
 namespace lastout::testing {
 namespace {
 
-constexpr apiserver::Validity kValid{0, 4'102'444'800};  // until 2100
-constexpr apiserver::Validity kOver{0, 86'400};          // the first day of 1970
+constexpr simulator::Validity kValid{0, 4'102'444'800};  // until 2100
+constexpr simulator::Validity kOver{0, 86'400};          // the first day of 1970
 
-apiserver::UserInfo peerUser() {
-  apiserver::UserInfo user;
+simulator::UserInfo peerUser() {
+  simulator::UserInfo user;
   user.username = "lastout-test";
   return user;
 }
 
-void use(SSL_CTX& context, const apiserver::CertifiedKey& pair) {
+void use(SSL_CTX& context, const simulator::CertifiedKey& pair) {
   const auto certificate = tls::certificateIn(pair.certificate);
   const auto key = tls::privateKeyIn(pair.key);
   EXPECT_EQ(SSL_CTX_use_certificate(&context, certificate.get()), 1);
@@ -59,11 +59,11 @@ uint16_t bindLoopback(int socket) {
 }  // namespace
 
 PeerPki::PeerPki()
-    : authority(apiserver::makeAuthority("a test", kValid).value()),
-      other(apiserver::makeAuthority("a test", kValid).value()),
-      server(apiserver::makeServerCertificate(authority, {{"api.test"}, {"127.0.0.1"}}, kValid).value()),
-      expired(apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kOver).value()),
-      client(apiserver::makeClientCertificate(authority, peerUser(), kValid).value()) {}
+    : authority(simulator::makeAuthority("a test", kValid).value()),
+      other(simulator::makeAuthority("a test", kValid).value()),
+      server(simulator::makeServerCertificate(authority, {{"api.test"}, {"127.0.0.1"}}, kValid).value()),
+      expired(simulator::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kOver).value()),
+      client(simulator::makeClientCertificate(authority, peerUser(), kValid).value()) {}
 
 const PeerPki& pki() {
   static const PeerPki kPki;

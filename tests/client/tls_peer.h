@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "apiserver/certificates.h"
 #include "client/http.h"
+#include "simulator/certificates.h"
 #include "tls/owned.h"
 
 namespace lastout::testing {
@@ -21,11 +21,11 @@ namespace lastout::testing {
 // An authority, and what it vouches for: a server 127.0.0.1 alias api.test.
 struct PeerPki {
   PeerPki();
-  apiserver::CertifiedKey authority;
-  apiserver::CertifiedKey other;  // an authority of the same name
-  apiserver::CertifiedKey server;
-  apiserver::CertifiedKey expired;
-  apiserver::CertifiedKey client;  // of the user "lastout-test"
+  simulator::CertifiedKey authority;
+  simulator::CertifiedKey other;  // an authority of the same name
+  simulator::CertifiedKey server;
+  simulator::CertifiedKey expired;
+  simulator::CertifiedKey client;  // of the user "lastout-test"
 };
 const PeerPki& pki();
 
@@ -55,7 +55,7 @@ class TlsPeer {
   using Script = std::function<void(PeerConnection&)>;
 
   struct Options {
-    const apiserver::CertifiedKey* certificate = nullptr;  // nullptr: pki().server
+    const simulator::CertifiedKey* certificate = nullptr;  // nullptr: pki().server
     bool clientCertificates = false;                       // asks for them
     bool handshakes = true;                                // false: accepts, and says nothing
   };

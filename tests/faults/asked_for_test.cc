@@ -15,7 +15,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::IsEmpty;
 
 constexpr int kRounds = 5;

@@ -9,14 +9,14 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
 
 size_t droppedBy(const Json& service) {
-  const Json* count = apiserver::at(service, {"status", "deferredDeletionsDropped"});
+  const Json* count = simulator::at(service, {"status", "deferredDeletionsDropped"});
   return count == nullptr ? 0 : count->get<size_t>();
 }
 
@@ -243,11 +243,11 @@ TEST_F(DeferredDeletionTest, NothingThatNobodyAskedAnApiServerFor) {
                          {"userInfo", {{"username", "agent"}}},
                          {"object", nullptr},
                          {"oldObject", provider}}}};
-  const auto webhooks = apiserver::checkConfiguration(world.get(kFaultWebhook)).value();
+  const auto webhooks = simulator::checkConfiguration(world.get(kFaultWebhook)).value();
   const auto deletions =
-      std::ranges::find(webhooks, "deployments.apps.lastout.dev", &apiserver::Webhook::name);
+      std::ranges::find(webhooks, "deployments.apps.lastout.dev", &simulator::Webhook::name);
   ASSERT_NE(deletions, webhooks.end());
-  apiserver::Webhook guessed = *deletions;
+  simulator::Webhook guessed = *deletions;
   for (const char* path : {"/review", "/review/", "/review/0123456789abcdef0123456789abcdef"}) {
     guessed.address.servicePath = path;
     const auto answer = world.replica().call(guessed, forged.dump());

@@ -11,7 +11,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

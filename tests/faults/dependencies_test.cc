@@ -8,7 +8,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -216,7 +216,7 @@ class ConversionTest : public DependenciesTest {
   }
   std::string waited() {
     const Json service = world.get(kFaultService);
-    const Json* unmet = apiserver::at(service, {"status", "unmetCriteria"});
+    const Json* unmet = simulator::at(service, {"status", "unmetCriteria"});
     return unmet == nullptr ? "" : (*unmet)[0]["field"].get<std::string>();
   }
 };

@@ -8,18 +8,18 @@
 #include <thread>
 #include <utility>
 
-#include "tests/apiserver/admin_request.h"
+#include "tests/simulator/admin_request.h"
 
 namespace lastout::testing {
 namespace {
 
-using apiserver::HttpRequest;
-using apiserver::HttpResponse;
-using apiserver::Json;
+using simulator::HttpRequest;
+using simulator::HttpResponse;
+using simulator::Json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr apiserver::Validity kFaultsValidity{0, 4'102'444'800};  // until 2100
+constexpr simulator::Validity kFaultsValidity{0, 4'102'444'800};  // until 2100
 constexpr std::chrono::seconds kPatience{60 * kFaultsSlower};
 constexpr milliseconds kPause{3};    // between two looks at what is waited for, at first
 constexpr milliseconds kSeldom{24};  // and in the end, so that looking leaves the processors to who works
@@ -43,14 +43,14 @@ const kube::ObjectKey kConfiguration{
 constexpr const char* kLastout = "lastout";
 
 // As mighty as an admin, and not the same.
-apiserver::UserInfo lastoutUser() {
-  apiserver::UserInfo user = apiserver::adminUser();
+simulator::UserInfo lastoutUser() {
+  simulator::UserInfo user = simulator::adminUser();
   user.username = kLastout;
   return user;
 }
 
 // Removes the finalizer of CoolResources while a Pod of the provider runs.
-void addController(apiserver::EmbeddedCluster& cluster) {
+void addController(simulator::EmbeddedCluster& cluster) {
   const kube::MutexLock lock(cluster.plane().mutex);
   const auto added =
       cluster.plane().live.addController({.name = "super-important",
@@ -65,11 +65,11 @@ void addController(apiserver::EmbeddedCluster& cluster) {
 // What a review is about. A collection's has its object's name in oldObject alone.
 kube::ObjectKey reviewedKey(const Json& request) {
   return {{request["resource"]["group"], request["resource"]["resource"]},
-          std::string(apiserver::stringAt(request, {"oldObject", "metadata", "namespace"})),
-          std::string(apiserver::stringAt(request, {"oldObject", "metadata", "name"}))};
+          std::string(simulator::stringAt(request, {"oldObject", "metadata", "namespace"})),
+          std::string(simulator::stringAt(request, {"oldObject", "metadata", "name"}))};
 }
 
-apiserver::WebhookResponse denialByPolicy(const std::string& body) {
+simulator::WebhookResponse denialByPolicy(const std::string& body) {
   const Json review = {{"apiVersion", "admission.k8s.io/v1"},
                        {"kind", "AdmissionReview"},
                        {"response",
@@ -87,12 +87,12 @@ bool isDeletionByOthers(const Json& request) {
 }  // namespace
 
 FaultWorld::Pki::Pki()
-    : authority(apiserver::makeAuthority("a test", kFaultsValidity).value()),
-      server(apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kFaultsValidity).value()),
-      lastout(apiserver::makeClientCertificate(authority, lastoutUser(), kFaultsValidity).value()) {}
+    : authority(simulator::makeAuthority("a test", kFaultsValidity).value()),
+      server(simulator::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kFaultsValidity).value()),
+      lastout(simulator::makeClientCertificate(authority, lastoutUser(), kFaultsValidity).value()) {}
 
-apiserver::CertifiedKey FaultWorld::Pki::newIdentity() const {
-  return apiserver::makeServerCertificate(authority, {{"lastout.lastout.svc"}, {}}, kFaultsValidity).value();
+simulator::CertifiedKey FaultWorld::Pki::newIdentity() const {
+  return simulator::makeServerCertificate(authority, {{"lastout.lastout.svc"}, {}}, kFaultsValidity).value();
 }
 
 FaultWorld::FaultWorld(size_t replicas, uint64_t seed, Processes processes)
@@ -149,19 +149,19 @@ std::chrono::sys_seconds FaultWorld::wallClock() const {
          std::chrono::seconds(wall_);
 }
 
-apiserver::EmbeddedCluster& FaultWorld::cluster() {
+simulator::EmbeddedCluster& FaultWorld::cluster() {
   const std::scoped_lock lock(mutex_);
   return *clusters_.back();
 }
 
 void FaultWorld::begin() {
-  apiserver::EmbeddedOptions options;
+  simulator::EmbeddedOptions options;
   options.speed = 50;
   options.seed = seed_ + clusters_.size();
   options.wallClock = [this] { return wallClock(); };
   // As by a Service: to one after the other, whether it is there or not.
   const auto callLastout =
-      judge.listening([this](const apiserver::Webhook& webhook, const std::string& body) {
+      judge.listening([this](const simulator::Webhook& webhook, const std::string& body) {
         std::vector<Replica*> reached;
         for (const auto& replica : replicas_) {
           if (replica->wasReached()) reached.push_back(replica.get());
@@ -172,16 +172,16 @@ void FaultWorld::begin() {
         noteReview(body, answer);
         return answer;
       });
-  options.callWebhook = [callLastout](const apiserver::Webhook& webhook, const std::string& body) {
+  options.callWebhook = [callLastout](const simulator::Webhook& webhook, const std::string& body) {
     return webhook.configuration == "policy" ? denialByPolicy(body) : callLastout(webhook, body);
   };
-  auto cluster = std::make_unique<apiserver::EmbeddedCluster>(std::move(options));
+  auto cluster = std::make_unique<simulator::EmbeddedCluster>(std::move(options));
   judge.follow(*cluster);
   configurationsMade_ = 0;
   {
     const kube::MutexLock lock(cluster->plane().mutex);
-    cluster->plane().observe([this](const apiserver::Write& write) {
-      if (write.kind == apiserver::Write::Kind::Added && write.record->key() == kConfiguration)
+    cluster->plane().observe([this](const simulator::Write& write) {
+      if (write.kind == simulator::Write::Kind::Added && write.record->key() == kConfiguration)
         ++configurationsMade_;
     });
   }
@@ -202,13 +202,13 @@ void FaultWorld::noteAsked(const std::string& body) {
 }
 
 void FaultWorld::noteReview(const std::string& body,
-                            const tl::expected<apiserver::WebhookResponse, std::string>& answer) {
+                            const tl::expected<simulator::WebhookResponse, std::string>& answer) {
   const Json request = Json::parse(body)["request"];
   const Json response = answer ? Json::parse(answer->body, nullptr, false) : Json();
-  const Json* allowed = apiserver::at(response, {"response", "allowed"});
+  const Json* allowed = simulator::at(response, {"response", "allowed"});
   const std::string user = request["userInfo"]["username"];
   const bool isDenied = allowed != nullptr && *allowed == Json(false);
-  if (!isDeletionByOthers(request) || !isDenied || user == apiserver::adminUser().username) return;
+  if (!isDeletionByOthers(request) || !isDenied || user == simulator::adminUser().username) return;
   const std::scoped_lock lock(mutex_);
   deferredDeletions_.insert(request["oldObject"]["metadata"]["uid"].get<std::string>());
 }
@@ -217,8 +217,8 @@ void FaultWorld::noteRequest(const HttpRequest& request) {
   const bool isOwn = request.path == kFaultWebhook || request.query.contains("dryRun");
   if (request.method != "DELETE" || isOwn) return;
   const Json options = Json::parse(request.body, nullptr, false);
-  const std::string uid(apiserver::stringAt(options, {"preconditions", "uid"}));
-  const auto target = apiserver::parseTarget(request.path);
+  const std::string uid(simulator::stringAt(options, {"preconditions", "uid"}));
+  const auto target = simulator::parseTarget(request.path);
   const kube::ObjectKey key =
       target ? kube::ObjectKey{{target->group, target->resource}, target->namespaceName, target->name}
              : kube::ObjectKey{};
@@ -232,7 +232,7 @@ void FaultWorld::noteRequest(const HttpRequest& request) {
 // same name its agent may ask for the former one, which is no longer there, and nobody reviews that.
 bool FaultWorld::isOfDeletedWork(const std::string& path) {
   const Json object = get(path);
-  const Json* owners = apiserver::at(object, {"metadata", "ownerReferences"});
+  const Json* owners = simulator::at(object, {"metadata", "ownerReferences"});
   if (owners == nullptr) return false;
   return std::ranges::any_of(*owners, [this](const Json& owner) {
     if (owner["kind"] != "AppliedManifestWork") return false;
@@ -266,7 +266,7 @@ std::map<std::string, std::string> FaultWorld::deletedByLastout() {
 uint64_t FaultWorld::version() {
   const HttpResponse list = ask("GET", "/api/v1/namespaces");
   return std::stoull(
-      std::string(apiserver::stringAt(Json::parse(list.body), {"metadata", "resourceVersion"})));
+      std::string(simulator::stringAt(Json::parse(list.body), {"metadata", "resourceVersion"})));
 }
 
 void FaultWorld::writeBeyond(uint64_t version) {
@@ -318,7 +318,7 @@ void FaultWorld::patch(const std::string& path, const Json& merged) {
 
 std::string FaultWorld::holder() {
   const Json lease = get(kFaultLease);
-  return std::string(apiserver::stringAt(lease, {"spec", "holderIdentity"}));
+  return std::string(simulator::stringAt(lease, {"spec", "holderIdentity"}));
 }
 
 Replica& FaultWorld::leader() {
@@ -412,7 +412,7 @@ void FaultWorld::createService() {
 void FaultWorld::waitUntilGuarded() {
   waitUntil("the service is enforced", [&] {
     const Json service = get(kFaultService);
-    const Json* conditions = apiserver::at(service, {"status", "conditions"});
+    const Json* conditions = simulator::at(service, {"status", "conditions"});
     return conditions != nullptr && std::ranges::any_of(*conditions, [](const Json& condition) {
              return condition["type"] == "Enforced" && condition["status"] == "True";
            });
@@ -476,7 +476,7 @@ void FaultWorld::finalizeByHand() {
 
 std::string FaultWorld::refusalOf(const std::string& path) {
   const Json status = Json::parse(ask("DELETE", path).body, nullptr, false);
-  return std::string(apiserver::stringAt(status, {"message"}));
+  return std::string(simulator::stringAt(status, {"message"}));
 }
 
 void FaultWorld::expectRefused(const std::string& path, const ::testing::Matcher<std::string>& message) {
@@ -484,7 +484,7 @@ void FaultWorld::expectRefused(const std::string& path, const ::testing::Matcher
   std::string hope = "the refusal of " + path;
   waitUntil(hope, [&] {
     answer = ask("DELETE", path);
-    const std::string refusal(apiserver::stringAt(Json::parse(answer.body, nullptr, false), {"message"}));
+    const std::string refusal(simulator::stringAt(Json::parse(answer.body, nullptr, false), {"message"}));
     return answer.status < 400 || message.Matches(refusal);
   });
   EXPECT_GE(answer.status, 400) << path << " was not refused\n" << logged();

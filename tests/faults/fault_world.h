@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/certificates.h"
-#include "apiserver/embedded_cluster.h"
-#include "apiserver/webhook_client.h"
+#include "simulator/certificates.h"
+#include "simulator/embedded_cluster.h"
+#include "simulator/webhook_client.h"
 #include "tests/faults/judge.h"
 #include "tests/faults/replica.h"
 
@@ -46,13 +46,13 @@ class FaultWorld {
   void calm() { set({}); }
 
   // What an admin asks the API server for, not by way of a FaultyApi. By any thread.
-  apiserver::HttpResponse ask(const std::string& method, const std::string& path,
-                              const apiserver::Json& body = nullptr);
-  apiserver::Json get(const std::string& path);  // null: it is not there
+  simulator::HttpResponse ask(const std::string& method, const std::string& path,
+                              const simulator::Json& body = nullptr);
+  simulator::Json get(const std::string& path);  // null: it is not there
   bool isThere(const std::string& path) { return !get(path).is_null(); }
   // Asks until it is there; lastout may not answer about it yet.
-  void create(const std::string& collection, const apiserver::Json& object);
-  void patch(const std::string& path, const apiserver::Json& merged);
+  void create(const std::string& collection, const simulator::Json& object);
+  void patch(const std::string& path, const simulator::Json& merged);
 
   // DELETEs that lastout was asked about on behalf of controllers, and denied: the uids of the objects. Those
   // that it asked for itself: the uid that it insisted on, and the path; "" where it insisted on none.
@@ -75,13 +75,13 @@ class FaultWorld {
   void deleteTheLease();
   void takeTheLease();
 
-  static apiserver::Json named(const std::string& apiVersion, const std::string& kind,
+  static simulator::Json named(const std::string& apiVersion, const std::string& kind,
                                const std::string& name);
   // The objects of the story.
-  static apiserver::Json definition();
-  static apiserver::Json provider();  // without its namespace, app
-  static apiserver::Json instance(const std::string& name);
-  static apiserver::Json service();
+  static simulator::Json definition();
+  static simulator::Json provider();  // without its namespace, app
+  static simulator::Json instance(const std::string& name);
+  static simulator::Json service();
   // The story: a Deployment that finalizes CoolResources, their CRD, so many of them, and the
   // CriticalService.
   void createStory(int instances = 1);
@@ -147,20 +147,20 @@ class FaultWorld {
   friend class Replica;
   struct Pki {
     Pki();
-    apiserver::CertifiedKey authority;
-    apiserver::CertifiedKey server;  // the API server's
-    apiserver::CertifiedKey lastout;
-    apiserver::CertifiedKey newIdentity() const;  // lastout's
+    simulator::CertifiedKey authority;
+    simulator::CertifiedKey server;  // the API server's
+    simulator::CertifiedKey lastout;
+    simulator::CertifiedKey newIdentity() const;  // lastout's
   };
 
   void waitUntil(const std::string& what, const std::function<bool()>& holds,
                  std::chrono::milliseconds longestPause);
-  apiserver::EmbeddedCluster& cluster();
+  simulator::EmbeddedCluster& cluster();
   void begin();
   void noteAsked(const std::string& body);
   void noteReview(const std::string& body,
-                  const tl::expected<apiserver::WebhookResponse, std::string>& answer);
-  void noteRequest(const apiserver::HttpRequest& request);
+                  const tl::expected<simulator::WebhookResponse, std::string>& answer);
+  void noteRequest(const simulator::HttpRequest& request);
   bool isOfDeletedWork(const std::string& path);
 
   const Pki pki_;
@@ -170,7 +170,7 @@ class FaultWorld {
   std::atomic<int> starts_{0};
   std::atomic<int> configurationsMade_{0};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<apiserver::EmbeddedCluster>>
+  std::vector<std::unique_ptr<simulator::EmbeddedCluster>>
       clusters_;  // the last one is there; watches know the others
   std::set<std::string> deferredDeletions_;
   std::map<std::string, std::string> deletedByLastout_;

@@ -16,7 +16,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -60,7 +60,7 @@ class FaultsTest : public ::testing::Test {
     world.waitUntilGuarded();
     world.waitUntil("the configuration belongs to the namespace that is there", [&] {
       const Json configuration = world.get(kFaultWebhook);
-      const Json* owners = apiserver::at(configuration, {"metadata", "ownerReferences"});
+      const Json* owners = simulator::at(configuration, {"metadata", "ownerReferences"});
       const Json home = world.get("/api/v1/namespaces/lastout");
       return owners != nullptr && owners->at(0)["uid"] == home["metadata"]["uid"];
     });
@@ -420,7 +420,7 @@ TEST_F(TwoReplicas, OfWhichOneHasNotHeardOfTheGuard) {
   world.createService();
   world.waitUntil("it is said to be enforced", [this] {
     const Json service = world.get(kFaultService);
-    const Json* conditions = apiserver::at(service, {"status", "conditions"});
+    const Json* conditions = simulator::at(service, {"status", "conditions"});
     return conditions != nullptr && conditions->dump().find("ProbeDenied") != std::string::npos;
   });
   std::string refusals;

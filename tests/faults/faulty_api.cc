@@ -3,30 +3,30 @@
 #include <atomic>
 #include <utility>
 
-#include "apiserver/answer.h"
-#include "apiserver/request.h"
-#include "apiserver/status.h"
 #include "kube/names.h"
+#include "simulator/answer.h"
+#include "simulator/request.h"
+#include "simulator/status.h"
 
 namespace lastout::testing {
 namespace {
 
-using apiserver::HttpRequest;
-using apiserver::HttpResponse;
+using simulator::HttpRequest;
+using simulator::HttpResponse;
 using std::chrono::milliseconds;
 
 // So that a watch that waits for events hears of a fault soon.
 constexpr milliseconds kWatchPatience{20};
 
 std::string resourceOf(const HttpRequest& request) {
-  const auto target = apiserver::parseTarget(request.path);
+  const auto target = simulator::parseTarget(request.path);
   return target ? target->resource : "";
 }
 
 }  // namespace
 
 // What FaultyApi knows of it is guarded by its mutex.
-class FaultyApi::Watch : public apiserver::WatchStream {
+class FaultyApi::Watch : public simulator::WatchStream {
  public:
   Watch(FaultyApi& api, std::unique_ptr<WatchStream> real, std::string resource, uint64_t generation)
       : resource(std::move(resource)), generation(generation), api_(api), real_(std::move(real)) {}
@@ -95,28 +95,28 @@ std::optional<HttpResponse> FaultyApi::refusal(const HttpRequest& request) {
   const bool isDiscovery = request.path == "/api" || request.path == "/apis";
   if (const int status = now_.undiscovered && isDiscovery ? 503 : now_.status; status != 0) {
     ++faults_;
-    apiserver::ApiError error;
+    simulator::ApiError error;
     error.code = status;
     error.message = "a fault";
-    return apiserver::answerWith(error);
+    return simulator::answerWith(error);
   }
   const std::string what = request.method + " " + resourceOf(request);
   if (now_.forbidden.contains(what)) {
     ++faults_;
-    apiserver::ApiError error;
+    simulator::ApiError error;
     error.code = 403;
     error.reason = "Forbidden";
     error.message =
         "it is forbidden: User \"lastout\" cannot " + kube::lowerCase(request.method) + " resource \"x\"";
-    return apiserver::answerWith(error);
+    return simulator::answerWith(error);
   }
   if (now_.longestPatch != 0 && what == "PATCH criticalservices" && request.body.size() > now_.longestPatch) {
     ++faults_;
-    return apiserver::answerWith(apiserver::tooLarge(now_.longestPatch));
+    return simulator::answerWith(simulator::tooLarge(now_.longestPatch));
   }
   if (now_.expires && request.query.contains("continue")) {
     ++faults_;
-    return apiserver::answerWith(apiserver::expired("too old: a fault"));
+    return simulator::answerWith(simulator::expired("too old: a fault"));
   }
   return std::nullopt;
 }
@@ -162,7 +162,7 @@ FaultyApi::Told FaultyApi::tell(Watch& watch, const std::string& piece) {
   if (isCut(watch)) {
     ++faults_;
     told.isLast = true;
-    if (end_ == WatchEnd::Expired) told.text += apiserver::errorLine(apiserver::expired("too old: a fault"));
+    if (end_ == WatchEnd::Expired) told.text += simulator::errorLine(simulator::expired("too old: a fault"));
     if (end_ == WatchEnd::Amid) told.text += R"({"type":"MODIFIED","object":{"metadata":{"name":"x)";
   } else if (watch.isExhausted() || all.empty() || !now_.swaps) {  // nothing overtakes it any more
     told.text += std::exchange(watch.late, {});

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/exchange.h"
+#include "simulator/exchange.h"
 
 namespace lastout::testing {
 
@@ -41,11 +41,11 @@ struct Faults {
 // Safe for any number of threads.
 class FaultyApi {
  public:
-  explicit FaultyApi(apiserver::Handler real) : real_(std::move(real)) {}
+  explicit FaultyApi(simulator::Handler real) : real_(std::move(real)) {}
   FaultyApi(const FaultyApi&) = delete;
   FaultyApi& operator=(const FaultyApi&) = delete;
 
-  apiserver::HttpResponse handle(const apiserver::HttpRequest& request);
+  simulator::HttpResponse handle(const simulator::HttpRequest& request);
 
   void set(Faults faults);
   // All is well from now on; what was held is told.
@@ -68,12 +68,12 @@ class FaultyApi {
     bool isLast = false;
   };
 
-  std::optional<apiserver::HttpResponse> refusal(const apiserver::HttpRequest& request);
+  std::optional<simulator::HttpResponse> refusal(const simulator::HttpRequest& request);
   Told tell(Watch& watch, const std::string& piece);
   void takeEvent(Watch& watch, const std::string& line, Told& told);
   bool isCut(const Watch& watch) const;
 
-  const apiserver::Handler real_;
+  const simulator::Handler real_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Faults now_;  // these are guarded by the mutex

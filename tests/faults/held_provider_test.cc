@@ -12,7 +12,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -51,13 +51,13 @@ class HeldProviderTest : public WorksTest {
   }
 
   static bool carries(const Json& object) {
-    const Json* finalizers = apiserver::at(object, {"metadata", "finalizers"});
+    const Json* finalizers = simulator::at(object, {"metadata", "finalizers"});
     return finalizers != nullptr &&
            std::find(finalizers->begin(), finalizers->end(), kHolding) != finalizers->end();
   }
   bool isHeld() { return carries(world.get(kFaultProvider)); }
   bool isDeleted() {
-    return !apiserver::stringAt(world.get(kFaultProvider), {"metadata", "deletionTimestamp"}).empty();
+    return !simulator::stringAt(world.get(kFaultProvider), {"metadata", "deletionTimestamp"}).empty();
   }
   void waitUntilHeld() {
     world.waitUntil("the provider is held", [&] { return isHeld(); });
@@ -88,7 +88,7 @@ class HeldProviderTest : public WorksTest {
   // Of its condition Degraded: the reason, and the message.
   std::string degraded() {
     const Json service = world.get(kFaultService);
-    const Json* conditions = apiserver::at(service, {"status", "conditions"});
+    const Json* conditions = simulator::at(service, {"status", "conditions"});
     if (conditions == nullptr) return {};
     for (const Json& condition : *conditions) {
       if (condition["type"] == "Degraded")

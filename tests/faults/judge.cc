@@ -13,10 +13,10 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
-using apiserver::stringAt;
-using apiserver::Write;
 using criticalservice::criticalServiceType;
+using simulator::Json;
+using simulator::stringAt;
+using simulator::Write;
 
 // Controllers' requests are not seen, only what comes of them. The API server takes what it has to ask when a
 // request comes, and gives webhooks five seconds.
@@ -30,14 +30,14 @@ const kube::GroupResource kJudgedAppliedWorks{"work.open-cluster-management.io",
 thread_local std::optional<std::chrono::steady_clock::time_point> askedAt;
 
 std::vector<std::string> textsAt(const Json& object, std::initializer_list<std::string_view> path) {
-  const Json* list = apiserver::at(object, path);
+  const Json* list = simulator::at(object, path);
   return list == nullptr || !list->is_array() ? std::vector<std::string>()
                                               : list->get<std::vector<std::string>>();
 }
 
 std::set<std::string> ownersOf(const Json& object) {
   std::set<std::string> uids;
-  if (const Json* owners = apiserver::at(object, {"metadata", "ownerReferences"})) {
+  if (const Json* owners = simulator::at(object, {"metadata", "ownerReferences"})) {
     for (const Json& owner : *owners) uids.emplace(stringAt(owner, {"uid"}));
   }
   return uids;
@@ -77,29 +77,29 @@ bool isDeletion(const Json& request) {
 }
 
 // The webhooks of a configuration that deny when nobody answers.
-std::vector<apiserver::Webhook> denyingWebhooks(const Json& configuration) {
-  std::vector<apiserver::Webhook> webhooks = apiserver::checkConfiguration(configuration).value();
-  std::erase_if(webhooks, [](const apiserver::Webhook& webhook) { return webhook.failureIsIgnored; });
+std::vector<simulator::Webhook> denyingWebhooks(const Json& configuration) {
+  std::vector<simulator::Webhook> webhooks = simulator::checkConfiguration(configuration).value();
+  std::erase_if(webhooks, [](const simulator::Webhook& webhook) { return webhook.failureIsIgnored; });
   return webhooks;
 }
 
 // The API server calls one of them before it deletes what was there before the write.
-bool isAskedAbout(const std::vector<apiserver::Webhook>& webhooks, const Write& write) {
+bool isAskedAbout(const std::vector<simulator::Webhook>& webhooks, const Write& write) {
   const kube::ObjectKey& key = write.record->key();
-  apiserver::ReviewRequest request;
+  simulator::ReviewRequest request;
   request.operation = "DELETE";
   request.type = key.type;
   request.namespaceName = key.namespaceName;
   request.version = "v1";
   request.oldObject = &write.before->object();
   request.namespaceLabels = {{"kubernetes.io/metadata.name", key.namespaceName}};
-  return std::ranges::any_of(webhooks, [&](const apiserver::Webhook& webhook) {
-    return apiserver::isToBeAsked(webhook, request).value_or(true);
+  return std::ranges::any_of(webhooks, [&](const simulator::Webhook& webhook) {
+    return simulator::isToBeAsked(webhook, request).value_or(true);
   });
 }
 
 bool saysEnforced(const Json& service) {
-  const Json* conditions = apiserver::at(service, {"status", "conditions"});
+  const Json* conditions = simulator::at(service, {"status", "conditions"});
   return conditions != nullptr && std::ranges::any_of(*conditions, [](const Json& condition) {
            return stringAt(condition, {"type"}) == "Enforced" && stringAt(condition, {"status"}) != "False";
          });
@@ -116,7 +116,7 @@ std::string toString(const std::vector<PlainBlocker>& blockers) {
 
 }  // namespace
 
-void Judge::follow(apiserver::EmbeddedCluster& cluster) {
+void Judge::follow(simulator::EmbeddedCluster& cluster) {
   uint64_t number = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -177,7 +177,7 @@ void Judge::noteService(const Write& write) {
 
 void Judge::noteConfiguration(const Write& write) {
   asksBy_.emplace_back(Clock::now(), write.kind == Write::Kind::Deleted
-                                         ? std::vector<apiserver::Webhook>()
+                                         ? std::vector<simulator::Webhook>()
                                          : denyingWebhooks(write.record->object()));
 }
 
@@ -269,8 +269,8 @@ void Judge::judgeCommit(const Write& write) {
   }
 }
 
-apiserver::CallWebhook Judge::listening(apiserver::CallWebhook call) {
-  return [this, call = std::move(call)](const apiserver::Webhook& webhook, const std::string& body) {
+simulator::CallWebhook Judge::listening(simulator::CallWebhook call) {
+  return [this, call = std::move(call)](const simulator::Webhook& webhook, const std::string& body) {
     const Json review = Json::parse(body, nullptr, false);
     const Json request = review.value("request", Json());
     if (!isDeletion(request)) return call(webhook, body);
@@ -290,9 +290,9 @@ std::list<Judge::Review>::iterator Judge::begin(const Json& request) {
 
 void Judge::end(std::list<Review>::iterator review, const Json& request, const Json& answer) {
   const std::scoped_lock lock(mutex_);
-  const bool allowed = apiserver::trueAt(answer, {"response", "allowed"});
-  const bool dryRun = apiserver::trueAt(request, {"dryRun"});
-  if (apiserver::at(answer, {"response"}) == nullptr)
+  const bool allowed = simulator::trueAt(answer, {"response", "allowed"});
+  const bool dryRun = simulator::trueAt(request, {"dryRun"});
+  if (simulator::at(answer, {"response"}) == nullptr)
     ++counts_.failed;
   else if (verdictNow(review->object).guarded)
     ++(allowed ? counts_.allowed : counts_.denied);
@@ -305,9 +305,9 @@ void Judge::end(std::list<Review>::iterator review, const Json& request, const J
   reviews_.erase(review);
 }
 
-apiserver::HttpResponse Judge::asked(const std::function<apiserver::HttpResponse()>& ask) {
+simulator::HttpResponse Judge::asked(const std::function<simulator::HttpResponse()>& ask) {
   askedAt = Clock::now();
-  apiserver::HttpResponse response = ask();
+  simulator::HttpResponse response = ask();
   askedAt.reset();
   return response;
 }

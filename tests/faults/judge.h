@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/embedded_cluster.h"
-#include "apiserver/webhooks.h"
+#include "simulator/embedded_cluster.h"
+#include "simulator/webhooks.h"
 #include "tests/support/by_the_document.h"
 
 namespace lastout::testing {
@@ -32,12 +32,12 @@ class Judge {
   Judge& operator=(const Judge&) = delete;
 
   // From now on by this cluster's writes, which begins empty; another one is forgotten.
-  void follow(apiserver::EmbeddedCluster& cluster);
+  void follow(simulator::EmbeddedCluster& cluster);
   // Calls webhooks with `call`, and listens to what is asked and answered.
-  apiserver::CallWebhook listening(apiserver::CallWebhook call);
+  simulator::CallWebhook listening(simulator::CallWebhook call);
   // What the calling thread asks the cluster for, so that a write that nobody reviewed can be told from one
   // that was asked for when nobody was to review it.
-  apiserver::HttpResponse asked(const std::function<apiserver::HttpResponse()>& ask);
+  simulator::HttpResponse asked(const std::function<simulator::HttpResponse()>& ask);
   // lastout says so: nothing was guarded for so long, until now.
   void reported(std::chrono::milliseconds unguarded);
   // The same, in its log: a work, which the line names, is let go although something of it is there, once
@@ -85,17 +85,17 @@ class Judge {
     std::string what;
   };
 
-  void note(const apiserver::Write& write);
-  void noteService(const apiserver::Write& write);
-  void noteConfiguration(const apiserver::Write& write);
-  void noteWork(const apiserver::Write& write);
+  void note(const simulator::Write& write);
+  void noteService(const simulator::Write& write);
+  void noteConfiguration(const simulator::Write& write);
+  void noteWork(const simulator::Write& write);
   void judgeGoneWork(const std::string& applied, const kube::ObjectKey& gone);
-  void judgeCommit(const apiserver::Write& write);
-  bool wasAskedAbout(const apiserver::Write& write, Clock::time_point since) const;
+  void judgeCommit(const simulator::Write& write);
+  bool wasAskedAbout(const simulator::Write& write, Clock::time_point since) const;
   PlainVerdict verdictNow(const kube::ObjectKey& object,
                           admission::Manner manner = admission::Manner::Ending) const;
-  std::list<Review>::iterator begin(const apiserver::Json& request);
-  void end(std::list<Review>::iterator review, const apiserver::Json& request, const apiserver::Json& answer);
+  std::list<Review>::iterator begin(const simulator::Json& request);
+  void end(std::list<Review>::iterator review, const simulator::Json& request, const simulator::Json& answer);
 
   const std::chrono::seconds hearing_;
   mutable std::mutex mutex_;  // over all below; taken under the plane's
@@ -106,7 +106,7 @@ class Judge {
   std::list<Review> reviews_;
   std::set<std::pair<kube::ObjectKey, std::string>> allowed_;  // and the uid of what may go
   // The webhooks by which the API server was to ask, from when.
-  std::vector<std::pair<Clock::time_point, std::vector<apiserver::Webhook>>> asksBy_;
+  std::vector<std::pair<Clock::time_point, std::vector<simulator::Webhook>>> asksBy_;
   std::vector<Interval> reported_;
   std::vector<Unreviewed> unreviewed_;
   std::map<std::string, std::string> kept_;  // AppliedManifestWorks that lastout keeps, and their uids

@@ -10,7 +10,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

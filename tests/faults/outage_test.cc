@@ -17,7 +17,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 
 constexpr const char* kOutageHeading = "## While no replica answers";
 constexpr const char* kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
@@ -152,7 +152,7 @@ class OutageTest : public ::testing::Test {
   }
   bool isTrue(const std::string& path, const std::string& type) {
     const Json object = world.get(path);
-    const Json* conditions = apiserver::at(object, {"status", "conditions"});
+    const Json* conditions = simulator::at(object, {"status", "conditions"});
     return conditions != nullptr && std::ranges::any_of(*conditions, [&](const Json& condition) {
              return condition["type"] == type && condition["status"] == "True";
            });
@@ -160,7 +160,7 @@ class OutageTest : public ::testing::Test {
   // The last of what is guarded has been found, too.
   bool isNamed(const std::string& webhook) {
     const Json configuration = world.get(kFaultWebhook);
-    const Json* webhooks = apiserver::at(configuration, {"webhooks"});
+    const Json* webhooks = simulator::at(configuration, {"webhooks"});
     return webhooks != nullptr &&
            std::ranges::any_of(*webhooks, [&](const Json& one) { return one["name"] == webhook; });
   }

@@ -13,7 +13,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

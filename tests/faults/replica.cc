@@ -5,14 +5,14 @@
 #include <ctime>
 #include <utility>
 
-#include "apiserver/certificates.h"
+#include "simulator/certificates.h"
 #include "tests/faults/fault_world.h"
 
 namespace lastout::testing {
 namespace {
 
-using apiserver::HttpRequest;
-using apiserver::Json;
+using simulator::HttpRequest;
+using simulator::Json;
 using std::chrono::milliseconds;
 
 constexpr const char* kFaultAgent = "agent";  // as the embedded cluster calls it
@@ -40,15 +40,15 @@ Replica::~Replica() {
 
 void Replica::connect() {
   if (listener_) return;
-  apiserver::ListenerOptions options;
+  simulator::ListenerOptions options;
   options.port = port_;
   options.certificate = world_.pki_.server.certificate;
   options.privateKey = world_.pki_.server.key;
   options.clientCa = world_.pki_.authority.certificate;
-  const auto authenticate = [](std::string_view, const apiserver::UserInfo* certificate) {
+  const auto authenticate = [](std::string_view, const simulator::UserInfo* certificate) {
     return certificate == nullptr ? std::nullopt : std::optional(*certificate);
   };
-  listener_ = apiserver::Listener::open(
+  listener_ = simulator::Listener::open(
                   options, [this](const HttpRequest& request) { return api.handle(request); }, authenticate)
                   .value();
   listener_->start();
@@ -69,7 +69,7 @@ std::shared_ptr<client::Access> Replica::access() const {
 // All that takes time takes little of it here.
 server::ServerOptions Replica::options() {
   server::ServerOptions options;
-  const apiserver::CertifiedKey key = world_.pki_.newIdentity();
+  const simulator::CertifiedKey key = world_.pki_.newIdentity();
   options.reviews.auditOnly = world_.auditOnly;
   options.http.identity = {key.certificate, key.key, ""};
   options.view.ownNamespace = "lastout";
@@ -134,8 +134,8 @@ void Replica::serveInProcess() {
 }
 
 std::string Replica::kubeconfig() const {
-  const apiserver::Credentials credentials{world_.pki_.lastout, ""};
-  return apiserver::kubeconfig("https://127.0.0.1:" + std::to_string(port_),
+  const simulator::Credentials credentials{world_.pki_.lastout, ""};
+  return simulator::kubeconfig("https://127.0.0.1:" + std::to_string(port_),
                                world_.pki_.authority.certificate, credentials);
 }
 
@@ -179,7 +179,7 @@ void Replica::forgetConnections() {
       process_ ? process_->reviewsAddress() : "127.0.0.1:" + std::to_string(server_->port());
   const std::scoped_lock lock(mutex_);
   client_ =
-      std::make_shared<apiserver::WebhookClient>(apiserver::ServiceAddresses{{"lastout/lastout", address}});
+      std::make_shared<simulator::WebhookClient>(simulator::ServiceAddresses{{"lastout/lastout", address}});
 }
 
 void Replica::kill() {
@@ -255,14 +255,14 @@ void Replica::rotate() {
     world_.ask("DELETE", kFaultCertificate);
     return;
   }
-  const apiserver::CertifiedKey key = world_.pki_.newIdentity();
+  const simulator::CertifiedKey key = world_.pki_.newIdentity();
   const auto used = server_->use({key.certificate, key.key, ""});
   EXPECT_TRUE(used) << used.error().message;
 }
 
-tl::expected<apiserver::WebhookResponse, std::string> Replica::call(const apiserver::Webhook& webhook,
+tl::expected<simulator::WebhookResponse, std::string> Replica::call(const simulator::Webhook& webhook,
                                                                     const std::string& body) {
-  std::shared_ptr<apiserver::WebhookClient> client;
+  std::shared_ptr<simulator::WebhookClient> client;
   {
     const std::scoped_lock lock(mutex_);
     client = client_;

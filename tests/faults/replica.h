@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/listener.h"
-#include "apiserver/webhook_client.h"
 #include "client/access.h"
 #include "kube/object_key.h"
 #include "server/server.h"
+#include "simulator/listener.h"
+#include "simulator/webhook_client.h"
 #include "tests/faults/faulty_api.h"
 #include "tests/faults/lastout_process.h"
 
@@ -75,7 +75,7 @@ class Replica {
   // How often it read that path, by any thread.
   size_t reads(const std::string& path);
   // By any thread: as the API server reaches it through lastout's Service.
-  tl::expected<apiserver::WebhookResponse, std::string> call(const apiserver::Webhook& webhook,
+  tl::expected<simulator::WebhookResponse, std::string> call(const simulator::Webhook& webhook,
                                                              const std::string& body);
   bool wasReached();
   // The API server's next calls are made over new connections.
@@ -95,18 +95,18 @@ class Replica {
   void hear(const std::string& line);
   bool isSplit() const { return !roles_.webhook || !roles_.controller; }
   bool shows(const std::string& series);
-  void note(const apiserver::HttpRequest& request);
+  void note(const simulator::HttpRequest& request);
 
   FaultWorld& world_;
   const server::Roles roles_;
   const Runs runs_;
   int port_ = 0;  // of its way to the API server
-  std::unique_ptr<apiserver::Listener> listener_;
+  std::unique_ptr<simulator::Listener> listener_;
   std::unique_ptr<server::Server> server_;   // null: it does not serve InProcess
   std::unique_ptr<LastoutProcess> process_;  // null: it does not serve OnItsOwn
   bool isSuspended_ = false;
   std::mutex mutex_;
-  std::shared_ptr<apiserver::WebhookClient> client_;  // guarded by the mutex; null: it was never there
+  std::shared_ptr<simulator::WebhookClient> client_;  // guarded by the mutex; null: it was never there
   std::set<std::string> writes_;                      // guarded by the mutex, as the next
   std::map<std::string, size_t> reads_;
 };

@@ -12,7 +12,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using ::testing::HasSubstr;
 
 const kube::GroupResource kRolesType{"my.crd.group", "coolresources"};

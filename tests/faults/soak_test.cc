@@ -18,7 +18,7 @@
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 

@@ -34,10 +34,10 @@ class TwoOfEachRole : public ::testing::Test {
   void deferTheProvider() {
     const std::string owners = "/api/v1/namespaces/app/configmaps";
     world.create(owners, FaultWorld::named("v1", "ConfigMap", "owner"));
-    const apiserver::Json uid = world.get(owners + "/owner")["metadata"]["uid"];
-    const apiserver::Json owner = {
+    const simulator::Json uid = world.get(owners + "/owner")["metadata"]["uid"];
+    const simulator::Json owner = {
         {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "owner"}, {"uid", uid}};
-    world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", apiserver::Json::array({owner})}}}});
+    world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", simulator::Json::array({owner})}}}});
     world.ask("DELETE", owners + "/owner");
     world.waitUntil("what was denied to the garbage collector is remembered", [&] {
       return world.get(kFaultService).dump().find("deferredDeletions") != std::string::npos;

@@ -28,13 +28,13 @@ class WorksWorld {
   WorksWorld(const WorksWorld&) = delete;
   WorksWorld& operator=(const WorksWorld&) = delete;
 
-  void createWork(const std::string& name, const std::vector<apiserver::Json>& manifests) {
-    apiserver::Json work = FaultWorld::named("work.open-cluster-management.io/v1", "ManifestWork", name);
+  void createWork(const std::string& name, const std::vector<simulator::Json>& manifests) {
+    simulator::Json work = FaultWorld::named("work.open-cluster-management.io/v1", "ManifestWork", name);
     work["spec"] = {{"workload", {{"manifests", manifests}}}};
     world.create(kWorks, work);
   }
-  virtual std::vector<apiserver::Json> providersWork() {
-    using apiserver::Json;
+  virtual std::vector<simulator::Json> providersWork() {
+    using simulator::Json;
     Json deployment = FaultWorld::provider();
     deployment["metadata"]["namespace"] = "app";
     std::vector<Json> work{FaultWorld::named("v1", "Namespace", "app"), service()};
@@ -54,8 +54,8 @@ class WorksWorld {
     }
     return work;
   }
-  virtual apiserver::Json service() { return FaultWorld::service(); }
-  virtual apiserver::Json definition() { return FaultWorld::definition(); }
+  virtual simulator::Json service() { return FaultWorld::service(); }
+  virtual simulator::Json definition() { return FaultWorld::definition(); }
 
   void begin() {
     world.serve();
@@ -76,7 +76,7 @@ class WorksWorld {
   }
   // Of the AppliedManifestWork of the provider's work; none: it is not there.
   std::vector<std::string> finalizers() {
-    const apiserver::Json applied = world.get(kAppliedWorks + std::string("/cluster1-provider"));
+    const simulator::Json applied = world.get(kAppliedWorks + std::string("/cluster1-provider"));
     return applied.is_null() ? std::vector<std::string>()
                              : applied["metadata"].value("finalizers", std::vector<std::string>());
   }
@@ -108,9 +108,9 @@ class WorksWorld {
   // What lastout remembers, by the names of the objects.
   std::vector<std::string> remembered() {
     std::vector<std::string> names;
-    const apiserver::Json service = world.get(kFaultService);
-    if (const apiserver::Json* list = apiserver::at(service, {"status", "deferredDeletions"})) {
-      for (const apiserver::Json& one : *list) names.push_back(one["name"]);
+    const simulator::Json service = world.get(kFaultService);
+    if (const simulator::Json* list = simulator::at(service, {"status", "deferredDeletions"})) {
+      for (const simulator::Json& one : *list) names.push_back(one["name"]);
     }
     return names;
   }

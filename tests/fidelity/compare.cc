@@ -29,7 +29,7 @@ std::string plainText(const std::string& text) {
 }
 
 bool isDistributors(const Json& element) {
-  return kDistributors.contains(apiserver::stringAt(element, {"metadata", "name"}));
+  return kDistributors.contains(simulator::stringAt(element, {"metadata", "name"}));
 }
 
 void strip(Json& json) {
@@ -52,9 +52,9 @@ void strip(Json& json) {
 
 // What tells the elements of an array apart.
 std::string nameOf(const Json& element) {
-  std::string_view name = apiserver::stringAt(element, {"name"});
-  if (name.empty()) name = apiserver::stringAt(element, {"metadata", "name"});
-  if (name.empty()) name = apiserver::stringAt(element, {"type"});
+  std::string_view name = simulator::stringAt(element, {"name"});
+  if (name.empty()) name = simulator::stringAt(element, {"metadata", "name"});
+  if (name.empty()) name = simulator::stringAt(element, {"type"});
   return std::string(name);
 }
 
@@ -79,7 +79,7 @@ class Comparison {
       if (recorded->is_array()) return compareArrays(path, *recorded, *own);
     }
     const auto text = [](const Json* json) {
-      return json == nullptr ? std::string() : apiserver::toText(*json);
+      return json == nullptr ? std::string() : simulator::toText(*json);
     };
     found.push_back({path, text(recorded), text(own)});
   }
@@ -91,8 +91,8 @@ class Comparison {
       for (const auto& [key, value] : object->items()) keys.insert(key);
     }
     for (const std::string& key : keys)
-      compare(path.empty() ? key : path + "." + key, apiserver::at(recorded, {key}),
-              apiserver::at(own, {key}));
+      compare(path.empty() ? key : path + "." + key, simulator::at(recorded, {key}),
+              simulator::at(own, {key}));
   }
 
   void compareArrays(const std::string& path, const Json& recorded, const Json& own) {
@@ -119,7 +119,7 @@ class Comparison {
       return names;
     };
     if (const Json order = sharedNames(recorded), ownOrder = sharedNames(own); order != ownOrder)
-      found.push_back({path + "[order]", apiserver::toText(order), apiserver::toText(ownOrder)});
+      found.push_back({path + "[order]", simulator::toText(order), simulator::toText(ownOrder)});
     for (const auto& [name, pair] : pairs) compare(path + "[" + name + "]", pair[0], pair[1]);
   }
 };
@@ -144,7 +144,7 @@ void Identities::learn(const Json& recorded, const Json& own) {
   if (!recorded.is_object() || !own.is_object()) return;
   const bool isNameGenerated = recorded.contains("generateName") && own.contains("generateName");
   for (const auto& [key, value] : recorded.items()) {
-    const Json* here = apiserver::at(own, {key});
+    const Json* here = simulator::at(own, {key});
     if (here == nullptr) continue;
     learn(value, *here);
     if (!value.is_string() || !here->is_string() || value.get_ref<const std::string&>().empty()) continue;

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/json.h"
+#include "simulator/json.h"
 
 namespace lastout::fidelity {
 
-using apiserver::Json;
+using simulator::Json;
 
 struct Difference {
   std::string path;      // "body.items[2].metadata.name", "body.resources[pods].verbs"

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/json.h"
+#include "simulator/json.h"
 
 namespace lastout::testing {
 
 struct RecordedReview {
   int number = 0;    // 33
   std::string name;  // "33-delete-deployments-collection-admin"
-  apiserver::Json request;
+  simulator::Json request;
 };
 
 // All of tests/recordings/kubernetes-1.26/admission, by number.
@@ -20,7 +20,7 @@ std::vector<RecordedReview> recordedReviews();
 // What is under `request`, without what is another in every cluster: managedFields; each uid becomes the
 // place where it is met first, so that two that are the same still have to be; times, resource versions and
 // generated names become words for what they are.
-apiserver::Json comparable(const apiserver::Json& request);
+simulator::Json comparable(const simulator::Json& request);
 // A text with words for the generated names in it.
 std::string withoutGeneratedNames(std::string text);
 

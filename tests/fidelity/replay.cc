@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "apiserver/admission_review.h"
-#include "apiserver/embedded_cluster.h"
+#include "simulator/admission_review.h"
+#include "simulator/embedded_cluster.h"
 
 namespace lastout::fidelity {
 namespace {
@@ -49,8 +49,8 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
-apiserver::Query queryOf(std::string_view text) {
-  apiserver::Query query;
+simulator::Query queryOf(std::string_view text) {
+  simulator::Query query;
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
@@ -60,10 +60,10 @@ apiserver::Query queryOf(std::string_view text) {
   return query;
 }
 
-apiserver::HttpRequest requestOf(const RestExchange& exchange, const Identities& identities) {
+simulator::HttpRequest requestOf(const RestExchange& exchange, const Identities& identities) {
   const std::string target = identities.translated(exchange.path);
   const size_t query = std::min(target.find('?'), target.size());
-  apiserver::HttpRequest request;
+  simulator::HttpRequest request;
   request.method = exchange.method;
   request.path = target.substr(0, query);
   request.query = queryOf(std::string_view(target).substr(std::min(query + 1, target.size())));
@@ -72,11 +72,11 @@ apiserver::HttpRequest requestOf(const RestExchange& exchange, const Identities&
   request.accept = exchange.accept;
   request.contentType = exchange.contentType;
   request.body = identities.translated(exchange.body);
-  request.user = apiserver::adminUser();
+  request.user = simulator::adminUser();
   return request;
 }
 
-Json events(apiserver::WatchStream& stream) {
+Json events(simulator::WatchStream& stream) {
   Json events = Json::array();
   for (auto piece = stream.next(milliseconds(0)); piece && !piece->empty();
        piece = stream.next(milliseconds(0))) {
@@ -90,11 +90,11 @@ Json events(apiserver::WatchStream& stream) {
 }
 
 // In the form of RestExchange::answer.
-Json answerOf(const apiserver::HttpResponse& response) {
+Json answerOf(const simulator::HttpResponse& response) {
   Json headers = {{"content-type", response.contentType}};
   if (response.retryAfter) headers["retry-after"] = std::to_string(*response.retryAfter);
   for (const std::string& warning : response.warnings)
-    headers["warning"] = headers.value("warning", "") + apiserver::warningHeader(warning);
+    headers["warning"] = headers.value("warning", "") + simulator::warningHeader(warning);
   Json answer = {{"status", response.status}, {"headers", std::move(headers)}};
   if (response.stream != nullptr)
     answer["events"] = events(*response.stream);
@@ -106,8 +106,8 @@ Json answerOf(const apiserver::HttpResponse& response) {
 }
 
 // The answer of the recorded webhook, or, as WebhookClient words it, why there was none.
-tl::expected<apiserver::WebhookResponse, std::string> webhookAnswer(const Json& recorded,
-                                                                    const apiserver::Webhook& webhook,
+tl::expected<simulator::WebhookResponse, std::string> webhookAnswer(const Json& recorded,
+                                                                    const simulator::Webhook& webhook,
                                                                     const std::string& body) {
   const std::string call = "Post \"" + webhook.address.url + "?timeout=2s\": ";
   if (recorded == "answers after 7 s") return tl::unexpected(call + "context deadline exceeded");
@@ -127,7 +127,7 @@ tl::expected<apiserver::WebhookResponse, std::string> webhookAnswer(const Json& 
   }
   review.erase("request");
   review["response"] = std::move(response);
-  return apiserver::WebhookResponse{200, apiserver::toText(review)};
+  return simulator::WebhookResponse{200, simulator::toText(review)};
 }
 
 class Replay {
@@ -146,16 +146,16 @@ class Replay {
   }
 
  private:
-  apiserver::EmbeddedOptions options() {
-    apiserver::EmbeddedOptions options;
-    options.callWebhook = [this](const apiserver::Webhook& webhook, const std::string& body) {
+  simulator::EmbeddedOptions options() {
+    simulator::EmbeddedOptions options;
+    options.callWebhook = [this](const simulator::Webhook& webhook, const std::string& body) {
       return webhookAnswer(current_.webhookAnswer, webhook, body);
     };
     options.stopwatch = [this] { return stopwatch_; };
     return options;
   }
 
-  apiserver::HttpResponse send(const RestExchange& exchange) {
+  simulator::HttpResponse send(const RestExchange& exchange) {
     current_ = exchange;
     return cluster_.handle(requestOf(exchange, identities_));
   }
@@ -190,10 +190,10 @@ class Replay {
 
   RestExchange current_;
   std::chrono::steady_clock::time_point stopwatch_;
-  apiserver::EmbeddedCluster cluster_;
+  simulator::EmbeddedCluster cluster_;
   Identities identities_;
   std::vector<RestExchange> watches_;
-  std::map<std::string, apiserver::HttpResponse> open_;
+  std::map<std::string, simulator::HttpResponse> open_;
   std::vector<Replayed> replayed_;
 };
 

@@ -37,7 +37,7 @@ RestExchange readExchange(const std::string& recording, const std::filesystem::p
   exchange.accept = header(request, "Accept");
   exchange.contentType = header(request, "Content-Type");
   if (const Json body = request.value("body", Json()); !body.is_null())
-    exchange.body = apiserver::toText(body);
+    exchange.body = simulator::toText(body);
   exchange.webhookAnswer = recorded.value("webhookAnswer", Json());
   exchange.answer =
       recordedAnswerOf(recorded["response"], exchange.path.find("watch=1") != std::string::npos);

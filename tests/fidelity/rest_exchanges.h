@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/json.h"
+#include "simulator/json.h"
 
 namespace lastout::fidelity {
 
-using apiserver::Json;
+using simulator::Json;
 
 // The folders of tests/recordings.
 inline constexpr const char* kKubernetes126 = "kubernetes-1.26";

@@ -7,14 +7,14 @@
 #include <memory>
 #include <mutex>
 
-#include "tests/apiserver/cluster_fixture.h"
 #include "tests/fidelity/page.h"
 #include "tests/fidelity/recorded_review.h"
+#include "tests/simulator/cluster_fixture.h"
 
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -62,10 +62,10 @@ struct Recorder {
   std::function<bool(const Json&)> denies = [](const Json&) { return false; };
 };
 
-apiserver::EmbeddedOptions recordedBy(const std::shared_ptr<Recorder>& recorder) {
-  apiserver::EmbeddedOptions options;
+simulator::EmbeddedOptions recordedBy(const std::shared_ptr<Recorder>& recorder) {
+  simulator::EmbeddedOptions options;
   options.timing.podReady = std::chrono::hours(1000);  // where it was recorded, there was no node
-  options.callWebhook = webhookThat([recorder](const apiserver::Webhook&, const Json& request) -> Json {
+  options.callWebhook = webhookThat([recorder](const simulator::Webhook&, const Json& request) -> Json {
     const std::scoped_lock lock(recorder->mutex);
     recorder->asked.push_back(request);
     return {{"allowed", !recorder->denies(request)}};

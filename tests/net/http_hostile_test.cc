@@ -95,7 +95,7 @@ TEST_F(HttpHostileTest, LooksAtThePathBeforeTheBody) {
 }
 
 TEST_F(HttpHostileTest, AsksForACertificateBeforeItSaysWhichPathsThereAre) {
-  const apiserver::CertifiedKey clients = testAuthority("clients");
+  const simulator::CertifiedKey clients = testAuthority("clients");
   net::HttpServerOptions options;
   options.identity.clientCa = clients.certificate;
   start(options);

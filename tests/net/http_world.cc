@@ -17,7 +17,7 @@
 namespace lastout::testing {
 namespace {
 
-constexpr apiserver::Validity kAlways{0, 4'102'444'800};  // until 2100
+constexpr simulator::Validity kAlways{0, 4'102'444'800};  // until 2100
 
 int connectTo(int port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -32,19 +32,19 @@ int connectTo(int port) {
 
 }  // namespace
 
-apiserver::CertifiedKey testAuthority(std::string_view name) {
-  return apiserver::makeAuthority(name, kAlways).value();
+simulator::CertifiedKey testAuthority(std::string_view name) {
+  return simulator::makeAuthority(name, kAlways).value();
 }
 
-net::TlsIdentity testIdentity(const apiserver::CertifiedKey& authority) {
-  const auto made = apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAlways).value();
+net::TlsIdentity testIdentity(const simulator::CertifiedKey& authority) {
+  const auto made = simulator::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAlways).value();
   return {made.certificate, made.key, ""};
 }
 
-apiserver::CertifiedKey testClient(const apiserver::CertifiedKey& authority, const std::string& name) {
-  apiserver::UserInfo user;
+simulator::CertifiedKey testClient(const simulator::CertifiedKey& authority, const std::string& name) {
+  simulator::UserInfo user;
   user.username = name;
-  return apiserver::makeClientCertificate(authority, user, kAlways).value();
+  return simulator::makeClientCertificate(authority, user, kAlways).value();
 }
 
 RawClient::RawClient(int port) : socket_(connectTo(port)), connected_(true) {}

@@ -11,22 +11,22 @@
 #include <string_view>
 #include <vector>
 
-#include "apiserver/certificates.h"
 #include "net/http_server.h"
+#include "simulator/certificates.h"
 #include "tls/owned.h"
 
 namespace lastout::testing {
 
-apiserver::CertifiedKey testAuthority(std::string_view name);
+simulator::CertifiedKey testAuthority(std::string_view name);
 // For 127.0.0.1.
-net::TlsIdentity testIdentity(const apiserver::CertifiedKey& authority);
-apiserver::CertifiedKey testClient(const apiserver::CertifiedKey& authority, const std::string& name);
+net::TlsIdentity testIdentity(const simulator::CertifiedKey& authority);
+simulator::CertifiedKey testClient(const simulator::CertifiedKey& authority, const std::string& name);
 
 // One TCP connection, with or without TLS, byte by byte. Every call waits for as long as it takes.
 class RawClient {
  public:
   struct Tls {
-    const apiserver::CertifiedKey* identity = nullptr;  // its own; none: it shows none
+    const simulator::CertifiedKey* identity = nullptr;  // its own; none: it shows none
   };
   explicit RawClient(int port);  // without TLS
   RawClient(int port, const Tls& tls);
@@ -98,7 +98,7 @@ class HttpWorld : public ::testing::Test {
   std::string ask(const std::string& text);  // over a connection of its own
   std::vector<net::HttpRoute> routes();
 
-  apiserver::CertifiedKey authority = testAuthority("test");
+  simulator::CertifiedKey authority = testAuthority("test");
   Gate gate;
   EventLog log;
   std::unique_ptr<net::HttpServer> server;

@@ -20,7 +20,7 @@ std::string problemOf(const TlsIdentity& identity) {
 
 class TlsContextTest : public ::testing::Test {
  public:
-  apiserver::CertifiedKey authority = testing::testAuthority("test");
+  simulator::CertifiedKey authority = testing::testAuthority("test");
   TlsIdentity identity = testing::testIdentity(authority);
 };
 

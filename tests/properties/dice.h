@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenarios/random.h"
+#include "replay/random.h"
 
 namespace lastout::testing {
 
@@ -20,7 +20,7 @@ class Dice {
   }
 
  private:
-  scenarios::Random random_;
+  replay::Random random_;
 };
 
 }  // namespace lastout::testing

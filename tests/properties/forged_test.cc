@@ -11,8 +11,8 @@
 
 #include "client/fetch.h"
 #include "kube/parse.h"
-#include "server/deferred_deletion_entries.h"
-#include "server/owned_object.h"
+#include "server/controllers/deferred_deletion_entries.h"
+#include "server/controllers/owned_object.h"
 #include "tests/properties/cluster_spec.h"
 #include "tests/properties/coverage.h"
 #include "tests/properties/forged_history.h"

@@ -18,7 +18,7 @@ std::string ownNamespace(const cluster::Model& model) {
   return model.lastoutNamespace ? model.lastoutNamespace->name : std::string();
 }
 
-void shuffle(std::vector<Slot>& slots, scenarios::Random& random) {
+void shuffle(std::vector<Slot>& slots, replay::Random& random) {
   for (size_t i = slots.size(); i > 1; --i)
     std::swap(slots[i - 1], slots[random.below(static_cast<uint32_t>(i))]);
 }

@@ -9,7 +9,7 @@
 #include "admission/guard_index.h"
 #include "cluster/machine.h"
 #include "graph/graph.h"
-#include "scenarios/random.h"
+#include "replay/random.h"
 
 namespace lastout::testing {
 
@@ -41,7 +41,7 @@ class GraphMirror {
   void setTypesKnown();
 
   const cluster::Model& model_;
-  scenarios::Random random_;
+  replay::Random random_;
   std::vector<uint32_t> incarnations_;  // by slot: how often the object was created
   std::vector<bool> present_;           // by slot: as the graph has it
   graph::Graph graph_;

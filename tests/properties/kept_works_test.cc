@@ -1,7 +1,7 @@
 // What lastout does for works is one rule: in every state of random clusters the server, which is told what
 // watches tell, begins and ceases to keep the works that the machine does, and has the same deletions of
 // theirs to carry out.
-#include "server/kept_works.h"
+#include "server/controllers/kept_works.h"
 
 #include <gtest/gtest.h>
 

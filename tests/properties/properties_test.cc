@@ -14,7 +14,7 @@ namespace {
 
 // Mostly small clusters, in which everything meets everything soon; some of up to 200 objects.
 uint32_t sizeOf(uint64_t seed) {
-  scenarios::Random random(seed);
+  replay::Random random(seed);
   const uint32_t tenth = random.below(20);
   if (tenth < 13) return 4 + random.below(16);
   if (tenth < 19) return 20 + random.below(40);

@@ -280,7 +280,7 @@ class RunCheck {
   const bool forges_;
   Coverage& coverage_;
   Walk walk_;
-  scenarios::Random random_;
+  replay::Random random_;
   GraphMirror mirror_;
   PlainMirror plain_;  // of the state after the last change
   SafetyWatch safety_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
-#include "scenarios/random.h"
+#include "replay/random.h"
 
 namespace lastout::testing {
 
@@ -44,7 +44,7 @@ class Walk {
   uint32_t choose();
 
   const cluster::Machine* machine_;
-  scenarios::Random random_;
+  replay::Random random_;
   bool slowRequests_;
   mutable std::vector<uint64_t> words_;
   mutable std::vector<uint64_t> before_;

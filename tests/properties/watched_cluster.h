@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/live_view.h"
+#include "server/watch/live_view.h"
 #include "tests/properties/told_cluster.h"
 #include "tests/properties/watched_history.h"
 

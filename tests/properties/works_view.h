@@ -9,7 +9,7 @@
 
 #include "admission/cluster_view.h"
 #include "cluster/machine.h"
-#include "server/kept_works.h"
+#include "server/controllers/kept_works.h"
 
 namespace lastout::testing {
 

@@ -6,15 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "apiserver/policies.h"
 #include "protection/cel.h"
+#include "simulator/policies.h"
 #include "tests/protection/policies.h"
 
 namespace lastout::protection {
 namespace {
 
-using apiserver::AccessAttributes;
-using apiserver::Json;
+using simulator::AccessAttributes;
+using simulator::Json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -57,7 +57,7 @@ class HeldByCel : public ::testing::Test {
 
  private:
   std::string review(const char* operation, const Json* object, const Json* oldObject) {
-    apiserver::ReviewRequest request;
+    simulator::ReviewRequest request;
     request.operation = operation;
     request.type = {"example.com", "databases"};
     request.version = request.kindVersion = "v1";
@@ -78,7 +78,7 @@ class HeldByCel : public ::testing::Test {
     return verdict.denial ? verdict.denial->message : "";
   }
 
-  apiserver::Policies policies_;
+  simulator::Policies policies_;
 };
 
 TEST_F(HeldByCel, TheDeleteOfAHeldObjectIsAccepted) {

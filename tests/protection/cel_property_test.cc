@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "apiserver/policies.h"
 #include "kube/resource_map.h"
 #include "protection/cel.h"
 #include "protection/evaluate.h"
 #include "protection/placement.h"
+#include "simulator/policies.h"
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
 #include "tests/support/seed.h"
@@ -50,8 +50,8 @@ kube::ResourceMap withWidgets() {
 struct Objects {
   kube::Object before;
   kube::Object after;
-  apiserver::Json beforeJson;
-  apiserver::Json afterJson;
+  simulator::Json beforeJson;
+  simulator::Json afterJson;
 };
 
 Objects objectsOf(const PlainRequest& request, kube::ResourceMap& types) {
@@ -78,16 +78,16 @@ std::optional<std::string> byJudge(const DeletionPolicy& policy, const PlainRequ
   return denial ? std::optional(denial->message) : std::nullopt;
 }
 
-void store(const DeletionPolicy& policy, apiserver::Policies& policies) {
+void store(const DeletionPolicy& policy, simulator::Policies& policies) {
   for (const nlohmann::ordered_json& object : admissionPoliciesOf(policy)) {
-    const auto put = policies.put(apiserver::Json(object));
+    const auto put = policies.put(simulator::Json(object));
     if (!put) testing::stop("not accepted: " + put.error().message + "\n" + object.dump(2));
   }
 }
 
-std::optional<std::string> byApiServer(const apiserver::Policies& policies, const PlainRequest& plain,
+std::optional<std::string> byApiServer(const simulator::Policies& policies, const PlainRequest& plain,
                                        const Objects& objects) {
-  apiserver::ReviewRequest request;
+  simulator::ReviewRequest request;
   request.operation = plain.isUpdate ? "UPDATE" : "DELETE";
   request.type = objects.before.key.type;
   request.version = "v1";
@@ -99,11 +99,11 @@ std::optional<std::string> byApiServer(const apiserver::Policies& policies, cons
   request.name = objects.before.key.name;
   request.oldObject = &objects.beforeJson;
   if (plain.isUpdate) request.object = &objects.afterJson;
-  request.options = apiserver::Json::parse(R"({"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"})");
+  request.options = simulator::Json::parse(R"({"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"})");
   if (plain.orphans) request.options["propagationPolicy"] = "Orphan";
   request.user = {plain.user, "", plain.groups, {}};
-  const auto verdict = apiserver::reviewByPolicies(*policies.snapshot(), request,
-                                                   [](const apiserver::AccessAttributes&) { return false; });
+  const auto verdict = simulator::reviewByPolicies(*policies.snapshot(), request,
+                                                   [](const simulator::AccessAttributes&) { return false; });
   return verdict.denial ? std::optional(verdict.denial->message) : std::nullopt;
 }
 
@@ -123,7 +123,7 @@ TEST(CelProperty, JudgeCelAndBruteForceAgree) {
   for (int i = 0; i < kPolicyCount; ++i) {
     const PlainPolicy plain = testing::drawPolicy(dice);
     const DeletionPolicy policy = policyOf(plain.spec());
-    apiserver::Policies policies;
+    simulator::Policies policies;
     store(policy, policies);
     for (int j = 0; j < kRequestsEach; ++j) {
       const PlainRequest request = testing::drawRequest(dice);

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "apiserver/policies.h"
 #include "protection/cel.h"
+#include "simulator/policies.h"
 #include "tests/protection/held_objects.h"
 #include "tests/protection/policies.h"
 
@@ -26,7 +26,7 @@ class ForceGuardTest : public ::testing::Test {
   }
   void store(const DeletionPolicy& policy) {
     for (const nlohmann::ordered_json& object : admissionPoliciesOf(policy)) {
-      const auto put = policies.put(apiserver::Json(object));
+      const auto put = policies.put(simulator::Json(object));
       EXPECT_TRUE(put) << object.dump(2) << put.error().message;
     }
   }
@@ -34,10 +34,10 @@ class ForceGuardTest : public ::testing::Test {
   // The denial; empty: there is none.
   std::string review(const std::string& operation, const StoredObject* before, const StoredObject* after) {
     const StoredObject& one = after == nullptr ? *before : *after;
-    const apiserver::Json oldObject =
-        before == nullptr ? apiserver::Json() : apiserver::Json(before->content);
-    const apiserver::Json object = after == nullptr ? apiserver::Json() : apiserver::Json(after->content);
-    apiserver::ReviewRequest request;
+    const simulator::Json oldObject =
+        before == nullptr ? simulator::Json() : simulator::Json(before->content);
+    const simulator::Json object = after == nullptr ? simulator::Json() : simulator::Json(after->content);
+    simulator::ReviewRequest request;
     request.operation = operation;
     request.type = one.key.type;
     request.version = request.kindVersion = "v1alpha1";
@@ -48,8 +48,8 @@ class ForceGuardTest : public ::testing::Test {
     if (before != nullptr) request.oldObject = &oldObject;
     if (after != nullptr) request.object = &object;
     request.user = {"jane", "", {}, {}};
-    const auto verdict = apiserver::reviewByPolicies(
-        *policies.snapshot(), request, [this](const apiserver::AccessAttributes& access) {
+    const auto verdict = simulator::reviewByPolicies(
+        *policies.snapshot(), request, [this](const simulator::AccessAttributes& access) {
           return access.verb == "delete" &&
                  (mayDeleteAnywhere.contains(access.resource) ||
                   (access.namespaceName == "shop" && mayDelete.contains(access.resource)));
@@ -60,7 +60,7 @@ class ForceGuardTest : public ::testing::Test {
     return review("UPDATE", &before, &after);
   }
 
-  apiserver::Policies policies;
+  simulator::Policies policies;
   std::set<std::string> mayDelete;
   std::set<std::string> mayDeleteAnywhere;  // in all namespaces
 };

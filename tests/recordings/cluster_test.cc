@@ -9,18 +9,18 @@
 #include <set>
 
 #include "criticalservice/critical_service.h"
-#include "tests/apiserver/cluster_fixture.h"
 #include "tests/fidelity/recorded_review.h"
 #include "tests/recordings/happens_before.h"
 #include "tests/recordings/recorded_story.h"
 #include "tests/recordings/story_facts.h"
 #include "tests/recordings/works.h"
+#include "tests/simulator/cluster_fixture.h"
 
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
 using cluster::EventKind;
+using simulator::Json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -30,9 +30,9 @@ constexpr const char* kCrd =
 // The webhook's answers come from the test, which is made after the cluster.
 using Verdict = std::shared_ptr<std::function<bool(const Json& request)>>;
 
-apiserver::EmbeddedOptions guardedBy(const Verdict& allows) {
-  apiserver::EmbeddedOptions options;
-  options.callWebhook = webhookThat([allows](const apiserver::Webhook&, const Json& request) -> Json {
+simulator::EmbeddedOptions guardedBy(const Verdict& allows) {
+  simulator::EmbeddedOptions options;
+  options.callWebhook = webhookThat([allows](const simulator::Webhook&, const Json& request) -> Json {
     return {{"allowed", (*allows)(request)}};
   });
   return options;
@@ -66,7 +66,7 @@ class RecordedCluster : public ClusterTest {
          .from = {"my.crd.group", "coolresources"}},
         kube::ObjectKey{{"apps", "deployments"}, "finalizer-namespace", "finalizer-deployment"});
     ASSERT_TRUE(added);
-    cluster.plane().observe([this](const apiserver::Write& write) { take(write); });
+    cluster.plane().observe([this](const simulator::Write& write) { take(write); });
   }
 
   void guard() { createWebhook("ValidatingWebhookConfiguration", "guards.test.dev", {"DELETE"}, "*"); }
@@ -102,10 +102,10 @@ class RecordedCluster : public ClusterTest {
     return false;
   }
 
-  void take(const apiserver::Write& write) {
+  void take(const simulator::Write& write) {
     const kube::ObjectKey& key = write.record->key();
-    const bool isGone = write.kind == apiserver::Write::Kind::Deleted;
-    const Json* deletion = apiserver::at(write.record->object(), {"metadata", "deletionTimestamp"});
+    const bool isGone = write.kind == simulator::Write::Kind::Deleted;
+    const Json* deletion = simulator::at(write.record->object(), {"metadata", "deletionTimestamp"});
     if (isGone || deletion != nullptr) happen(key, EventKind::Accepted);
     if (isGone) happen(key, EventKind::Gone);
   }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "scenarios/replay.h"
+#include "replay/replay.h"
 #include "tests/recordings/happens_before.h"
 #include "tests/recordings/recorded_story.h"
 #include "tests/recordings/story_facts.h"
@@ -37,15 +37,15 @@ class Stage {
   explicit Stage(const std::string& name)
       : story(readStory(name)), pairs(pairsOf(story)), compiled_(toModel(story)), replayer_(compiled_) {}
 
-  Played play(const scenarios::RunOptions& options) {
-    scenarios::Run run;
-    std::vector<scenarios::Happening> log;
+  Played play(const replay::RunOptions& options) {
+    replay::Run run;
+    std::vector<replay::Happening> log;
     replayer_.run(options, run, &log);
-    EXPECT_NE(run.end, scenarios::End::Undecided);
+    EXPECT_NE(run.end, replay::End::Undecided);
     EXPECT_FALSE(run.unsafe);
     Played played;
     std::set<std::pair<cluster::Slot, EventKind>> seen;
-    for (const scenarios::Happening& happening : log) {
+    for (const replay::Happening& happening : log) {
       const cluster::Event& event = happening.event;
       const bool counts = event.kind == EventKind::Accepted || event.kind == EventKind::Gone ||
                           (event.kind == EventKind::Denied && event.refused == nullptr);
@@ -59,15 +59,15 @@ class Stage {
     return played;
   }
 
-  Played timed() { return play({.order = scenarios::Order::Written}); }
-  Played random(uint64_t seed) { return play({.order = scenarios::Order::Random, .seed = seed}); }
+  Played timed() { return play({.order = replay::Order::Written}); }
+  Played random(uint64_t seed) { return play({.order = replay::Order::Random, .seed = seed}); }
 
   RecordedStory story;
   std::vector<HappensBefore> pairs;
 
  private:
-  scenarios::Compiled compiled_;
-  scenarios::Replayer replayer_;
+  replay::Compiled compiled_;
+  replay::Replayer replayer_;
 };
 
 class RecordedStories : public ::testing::TestWithParam<std::string> {

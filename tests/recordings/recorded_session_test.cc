@@ -6,16 +6,16 @@
 
 #include <filesystem>
 
-#include "apiserver/recorder.h"
-#include "scenarios/recorded_verdicts.h"
-#include "tests/apiserver/cluster_fixture.h"
+#include "replay/recorded_verdicts.h"
+#include "simulator/recorder.h"
 #include "tests/recordings/works.h"
+#include "tests/simulator/cluster_fixture.h"
 #include "tests/support/manifests.h"
 
 namespace lastout::testing {
 namespace {
 
-using apiserver::Json;
+using simulator::Json;
 using std::chrono::seconds;
 
 constexpr const char* kInstance = "/apis/my.crd.group/v1/coolresources/some-instance";
@@ -26,7 +26,7 @@ std::string recordingPath() {
 }
 
 struct OpenRecorder {
-  std::unique_ptr<apiserver::Recorder> recorder = apiserver::Recorder::open(recordingPath()).value();
+  std::unique_ptr<simulator::Recorder> recorder = simulator::Recorder::open(recordingPath()).value();
 };
 
 class RecordedSession : private OpenRecorder, public ClusterTest {
@@ -34,8 +34,8 @@ class RecordedSession : private OpenRecorder, public ClusterTest {
   RecordedSession() : ClusterTest(options()) {}
   ~RecordedSession() override { std::filesystem::remove(recordingPath()); }
 
-  apiserver::EmbeddedOptions options() const {
-    apiserver::EmbeddedOptions options;
+  simulator::EmbeddedOptions options() const {
+    simulator::EmbeddedOptions options;
     options.guardInside = true;
     options.recorder = recorder.get();
     return options;
@@ -50,13 +50,13 @@ class RecordedSession : private OpenRecorder, public ClusterTest {
     }
   }
 
-  scenarios::ScenarioReport replayed() {
+  replay::ScenarioReport replayed() {
     EXPECT_TRUE(recorder->finish());
     kube::Errors warnings;
-    auto report = scenarios::replayRecording(recordingPath(), warnings);
+    auto report = replay::replayRecording(recordingPath(), warnings);
     EXPECT_EQ(lines(warnings), "");
     EXPECT_TRUE(report) << lines(report.error());
-    return report ? std::move(*report) : scenarios::ScenarioReport();
+    return report ? std::move(*report) : replay::ScenarioReport();
   }
 };
 
@@ -71,10 +71,10 @@ TEST_F(RecordedSession, GivesItsVerdictsAgain) {
   pass(seconds(600));
   expect(404, "GET", kProvider);
 
-  const scenarios::ScenarioReport report = replayed();
+  const replay::ScenarioReport report = replayed();
   std::vector<std::string> differ;
   size_t denied = 0;
-  for (const scenarios::Outcome& outcome : report.outcomes) {
+  for (const replay::Outcome& outcome : report.outcomes) {
     if (!outcome.held) differ.push_back(outcome.text + ": " + outcome.whyNot);
     denied += outcome.text.find(" is denied") == std::string::npos ? 0 : 1;
   }

@@ -7,7 +7,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "scenarios/recording.h"
+#include "replay/recording.h"
 #include "tests/support/manifests.h"
 #include "tests/support/stop.h"
 
@@ -16,7 +16,7 @@ namespace lastout::testing {
 namespace {
 
 using cluster::EventKind;
-using scenarios::RecordedEvent;
+using replay::RecordedEvent;
 
 // Adds events up to the marker to the beginning, and those after it to the story.
 class Reader {
@@ -24,7 +24,7 @@ class Reader {
   explicit Reader(const std::string& name) {
     story_.name = name;
     const std::string path = "tests/recordings/kubernetes-1.26/story-" + name + ".jsonl";
-    auto reader = scenarios::RecordingReader::open(path);
+    auto reader = replay::RecordingReader::open(path);
     if (!reader) stop(kube::toString(reader.error()));
     for (;;) {
       auto event = reader->next();
@@ -113,12 +113,12 @@ cluster::BuildInput toInput(const RecordedStory& story) {
   input.guarded = story.guarded;
   for (const kube::Object& object : story.objects) {
     if (object.key.type != manifestwork::manifestWorkType()) {
-      input.objects.push_back(scenarios::asGuardedThen(object));
+      input.objects.push_back(replay::asGuardedThen(object));
       continue;
     }
     auto work = manifestwork::parseWork(object, {}, story.types);
     if (!work) stop("tests/recordings: " + lines(work.error()));
-    for (kube::Object& manifest : work->manifests) manifest = scenarios::asGuardedThen(std::move(manifest));
+    for (kube::Object& manifest : work->manifests) manifest = replay::asGuardedThen(std::move(manifest));
     input.works.push_back(
         {.manifestWork = object, .appliedName = appliedNameOf(*work, story), .manifests = work->manifests});
   }
@@ -143,7 +143,7 @@ void addControllers(cluster::Model& model) {
 
 RecordedStory readStory(const std::string& name) { return Reader(name).take(); }
 
-scenarios::Compiled toModel(const RecordedStory& story) {
+replay::Compiled toModel(const RecordedStory& story) {
   auto model = cluster::build(toInput(story));
   if (!model) stop("tests/recordings: " + lines(model.error()));
   addControllers(*model);
@@ -155,7 +155,7 @@ scenarios::Compiled toModel(const RecordedStory& story) {
     if (const auto added = cluster::addStep(*model, step); !added)
       stop("tests/recordings: " + added.error().message);
   }
-  scenarios::Compiled compiled;
+  replay::Compiled compiled;
   compiled.model = std::move(*model);
   compiled.sendAfter.resize(compiled.model.steps.size());
   for (cluster::Slot slot = 0; slot < compiled.model.slots.size(); ++slot) compiled.goal.push_back(slot);

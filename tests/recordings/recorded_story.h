@@ -10,7 +10,7 @@
 #include "cluster/model.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
-#include "scenarios/compile.h"
+#include "replay/compile.h"
 
 namespace lastout::testing {
 
@@ -39,6 +39,6 @@ RecordedStory readStory(const std::string& name);
 
 // The story's beginning as a model, with its clients' deletes as steps in their order, and the finalizer
 // controller that its CriticalService speaks of. The goal is that nothing is left.
-scenarios::Compiled toModel(const RecordedStory& story);
+replay::Compiled toModel(const RecordedStory& story);
 
 }  // namespace lastout::testing

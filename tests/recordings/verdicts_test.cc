@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/recorded_verdicts.h"
+#include "replay/recorded_verdicts.h"
 #include "tests/support/manifests.h"
 
-namespace lastout::scenarios {
+namespace lastout::replay {
 namespace {
 
 using admission::Cause;
@@ -112,4 +112,4 @@ TEST(RecordedVerdicts, TheUnguardedStoryWouldHaveBeenStopped) {
 }
 
 }  // namespace
-}  // namespace lastout::scenarios
+}  // namespace lastout::replay

@@ -5,7 +5,7 @@
 
 namespace lastout::testing {
 
-using apiserver::Json;
+using simulator::Json;
 
 std::vector<Json> worksOf(const std::string& story) {
   std::ifstream file("tests/recordings/kubernetes-1.26/story-" + story + ".jsonl");

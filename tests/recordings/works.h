@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/json.h"
+#include "simulator/json.h"
 
 namespace lastout::testing {
 
@@ -16,6 +16,6 @@ inline constexpr const char* kProvider =
 
 // As they were when the story began, in the order in which their objects can be applied: the CRD, its
 // instance, the provider.
-std::vector<apiserver::Json> worksOf(const std::string& story);
+std::vector<simulator::Json> worksOf(const std::string& story);
 
 }  // namespace lastout::testing

@@ -15,12 +15,12 @@ using ::testing::HasSubstr;
 TEST(Policies, RefuseEachAttackWithASentence) {
   PolicyWorld world;
   for (const Attempt& attack : attacks()) {
-    const apiserver::HttpResponse answer = world.attempt(attack);
+    const simulator::HttpResponse answer = world.attempt(attack);
     const Json status = Json::parse(answer.body, nullptr, false);
     EXPECT_EQ(answer.status / 100, 4) << attack.title << "\n" << answer.body;
-    EXPECT_THAT(std::string(apiserver::stringAt(status, {"message"})), HasSubstr("denied request: "))
+    EXPECT_THAT(std::string(simulator::stringAt(status, {"message"})), HasSubstr("denied request: "))
         << attack.title;
-    EXPECT_THAT(std::string(apiserver::stringAt(status, {"message"})), HasSubstr(attack.words))
+    EXPECT_THAT(std::string(simulator::stringAt(status, {"message"})), HasSubstr(attack.words))
         << attack.title;
   }
 }
@@ -28,7 +28,7 @@ TEST(Policies, RefuseEachAttackWithASentence) {
 TEST(Policies, PermitWhatIsPermitted) {
   PolicyWorld world;
   for (const Attempt& attempt : permitted()) {
-    const apiserver::HttpResponse answer = world.attempt(attempt);
+    const simulator::HttpResponse answer = world.attempt(attempt);
     EXPECT_EQ(answer.status / 100, 2) << attempt.title << "\n" << answer.body;
   }
 }
@@ -90,7 +90,7 @@ TEST(Policies, LetTheConfigurationGoWithItsNamespace) {
                       "system:serviceaccount:lastout:lastout-controller",
                       "PATCH",
                       std::string(kConfigurations) + "/lastout",
-                      apiserver::toText(owned),
+                      simulator::toText(owned),
                       ""};
   EXPECT_EQ(world.attempt(given, false).status, 200);
   world.expect(200, "DELETE", "/api/v1/namespaces/lastout");

@@ -1,9 +1,9 @@
 #include "tests/security/policy_world.h"
 
-#include "apiserver/loader.h"
 #include "kube/parse.h"
-#include "scenarios/manifests.h"
-#include "tests/apiserver/admin_request.h"
+#include "replay/manifests.h"
+#include "simulator/loader.h"
+#include "tests/simulator/admin_request.h"
 
 namespace lastout::security {
 namespace {
@@ -214,9 +214,9 @@ std::string tokens() {
   return Json{{"users", users}}.dump();
 }
 
-apiserver::EmbeddedOptions options() {
-  apiserver::EmbeddedOptions options;
-  options.users = apiserver::parseUsers(tokens(), "tokens").value();
+simulator::EmbeddedOptions options() {
+  simulator::EmbeddedOptions options;
+  options.users = simulator::parseUsers(tokens(), "tokens").value();
   options.rbac = true;
   return options;
 }
@@ -235,9 +235,9 @@ std::vector<Json> documentsOf(const std::string& text) {
 }  // namespace
 
 PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
-    : ClusterTest(options()), users_(apiserver::parseUsers(tokens(), "tokens").value()) {
-  const auto manifests = scenarios::readManifests({{"objects", kObjects}});
-  const auto loaded = apiserver::loadManifests(cluster, manifests.value());
+    : ClusterTest(options()), users_(simulator::parseUsers(tokens(), "tokens").value()) {
+  const auto manifests = replay::readManifests({{"objects", kObjects}});
+  const auto loaded = simulator::loadManifests(cluster, manifests.value());
   EXPECT_TRUE(loaded) << kube::toString(loaded.error().front());
   expect(201, "POST", "/apis/work.open-cluster-management.io/v1/appliedmanifestworks",
          {{"apiVersion", "work.open-cluster-management.io/v1"},
@@ -263,13 +263,13 @@ PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
   EXPECT_EQ(attempt(remembered, false).status, 200);
 }
 
-apiserver::HttpResponse PolicyWorld::attempt(const Attempt& attempt, bool isDryRun) {
+simulator::HttpResponse PolicyWorld::attempt(const Attempt& attempt, bool isDryRun) {
   const std::string sign = attempt.path.find('?') == std::string::npos ? "?" : "&";
-  apiserver::HttpRequest request =
+  simulator::HttpRequest request =
       testing::adminRequest(attempt.method, attempt.path + (isDryRun ? sign + "dryRun=All" : ""));
-  request.user = apiserver::userWithToken(users_, attempt.user).value();
+  request.user = simulator::userWithToken(users_, attempt.user).value();
   if (attempt.method == "PATCH") request.contentType = kMerge;
-  if (!attempt.body.empty()) request.body = apiserver::toText(documentsOf(attempt.body).at(0));
+  if (!attempt.body.empty()) request.body = simulator::toText(documentsOf(attempt.body).at(0));
   return cluster.handle(request);
 }
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/apiserver/cluster_fixture.h"
+#include "tests/simulator/cluster_fixture.h"
 #include "tests/support/shipped_policies.h"
 
 namespace lastout::security {
 
-using apiserver::Json;
+using simulator::Json;
 
 inline constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 inline constexpr const char* kPolicyBindings =
@@ -36,10 +36,10 @@ class PolicyWorld : public testing::ClusterTest {
   void TestBody() override {}
 
   // Does it, with the user's own token. PATCH: a merge patch.
-  apiserver::HttpResponse attempt(const Attempt& attempt, bool isDryRun = true);
+  simulator::HttpResponse attempt(const Attempt& attempt, bool isDryRun = true);
 
  private:
-  apiserver::Users users_;
+  simulator::Users users_;
 };
 
 // What is refused, and what is not: attacks.cc.

@@ -1,5 +1,5 @@
 // AdmissionPolicy: only a policy that denies what it is about, wherever that is, counts as enforced.
-#include "server/admission_policy.h"
+#include "server/webhook/admission_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr apiserver::Validity kAnswersValidity{0, 4'102'444'800};  // until 2100
+constexpr simulator::Validity kAnswersValidity{0, 4'102'444'800};  // until 2100
 
 class AnswersTest : public lastout::testing::ServerTest {
  public:
@@ -34,7 +34,7 @@ class AnswersTest : public lastout::testing::ServerTest {
   void serve(const std::string& address = "127.0.0.1",
              std::optional<CertificateSecretOptions> certificates = std::nullopt) {
     const auto made =
-        apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAnswersValidity).value();
+        simulator::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAnswersValidity).value();
     ServerOptions options;
     options.roles.controller = false;
     options.version = "1.2.3";

@@ -125,7 +125,7 @@ TEST_F(AskOnceTest, OfANamespaceThatWouldHangItNamesWhatCannotBeDeleted) {
   createPolicy("keeps", "  when: [{label: denied}]\n");
   createPolicy("spares", "  when: [{label: spared}]\n  exempt: {groups: [\"system:serviceaccounts\"]}\n");
   for (const char* space : {"unheld", "denied", "spared"}) {
-    create("/api/v1/namespaces", objectOf("v1", "Namespace", space, apiserver::Json::object()));
+    create("/api/v1/namespaces", objectOf("v1", "Namespace", space, simulator::Json::object()));
     create(
         "/api/v1/namespaces/" + std::string(space) + "/configmaps",
         objectOf("v1", "ConfigMap", "settings", {{space == std::string("unheld") ? "held" : space, "yes"}}));
@@ -151,7 +151,7 @@ TEST_F(AskOnceTest, OfANamespaceThatWouldHangItNamesWhatCannotBeDeleted) {
 TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
   createStoryWithoutService();
   createInstance("stays", {"f.x/nobody"});
-  using apiserver::Json;
+  using simulator::Json;
   create("/api/v1/namespaces",
          Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
   create("/api/v1/namespaces/tenant/configmaps",
@@ -196,7 +196,7 @@ TEST_F(AskOnceTest, WhatAWorkHasAppliedIsLookedUp) {
   createStoryWithoutService();
   createInstance("stays", {"f.x/nobody"});
   createInstance("remade", {"f.x/nobody"});
-  using apiserver::Json;
+  using simulator::Json;
   const std::string works = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
   create(works, Json{{"apiVersion", "work.open-cluster-management.io/v1"},
                      {"kind", "AppliedManifestWork"},

@@ -1,5 +1,5 @@
 // Who may read answers, as an API server with users and rights says.
-#include "server/authorization.h"
+#include "server/review/authorization.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How often is asked for types that are not served although their CRDs are there.
-#include "server/awaited_types.h"
+#include "server/watch/awaited_types.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // What the Secret should say, as time passes.
-#include "server/certificate_plan.h"
+#include "server/webhook/certificate_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "kube/parse.h"
-#include "server/webhook_configuration.h"
+#include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
 namespace {

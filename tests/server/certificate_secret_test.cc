@@ -1,5 +1,5 @@
 // The Secret of all replicas at a real API: made by one, used by all, renewed in virtual time.
-#include "server/certificate_secret.h"
+#include "server/webhook/certificate_secret.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The reads before an ALLOW, at a server whose every answer a test decides.
-#include "server/confirming_reads.h"
+#include "server/review/confirming_reads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

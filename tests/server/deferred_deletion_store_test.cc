@@ -1,10 +1,10 @@
 // What is remembered of denied deletions when remembering and forgetting meet, at a real API.
-#include "server/deferred_deletion_store.h"
+#include "server/controllers/deferred_deletion_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apiserver/json.h"
+#include "simulator/json.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {
@@ -53,7 +53,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
   std::vector<std::string> remembered() {
     std::vector<std::string> names;
     const Json service = get(kRememberingService);
-    if (const Json* list = apiserver::at(service, {"status", "deferredDeletions"}))
+    if (const Json* list = simulator::at(service, {"status", "deferredDeletions"}))
       for (const Json& one : *list) names.push_back(one["name"]);
     return names;
   }

@@ -1,5 +1,5 @@
 // Events at a real API: one for each change, by the holder of the Lease, and never waited for.
-#include "server/event_writer.h"
+#include "server/controllers/event_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // FinalizerLoop at a real API: what it changes, what it leaves, and who may.
-#include "server/finalizer_loop.h"
+#include "server/controllers/finalizer_loop.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What is known of held objects: their children are those that FactIndex counts, by which `why` answers.
-#include "server/held_objects.h"
+#include "server/controllers/held_objects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

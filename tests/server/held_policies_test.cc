@@ -10,7 +10,7 @@
 //   show OBJECT            its status
 //
 // Of the metrics a pass says what force has done: "counted begun", "counted forced".
-#include "server/held_policies.h"
+#include "server/controllers/held_policies.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which providers are to be held, by a view that a test fills.
-#include "server/held_providers.h"
+#include "server/controllers/held_providers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

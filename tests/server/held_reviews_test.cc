@@ -7,7 +7,7 @@
 
 #include "graph/condition.h"
 #include "kube/well_known.h"
-#include "server/reviews.h"
+#include "server/review/reviews.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {

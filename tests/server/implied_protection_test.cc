@@ -1,5 +1,5 @@
 // What keeps a Namespace or a CRD because of what is in it, beside a real API.
-#include "server/implied_protection.h"
+#include "server/review/implied_protection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

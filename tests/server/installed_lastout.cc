@@ -8,7 +8,7 @@
 
 #include "control/kept_work.h"
 #include "kube/parse.h"
-#include "server/webhook_configuration.h"
+#include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
 

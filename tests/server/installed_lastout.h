@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/uninstall.h"
+#include "server/uninstall/uninstall.h"
 #include "tests/server/uninstall_fixture.h"
 
 namespace lastout::server {

@@ -1,5 +1,5 @@
 // Which works are kept, by a view that a test fills.
-#include "server/kept_works.h"
+#include "server/controllers/kept_works.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
 #include "kube/well_known.h"
-#include "server/deferred_deletion_entries.h"
+#include "server/controllers/deferred_deletion_entries.h"
 
 namespace lastout::server {
 namespace {

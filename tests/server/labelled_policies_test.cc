@@ -7,7 +7,7 @@
 //   ends                   the controller ends in an orderly way: what was written, and how much was left
 //   labels OBJECT          its labels
 //   problem KIND           why objects of it could not be written last
-#include "server/labelled_policies.h"
+#include "server/controllers/labelled_policies.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Who holds a Lease, in virtual time: each candidate has a clock of its own, and one Lease is between them.
-#include "server/lease.h"
+#include "server/controllers/lease.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

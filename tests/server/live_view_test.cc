@@ -1,5 +1,5 @@
 // How well types are known: what is believed, for how long, and of what it is never said that it is gone.
-#include "server/live_view.h"
+#include "server/watch/live_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

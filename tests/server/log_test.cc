@@ -1,4 +1,4 @@
-#include "server/log.h"
+#include "server/runtime/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

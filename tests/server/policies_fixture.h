@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "server/policy_reviews.h"
-#include "server/policy_view.h"
-#include "server/policy_watches.h"
+#include "server/review/policy_reviews.h"
+#include "server/watch/policy_view.h"
+#include "server/watch/policy_watches.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::testing {

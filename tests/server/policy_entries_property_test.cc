@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/webhooks.h"
 #include "kube/well_known.h"
 #include "protection/evaluate.h"
 #include "protection/implied.h"
-#include "server/policy_entries.h"
-#include "server/webhook_configuration.h"
+#include "server/webhook/policy_entries.h"
+#include "server/webhook/webhook_configuration.h"
+#include "simulator/webhooks.h"
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/told_index.h"
 #include "tests/support/seed.h"
@@ -158,20 +158,20 @@ class PolicyEntriesProperty : public ::testing::Test {
     configuration.address.url = "https://127.0.0.1:9443";
     configuration.ownNamespace = "lastout";
     configuration.objects.policies = policyEntries({policy}, mode, told.types, told.index, "lastout");
-    auto read = apiserver::checkConfiguration(toJson(configuration));
+    auto read = simulator::checkConfiguration(toJson(configuration));
     ASSERT_TRUE(read) << read.error().message;
     webhooks = std::move(*read);
   }
-  bool isAsked(const apiserver::ReviewRequest& request) const {
-    return std::ranges::any_of(webhooks, [&](const apiserver::Webhook& webhook) {
+  bool isAsked(const simulator::ReviewRequest& request) const {
+    return std::ranges::any_of(webhooks, [&](const simulator::Webhook& webhook) {
       return isNameForPolicies(webhook.name) && isToBeAsked(webhook, request).value();
     });
   }
   // A DELETE of what holds a protected object.
   bool isHolderAsked(const kube::ObjectKey& holder) const {
-    apiserver::Json object = {{"metadata", {{"name", holder.name}}}};
+    simulator::Json object = {{"metadata", {{"name", holder.name}}}};
     if (holder.type.resource == "namespaces") object["metadata"]["labels"][kNameOfNamespace] = holder.name;
-    apiserver::ReviewRequest request;
+    simulator::ReviewRequest request;
     request.operation = "DELETE";
     request.type = holder.type;
     request.version = "v1";
@@ -182,16 +182,16 @@ class PolicyEntriesProperty : public ::testing::Test {
 
   protection::ToldIndex told{protection::definitionText("example.com", "lists", "Listing", true)};
   DeletionPolicy policy;
-  std::vector<apiserver::Webhook> webhooks;
+  std::vector<simulator::Webhook> webhooks;
 };
 
 struct Drawn {
   kube::Object before;
   kube::Object after;
-  apiserver::Json beforeJson;
-  apiserver::Json afterJson;
+  simulator::Json beforeJson;
+  simulator::Json afterJson;
   protection::Request judged;
-  apiserver::ReviewRequest asked;
+  simulator::ReviewRequest asked;
 
   Drawn(const PlainRequest& plain, kube::ResourceMap& types, const kube::Labels& namespaceLabels)
       : before(lastout::testing::object(plain.before.yaml(), types)),
@@ -243,7 +243,7 @@ TEST_F(PolicyEntriesProperty, WhatTheWebhookWouldDenyItIsAskedAbout) {
       if (plain.isUpdate && dice.oneIn(3)) drawn.asked.subresource = "status";
       const Protecting facts(told.index, namespaceLabels);
       const std::string all = spec + "---\n" + plain.before.yaml() + (plain.isUpdate ? "--- updated\n" : "");
-      if (isUnasked(apiserver::namespaceOf(drawn.asked))) {
+      if (isUnasked(simulator::namespaceOf(drawn.asked))) {
         ASSERT_FALSE(isAsked(drawn.asked)) << all;
         continue;
       }

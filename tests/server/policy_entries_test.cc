@@ -1,12 +1,12 @@
 // Which webhooks DeletionPolicies come to: they ask about what can match, and no more.
-#include "server/policy_entries.h"
+#include "server/webhook/policy_entries.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "server/webhook_configuration.h"
+#include "server/webhook/webhook_configuration.h"
 #include "tests/protection/told_index.h"
 
 namespace lastout::server {

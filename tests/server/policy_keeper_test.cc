@@ -1,6 +1,6 @@
 // PolicyKeeper against the embedded cluster: what API servers evaluate follows the DeletionPolicies, is put
 // back, and the status says so.
-#include "server/policy_keeper.h"
+#include "server/controllers/policy_keeper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 
 #include "client/discovery.h"
 #include "client/watcher.h"
-#include "server/event_writer.h"
-#include "server/policy_types.h"
-#include "server/policy_view.h"
+#include "server/controllers/event_writer.h"
+#include "server/watch/policy_types.h"
+#include "server/watch/policy_view.h"
 #include "tests/server/policies_fixture.h"
 
 namespace lastout::server {
@@ -87,7 +87,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
     keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
     keeper_->start();
   }
-  // Keeps them with the rights of a user of tests/apiserver/wire.cc, from the next keep() on.
+  // Keeps them with the rights of a user of tests/simulator/wire.cc, from the next keep() on.
   void keepAs(const std::string& token) {
     client::Connection connection;
     connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};

@@ -1,5 +1,5 @@
 // Verdicts by DeletionPolicies that need other objects, beside a real API.
-#include "server/policy_reviews.h"
+#include "server/review/policy_reviews.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // What follows from probes, in virtual time; and what is read of API servers' answers and addresses.
-#include "server/probe_record.h"
+#include "server/webhook/probe_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "server/api_addresses.h"
+#include "server/webhook/api_addresses.h"
 
 namespace lastout::server {
 namespace {

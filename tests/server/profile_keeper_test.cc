@@ -1,6 +1,6 @@
 // ProfileKeeper against the embedded cluster: the policies of profiles are applied, put back, and left to
 // others as far as these have added to them.
-#include "server/profile_keeper.h"
+#include "server/controllers/profile_keeper.h"
 
 #include <gtest/gtest.h>
 
@@ -124,10 +124,10 @@ TEST_F(ProfileKeeperTest, WhileTheCrdIsBeingDeletedNothingIsApplied) {
                              {"uid", "d"},
                              {"resourceVersion", "1"},
                              {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}};
-  serve([&](const apiserver::HttpRequest& request) {
+  serve([&](const simulator::HttpRequest& request) {
     if (!terminates || !request.path.ends_with("/customresourcedefinitions/deletionpolicies.lastout.dev"))
       return handle(request);
-    apiserver::HttpResponse answer;
+    simulator::HttpResponse answer;
     answer.body = definition.dump();
     return answer;
   });

@@ -7,8 +7,8 @@
 
 #include <set>
 
-#include "apiserver/admission_review.h"
 #include "server/server.h"
+#include "simulator/admission_review.h"
 #include "tests/net/http_world.h"
 #include "tests/server/server_fixture.h"
 
@@ -67,7 +67,7 @@ class RecordedReviewsTest : public ServerTest {
     object.erase("status");
     return object;
   }
-  apiserver::WebhookResponse post(const std::string& body) {
+  simulator::WebhookResponse post(const std::string& body) {
     RawClient client(serving->port(), RawClient::Tls{});
     EXPECT_TRUE(client.send(lastout::testing::postText("/review", body)));
     const std::string answer = client.readAnswer();
@@ -77,7 +77,7 @@ class RecordedReviewsTest : public ServerTest {
   std::set<int> denied() {
     std::set<int> numbers;
     for (const auto& [name, body] : lastout::testing::recordedReviews()) {
-      const auto answer = apiserver::readAnswer(post(body.dump()), "deletions.lastout.dev",
+      const auto answer = simulator::readAnswer(post(body.dump()), "deletions.lastout.dev",
                                                 body["request"]["uid"].get<std::string>(), false);
       EXPECT_TRUE(answer) << name << ": " << (answer ? "" : answer.error());
       if (answer && answer->denial) numbers.insert(numberOf(name));
@@ -128,7 +128,7 @@ TEST_F(RecordedReviewsTest, ThatAreSpoiltAreRefusedInTheLogToo) {
       {notUtf8, "not UTF-8"}};
   const size_t before = lines().size();
   for (const auto& [body, words] : bodies) {
-    const apiserver::WebhookResponse answer = post(body);
+    const simulator::WebhookResponse answer = post(body);
     EXPECT_EQ(answer.status, 400) << words;
     EXPECT_THAT(answer.body, HasSubstr(words));
     const std::vector<std::string> after = lines();

@@ -7,7 +7,7 @@
 //   annotations count, annotations fail, annotations unknown    as the admission policy was found last
 //   confirm fails, confirm denies, confirm answers              when it is looked at once more
 //   guard OBJECT            a CriticalService does from now on, or does no longer
-#include "server/replayed_deletions.h"
+#include "server/controllers/replayed_deletions.h"
 
 #include <gtest/gtest.h>
 

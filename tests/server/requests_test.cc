@@ -1,5 +1,5 @@
 // Lists page by page, and what is asked again.
-#include "server/requests.h"
+#include "server/runtime/requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

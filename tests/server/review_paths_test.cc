@@ -1,8 +1,8 @@
-#include "server/review_paths.h"
+#include "server/webhook/review_paths.h"
 
 #include <gtest/gtest.h>
 
-#include "server/webhook_configuration.h"
+#include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
 namespace {

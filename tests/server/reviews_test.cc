@@ -1,5 +1,5 @@
 // Verdicts beside a real API: what the watches tell, and the confirming read before an ALLOW.
-#include "server/reviews.h"
+#include "server/review/reviews.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

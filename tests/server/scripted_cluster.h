@@ -21,8 +21,8 @@
 
 #include "kube/object.h"
 #include "kube/resource_map.h"
-#include "server/log.h"
 #include "server/runtime/controller.h"
+#include "server/runtime/log.h"
 #include "server/runtime/object_client.h"
 #include "tests/server/dialogue.h"
 #include "tests/server/scripted_api.h"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "tests/apiserver/admin_request.h"
+#include "tests/simulator/admin_request.h"
 
 namespace lastout::testing {
 namespace {
@@ -74,7 +74,7 @@ ServerTest::~ServerTest() {
 }
 
 WireAnswer ServerTest::ask(const WireRequest& asked) {
-  apiserver::HttpRequest request = adminRequest(asked.method, asked.target);
+  simulator::HttpRequest request = adminRequest(asked.method, asked.target);
   for (const std::string& header : asked.headers) {
     if (header.starts_with(kContentTypeHeader))
       request.contentType = header.substr(kContentTypeHeader.size());
@@ -84,7 +84,7 @@ WireAnswer ServerTest::ask(const WireRequest& asked) {
       ADD_FAILURE() << "this header is for the wire: " << header;
   }
   request.body = asked.body;
-  const apiserver::HttpResponse response = handle(request);
+  const simulator::HttpResponse response = handle(request);
   EXPECT_EQ(response.stream, nullptr) << "a watch is for the wire";
   return {response.status, "", response.body};
 }

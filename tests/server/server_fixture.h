@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "client/access.h"
-#include "server/authorization.h"
-#include "server/confirming_reads.h"
-#include "server/live_view.h"
-#include "server/reviews.h"
-#include "server/watches.h"
-#include "tests/apiserver/wire.h"
+#include "server/review/authorization.h"
+#include "server/review/confirming_reads.h"
+#include "server/review/reviews.h"
+#include "server/watch/live_view.h"
+#include "server/watch/watches.h"
+#include "tests/simulator/wire.h"
 
 namespace lastout::testing {
 
-using apiserver::Json;
+using simulator::Json;
 
 class ServerTest : public WireTest {
  public:

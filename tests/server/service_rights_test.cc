@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "server/authorization.h"
+#include "server/review/authorization.h"
 #include "tests/client/tls_peer.h"
 #include "tests/server/server_fixture.h"
 

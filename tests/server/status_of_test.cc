@@ -1,5 +1,5 @@
 // The status of a CriticalService, from a view that a test fills.
-#include "server/status_of.h"
+#include "server/controllers/status_of.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

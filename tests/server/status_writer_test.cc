@@ -1,17 +1,17 @@
 // Statuses at a real API: written once, by the holder of the Lease, and not again when nothing has changed.
-#include "server/status_writer.h"
+#include "server/controllers/status_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "apiserver/webhook_client.h"
 #include "kube/encoding.h"
 #include "kube/parse.h"
 #include "kube/value.h"
-#include "server/lease_holder.h"
+#include "server/controllers/lease_holder.h"
 #include "server/server.h"
+#include "simulator/webhook_client.h"
 #include "tests/client/tls_peer.h"
 #include "tests/server/server_fixture.h"
 
@@ -299,7 +299,7 @@ TEST_F(StatusWriterTest, WritesNothingOverWhatItHasNotSeen) {
 class RefusedStatusTest : public StatusWriterTest {
  public:
   RefusedStatusTest() {
-    callWebhook = [this](const apiserver::Webhook& called, const std::string& body) {
+    callWebhook = [this](const simulator::Webhook& called, const std::string& body) {
       return caller_.post(called, body);
     };
   }
@@ -361,7 +361,7 @@ class RefusedStatusTest : public StatusWriterTest {
   }};
 
  private:
-  apiserver::WebhookClient caller_{{}};
+  simulator::WebhookClient caller_{{}};
 };
 
 TEST_F(RefusedStatusTest, OneThatIsDeniedKeepsNoOthersWaiting) { theOthersAreWritten("not this one"); }
@@ -480,8 +480,8 @@ class LeaseHolderTest : public StatusTest {
   }
 
  private:
-  apiserver::CertifiedKey identity_ =
-      apiserver::makeServerCertificate(authority, {{"localhost"}, {"127.0.0.1"}}, {0, 4'000'000'000}).value();
+  simulator::CertifiedKey identity_ =
+      simulator::makeServerCertificate(authority, {{"localhost"}, {"127.0.0.1"}}, {0, 4'000'000'000}).value();
 };
 
 TEST_F(LeaseHolderTest, OneHoldsItAndGivesItBackToTheOther) {

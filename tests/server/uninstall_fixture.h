@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/requests.h"
+#include "server/runtime/requests.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::testing {

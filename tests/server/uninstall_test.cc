@@ -1,5 +1,5 @@
 // Uninstalling at a real API: what may not outlive lastout, in which order it goes, and what is left alone.
-#include "server/uninstall.h"
+#include "server/uninstall/uninstall.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

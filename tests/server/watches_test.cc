@@ -1,5 +1,5 @@
 // What watches say of themselves.
-#include "server/watches.h"
+#include "server/watch/watches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,12 +40,12 @@ using lastout::testing::kCoolResources;
 class LostRoleTest : public lastout::testing::ServerTest {
  public:
   LostRoleTest() {
-    serve([this](const apiserver::HttpRequest& request) {
+    serve([this](const simulator::HttpRequest& request) {
       // Between the list of groups and the list of the group's types.
       if (request.path == "/apis/my.crd.group/v1" && isAboutToGo.exchange(false))
         cluster.clock().advance(std::chrono::seconds(1));
       if (!isRoleGone || !request.path.starts_with("/apis/my.crd.group/v1/")) return handle(request);
-      apiserver::HttpResponse refusal;
+      simulator::HttpResponse refusal;
       refusal.status = 403;
       refusal.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden",)"
                      R"("message":"coolresources.my.crd.group is forbidden","code":403})";

@@ -1,5 +1,5 @@
 // The webhook configuration, made, extended, and put back, at a real API.
-#include "server/webhook_keeper.h"
+#include "server/webhook/webhook_keeper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <set>
 #include <thread>
 
-#include "apiserver/webhooks.h"
 #include "kube/names.h"
-#include "server/webhook_entries.h"
+#include "server/webhook/webhook_entries.h"
+#include "simulator/webhooks.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::server {
@@ -232,7 +232,7 @@ TEST_F(WebhookKeeperTest, AsksAboutTypesWhereItIsTold) {
 
 // Kubernetes before 1.30 drops what it does not know: then what was written would never be seen to stand.
 TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
-  serve([this](apiserver::HttpRequest request) {
+  serve([this](simulator::HttpRequest request) {
     if (Json body = Json::parse(request.body, nullptr, false);
         body.is_object() && body.contains("webhooks")) {
       for (Json& webhook : body["webhooks"]) webhook.erase("matchConditions");
@@ -333,11 +333,11 @@ TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
   add(0, 2'000);
   EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Objects);
   size_t listed = 0;
-  const auto webhooks = apiserver::checkConfiguration(toJson(configuration));
+  const auto webhooks = simulator::checkConfiguration(toJson(configuration));
   ASSERT_TRUE(webhooks) << webhooks.error().message;
-  for (const apiserver::Webhook& webhook : *webhooks) listed += webhook.matchConditions.size();
+  for (const simulator::Webhook& webhook : *webhooks) listed += webhook.matchConditions.size();
   EXPECT_EQ(listed, 2U) << "of 120,000 characters";
-  apiserver::ReviewRequest request;
+  simulator::ReviewRequest request;
   request.operation = "DELETE";
   request.type = {"apps", "deployments"};
   request.version = "v1";
@@ -346,7 +346,7 @@ TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
     request.oldObject = &old;
     request.type = object.type;
     request.namespaceName = object.namespaceName;
-    return apiserver::matching(apiserver::Webhooks::List(*webhooks), false, request).value().size();
+    return simulator::matching(simulator::Webhooks::List(*webhooks), false, request).value().size();
   };
   for (const kube::ObjectKey& object : configuration.objects.deleted) {
     if (object.namespaceName.empty()) continue;

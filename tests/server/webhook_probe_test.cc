@@ -1,16 +1,16 @@
 // Probes of API servers that ask lastout, or do not: over TLS, with the webhook really called.
-#include "server/webhook_probe.h"
+#include "server/webhook/webhook_probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "apiserver/webhook_client.h"
 #include "client/http.h"
 #include "kube/parse.h"
 #include "net/http_server.h"
 #include "server/server.h"
+#include "simulator/webhook_client.h"
 #include "tests/net/http_world.h"
 #include "tests/server/server_fixture.h"
 
@@ -42,18 +42,18 @@ ReviewedObjects of(const kube::ObjectKey& provider) { return {{provider}, {}, {p
 // in the first one.
 class OtherApiServer {
  public:
-  explicit OtherApiServer(const apiserver::CertifiedKey& authority) : cluster_(options()) {
+  explicit OtherApiServer(const simulator::CertifiedKey& authority) : cluster_(options()) {
     const auto made =
-        apiserver::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, {0, 4'000'000'000}).value();
-    apiserver::ListenerOptions listening;
+        simulator::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, {0, 4'000'000'000}).value();
+    simulator::ListenerOptions listening;
     listening.certificate = made.certificate;
     listening.privateKey = made.key;
     listening.clientCa = authority.certificate;
     listener_ =
-        apiserver::Listener::open(
-            listening, [this](const apiserver::HttpRequest& request) { return cluster_.handle(request); },
-            [](std::string_view, const apiserver::UserInfo* certificate)
-                -> std::optional<apiserver::UserInfo> { return *certificate; })
+        simulator::Listener::open(
+            listening, [this](const simulator::HttpRequest& request) { return cluster_.handle(request); },
+            [](std::string_view, const simulator::UserInfo* certificate)
+                -> std::optional<simulator::UserInfo> { return *certificate; })
             .value();
     listener_->start();
   }
@@ -63,17 +63,17 @@ class OtherApiServer {
   }
 
  private:
-  static apiserver::EmbeddedOptions options() {
-    apiserver::EmbeddedOptions options;
-    options.callWebhook = [](const apiserver::Webhook&,
-                             const std::string&) -> tl::expected<apiserver::WebhookResponse, std::string> {
+  static simulator::EmbeddedOptions options() {
+    simulator::EmbeddedOptions options;
+    options.callWebhook = [](const simulator::Webhook&,
+                             const std::string&) -> tl::expected<simulator::WebhookResponse, std::string> {
       return tl::unexpected(std::string("nobody"));
     };
     return options;
   }
 
-  apiserver::EmbeddedCluster cluster_;
-  std::unique_ptr<apiserver::Listener> listener_;
+  simulator::EmbeddedCluster cluster_;
+  std::unique_ptr<simulator::Listener> listener_;
 };
 
 // What is probed, by a probe of its own. The configuration is written by the test, which also says which one
@@ -81,7 +81,7 @@ class OtherApiServer {
 class WebhookProbeTest : public ServerTest {
  public:
   WebhookProbeTest() {
-    callWebhook = [this](const apiserver::Webhook& webhook, const std::string& body) {
+    callWebhook = [this](const simulator::Webhook& webhook, const std::string& body) {
       ++calls;
       return caller_.post(webhook, body);
     };
@@ -189,7 +189,7 @@ class WebhookProbeTest : public ServerTest {
   std::unique_ptr<WebhookProbe> probe;
 
  private:
-  apiserver::WebhookClient caller_{{}};
+  simulator::WebhookClient caller_{{}};
   std::unique_ptr<net::HttpServer> http_;
   std::mutex mutex_;
   std::optional<ProbedConfiguration> wanted_;
@@ -306,8 +306,8 @@ TEST_F(WebhookProbeTest, AnApiServerThatDoesNotAnswerIsNotBelieved) {
 class ProbingServerTest : public ServerTest {
  public:
   ProbingServerTest() {
-    callWebhook = [this](const apiserver::Webhook& webhook,
-                         const std::string& body) -> tl::expected<apiserver::WebhookResponse, std::string> {
+    callWebhook = [this](const simulator::Webhook& webhook,
+                         const std::string& body) -> tl::expected<simulator::WebhookResponse, std::string> {
       if (webhook.name == "sentinel.lastout.dev" && !reaches)
         return tl::unexpected(std::string("it cannot be reached"));
       return caller_.post(webhook, body);
@@ -358,7 +358,7 @@ class ProbingServerTest : public ServerTest {
   std::unique_ptr<Server> serving;
 
  private:
-  apiserver::WebhookClient caller_{{}};
+  simulator::WebhookClient caller_{{}};
 };
 
 TEST_F(ProbingServerTest, EnforcedFollowsTheProbe) {

@@ -4,18 +4,18 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
-#include "apiserver/certificates.h"
+#include "simulator/certificates.h"
 #include "tls/pem.h"
 
 namespace lastout::tls {
 namespace {
 
-constexpr apiserver::Validity kUntil2100{0, 4'102'444'800};
+constexpr simulator::Validity kUntil2100{0, 4'102'444'800};
 
 TEST(SubjectTexts, AreAllOfAField) {
-  const auto authority = apiserver::makeAuthority("lastout", kUntil2100).value();
-  const apiserver::UserInfo user{"j\xc3\xa4ne", "", {"ops", "system:masters"}, {}};
-  const auto made = apiserver::makeClientCertificate(authority, user, kUntil2100).value();
+  const auto authority = simulator::makeAuthority("lastout", kUntil2100).value();
+  const simulator::UserInfo user{"j\xc3\xa4ne", "", {"ops", "system:masters"}, {}};
+  const auto made = simulator::makeClientCertificate(authority, user, kUntil2100).value();
   const Owned<X509> certificate = certificateIn(made.certificate);
   ASSERT_NE(certificate, nullptr);
   EXPECT_EQ(subjectTexts(*certificate, NID_commonName), std::vector<std::string>{"j\xc3\xa4ne"});

@@ -5,16 +5,16 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
-#include "apiserver/certificates.h"
+#include "simulator/certificates.h"
 
 namespace lastout::tls {
 namespace {
 
-constexpr apiserver::Validity kAlways{0, 4'102'444'800};  // until 2100
+constexpr simulator::Validity kAlways{0, 4'102'444'800};  // until 2100
 constexpr const char* kBroken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
-apiserver::CertifiedKey authorityNamed(std::string_view name) {
-  return apiserver::makeAuthority(name, kAlways).value();
+simulator::CertifiedKey authorityNamed(std::string_view name) {
+  return simulator::makeAuthority(name, kAlways).value();
 }
 
 std::string nameIn(X509& certificate) {
@@ -27,8 +27,8 @@ class PemTest : public ::testing::Test {
  public:
   PemTest() { ERR_clear_error(); }
   ~PemTest() override { ERR_clear_error(); }
-  apiserver::CertifiedKey first = authorityNamed("first");
-  apiserver::CertifiedKey second = authorityNamed("second");
+  simulator::CertifiedKey first = authorityNamed("first");
+  simulator::CertifiedKey second = authorityNamed("second");
 };
 
 TEST_F(PemTest, FindsAllCertificatesAmongOtherThings) {

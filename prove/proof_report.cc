@@ -1,0 +1,156 @@
+#include "prove/proof_report.h"
+
+#include <algorithm>
+
+#include "replay/stuck.h"
+
+namespace lastout::prove {
+
+namespace {
+
+using cluster::Slot;
+
+std::string counted(size_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+class Reporter {
+ public:
+  Reporter(const replay::Ready& ready, const Question& question)
+      : ready_(ready),
+        compiled_(ready.compiled),
+        question_(question),
+        machine_(compiled_.model),
+        names_(compiled_.model) {}
+
+  ProofReport report(Proof proof) const {
+    ProofReport report;
+    report.file = ready_.scenario.file;
+    report.name = ready_.scenario.name;
+    report.description = ready_.scenario.description;
+    report.bounds = question_.bounds;
+    if (proof.unsafe) report.unsafe = unsafe(*proof.unsafe);
+    if (proof.stuck) report.stuck = stuck(*proof.stuck);
+    for (const BrokenExpectation& each : proof.broken) report.broken.push_back(broken(each));
+    report.proven = proven(proof);
+    report.expected = asExpected(compiled_, ready_.scenario.expect, proof);
+    report.expectation = expectation(proof, report.expected);
+    report.proof = std::move(proof);
+    return report;
+  }
+
+ private:
+  std::vector<ToldStep> steps(const Way& way) const {
+    Told told;
+    tell(machine_, names_, way, told);
+    return std::move(told.steps);
+  }
+
+  Counterexample unsafe(const Way& way) const {
+    return {"a deletion is committed whose criteria did not hold at its confirming read", steps(way)};
+  }
+
+  std::string text(const replay::WatchedEvent& event) const {
+    return names_.of(event.slot) + " " + std::string(replay::word(event.kind));
+  }
+
+  Counterexample broken(const BrokenExpectation& each) const {
+    std::string message;
+    if (each.missing.empty()) message = "never " + text(each.event);
+    for (const replay::WatchedEvent& event : each.missing)
+      message += (message.empty() ? "" : " and ") + text(event) + " before " + text(each.event);
+    return {message, steps(each.way)};
+  }
+
+  StuckReport stuck(const StuckEnd& end) const {
+    StuckReport report;
+    report.states = end.states;
+    Told told;
+    tell(machine_, names_, end.way, told);
+    const auto lost = static_cast<std::ptrdiff_t>(told.steps.size());
+    tell(machine_, names_, end.onward, told);
+    report.steps.assign(told.steps.begin(), told.steps.begin() + lost);
+    report.onward.assign(told.steps.begin() + lost, told.steps.end());
+    for (const Slot slot : end.lost) report.lost.push_back(names_.of(slot));
+    for (const Churn& churn : end.churn) addChurn(churn, report.churn);
+    const replay::MomentOf inStep = [](const replay::Happening& happening) {
+      return "in step " + std::to_string(happening.number);
+    };
+    const replay::Stuckness why =
+        replay::explainStuck(machine_, names_, end.left, end.state, told.log, inStep);
+    for (const replay::StillThere& each : why.objects)
+      report.leftovers.push_back({names_.of(each.object), each.reasons});
+    for (replay::Leftover& step : replay::unsent(compiled_, names_, end.state))
+      report.leftovers.push_back(std::move(step));
+    for (const Slot slot : why.ring) report.ring.push_back(names_.of(slot));
+    return report;
+  }
+
+  void addChurn(const Churn& churn, std::vector<std::string>& sentences) const {
+    Told told;
+    told.state = churn.state;
+    tell(machine_, names_, {churn.action}, told);
+    for (const ToldStep& step : told.steps) {
+      if (std::find(sentences.begin(), sentences.end(), step.text) == sentences.end())
+        sentences.push_back(step.text);
+    }
+  }
+
+  std::vector<std::string> proven(const Proof& proof) const {
+    std::vector<std::string> result;
+    if (proof.end != Exploration::End::Complete) return result;
+    if (!proof.stuck)
+      result.push_back("whatever has happened, " +
+                       counted(compiled_.goal.size(), "object that was to go", "objects that were to go") +
+                       " can still go: nothing gets stuck");
+    if (!proof.unsafe && compiled_.model.guarded)
+      result.push_back("no deletion is committed whose criteria did not hold at its confirming read");
+    if (proof.broken.empty() && question_.orders && !compiled_.before.empty())
+      result.push_back(
+          counted(compiled_.before.size(), "expected order of events is", "expected orders of events are") +
+          " kept");
+    if (proof.broken.empty() && question_.orders && !compiled_.never.empty())
+      result.push_back(counted(compiled_.never.size(), "event that should never happen does not",
+                               "events that should never happen do not"));
+    return result;
+  }
+
+  std::string expectation(const Proof& proof, bool expected) const {
+    const bool stuck = ready_.scenario.expect.ends == replay::Ending::Stuck;
+    if (expected) return stuck ? "as the scenario expects" : "";
+    if (!stuck) return "";
+    if (proof.verdict == Verdict::Proven) return "the scenario expects it to get stuck, and no order does";
+    if (proof.verdict == Verdict::Stuck) return "the scenario expects something else to be left at the end";
+    return "the scenario expects it to get stuck";
+  }
+
+  const replay::Ready& ready_;
+  const replay::Compiled& compiled_;
+  const Question& question_;
+  cluster::Machine machine_;
+  replay::Names names_;
+};
+
+}  // namespace
+
+ProofReport reportOf(const replay::Ready& ready, const Question& question, Proof proof) {
+  return Reporter(ready, question).report(std::move(proof));
+}
+
+std::string_view word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Proven:
+      return "PROVEN";
+    case Verdict::Stuck:
+      return "STUCK";
+    case Verdict::Unsafe:
+      return "UNSAFE";
+    case Verdict::Broken:
+      return "BROKEN";
+    case Verdict::Undecided:
+      return "NOT DECIDED";
+  }
+  return {};
+}
+
+}  // namespace lastout::prove

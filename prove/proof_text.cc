@@ -1,0 +1,163 @@
+// Proofs as text.
+#include <cstdio>
+
+#include "kube/quoting.h"
+#include "prove/proof_report.h"
+#include "replay/writer.h"
+
+namespace lastout::prove {
+
+namespace {
+
+// As a sentence begins; a reference stays as it is.
+std::string capitalized(std::string text) {
+  const bool reference = text.substr(0, text.find(' ')).find('/') != std::string::npos;
+  if (!reference && !text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+std::string withSeparators(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string decimals(double value, const char* format) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string megabytes(uint64_t bytes) { return decimals(static_cast<double>(bytes) / (1 << 20), "%.0f MiB"); }
+
+// "10,584 states, 48,674 transitions, 0.02 s"
+std::string size(const ProofReport& report) {
+  return withSeparators(report.proof.states) + (report.proof.states == 1 ? " state, " : " states, ") +
+         withSeparators(report.proof.transitions) + " transitions, " +
+         decimals(report.time.count(), "%.2f s");
+}
+
+std::string painted(const replay::Writer& writer, Verdict verdict) {
+  const std::string text(word(verdict));
+  switch (verdict) {
+    case Verdict::Proven:
+      return writer.green(text);
+    case Verdict::Undecided:
+      return writer.yellow(text);
+    default:
+      return writer.red(text);
+  }
+}
+
+constexpr size_t kMostLost = 8;  // names in a sentence
+
+void writeSteps(replay::Writer& writer, const std::vector<ToldStep>& steps, size_t before = 0) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::string number = std::to_string(before + i + 1) + ".";
+    const std::string padding(number.size() < 5 ? 5 - number.size() : 0, ' ');
+    writer.wrapped("  " + padding + number + " ", "        ", capitalized(steps[i].text));
+  }
+}
+
+void writeUndecided(replay::Writer& writer, const ProofReport& report) {
+  switch (report.proof.end) {
+    case Exploration::End::Complete:
+      return;
+    case Exploration::End::StateBound:
+      return writer.paragraph("The bound of " + withSeparators(report.bounds.states) +
+                              " states was met before everything was looked at; --max-states sets another.");
+    case Exploration::End::MemoryBound:
+      return writer.paragraph(
+          "The bound of " + megabytes(report.bounds.bytes) +
+          " of memory was met before everything was looked at; --max-memory sets another.");
+    case Exploration::End::Stopped:
+      return writer.paragraph("It was stopped before everything was looked at.");
+  }
+}
+
+void writeProven(replay::Writer& writer, const ProofReport& report) {
+  if (report.proven.empty()) return;
+  writer.paragraph("In every order:");
+  for (const std::string& sentence : report.proven) writer.wrapped("  - ", "    ", sentence);
+}
+
+void writeEnd(replay::Writer& writer, const StuckReport& stuck) {
+  const std::string way = stuck.onward.empty()
+                              ? std::string("From there")
+                              : "At the soonest after " + std::to_string(stuck.onward.size()) +
+                                    (stuck.onward.size() == 1 ? " more step" : " more steps");
+  if (stuck.churn.empty()) {
+    writer.paragraph(way +
+                     (stuck.onward.empty() ? " nothing changes any more." : ", nothing changes any more."));
+    return;
+  }
+  writer.paragraph(way + ", it goes round and round in " + withSeparators(stuck.states) +
+                   " states that lead only to each other:");
+  for (const std::string& sentence : stuck.churn) writer.wrapped("  - ", "    ", sentence);
+}
+
+void writeStuck(replay::Writer& writer, const StuckReport& stuck, const replay::TextStyle& style) {
+  writer.heading(stuck.steps.empty() ? "It is stuck from the beginning" : "A shortest way to get stuck");
+  writeSteps(writer, stuck.steps);
+  if (!stuck.lost.empty()) {
+    writer.line();
+    writer.paragraph(
+        "From here, whatever follows, there will always be: " + kube::listed(stuck.lost, kMostLost) + ".");
+  }
+  if (style.timeline && !stuck.onward.empty()) {
+    writer.heading("A shortest way on from there");
+    writeSteps(writer, stuck.onward, stuck.steps.size());
+    writer.line();
+  }
+  writeEnd(writer, stuck);
+  writer.heading("Still there then, and why");
+  for (const replay::Leftover& leftover : stuck.leftovers) {
+    writer.line("    " + leftover.object);
+    for (const std::string& reason : leftover.reasons) writer.wrapped("        ", "          ", reason);
+  }
+  if (stuck.ring.empty()) return;
+  writer.heading("They wait for each other");
+  for (const std::string& object : stuck.ring) writer.line("    " + object + ", for");
+  writer.line("    " + stuck.ring.front());
+}
+
+void writeCounterexample(replay::Writer& writer, const std::string& heading, const Counterexample& example) {
+  writer.heading(heading);
+  writeSteps(writer, example.steps);
+}
+
+}  // namespace
+
+std::string toText(const ProofReport& report, const replay::TextStyle& style) {
+  replay::Writer writer(style);
+  writer.line(painted(writer, report.proof.verdict) + "  " + writer.bold(report.name) + "  " + size(report) +
+              "  " + writer.dim("(" + report.file + ")"));
+  if (!report.expectation.empty()) writer.paragraph(capitalized(report.expectation) + ".");
+  if (style.timeline) writer.paragraph(report.description);
+  writeUndecided(writer, report);
+  writeProven(writer, report);
+  if (report.unsafe) writeCounterexample(writer, "A shortest way to an unsafe commit", *report.unsafe);
+  for (const Counterexample& each : report.broken)
+    writeCounterexample(writer, "A shortest way to break: " + each.text, each);
+  if (report.stuck) writeStuck(writer, *report.stuck, style);
+  if (report.unsafe || report.stuck || !report.broken.empty()) writer.line();
+  return writer.take();
+}
+
+std::string summary(std::span<const ProofReport> reports, const replay::TextStyle& style) {
+  const replay::Writer writer(style);
+  std::string text = std::to_string(reports.size()) + (reports.size() == 1 ? " scenario: " : " scenarios: ");
+  bool first = true;
+  for (const Verdict verdict :
+       {Verdict::Proven, Verdict::Stuck, Verdict::Unsafe, Verdict::Broken, Verdict::Undecided}) {
+    const auto count = std::count_if(reports.begin(), reports.end(),
+                                     [&](const ProofReport& r) { return r.proof.verdict == verdict; });
+    if (count == 0) continue;
+    text += (first ? "" : ", ") + std::to_string(count) + " " + painted(writer, verdict);
+    first = false;
+  }
+  return text + "\n";
+}
+
+}  // namespace lastout::prove

@@ -1,0 +1,167 @@
+#include "prove/prove.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "prove/reach.h"
+#include "prove/teardown.h"
+
+namespace lastout::prove {
+
+namespace {
+
+using cluster::Slot;
+
+bool isThere(const uint64_t* state, const cluster::Layout& layout, Slot slot) {
+  const cluster::StateRef view(const_cast<uint64_t*>(state), layout);  // only read
+  return view.presence(slot) != cluster::Presence::Absent;
+}
+
+// Answers prove()'s questions about one finished exploration.
+class Prover {
+ public:
+  Prover(const replay::Compiled& compiled, const cluster::Machine& machine, const Teardown& teardown,
+         const Exploration& found)
+      : compiled_(compiled), layout_(machine.layout()), teardown_(teardown), found_(found) {}
+
+  Proof proof() const {
+    Proof proof;
+    proof.end = found_.end;
+    proof.states = found_.states.size();
+    proof.transitions = found_.transitions;
+    proof.bytes = found_.bytesFor(found_.states.size(), found_.edges.size());
+    proof.goalStates = static_cast<uint64_t>(std::count(found_.goal.begin(), found_.goal.end(), true));
+    for (const Violation& violation : found_.violations) {
+      if (uint64_t{1} << violation.property == cluster::kUnsafeBit) {
+        proof.unsafe = wayThrough(violation);
+      } else {
+        proof.broken.push_back(broken(violation));
+      }
+    }
+    if (const std::optional<uint32_t> doomed = firstDoomed(canReachGoal(found_))) {
+      proof.stuck = stuckEnd(*doomed);
+    }
+    proof.verdict = verdict(proof);
+    return proof;
+  }
+
+ private:
+  static Verdict verdict(const Proof& proof) {
+    if (proof.unsafe) return Verdict::Unsafe;
+    if (proof.stuck) return Verdict::Stuck;
+    if (!proof.broken.empty()) return Verdict::Broken;
+    return proof.end == Exploration::End::Complete ? Verdict::Proven : Verdict::Undecided;
+  }
+
+  Way wayAlong(const std::vector<uint32_t>& states) const {
+    Way way;
+    std::vector<cluster::Action> actions;
+    for (size_t i = 0; i + 1 < states.size(); ++i) {
+      const uint32_t action =
+          actionBetween(teardown_, found_.states[states[i]], found_.states[states[i + 1]], actions);
+      way.push_back(actions[action]);
+    }
+    return way;
+  }
+
+  Way wayThrough(const Violation& violation) const {
+    Way way = wayAlong(wayTo(found_, violation.state));
+    const uint64_t* state = found_.states[violation.state];
+    std::vector<uint64_t> words(state, state + layout_.words);
+    std::vector<cluster::Action> actions;
+    teardown_.enabled(words.data(), actions);
+    way.push_back(actions[violation.action]);
+    return way;
+  }
+
+  BrokenExpectation broken(const Violation& violation) const {
+    BrokenExpectation result{.event = {}, .missing = {}, .way = wayThrough(violation)};
+    for (const replay::WatchedEvent& event : compiled_.never) {
+      if (event.bit == violation.property) {
+        result.event = event;
+        return result;
+      }
+    }
+    const uint64_t missing = teardown_.missing(found_.states[violation.state], violation.property);
+    for (const replay::BeforePair& pair : compiled_.before) {
+      if (pair.second.bit != violation.property) continue;
+      result.event = pair.second;
+      if ((missing >> pair.first.bit & 1) != 0) result.missing.push_back(pair.first);
+    }
+    return result;
+  }
+
+  StuckEnd stuckEnd(uint32_t doomed) const {
+    const Trap trap = trapFrom(found_, doomed);
+    const uint64_t* last = found_.states[trap.onward.back()];
+    StuckEnd end;
+    end.way = wayAlong(wayTo(found_, doomed));
+    end.onward = wayAlong(trap.onward);
+    end.state.assign(last, last + layout_.words);
+    end.states = trap.end.size();
+    end.churn = churn(trap.end);
+    end.left = inAll(trap.end);
+    end.lost = inAll(reachableFrom(found_, doomed));
+    return end;
+  }
+
+  // Each action but once; a few states of a large set show what goes on in it.
+  std::vector<Churn> churn(const std::vector<uint32_t>& states) const {
+    constexpr size_t kEnough = 200;
+    std::vector<Churn> result;
+    std::vector<cluster::Action> actions;
+    for (size_t i = 0; states.size() > 1 && i < std::min(states.size(), kEnough); ++i) {
+      const uint64_t* state = found_.states[states[i]];
+      const std::vector<uint64_t> before(state, state + layout_.words);
+      std::vector<uint64_t> after = before;
+      actions.clear();
+      teardown_.enabled(after.data(), actions);
+      for (const cluster::Action& action : actions) {
+        const auto same = [&](const Churn& other) { return other.action == action; };
+        after = before;
+        teardown_.apply(before.data(), after.data(), action);
+        if (after != before && std::none_of(result.begin(), result.end(), same))
+          result.push_back({before, action});
+      }
+    }
+    return result;
+  }
+
+  // Of the goal, what is there in every one of these states.
+  std::vector<Slot> inAll(const std::vector<uint32_t>& states) const {
+    std::vector<Slot> slots = compiled_.goal;
+    for (const uint32_t state : states) {
+      const auto isGone = [&](Slot slot) { return !isThere(found_.states[state], layout_, slot); };
+      slots.erase(std::remove_if(slots.begin(), slots.end(), isGone), slots.end());
+    }
+    return slots;
+  }
+
+  const replay::Compiled& compiled_;
+  const cluster::Layout& layout_;
+  const Teardown& teardown_;
+  const Exploration& found_;
+};
+
+}  // namespace
+
+Proof prove(const replay::Compiled& compiled, const Question& question, const OnProgress& progress) {
+  const cluster::Machine machine(compiled.model);
+  const Teardown teardown(machine, compiled, question.orders);
+  const Exploration found = Explorer(teardown, question.bounds).run(progress);
+  return Prover(compiled, machine, teardown, found).proof();
+}
+
+bool asExpected(const replay::Compiled& compiled, const replay::Expectations& expect, const Proof& proof) {
+  if (expect.ends.value_or(replay::Ending::Empty) == replay::Ending::Empty)
+    return proof.verdict == Verdict::Proven;
+  if (proof.verdict != Verdict::Stuck || !proof.broken.empty()) return false;
+  const cluster::Layout layout(compiled.model);
+  const auto someLeft = [&](const std::vector<Slot>& slots) {
+    return std::any_of(slots.begin(), slots.end(),
+                       [&](Slot slot) { return isThere(proof.stuck->state.data(), layout, slot); });
+  };
+  return std::all_of(compiled.stuck.begin(), compiled.stuck.end(), someLeft);
+}
+
+}  // namespace lastout::prove

@@ -1,0 +1,62 @@
+// Blockers: who keeps lastout from allowing a DELETE in a state of the machine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/machine.h"
+
+namespace lastout::replay {
+
+struct Blockers {
+  std::vector<std::string>
+      causes;  // in admission::explain's words, each once; empty: the DELETE would be allowed
+  std::vector<cluster::Slot> objects;  // those that hold the criteria
+  bool none() const { return causes.empty(); }
+  std::string sentence() const;  // "a exists, b exists and c exists"
+};
+
+// Somebody's request.
+struct Asker {
+  cluster::Actor actor = cluster::Actor::Client;
+  uint32_t by = cluster::kNone;
+  bool isUpdate = false;  // else a DELETE
+  friend bool operator==(const Asker&, const Asker&) = default;
+};
+
+// Whose request an event answers.
+Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::Event& event);
+
+// For a DELETE, by a person that nobody knows where no asker is given.
+Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot,
+                    const Asker& asker = {});
+// The same of CriticalServices alone.
+Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot);
+
+// A state of the machine that several happenings share.
+using SharedState = std::shared_ptr<const std::vector<uint64_t>>;
+
+// What blocked one DELETE after another: whoever asks again while nothing has changed is told the same, and
+// that is found out once.
+class Denials {
+ public:
+  explicit Denials(const cluster::Machine& machine) : machine_(machine) {}
+
+  // Valid until the next call for the same slot.
+  const Blockers& blockersOf(const SharedState& state, cluster::Slot slot, const Asker& asker);
+
+ private:
+  struct Known {
+    SharedState state;
+    Asker asker;
+    Blockers blockers;
+  };
+
+  const cluster::Machine& machine_;
+  std::unordered_map<cluster::Slot, Known> known_;
+};
+
+}  // namespace lastout::replay

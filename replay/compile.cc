@@ -1,0 +1,271 @@
+#include "replay/compile.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "replay/goal.h"
+#include "replay/resolve.h"
+
+namespace lastout::replay {
+
+namespace {
+
+// What is possible next is looked for among all objects after every action, so time grows with their square.
+constexpr size_t kMostObjects = 4096;
+
+using cluster::Slot;
+
+class Compiler {
+ public:
+  explicit Compiler(const Scenario& scenario) : scenario_(scenario) {}
+
+  tl::expected<Compiled, kube::Errors> run() {
+    cluster::BuildInput input{.objects = scenario_.objects,
+                              .works = scenario_.works,
+                              .later = scenario_.later,
+                              .guarded = scenario_.guard,
+                              .carriesOut = scenario_.carryOut,
+                              .types = scenario_.types,
+                              .lastoutNamespace = scenario_.lastoutNamespace};
+    auto model = cluster::build(input);
+    if (!model) return tl::unexpected(std::move(model.error()));
+    out_.model = std::move(*model);
+    if (out_.model.slots.size() > kMostObjects) {
+      fail({std::to_string(out_.model.slots.size()) + " objects, Pods included, are more than the " +
+                std::to_string(kMostObjects) + " that a scenario can be replayed with",
+            "",
+            {}},
+           {});
+      return tl::unexpected(std::move(errors_));
+    }
+    for (const Controller& controller : scenario_.controllers) addController(controller);
+    for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
+    addPolicies();
+    out_.goal = goalSlots(out_.model, scenario_);
+    addExpectations();
+    for (const Milestone& milestone : scenario_.story) {
+      const auto slot = resolveOne(out_.model, milestone.event.object, scenario_.file, errors_);
+      if (slot) out_.story.push_back({.slot = *slot, .kind = milestone.event.kind});
+    }
+    if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+    return std::move(out_);
+  }
+
+ private:
+  void fail(const kube::Error& error, kube::Position where) {
+    errors_.push_back({error.message, scenario_.file, error.position.line == 0 ? where : error.position});
+  }
+
+  // Of each object the manifest that counts comes first.
+  std::vector<const kube::Object*> allObjects() const {
+    std::vector<const kube::Object*> objects;
+    const auto add = [&](const std::vector<kube::Object>& more) {
+      for (const kube::Object& object : more) objects.push_back(&object);
+    };
+    add(scenario_.objects);
+    for (const cluster::WorkSpec& work : scenario_.works) {
+      objects.push_back(&work.manifestWork);
+      add(work.manifests);
+    }
+    add(scenario_.later);
+    return objects;
+  }
+
+  // After all steps: they may give an object another form.
+  void addPolicies() {
+    const auto added = cluster::addPolicies(out_.model, scenario_.policies, allObjects(), scenario_.types,
+                                            scenario_.externalStep);
+    if (!added) fail(added.error(), {});
+  }
+
+  void addController(const Controller& controller) {
+    cluster::FinalizerController built{.name = controller.name,
+                                       .runsIn = cluster::kNone,
+                                       .finalizer = controller.finalizer,
+                                       .from = controller.from,
+                                       .takes = controller.takes};
+    if (controller.runsIn) {
+      const auto slot = resolveOne(out_.model, *controller.runsIn, scenario_.file, errors_);
+      if (!slot) return;
+      built.runsIn = *slot;
+    }
+    if (auto number = cluster::addController(out_.model, std::move(built)); !number)
+      fail(number.error(), controller.where);
+  }
+
+  // One step of the scenario is one step of the model for each object; all of them may be sent at once.
+  void addStep(const Step& step, uint32_t document) {
+    const uint32_t after = last_;
+    sendAfter_ = {};
+    if (step.after) {
+      const auto slot = resolveOne(out_.model, step.after->object, scenario_.file, errors_);
+      sendAfter_ = (slot ? watched(*step.after, *slot, document) : std::nullopt).value_or(WatchedEvent{});
+    }
+    cluster::Step built{.retry = step.retry,
+                        .serverSide = step.serverSide,
+                        .at = step.at,
+                        .as = step.as,
+                        .document = document,
+                        .after = after};
+    built.dryRun = step.dryRun;
+    built.precondition = step.precondition;
+    built.hasPolicy = step.policy.has_value();
+    built.policy = step.policy.value_or(cluster::PropagationPolicy::Background);
+    if (step.kind == Step::Kind::Delete) {
+      for (const Slot slot : resolveAll(step.objects))
+        add(built, cluster::Step::Verb::Delete, slot, step.where);
+    } else if (step.kind == Step::Kind::Apply) {
+      addApply(step, built);
+    } else if (!step.objects.empty()) {
+      const auto slot = resolveOne(out_.model, step.objects.front(), scenario_.file, errors_);
+      if (slot && step.kind == Step::Kind::Patch) addPatch(step, built, *slot);
+      if (slot && step.kind == Step::Kind::Scale) addScale(step, built, *slot);
+    }
+  }
+
+  // In the order written; an object that two references name counts once.
+  std::vector<Slot> resolveAll(const std::vector<Reference>& references) {
+    std::vector<Slot> result;
+    for (const Reference& reference : references) {
+      for (const Slot slot : resolveSome(out_.model, reference, scenario_.file, errors_)) {
+        if (std::find(result.begin(), result.end(), slot) == result.end()) result.push_back(slot);
+      }
+    }
+    return result;
+  }
+
+  void addApply(const Step& step, const cluster::Step& built) {
+    for (const Reference& reference : step.objects) {
+      const auto slot = resolveOne(out_.model, reference, scenario_.file, errors_);
+      if (slot) add(built, cluster::Step::Verb::Create, *slot, step.where);
+    }
+    for (const kube::Object& object : step.manifests) {
+      const auto slot = out_.model.find(object.key);
+      if (slot) add(built, cluster::Step::Verb::Create, *slot, step.where);
+    }
+  }
+
+  void addPatch(const Step& step, cluster::Step built, Slot slot) {
+    if (step.intent) {
+      if (out_.model.slots[slot].role != cluster::Role::CriticalService) {
+        wrongObject(step, slot, "deletionIntent", "a CriticalService");
+        return;
+      }
+      built.value = static_cast<uint16_t>(*step.intent);
+      add(built, cluster::Step::Verb::SetIntent, slot, step.where);
+      return;
+    }
+    if (step.labels || !step.merge.isNull()) {
+      built.change.labels = step.labels;
+      if (!step.merge.isNull() && !addMerge(step, slot, built.change)) return;
+      add(std::move(built), cluster::Step::Verb::SetForm, slot, step.where);
+      return;
+    }
+    const auto value =
+        cluster::finalizerMask(out_.model, slot, step.finalizers.value_or(std::vector<std::string>{}));
+    if (!value) {
+      fail(value.error(), step.where);
+      return;
+    }
+    built.value = *value;
+    add(std::move(built), cluster::Step::Verb::SetFinalizers, slot, step.where);
+  }
+
+  // Returns false if the object cannot be patched so. Fields mean something to policies alone: of another
+  // type than a custom one the machine would have to know them, too.
+  bool addMerge(const Step& step, Slot slot, cluster::FormChange& change) {
+    const cluster::SlotInfo& info = out_.model.slots[slot];
+    const std::vector<const kube::Object*> objects = allObjects();
+    const auto manifest =
+        std::ranges::find_if(objects, [&](const kube::Object* one) { return one->key == info.key; });
+    if (manifest == objects.end()) {
+      wrongObject(step, slot, "merge", "an object with a manifest: patch all its labels");
+      return false;
+    }
+    const bool hasFields = std::ranges::any_of(
+        *step.merge.asMap(), [](const kube::Member& member) { return member.key != "metadata"; });
+    const bool isCustom = info.role == cluster::Role::Plain && info.crd != cluster::kNone &&
+                          info.key.type != protection::deletionPolicyType();
+    if (hasFields && !isCustom) {
+      wrongObject(step, slot, "merge", "a custom resource: of others a merge has metadata alone");
+      return false;
+    }
+    change.merge = step.merge;
+    if (hasFields) change.manifest = std::make_shared<const kube::Value>((*manifest)->content);
+    return true;
+  }
+
+  void addScale(const Step& step, cluster::Step built, Slot slot) {
+    if (!cluster::hasReplicas(out_.model.slots[slot].role))
+      return wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
+    built.value = static_cast<uint16_t>(step.replicas);
+    add(built, cluster::Step::Verb::SetReplicas, slot, step.where);
+  }
+
+  void wrongObject(const Step& step, Slot slot, const std::string& what, const std::string& wanted) {
+    errors_.push_back(
+        {what + ": " + out_.model.name(slot) + " is not " + wanted, scenario_.file, step.where});
+  }
+
+  void add(cluster::Step step, cluster::Step::Verb verb, Slot slot, kube::Position where) {
+    step.verb = verb;
+    step.object = slot;
+    auto number = cluster::addStep(out_.model, std::move(step));
+    if (!number) {
+      fail(number.error(), where);
+      return;
+    }
+    last_ = *number;
+    out_.sendAfter.resize(last_ + 1);
+    out_.sendAfter[last_] = sendAfter_;
+  }
+
+  std::optional<WatchedEvent> watched(const EventReference& event, Slot slot, size_t written) {
+    const auto bit = cluster::watch(out_.model, slot, event.kind);
+    if (!bit) {
+      fail(bit.error(), event.object.where);
+      return std::nullopt;
+    }
+    return WatchedEvent{
+        .slot = slot, .kind = event.kind, .bit = *bit, .written = static_cast<uint32_t>(written)};
+  }
+
+  void addExpectations() {
+    const Expectations& expect = scenario_.expect;
+    for (size_t i = 0; i < expect.before.size(); ++i) addChain(expect.before[i], i);
+    for (size_t i = 0; i < expect.never.size(); ++i) {
+      for (const Slot slot : resolveSome(out_.model, expect.never[i].object, scenario_.file, errors_)) {
+        const auto event = watched(expect.never[i], slot, i);
+        if (!event) continue;
+        out_.neverBits |= uint64_t{1} << event->bit;
+        out_.never.push_back(*event);
+      }
+    }
+    for (const Reference& reference : expect.denied)
+      out_.denied.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
+    for (const Reference& reference : expect.stuck)
+      out_.stuck.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
+  }
+
+  void addChain(const std::vector<EventReference>& chain, size_t written) {
+    std::optional<WatchedEvent> previous;
+    for (const EventReference& event : chain) {
+      const auto slot = resolveOne(out_.model, event.object, scenario_.file, errors_);
+      const auto next = slot ? watched(event, *slot, written) : std::nullopt;
+      if (previous && next) out_.before.push_back({*previous, *next});
+      previous = next;
+    }
+  }
+
+  const Scenario& scenario_;
+  Compiled out_;
+  kube::Errors errors_;
+  uint32_t last_ = cluster::kNone;  // the model's last step so far
+  WatchedEvent sendAfter_;          // of the step under way
+};
+
+}  // namespace
+
+tl::expected<Compiled, kube::Errors> compile(const Scenario& scenario) { return Compiler(scenario).run(); }
+
+}  // namespace lastout::replay

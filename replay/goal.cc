@@ -1,0 +1,124 @@
+#include "replay/goal.h"
+
+#include <algorithm>
+
+#include "replay/resolve.h"
+
+namespace lastout::replay {
+
+namespace {
+
+using cluster::kNone;
+using cluster::Slot;
+
+// Collects the goal: what clients want gone, and what follows from it.
+class GoalBuilder {
+ public:
+  explicit GoalBuilder(const cluster::Model& model)
+      : model_(model),
+        wanted_(model.slots.size()),
+        orphans_(model.slots.size()),
+        putBack_(model.slots.size()) {}
+
+  void readStep(const Step& step) {
+    if (step.kind == Step::Kind::Delete && !step.dryRun) {
+      for (const Reference& reference : step.objects) {
+        for (const Slot slot : matches(model_, reference)) {
+          wanted_[slot] = true;
+          putBack_[slot] = false;
+          if (step.policy == cluster::PropagationPolicy::Orphan) orphans_[slot] = true;
+        }
+      }
+    } else if (step.kind == Step::Kind::Apply) {
+      for (const Reference& reference : step.objects) {
+        for (const Slot slot : matches(model_, reference)) applied(slot);
+      }
+      for (const kube::Object& object : step.manifests) {
+        if (const auto slot = model_.find(object.key)) applied(*slot);
+      }
+    }
+  }
+
+  // What follows from the rest: until nothing is added any more. Each round adds at least one slot.
+  std::vector<Slot> finish() {
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (Slot slot = 0; slot < wanted_.size(); ++slot) {
+        if (wanted_[slot] || !follows(slot)) continue;
+        wanted_[slot] = true;
+        grew = true;
+      }
+    }
+    std::vector<Slot> result;
+    for (Slot slot = 0; slot < wanted_.size(); ++slot) {
+      if (wanted_[slot]) result.push_back(slot);
+    }
+    return result;
+  }
+
+ private:
+  void applied(Slot slot) {
+    wanted_[slot] = false;
+    putBack_[slot] = true;
+  }
+
+  bool follows(Slot slot) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    if (info.namespaceSlot != kNone && wanted_[info.namespaceSlot]) return true;
+    if (info.crd != kNone && wanted_[info.crd]) return true;
+    if (putBack_[slot]) return false;
+    if (info.role == cluster::Role::AppliedManifestWork && info.work != kNone)
+      return wanted_[model_.works[info.work].manifestWork];
+    return info.links.empty() ? followsOwners(info) : followsWorks(info);
+  }
+
+  bool followsWorks(const cluster::SlotInfo& info) const {
+    return std::all_of(info.links.begin(), info.links.end(), [&](uint32_t link) {
+      return wanted_[model_.works[model_.links[link].work].manifestWork];
+    });
+  }
+
+  bool followsOwners(const cluster::SlotInfo& info) const {
+    bool owned = false;
+    for (size_t i = 0; i < info.owners.size(); ++i) {
+      if ((info.ownersAtCreation >> i & 1) == 0) continue;
+      const Slot owner = info.owners[i].owner;
+      if (owner == kNone || !wanted_[owner] || orphans_[owner]) return false;
+      owned = true;
+    }
+    return owned;
+  }
+
+  const cluster::Model& model_;
+  std::vector<bool> wanted_;   // by slot: shall be gone
+  std::vector<bool> orphans_;  // a client's delete leaves its dependents behind
+  std::vector<bool> putBack_;  // a later step applies it again
+};
+
+}  // namespace
+
+std::vector<Slot> goalSlots(const cluster::Model& model, const Scenario& scenario) {
+  GoalBuilder builder(model);
+  for (const Step& step : scenario.steps) builder.readStep(step);
+  return builder.finish();
+}
+
+bool goalHolds(const Compiled& compiled, cluster::StateRef state) {
+  for (const Slot slot : compiled.goal) {
+    if (state.presence(slot) != cluster::Presence::Absent) return false;
+  }
+  for (uint32_t step = 0; step < compiled.model.steps.size(); ++step) {
+    if (!state.step(step).sent) return false;
+  }
+  return true;
+}
+
+std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state) {
+  std::vector<uint32_t> result;
+  for (uint32_t step = 0; step < compiled.model.steps.size(); ++step) {
+    if (!state.step(step).sent) result.push_back(step);
+  }
+  return result;
+}
+
+}  // namespace lastout::replay

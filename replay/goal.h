@@ -1,0 +1,28 @@
+// The goal of a scenario: what must be gone in the end for everything to count as deleted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cluster/model.h"
+#include "cluster/state.h"
+#include "replay/compile.h"
+#include "replay/scenario.h"
+
+namespace lastout::replay {
+
+// In ascending order, without repetition: every object that a delete step names (a dry run does not count,
+// nor does what a later step applies again), and all that has to go with one of these:
+//   - of a ManifestWork: its AppliedManifestWork, and the objects it applied that no other, remaining work
+//   applies too;
+//   - of a Namespace its content, of a CustomResourceDefinition its instances;
+//   - dependents all of whose owners go, unless a client's delete of an owner orphans them.
+std::vector<cluster::Slot> goalSlots(const cluster::Model& model, const Scenario& scenario);
+
+// Every step was sent, and none of the goal's objects is present.
+bool goalHolds(const Compiled& compiled, cluster::StateRef state);
+
+// The model's steps that were not sent, in order.
+std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state);
+
+}  // namespace lastout::replay

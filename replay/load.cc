@@ -1,0 +1,228 @@
+// load and parse: a scenario file and those beside it into a Scenario.
+#include <algorithm>
+#include <filesystem>
+
+#include "kube/nearest.h"
+#include "kube/quoting.h"
+#include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
+#include "replay/scenario.h"
+#include "replay/sources.h"
+#include "replay/spec.h"
+
+namespace lastout::replay {
+
+namespace {
+
+constexpr size_t kMaxFiles = 100;
+
+kube::Result<std::vector<kube::Value>> parseFile(std::string_view text, const std::string& file,
+                                                 const kube::ParseLimits& limits) {
+  return parseDocuments(text, file, file.ends_with(".json"), limits);
+}
+
+bool isScenario(const kube::Value& document) { return isKind(document, "Scenario"); }
+
+// Where spec.files may point: beside the scenario and below. What a scenario reads is then all in one folder.
+std::optional<std::string> forbidden(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (path.is_absolute()) return "is an absolute path";
+  const std::string normal = path.lexically_normal().generic_string();
+  if (normal == ".." || normal.starts_with("../")) return "is outside of the scenario's folder";
+  return std::nullopt;
+}
+
+class Loader {
+ public:
+  Loader(std::string file, const kube::ParseLimits& limits) : limits_(limits) {
+    scenario_.file = std::move(file);
+    scenario_.name = std::filesystem::path(scenario_.file).stem().string();
+    scenario_.types = kube::ResourceMap::builtIn();
+  }
+
+  // Nothing: sound, but no scenario.
+  tl::expected<std::optional<Scenario>, kube::Errors> run(std::string_view text) {
+    const bool found = readSources(text);
+    if (!found && errors_.empty()) return std::optional<Scenario>();
+    if (found) {
+      readObjects();
+      readScenario(document_, scenario_, errors_);
+      collectLater();
+      readPolicies();
+    }
+    if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
+    // The scenario's own file first, each file from top to bottom.
+    std::stable_sort(errors_.begin(), errors_.end(), [&](const kube::Error& a, const kube::Error& b) {
+      if ((a.file == scenario_.file) != (b.file == scenario_.file)) return a.file == scenario_.file;
+      if (a.file != b.file) return a.file < b.file;
+      return std::pair(a.position.line, a.position.column) < std::pair(b.position.line, b.position.column);
+    });
+    return tl::unexpected(std::move(errors_));
+  }
+
+ private:
+  // False when there is no Scenario to go on with; with errors, because the file cannot be read.
+  bool readSources(std::string_view text) {
+    auto documents = parseFile(text, scenario_.file, limits_);
+    if (!documents) {
+      errors_.push_back(documents.error());
+      return false;
+    }
+    const auto first = std::find_if(documents->begin(), documents->end(), isScenario);
+    if (first == documents->end()) {
+      for (const kube::Value& document : *documents) refuseMisspelt(document);
+      return false;
+    }
+    document_ = std::move(*first);
+    documents->erase(first);
+    for (const kube::Value& other : *documents) {
+      if (isScenario(other))
+        errors_.push_back({"this is a second Scenario; a file has one, the first is in line " +
+                               std::to_string(document_.position.line),
+                           scenario_.file, other.position});
+    }
+    std::erase_if(*documents, isScenario);
+    sources_.push_back({scenario_.file, std::move(*documents)});
+    readMoreFiles();
+    return true;
+  }
+
+  // A folder's other files are passed over; one that was meant to be a scenario is not.
+  void refuseMisspelt(const kube::Value& document) {
+    const kube::Value* apiVersion = document.find("apiVersion");
+    const kube::Value* kind = document.find("kind");
+    if (apiVersion == nullptr || kind == nullptr) return;
+    if (apiVersion->asString() == nullptr || kind->asString() == nullptr) return;
+    if (kube::groupOf(*apiVersion->asString()) != kube::kLastoutGroup ||
+        isKind(document, "CriticalService") || isKind(document, protection::kPolicyKind))
+      return;
+    errors_.push_back(
+        {"no kind " + kube::inQuotes(*kind->asString()) + " is known in " +
+             kube::inQuotes(*apiVersion->asString()) +
+             kube::didYouMean(*kind->asString(), {"Scenario", "CriticalService", protection::kPolicyKind}),
+         scenario_.file, kind->position});
+  }
+
+  void readMoreFiles() {
+    std::vector<FileName> names = readFiles(document_, scenario_.file, errors_);
+    if (names.size() > kMaxFiles) {
+      errors_.push_back({"spec.files: " + std::to_string(names.size()) + " files are more than the " +
+                             std::to_string(kMaxFiles) + " that a scenario may have",
+                         scenario_.file, names[kMaxFiles].where});
+      return;
+    }
+    const std::filesystem::path folder = std::filesystem::path(scenario_.file).parent_path();
+    for (const FileName& name : names) {
+      if (const auto reason = forbidden(name.path)) {
+        errors_.push_back({"spec.files: \"" + name.path + "\" " + *reason + "; name files beside it or below",
+                           scenario_.file, name.where});
+        continue;
+      }
+      const std::string path = (folder / name.path).lexically_normal().string();
+      scenario_.moreFiles.push_back(path);
+      kube::Result<std::string> text = kube::readFile(path, limits_);
+      if (!text) {
+        errors_.push_back({"spec.files: " + kube::toString(text.error()), scenario_.file, name.where});
+        continue;
+      }
+      auto documents = parseFile(*text, path, limits_);
+      if (!documents)
+        errors_.push_back(documents.error());
+      else
+        sources_.push_back({path, std::move(*documents)});
+    }
+  }
+
+  void readObjects() {
+    ObjectReader reader(scenario_.types, errors_);
+    for (const Source& source : sources_) reader.addTypes(source.documents, source.file);
+    reader.addTypes(manifestsInSteps(document_), scenario_.file);
+    std::vector<kube::Object> works;
+    for (Source& source : sources_) {
+      for (kube::Object& object : reader.read(source)) {
+        const bool isWork = object.key.type == manifestwork::manifestWorkType();
+        (isWork ? works : scenario_.objects).push_back(std::move(object));
+      }
+    }
+    for (const kube::Object& object : works) readWork(object);
+  }
+
+  void readWork(const kube::Object& object) {
+    auto work = manifestwork::parseWork(object, scenario_.objects, scenario_.types);
+    if (!work) {
+      errors_.insert(errors_.end(), work.error().begin(), work.error().end());
+      return;
+    }
+    std::string applied = manifestwork::appliedName(work->object.key);
+    scenario_.works.push_back({std::move(work->object), std::move(applied), std::move(work->manifests)});
+  }
+
+  // What steps create is part of the cluster's possible objects, except what is there from the start.
+  void collectLater() {
+    for (Step& step : scenario_.steps) {
+      for (const kube::Object& object : step.manifests) {
+        if (object.key.type == manifestwork::manifestWorkType())
+          errors_.push_back(
+              {"a step cannot apply a ManifestWork: let the scenario begin with it, or apply its manifests",
+               scenario_.file, object.content.position});
+        else
+          scenario_.later.push_back(object);
+      }
+    }
+  }
+
+  void refuseNameOfProfile(const protection::DeletionPolicy& policy) {
+    const bool isTaken = std::ranges::any_of(scenario_.policies, [&](const cluster::GivenPolicy& other) {
+      return !other.isObject && other.policy.meta.name == policy.meta.name;
+    });
+    if (isTaken)
+      errors_.push_back({"DeletionPolicy " + policy.meta.name +
+                             " stands in the file and in a profile of spec.profiles; leave one of them out",
+                         scenario_.file, document_.position});
+  }
+
+  // Of all objects that are there or may come.
+  void readPolicies() {
+    const auto read = [&](const std::vector<kube::Object>& objects) {
+      for (protection::DeletionPolicy& policy : policiesOf(objects, errors_)) {
+        refuseNameOfProfile(policy);
+        scenario_.policies.push_back({std::move(policy), true});
+      }
+    };
+    read(scenario_.objects);
+    for (const cluster::WorkSpec& work : scenario_.works) read(work.manifests);
+    read(scenario_.later);
+  }
+
+  kube::ParseLimits limits_;
+  Scenario scenario_;
+  kube::Errors errors_;
+  kube::Value document_;  // the Scenario
+  std::vector<Source> sources_;
+};
+
+}  // namespace
+
+tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
+                                           const kube::ParseLimits& limits) {
+  auto scenario = Loader(file, limits).run(text);
+  if (!scenario) return tl::unexpected(std::move(scenario.error()));
+  if (!*scenario)
+    return tl::unexpected(kube::Errors{{"there is no document of kind Scenario in this file", file, {}}});
+  return std::move(**scenario);
+}
+
+tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::ParseLimits& limits) {
+  kube::Result<std::string> text = kube::readFile(path, limits);
+  if (!text) return tl::unexpected(kube::Errors{text.error()});
+  return parse(*text, path, limits);
+}
+
+tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
+                                                                   const kube::ParseLimits& limits) {
+  kube::Result<std::string> text = kube::readFile(path, limits);
+  if (!text) return tl::unexpected(kube::Errors{text.error()});
+  return Loader(path, limits).run(*text);
+}
+
+}  // namespace lastout::replay

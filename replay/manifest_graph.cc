@@ -1,0 +1,272 @@
+#include "replay/manifest_graph.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "criticalservice/understanding.h"
+#include "criticalservice/validation.h"
+#include "graph/cycles.h"
+#include "graph/find_object.h"
+#include "manifestwork/ordering.h"
+#include "replay/sources.h"
+
+namespace lastout::replay {
+namespace {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const Manifests& manifests) : manifests_(manifests) {}
+
+  tl::expected<ManifestGraph, kube::Errors> build() {
+    addObjects();
+    addCriticalServices();
+    addPolicies();
+    setKnowledge();
+    addCycles();
+    if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+    return std::move(result_);
+  }
+
+ private:
+  void upsert(const kube::Object& object) {
+    // An object by itself counts before one inside a work.
+    if (!seen_.emplace(object.key, object.meta.finalizers).second) return;
+    result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
+    finder_.put(object);
+    if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
+  }
+
+  void require(const std::vector<manifestwork::Requirement>& requirements) {
+    for (const manifestwork::Requirement& requirement : requirements) {
+      const graph::ConditionId condition = result_.graph.addCondition(requirement.condition);
+      result_.graph.require(requirement.subject, condition, requirement.origin);
+      result_.graph.releaseCondition(condition);
+    }
+  }
+
+  void addObjects() {
+    for (const kube::Object& object : manifests_.objects) upsert(object);
+    for (const manifestwork::AppliedManifestWork& applied : manifests_.applied) {
+      upsert(applied.object);
+      require(manifestwork::requirementsOf(applied));
+    }
+    for (const manifestwork::ManifestWork& work : manifests_.works) addWork(work);
+  }
+
+  void addWork(const manifestwork::ManifestWork& work) {
+    upsert(work.object);
+    for (const kube::Object& manifest : work.manifests) upsert(manifest);
+    require(manifestwork::requirementsOf(work, manifests_.applied));
+    const auto carriesOut = [&](const manifestwork::AppliedManifestWork& applied) {
+      return manifestwork::carriesOut(applied, work);
+    };
+    if (std::any_of(manifests_.applied.begin(), manifests_.applied.end(), carriesOut)) return;
+    const manifestwork::AppliedManifestWork applied = manifestwork::appliedBy(work);
+    upsert(applied.object);
+    require(manifestwork::requirementsOf(applied));
+  }
+
+  void addCriticalServices() {
+    const criticalservice::Surroundings surroundings = around();
+    for (const kube::Object* object : services_) {
+      auto service = criticalservice::parse(*object, manifests_.types);
+      if (!service) {
+        std::move(service.error().begin(), service.error().end(), std::back_inserter(errors_));
+        continue;
+      }
+      kube::Errors warnings = criticalservice::warnings(*service, manifests_.types, surroundings);
+      for (kube::Error& warning : warnings) {
+        if (warning.file.empty()) warning.file = object->file;
+        if (warning.position.line == 0) warning.position = object->content.position;
+        result_.warnings.push_back(std::move(warning));
+      }
+      criticalservice::understand(*service, criticalservice::knownTypes(manifests_.types));
+      *service = finder_.withConverted(std::move(*service));
+      result_.guards.put(result_.graph, *service, manifests_.types, finder_.find(*service));
+      types_.insert(service->provider.type);
+      for (const criticalservice::Criterion& criterion : service->criteria) {
+        types_.insert(criticalservice::typeOf(criterion));
+      }
+    }
+  }
+
+  // Policies of profiles are no objects of a scenario, and yet there all the time.
+  void addProfiles() {
+    for (const protection::DeletionPolicy& policy : manifests_.profiles)
+      result_.graph.upsert(result_.graph.internType(protection::deletionPolicyType()), policy.meta);
+  }
+
+  void addPolicies() {
+    addProfiles();
+    std::vector<kube::Object> objects = manifests_.objects;
+    for (const manifestwork::ManifestWork& work : manifests_.works) {
+      objects.push_back(work.object);
+      objects.insert(objects.end(), work.manifests.begin(), work.manifests.end());
+    }
+    std::vector<protection::DeletionPolicy> policies = manifests_.profiles;
+    for (protection::DeletionPolicy& policy : policiesOf(objects, errors_))
+      policies.push_back(std::move(policy));
+    for (kube::Object& object : objects) holdAsWritten(policies, object);
+    result_.protections = protection::denialsOf(policies, std::move(objects), manifests_.types);
+    for (const auto& [key, denials] : result_.protections) {
+      const auto object = result_.graph.find(key);
+      if (!object || result_.graph.isTerminating(*object)) continue;
+      for (const protection::Denial& denial : denials) require(key, denial.policy);
+    }
+  }
+
+  // What was written by hand, and not read from an API server, is held from its creation on.
+  static void holdAsWritten(const std::vector<protection::DeletionPolicy>& policies, kube::Object& object) {
+    if (!object.meta.uid.empty() || object.meta.deletionTimestamp) return;
+    for (const protection::DeletionPolicy& policy : policies) {
+      if (!policy.hold || kube::hasFinalizer(object.meta, policy.hold->finalizer) ||
+          !protection::concerns(policy, object.key, object.meta.labels))
+        continue;
+      object.meta.finalizers.push_back(policy.hold->finalizer);
+    }
+  }
+
+  // The policy protects it: it does not go while the policy is there.
+  void require(const kube::ObjectKey& object, const std::string& policy) {
+    const kube::ObjectKey key{protection::deletionPolicyType(), "", policy};
+    types_.insert(key.type);
+    graph::Condition isThere;
+    isThere.type = key.type;
+    isThere.name = policy;
+    require({{object, std::move(isThere), {key, "spec"}}});
+  }
+
+  criticalservice::Surroundings around() const {
+    return {.exists = [this](const kube::ObjectKey& key) { return seen_.contains(key); },
+            .carriedIn =
+                [this](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
+                  return std::ranges::any_of(seen_, [&](const auto& one) {
+                    return one.first.type == criterion.type && one.first.namespaceName == namespaceName &&
+                           std::ranges::count(one.second, criterion.finalizerName) > 0;
+                  });
+                },
+            .finalizers =
+                [this](const kube::GroupResource& type) {
+                  std::set<std::string> carried;
+                  for (const auto& [key, finalizers] : seen_) {
+                    if (key.type == type) carried.insert(finalizers.begin(), finalizers.end());
+                  }
+                  return std::vector<std::string>(carried.begin(), carried.end());
+                }};
+  }
+
+  // Where there is no order in which everything could go.
+  void addCycles() {
+    constexpr size_t kMostCycles = 10;
+    for (const graph::Cycle& cycle : graph::cycles(result_.graph, kMostCycles).cycles) {
+      std::vector<kube::ObjectKey> objects;
+      for (const graph::Edge& edge : cycle.edges) {
+        if (graph::isObject(result_.graph, edge.source))
+          objects.push_back(result_.graph.key(graph::objectOf(edge.source)));
+      }
+      result_.warnings.push_back(
+          {"each of these waits for the next, and the last for the first, so that none can "
+           "go: " +
+               graph::someOf(objects),
+           "",
+           {}});
+    }
+  }
+
+  // There is nothing but the manifests, so all of every type is known.
+  void setKnowledge() {
+    for (const kube::ResourceType& type : manifests_.types.types()) types_.insert(type.type);
+    for (const auto& [key, finalizers] : seen_) types_.insert(key.type);
+    for (const kube::GroupResource& type : types_) {
+      const bool known = manifests_.types.find(type) != nullptr;
+      result_.graph.setKnowledge(result_.graph.internType(type),
+                                 known ? graph::Knowledge::Synced : graph::Knowledge::Absent);
+    }
+  }
+
+  const Manifests& manifests_;
+  ManifestGraph result_;
+  kube::Errors errors_;
+  std::unordered_map<kube::ObjectKey, std::vector<std::string>> seen_;  // with their finalizers
+  std::unordered_set<kube::GroupResource> types_;
+  std::vector<const kube::Object*> services_;
+  criticalservice::DependencyFinder finder_;
+};
+
+}  // namespace
+
+tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests) {
+  return GraphBuilder(manifests).build();
+}
+
+namespace {
+
+// All that is in the scenario's cluster, or that its steps may create.
+std::vector<kube::Object> objectsOf(const Scenario& scenario) {
+  std::vector<kube::Object> objects = scenario.objects;
+  std::unordered_set<kube::ObjectKey> seen;
+  for (const kube::Object& object : objects) seen.insert(object.key);
+  const auto add = [&](const kube::Object& object) {
+    if (seen.insert(object.key).second) objects.push_back(object);
+  };
+  for (const cluster::WorkSpec& work : scenario.works) {
+    for (const kube::Object& object : work.manifests) add(object);
+  }
+  for (const kube::Object& object : scenario.later) add(object);
+  return objects;
+}
+
+// A slip of the pen that would make an answer say less than it seems to.
+kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& objects) {
+  kube::Errors warnings;
+  const bool deletes = std::ranges::any_of(
+      scenario.steps, [](const Step& step) { return step.kind == Step::Kind::Delete && !step.dryRun; });
+  if (!deletes)
+    warnings.push_back({"no step deletes anything, so that nothing is to end", scenario.file, {}});
+  for (const Controller& controller : scenario.controllers) {
+    const auto isCarried = [&](const std::vector<std::string>& finalizers) {
+      return std::ranges::find(finalizers, controller.finalizer) != finalizers.end();
+    };
+    const bool hasWork =
+        std::ranges::any_of(objects,
+                            [&](const kube::Object& object) {
+                              return object.key.type == controller.from && isCarried(object.meta.finalizers);
+                            }) ||
+        std::ranges::any_of(scenario.steps, [&](const Step& step) {
+          return step.finalizers.has_value() && isCarried(*step.finalizers);
+        });
+    if (!hasWork)
+      warnings.push_back({"controller " + controller.name + " has nothing to do: no " +
+                              kube::toString(controller.from) + " carries " + controller.finalizer,
+                          scenario.file, controller.where});
+  }
+  return warnings;
+}
+
+}  // namespace
+
+tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
+  Manifests manifests;
+  manifests.objects = objectsOf(scenario);
+  kube::Errors warnings = vacuous(scenario, manifests.objects);
+  if (!scenario.guard) return warnings;
+  manifests.types = scenario.types;
+  auto built = graphOf(manifests);
+  if (!built) return tl::unexpected(std::move(built.error()));
+  for (kube::Error& warning : built->warnings) {
+    if (warning.file.empty()) warning.file = scenario.file;
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key) {
+  return admission::decide(admission::GraphFacts(graph.graph, graph.guards), graph.guards.rules(),
+                           graph.guards.stakes(key));
+}
+
+}  // namespace lastout::replay

@@ -1,0 +1,115 @@
+// Scenario: one scenario file, read and checked: a cluster, what clients ask of it, and what is expected to
+// come of it. docs/scenarios.md describes the file field by field.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/build.h"
+#include "cluster/model.h"
+#include "cluster/policies.h"
+#include "criticalservice/critical_service.h"
+#include "kube/object.h"
+#include "kube/parse.h"
+#include "kube/reference.h"
+
+namespace lastout::replay {
+
+// One or, with globs, several objects, as written.
+struct Reference {
+  kube::ObjectPattern pattern;
+  std::string text;
+  kube::Position where;  // in Scenario::file
+};
+
+// "<reference> requested|denied|accepted|gone|created|changed".
+struct EventReference {
+  Reference object;
+  cluster::EventKind kind = cluster::EventKind::Gone;
+  std::string text;  // the whole of it
+};
+
+// Somebody's finalizer controller.
+struct Controller {
+  std::string name;
+  std::optional<Reference> runsIn;  // a workload; absent: it always works
+  std::string finalizer;
+  kube::GroupResource from;
+  std::chrono::milliseconds takes{1000};
+  kube::Position where;
+};
+
+// What clients ask for; the objects of one delete are asked for at once, in no particular order.
+struct Step {
+  enum class Kind : uint8_t { Delete, Apply, Patch, Scale };
+  Kind kind = Kind::Delete;
+  // Delete: any number, globs too. Patch, Scale: one. Apply: those to put back.
+  std::vector<Reference> objects;
+  std::vector<kube::Object> manifests;                               // Apply: those written in the step
+  cluster::Precondition precondition = cluster::Precondition::None;  // Delete
+  std::optional<cluster::PropagationPolicy> policy;  // Delete; absent: not written, the type's default counts
+  bool retry = true;                                 // Delete: a denied client asks again
+  bool dryRun = false;                               // Delete
+  bool serverSide = false;                           // Apply
+  std::optional<std::vector<std::string>> finalizers;     // Patch: all that it shall have
+  std::optional<kube::Labels> labels;                     // Patch: all that it shall have
+  kube::Value merge;                                      // Patch: a JSON merge patch; null: none
+  std::optional<criticalservice::DeletionIntent> intent;  // Patch, of a CriticalService
+  uint32_t replicas = 0;                                  // Scale
+  std::chrono::milliseconds at{0};  // not before this time since the beginning, nor before the step above it
+  std::optional<EventReference> after;  // not before this has happened
+  std::string as = "admin";             // user
+  kube::Position where;
+};
+
+enum class Ending : uint8_t { Empty, Stuck };
+
+struct Expectations {
+  std::optional<Ending> ends;
+  std::vector<Reference> stuck;  // of each, something is still there at the end
+  // Each a chain: none happens unless the one before it has happened.
+  std::vector<std::vector<EventReference>> before;
+  std::vector<Reference> denied;  // of each, something was denied at least once
+  std::vector<EventReference> never;
+  std::optional<std::chrono::milliseconds> within;  // the goal is reached by then, in written order
+};
+
+// A moment that the output names, as the document numbers its steps.
+struct Milestone {
+  std::string title;
+  EventReference event;
+};
+
+struct Scenario {
+  std::string file;
+  std::vector<std::string> moreFiles;  // that spec.files names, as they were read
+  std::string name;                    // metadata.name, or the file's name without its ending
+  std::string description;
+  bool guard = true;             // lastout is there
+  bool carryOut = true;          // and deletes later what it denied to controllers
+  std::string lastoutNamespace;  // empty: not in the cluster
+  protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
+  std::vector<kube::Object> objects;           // present at start; those that works apply are among them
+  std::vector<cluster::WorkSpec> works;        // present at start, and applied
+  std::vector<kube::Object> later;             // what steps may create
+  std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
+  std::vector<Controller> controllers;
+  std::vector<Step> steps;
+  std::vector<Milestone> story;
+  Expectations expect;
+  kube::ResourceMap types;
+};
+
+// Reads one file and those that it names. Reports everything that is wrong, each with file:line:column.
+tl::expected<Scenario, kube::Errors> load(const std::string& path, const kube::ParseLimits& limits = {});
+// The same of a text; `file` is what messages call it, and `files` are looked for beside it.
+tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::string& file,
+                                           const kube::ParseLimits& limits = {});
+// As load, of a file that may be no scenario: nothing, when it is sound and has no document of that kind.
+tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
+                                                                   const kube::ParseLimits& limits = {});
+
+}  // namespace lastout::replay

@@ -1,0 +1,388 @@
+#include "replay/stuck.h"
+
+#include <algorithm>
+
+#include "cluster/transition.h"
+#include "replay/blockers.h"
+#include "replay/check.h"
+#include "replay/goal.h"
+#include "replay/narrate.h"
+
+namespace lastout::replay {
+
+namespace {
+
+using cluster::Action;
+using cluster::kNone;
+using cluster::Role;
+using cluster::Slot;
+
+class Explainer {
+ public:
+  Explainer(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> state,
+            std::span<const Happening> log, const MomentOf& when)
+      : machine_(machine),
+        model_(machine.model()),
+        names_(names),
+        words_(std::move(state)),
+        state_(words_.data(), machine.layout()),
+        cluster_(machine, state_, nullptr),
+        log_(log),
+        when_(when) {
+    machine_.enabled(state_, enabled_);
+  }
+
+  Stuckness run(std::span<const Slot> goal) {
+    Stuckness result;
+    std::vector<Slot> queue;
+    for (const Slot slot : goal) push(queue, slot);
+    for (size_t i = 0; i < queue.size(); ++i) {
+      result.objects.push_back(explain(queue[i]));
+      for (const Slot next : result.objects.back().waitsFor) push(queue, next);
+    }
+    result.ring = findRing(result.objects);
+    leaveOutFollowers(result);
+    return result;
+  }
+
+ private:
+  void push(std::vector<Slot>& queue, Slot slot) const {
+    if (cluster_.isPresent(slot) && std::find(queue.begin(), queue.end(), slot) == queue.end())
+      queue.push_back(slot);
+  }
+
+  StillThere explain(Slot slot) const {
+    StillThere result{.object = slot, .reasons = {}, .waitsFor = {}};
+    if (cluster_.isTerminating(slot))
+      explainTerminating(slot, result);
+    else
+      explainLive(slot, result);
+    if (result.reasons.empty()) result.reasons.push_back("nobody has asked for its deletion");
+    return result;
+  }
+
+  // --- what terminates and does not end
+  // -----------------------------------------------------------------------------
+
+  void explainTerminating(Slot slot, StillThere& result) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    const uint16_t finalizers = state_.finalizers(slot);
+    if ((finalizers & cluster::kForegroundBit) != 0) {
+      wait(result, "it waits in the foreground for its dependents ", presentOf(blockingDependents(slot)));
+    }
+    for (size_t bit = 0; bit < info.finalizers.size(); ++bit) {
+      const auto mask = static_cast<uint16_t>(1u << bit);
+      if ((finalizers & mask) == 0) continue;
+      if ((info.cleanupBit & mask) != 0)
+        explainCleanup(slot, result);
+      else if ((info.heldBit & mask) != 0)
+        explainHolding(slot, result);
+      else if ((info.policyBits & mask) != 0)
+        explainPolicies(slot, result);
+      else
+        explainFinalizer(slot, mask, info.finalizers[bit], result);
+    }
+  }
+
+  // The finalizer of the object's own controller.
+  void explainCleanup(Slot slot, StillThere& result) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    switch (info.role) {
+      case Role::Namespace:
+        wait(result, "it waits for its content: ", presentOf(info.content));
+        break;
+      case Role::Crd:
+        wait(result, "it waits for its instances: ", presentOf(info.content));
+        break;
+      case Role::PersistentVolumeClaim:
+        wait(result, "it waits until it is mounted no more by ", presentOf(info.children));
+        break;
+      case Role::ManifestWork:
+        wait(result, "its agent waits for ", presentOf({model_.works[info.work].applied}));
+        break;
+      case Role::AppliedManifestWork:
+        wait(result, "its agent waits for what it applied: ", presentOf(recorded(info.work)));
+        break;
+      default:
+        break;
+    }
+  }
+
+  // lastout's finalizer on a provider.
+  void explainHolding(Slot slot, StillThere& result) const {
+    const Blockers blockers = unmetCriteria(machine_, state_, slot);
+    if (!blockers.none()) {
+      result.reasons.push_back("lastout holds it: " + blockers.sentence());
+      add(result, blockers.objects);
+    } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
+      result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
+    }
+  }
+
+  // The finalizers of deletion policies.
+  void explainPolicies(Slot slot, StillThere& result) const {
+    for (const cluster::PolicyDenial& one : cluster::policyHolds(model_, state_, slot)) {
+      if (std::ranges::find(result.reasons, one.denial.message) != result.reasons.end()) continue;
+      result.reasons.push_back(one.denial.message);
+      add(result, one.because);
+    }
+    if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
+      result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
+  }
+
+  Slot firstAbsent(const std::vector<Slot>& slots) const {
+    const auto found = std::ranges::find_if(slots, [this](Slot slot) { return !cluster_.isPresent(slot); });
+    return found == slots.end() ? cluster::kNone : *found;
+  }
+
+  // Of a workload, or of a Pod.
+  std::string whyNotStarted(Slot slot) const {
+    if (!cluster_.isPresent(slot)) return {};
+    const cluster::SlotInfo& info = model_.slots[slot];
+    const Slot missing = firstAbsent(info.startsWith);
+    if (missing != cluster::kNone) return ", which cannot start without " + names_.of(missing);
+    for (const Slot child : info.children) {
+      if (std::string why = whyNotStarted(child); !why.empty()) return why;
+    }
+    return {};
+  }
+
+  void explainFinalizer(Slot slot, uint16_t mask, const std::string& finalizer, StillThere& result) const {
+    bool anybody = false;
+    for (const cluster::Removal& removal : model_.slots[slot].removals) {
+      if (removal.bit != mask) continue;
+      anybody = true;
+      const cluster::FinalizerController& controller = model_.controllers[removal.controller];
+      const std::string who =
+          "finalizer " + finalizer + " is for controller " + controller.name + " to remove, ";
+      if (cluster_.hasReadyPod(controller.runsIn) && !cluster_.works(controller)) {
+        const Slot lost = firstAbsent(model_.slots[controller.runsIn].rights);
+        result.reasons.push_back(who + "which may do nothing without " + names_.of(lost));
+      } else if (!cluster_.hasReadyPod(controller.runsIn)) {
+        const bool there = cluster_.isPresent(controller.runsIn);
+        result.reasons.push_back(who + "and " + names_.of(controller.runsIn) +
+                                 (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
+                                 whyNotStarted(controller.runsIn));
+      } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
+        result.reasons.push_back(who + "and " + deadWebhook(slot, false, result));
+      }
+    }
+    if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
+  }
+
+  // --- what nobody deletes
+  // ------------------------------------------------------------------------------------------
+
+  void explainLive(Slot slot, StillThere& result) const {
+    const bool asked = isAskedFor(slot);
+    const Happening* denial = lastDenial(slot);
+    const std::string denied =
+        asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
+    const Blockers blockers = blockersOf(
+        machine_, state_, slot, denial == nullptr ? Asker{} : askerOf(model_, denial->action, denial->event));
+    if (!blockers.none()) {
+      result.reasons.push_back(denied + blockers.sentence());
+      add(result, blockers.objects);
+    } else if (cluster_.webhookFails(slot, &cluster::Interception::onDelete)) {
+      result.reasons.push_back(denied + deadWebhook(slot, true, result));
+    }
+    if (asked && result.reasons.empty())
+      explainOwners(slot, result, "lastout waits with its deletion", false);
+    if (asked) return;
+    if (denial != nullptr) {
+      const bool isAgent = denial->event.actor == cluster::Actor::Agent;
+      result.reasons.push_back(
+          (result.reasons.empty() ? "nothing would deny its deletion now, but nobody asks: "
+                                  : "nobody asks for it any more: ") +
+          actorName(model_, names_, denial->event.actor, denial->event.by) + " was denied " + when_(*denial) +
+          (isAgent ? ", and has forgotten it" : ", and does not ask again"));
+    }
+    explainOwners(slot, result, "the garbage collector leaves it alone", true);
+    if (denial == nullptr && result.waitsFor.empty())
+      result.reasons.push_back("nobody has asked for its deletion");
+  }
+
+  // Those that are there; `terminating`: also those that are being deleted.
+  std::vector<Slot> ownersOf(Slot slot, bool terminating) const {
+    std::vector<Slot> owners;
+    const cluster::ObjectState object = state_.object(slot);
+    for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
+      const Slot owner = model_.slots[slot].owners[i].owner;
+      if (object.owner(i) == cluster::OwnerState::Current &&
+          (terminating ? cluster_.isPresent(owner) : cluster_.isLive(owner)))
+        owners.push_back(owner);
+    }
+    return owners;
+  }
+
+  void explainOwners(Slot slot, StillThere& result, const std::string& who, bool terminating) const {
+    const std::vector<Slot> owners = ownersOf(slot, terminating);
+    if (owners.empty()) return;
+    const bool one = owners.size() == 1;
+    result.reasons.push_back(who + " because its " + (one ? "owner " : "owners ") + names_.list(owners) +
+                             (one ? " is" : " are") + " still there");
+    add(result, owners);
+  }
+
+  // Somebody asks again and again, in vain, or lastout will.
+  bool isAskedFor(Slot slot) const {
+    if (state_.object(slot).deferredDeletion) return true;
+    return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
+      if (action.kind == Action::Kind::Send)
+        return model_.steps[action.a].object == slot &&
+               model_.steps[action.a].verb == cluster::Step::Verb::Delete;
+      return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
+              action.kind == Action::Kind::DeleteHeld) &&
+             action.a == slot;
+    });
+  }
+
+  const Happening* lastDenial(Slot slot) const {
+    const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
+      const cluster::Event& event = happening.event;
+      // "NotFound" is an answer to somebody who came too late, or too early: nobody denied anything.
+      const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
+      const bool isLabels = happening.action.kind == Action::Kind::WriteLabels;
+      return event.slot == slot && event.kind == cluster::EventKind::Denied && !notFound && !isLabels;
+    });
+    return found == log_.rend() ? nullptr : &*found;
+  }
+
+  // --- parts
+  // --------------------------------------------------------------------------------------------------------
+
+  std::string deadWebhook(Slot slot, bool onDelete, StillThere& result) const {
+    for (const cluster::Interception& webhook : model_.slots[slot].interceptions) {
+      if (!(onDelete ? webhook.onDelete : webhook.onUpdate) || !cluster_.isPresent(webhook.configuration))
+        continue;
+      add(result, {webhook.configuration});
+      return "the webhook of " + names_.of(webhook.configuration) +
+             " does not answer: nothing Ready is behind " + names_.of(webhook.service);
+    }
+    return "a webhook does not answer";
+  }
+
+  std::vector<Slot> presentOf(const std::vector<Slot>& slots) const {
+    std::vector<Slot> result;
+    std::copy_if(slots.begin(), slots.end(), std::back_inserter(result),
+                 [&](Slot slot) { return cluster_.isPresent(slot); });
+    return result;
+  }
+
+  std::vector<Slot> blockingDependents(Slot slot) const {
+    std::vector<Slot> result;
+    for (const Slot dependent : model_.slots[slot].dependents) {
+      const std::vector<cluster::OwnerLink>& owners = model_.slots[dependent].owners;
+      for (size_t i = 0; i < owners.size(); ++i) {
+        const bool means = state_.object(dependent).owner(i) == cluster::OwnerState::Current;
+        if (owners[i].owner == slot && owners[i].blockOwnerDeletion && means) result.push_back(dependent);
+      }
+    }
+    return result;
+  }
+
+  std::vector<Slot> recorded(uint32_t number) const {
+    std::vector<Slot> result;
+    const cluster::Work& work = model_.works[number];
+    for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+      if (state_.link(link).recorded) result.push_back(model_.links[link].object);
+    }
+    return result;
+  }
+
+  void wait(StillThere& result, const std::string& text, const std::vector<Slot>& slots) const {
+    if (slots.empty()) return;
+    result.reasons.push_back(text + names_.list(slots));
+    add(result, slots);
+  }
+
+  // What merely goes with its owner says nothing new, unless something else waits for it.
+  void leaveOutFollowers(Stuckness& result) const {
+    const auto isWaitedFor = [&](Slot slot) {
+      return std::any_of(result.objects.begin(), result.objects.end(), [&](const StillThere& each) {
+        return std::find(each.waitsFor.begin(), each.waitsFor.end(), slot) != each.waitsFor.end();
+      });
+    };
+    const auto follows = [&](const StillThere& each) {
+      const Role role = model_.slots[each.object].role;
+      return (role == Role::Pod || role == Role::ReplicaSet) && cluster_.isLive(each.object) &&
+             !isWaitedFor(each.object) && !ownersOf(each.object, true).empty();
+    };
+    while (true) {
+      const auto found = std::find_if(result.objects.begin(), result.objects.end(), follows);
+      if (found == result.objects.end()) return;
+      result.objects.erase(found);
+    }
+  }
+
+  static void add(StillThere& result, const std::vector<Slot>& slots) {
+    for (const Slot slot : slots) {
+      if (std::find(result.waitsFor.begin(), result.waitsFor.end(), slot) == result.waitsFor.end())
+        result.waitsFor.push_back(slot);
+    }
+  }
+
+  // A shortest ring, by breadth from each object in turn: there are a few dozen at most.
+  static std::vector<Slot> findRing(const std::vector<StillThere>& objects) {
+    std::vector<Slot> best;
+    const auto find = [&](Slot slot) {
+      return std::find_if(objects.begin(), objects.end(),
+                          [&](const StillThere& each) { return each.object == slot; });
+    };
+    for (const StillThere& start : objects) {
+      std::vector<std::vector<Slot>> paths = {{start.object}};
+      std::vector<Slot> seen;
+      for (size_t i = 0; i < paths.size() && (best.empty() || paths[i].size() < best.size()); ++i) {
+        const auto last = find(paths[i].back());
+        if (last == objects.end()) continue;
+        for (const Slot next : last->waitsFor) {
+          if (next == start.object) {
+            best = paths[i];
+            break;
+          }
+          if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
+          seen.push_back(next);
+          paths.push_back(paths[i]);
+          paths.back().push_back(next);
+        }
+      }
+    }
+    return best;
+  }
+
+  const cluster::Machine& machine_;
+  const cluster::Model& model_;
+  const Names& names_;
+  std::vector<uint64_t> words_;
+  cluster::StateRef state_;
+  cluster::Transition cluster_;  // for reading alone
+  std::span<const Happening> log_;
+  const MomentOf& when_;
+  std::vector<Action> enabled_;
+};
+
+}  // namespace
+
+Stuckness explainStuck(const cluster::Machine& machine, const Names& names, std::span<const Slot> goal,
+                       std::vector<uint64_t> state, std::span<const Happening> log, const MomentOf& when) {
+  return Explainer(machine, names, std::move(state), log, when).run(goal);
+}
+
+std::vector<Leftover> unsent(const Compiled& compiled, const Names& names, std::vector<uint64_t> state) {
+  const cluster::Layout layout(compiled.model);
+  std::vector<Leftover> result;
+  for (const uint32_t step : unsentSteps(compiled, cluster::StateRef(state.data(), layout))) {
+    const WatchedEvent& after = compiled.sendAfter[step];
+    result.push_back(
+        {"step " + std::to_string(compiled.model.steps[step].document + 1) + " of the scenario, on " +
+             names.of(compiled.model.steps[step].object),
+         {after.slot == cluster::kNone ? "it was not sent, because a step before it was not"
+                                       : "it is sent after " + names.of(after.slot) + " " +
+                                             std::string(word(after.kind)) + ", which did not happen"}});
+  }
+  return result;
+}
+
+std::string atTime(const Happening& happening) { return "at " + seconds(happening.at); }
+
+}  // namespace lastout::replay

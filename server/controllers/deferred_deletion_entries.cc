@@ -1,0 +1,150 @@
+#include "server/controllers/deferred_deletion_entries.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "admission/deferred_deletion.h"
+#include "client/fetch.h"
+#include "client/value_picker.h"
+#include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
+#include "server/watch/gone_provider.h"
+
+namespace lastout::server {
+namespace {
+
+using criticalservice::DeferredDeletion;
+
+constexpr size_t kMostRememberedBytes = size_t{4} << 20;
+
+// The usual controllers delete what owners or namespaces take along, and nothing else.
+admission::Proof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
+  using admission::Proof;
+  if (!requesters.personsCount) return Proof::None;
+  if (!requesters.isController(deletion.requestedBy)) return Proof::OfPerson;
+  const bool isUsual = usualControllers().contains(deletion.requestedBy);
+  return isUsual || !deletion.owners.empty() ? Proof::None : Proof::OfUnowned;
+}
+
+// Of an object that has an entry already the annotation counts for more.
+void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& annotations,
+                  std::map<std::string, DeferredDeletionEntry>& byUid) {
+  if (!annotations.count.value_or(false)) return;
+  for (const auto& [key, annotated] : view.annotated()) {
+    const auto until = admission::askedUntil(annotated, annotations.now);
+    const criticalservice::CriticalService* guard = guardOfAnnotated(view, key);
+    if (guard == nullptr || !until) continue;
+    DeferredDeletionEntry& entry = byUid.try_emplace(annotated.uid).first->second;
+    entry.deletion = deletionBy(key, annotated.uid);
+    entry.byController = false;
+    entry.proof = admission::Proof::OfPerson;
+    entry.isWanted = true;
+    entry.isUnwanted = false;
+    entry.isProvider = entry.isProvider || key == guard->provider;
+    entry.neededBy = std::nullopt;
+    entry.work.clear();
+    entry.annotation = annotated.value;
+    entry.until = *until;
+    entry.guard = guard->meta.name;
+    entry.guardUid = guard->meta.uid;
+  }
+}
+
+}  // namespace
+
+const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
+                                                         const kube::ObjectKey& object) {
+  for (const uint32_t number : view.remembering(object)) {
+    const criticalservice::CriticalService& service = view.guards().service(number);
+    if (service.deferral != criticalservice::DeferralMode::Never) return &service;
+  }
+  return nullptr;
+}
+
+DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid) {
+  return {object, uid, {}, "its annotation " + std::string(admission::kDeleteWhenFree), 0, {}};
+}
+
+admission::Wish wishFor(const DeferredDeletionEntry& entry, const admission::WishFacts& facts) {
+  if (entry.neededBy && !admission::goesAnyway(facts)) return admission::Wish::TakenBack;
+  return admission::wishOf(facts);
+}
+
+// What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What
+// its provider may have needed, although nothing tells so any more (the binding that named a role is gone),
+// waits until the provider is gone. Of users that are no controllers to this lastout they may be to the next:
+// what they asked for is kept, and left alone.
+std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
+                                                             const Requesters& requesters,
+                                                             const AnnotationsNow& annotations) {
+  const admission::ClusterView& view = works.view;
+  std::map<std::string, DeferredDeletionEntry> byUid;
+  for (const criticalservice::CriticalService* service : view.services()) {
+    const uint32_t number = view.guards().find(service->meta.name);
+    for (const DeferredDeletion& deletion : service->deferredDeletions.deletions) {
+      DeferredDeletionEntry& entry = byUid.try_emplace(deletion.uid).first->second;
+      const bool byController = requesters.isController(deletion.requestedBy);
+      const bool isGuarded = std::ranges::binary_search(view.remembering(deletion.object), number);
+      const bool isInDoubt = !isGuarded && criticalservice::couldNeed(*service, deletion.object);
+      const bool isUnwanted =
+          service->deferral == criticalservice::DeferralMode::Never || (!isGuarded && !isInDoubt);
+      const bool isWanted = !isUnwanted && admission::isDeferred(service->deferral, byController) &&
+                            (isGuarded || isKnownToBeGone(view, service->provider));
+      entry.isUnwanted = entry.isUnwanted && isUnwanted;
+      entry.isProvider = entry.isProvider || deletion.object == service->provider;
+      entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
+      const admission::Proof proof = proofOf(deletion, requesters);
+      const auto weight = [](bool wanted, admission::Proof proof, int64_t at) {
+        return std::tuple(wanted, proof, at);
+      };
+      if (entry.places.size() > 1 && weight(isWanted, proof, deletion.requestedAt) <=
+                                         weight(entry.isWanted, entry.proof, entry.deletion.requestedAt))
+        continue;
+      entry.deletion = deletion;
+      entry.byController = byController;
+      entry.proof = proof;
+      entry.isWanted = isWanted;
+      entry.neededBy = isInDoubt ? std::optional(service->provider) : std::nullopt;
+    }
+  }
+  for (const DeferredDeletionOfWork& left : deferredDeletionsOf(works)) {
+    DeferredDeletionEntry& entry = byUid.try_emplace(left.deletion.uid).first->second;
+    if (entry.isWanted) continue;
+    entry.deletion = left.deletion;
+    entry.byController = true;
+    entry.proof = admission::Proof::None;
+    entry.isWanted = true;
+    entry.isUnwanted = false;
+    entry.work = left.work;
+    entry.workUid = left.workUid;
+  }
+  addAnnotated(view, annotations, byUid);
+  std::vector<DeferredDeletionEntry> entries;
+  entries.reserve(byUid.size());
+  for (auto& [uid, entry] : byUid) entries.push_back(std::move(entry));
+  std::ranges::stable_sort(entries, std::ranges::greater(), &DeferredDeletionEntry::isProvider);
+  return entries;
+}
+
+tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::ApiServer& server,
+                                                                      const LiveView& view,
+                                                                      const std::string& service,
+                                                                      std::chrono::milliseconds patience) {
+  const auto type = view.find(criticalservice::criticalServiceType());
+  if (!type) return std::nullopt;
+  client::ApiRequest request;
+  request.target = client::objectPath(*type, "", service);
+  request.patience = patience;
+  const auto whole = client::fetch(server, request, kMostRememberedBytes);
+  if (!whole) return tl::unexpected(whole.error().message);
+  if (whole->answer.status == 404) return std::nullopt;
+  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  auto object = client::pickValue(whole->body, client::Pick::All, {});
+  if (!object) return tl::unexpected(object.error().message);
+  return std::move(*object);
+}
+
+}  // namespace lastout::server

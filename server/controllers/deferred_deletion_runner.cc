@@ -1,0 +1,389 @@
+#include "server/controllers/deferred_deletion_runner.h"
+
+#include <algorithm>
+#include <set>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "criticalservice/critical_service.h"
+#include "kube/well_known.h"
+#include "server/runtime/lack_of_right.h"
+#include "server/watch/gone_provider.h"
+#include "server/watch/ignorance.h"
+
+namespace lastout::server {
+namespace {
+
+using admission::Wish;
+using criticalservice::DeferredDeletion;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kMostWaiting = 1'000;     // deletions that are to be sent; others are looked at again
+constexpr milliseconds kPause{20};         // between two looks, whatever changes
+constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API server has said
+constexpr milliseconds kConflictPause{20};
+constexpr int kMostConflicts = 5;  // before it is slower
+constexpr int kMostRefusals = 10;  // in 5 to 10 s, before others are not to count on it
+
+std::string withAdvice(std::string problem) {
+  if (isLackOfRight(problem, {"delete", "get"}))
+    problem +=
+        "; the ClusterRole lastout-carries-out, or one with the label "
+        "lastout.dev/aggregate-to-carries-out: \"true\", grants that";
+  return problem;
+}
+
+// lastout's verdict has turned once more; reviews log that.
+bool isOwnDenial(const client::ServerStatus& refusal) {
+  const std::string& message = refusal.message;
+  return message.starts_with("admission webhook \"") &&
+         message.find(".lastout.dev\" denied the request") != std::string::npos;
+}
+
+// Not that the server, or somebody's webhook, cannot answer now.
+bool isDefinite(int status) { return status >= 400 && status < 500 && status != 408 && status != 429; }
+
+}  // namespace
+
+// With the lock held, and within LiveView::inspectWorks().
+class DeferredDeletionRunner::ViewFacts {
+ public:
+  ViewFacts(const std::vector<Entry>& entries, const admission::ClusterView& view,
+            const std::map<std::string, Record>& records, TimePoint now)
+      : entries_(entries), view_(view), records_(records), now_(now) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const kube::ObjectKey& object = entries[i].deletion.object;
+      inSpace_[object.namespaceName].push_back(i);
+      ofType_[kube::crdName(object.type)].push_back(i);
+      for (const Entry::Place& place : entries[i].places) in_[place.service].push_back(i);
+    }
+  }
+
+  bool isDeferred(size_t entry) const { return entries_[entry].isWanted; }
+  // Until the API server has answered, and the watch has told: what the view shows may go is not to be
+  // overtaken by what goes after that. Of what nobody follows the answer is all there is.
+  bool isLive(size_t entry) const {
+    const auto record = records_.find(deletion(entry).uid);
+    const bool isKnown = record != records_.end();
+    if ((isKnown && record->second.isUnderWay) || !isUnseen(entry)) return true;
+    if (isKnown && record->second.isDone && now_ < record->second.notBefore) return false;
+    return (!isKnown || record->second.refusals < kMostRefusals) && isOfUnknownType(entry);
+  }
+  // As it was found last.
+  Wish wish(size_t entry) const {
+    const auto record = records_.find(deletion(entry).uid);
+    const bool waits = record != records_.end() && record->second.waits && now_ < record->second.notBefore;
+    return waits ? Wish::Waits : Wish::Stands;
+  }
+  bool isAllowed(size_t entry) const { return view_.decide(deletion(entry).object).allowed; }
+  template <class Holds>
+  bool anyBefore(size_t entry, Holds holds) const {
+    const kube::ObjectKey& object = deletion(entry).object;
+    if (object.type == kube::kNamespaces) return anyOf(inSpace_, object.name, entry, holds);
+    if (object.type == kube::kCustomResourceDefinitions) return anyOf(ofType_, object.name, entry, holds);
+    return object.type == criticalservice::criticalServiceType() && anyOf(in_, object.name, entry, holds);
+  }
+
+  // Nobody follows what it is of, or may: it is there as far as anybody knows.
+  bool isOfUnknownType(size_t entry) const {
+    return !admission::believable(knowledgeOf(view_.graph(), deletion(entry).object.type));
+  }
+
+  // The very object is not to be seen any more, or is being deleted.
+  bool isUnseen(size_t entry) const {
+    const auto object = view_.graph().find(deletion(entry).object);
+    return !object || !view_.graph().hasUid(*object, deletion(entry).uid) ||
+           view_.graph().isTerminating(*object);
+  }
+
+ private:
+  using Entries = std::map<std::string, std::vector<size_t>>;
+
+  const DeferredDeletion& deletion(size_t entry) const { return entries_[entry].deletion; }
+  template <class Holds>
+  static bool anyOf(const Entries& entries, const std::string& name, size_t but, Holds holds) {
+    const auto found = entries.find(name);
+    return found != entries.end() &&
+           std::ranges::any_of(found->second, [&](size_t other) { return other != but && holds(other); });
+  }
+
+  const std::vector<Entry>& entries_;
+  const admission::ClusterView& view_;
+  const std::map<std::string, Record>& records_;
+  const TimePoint now_;
+  Entries inSpace_;
+  Entries ofType_;  // by the name of their CRD
+  Entries in_;      // by the CriticalService that remembers them
+};
+
+DeferredDeletionRunner::DeferredDeletionRunner(const std::shared_ptr<client::Access>& access,
+                                               const LiveView& view, DeferredDeletionRunnerOptions options)
+    : view_(view),
+      options_(std::move(options)),
+      server_(access->newServer()),
+      objects_(*server_, view, options_.patience),
+      random_(options_.random()),
+      senders_(options_.senders, kMostWaiting),
+      loop_([this] { pass(); }, kPause) {}
+
+DeferredDeletionRunner::~DeferredDeletionRunner() { stop(); }
+
+void DeferredDeletionRunner::start() { loop_.start(); }
+
+void DeferredDeletionRunner::stop() {
+  loop_.stop([this] { server_->stop(); });
+  senders_.stop();
+}
+
+void DeferredDeletionRunner::reconsider(bool always) {
+  if (always || isAnythingDeferred_.load(std::memory_order_relaxed)) loop_.wake();
+}
+
+void DeferredDeletionRunner::pass() {
+  if (!options_.mayAct() || !view_.isReady()) return;
+  const AnnotationsNow annotations = annotationsNow();
+  std::vector<DeferredDeletionEvent> news;
+  view_.inspectWorks([&](const ViewOfWorks& works) {
+    news = annotationNews_.look(works.view, annotations);
+    const std::vector<Entry> entries = deferredDeletionEntriesIn(works, options_.requesters, annotations);
+    isAnythingDeferred_ = !entries.empty();
+    std::set<std::string> uids;
+    for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
+    const kube::MutexLock lock(mutex_);
+    std::erase_if(records_, [&](const auto& record) {
+      return !record.second.isUnderWay && !uids.contains(record.first);
+    });
+    consider(entries, works.view, steady_clock::now());
+  });
+  for (const DeferredDeletionEvent& one : news) options_.told(one);
+}
+
+AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
+  return {options_.annotationsCount(), options_.clock()};
+}
+
+// An object that the view lacks may still exist: the watch of CriticalServices may be ahead of the watch of
+// the object's type.
+void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
+                                      TimePoint now) {
+  const ViewFacts facts(entries, view, records_, now);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Record& record = recordOf(entries[i].deletion.uid);
+    record.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
+    if (record.isUnderWay) continue;
+    // What nobody follows is there as far as anybody knows: it is looked at once it may go.
+    const bool isUnseen = facts.isUnseen(i) && !facts.isOfUnknownType(i);
+    if (!isUnseen && !entries[i].isUnwanted && !record.waits && !facts.isAllowed(i)) {
+      record.notBefore = {};  // once its verdict turns, at once
+      record.backoff.reset();
+      record.refusals = 0;
+    }
+    if (now < record.notBefore) continue;
+    const bool isToGo = admission::isToBeCarriedOut(facts, i);
+    if (!isToGo && !isUnseen && !entries[i].isUnwanted) continue;
+    const Job job = isToGo ? Job::Delete : Job::Look;
+    record.isUnderWay = senders_.add([this, entry = entries[i], job] { carryOut(entry, job); });
+  }
+}
+
+DeferredDeletionRunner::Record& DeferredDeletionRunner::recordOf(const std::string& uid) {
+  const auto found = records_.find(uid);
+  if (found != records_.end()) return found->second;
+  const auto random = [this]() LASTOUT_REQUIRES(mutex_) { return random_(); };
+  return records_.emplace(uid, Record(client::Backoff(options_.again, random))).first->second;
+}
+
+// What is known now, at first sight; for whom nobody carries it out it may not.
+bool DeferredDeletionRunner::mayGo(const Entry& entry) const {
+  if (!entry.isWanted || !options_.mayAct()) return false;
+  bool isAllowed = false;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    isAllowed = view.decide(entry.deletion.object).allowed;
+  });
+  return isAllowed;
+}
+
+// By a sender's thread.
+void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
+  if (entry.isUnwanted) return over(entry);
+  const bool mayGo = this->mayGo(entry);
+  if (job == Job::Delete && !mayGo) return notNow(entry);
+  const auto object = objects_.read(entry.deletion, entry.proof);
+  if (!object) {
+    if (mayGo && isLackOfRight(object.error(), {"get"})) countRefusal(entry);
+    return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
+  }
+  if (!object->isThere) return over(entry);
+  const Wish wish = wishFor(entry, object->facts);
+  if (wish == Wish::TakenBack) {
+    if (entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
+    return over(entry);
+  }
+  if (mayGo && wish == Wish::Waits) countRefusal(entry);
+  if (wish == Wish::Waits) return postpone(entry, true, mayGo ? object->heldBackBy : "");
+  const bool isFree = !entry.neededBy || isGone(*server_, view_, *entry.neededBy, options_.patience);
+  if (!mayGo || !isFree) return postpone(entry, false, "");
+  const auto isWanted = isStillWanted(entry, *object);
+  if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
+  const auto isConfirmed = options_.confirm(entry.deletion.object);
+  if (!isConfirmed || !*isConfirmed) return postpone(entry, false, isConfirmed ? "" : isConfirmed.error());
+  // All of that took its time; and whoever is not asked by the API server must not send it.
+  if (!this->mayGo(entry)) return notNow(entry);
+  send(entry, object->resourceVersion);
+}
+
+// Whoever takes an annotation or an entry away, or does not want any to be carried out, takes the deletion
+// back, also while it waits to be sent. Fails with why that cannot be told.
+tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entry& entry,
+                                                                      const OwnedObject& object) {
+  if (!entry.annotation.empty()) {
+    if (object.annotation != entry.annotation || entry.until <= options_.clock().time_since_epoch().count())
+      return false;
+    return options_.confirmAnnotationsCount();
+  }
+  if (!entry.work.empty()) return isStillDeferredByWork(entry);
+  for (const Entry::Place& place : entry.places) {
+    if (!place.isWanted || place.deletion != entry.deletion) continue;
+    const auto service = readRemembering(*server_, view_, place.service, options_.patience);
+    if (!service) return tl::unexpected(service.error());
+    if (!*service) continue;
+    const auto now = criticalservice::readDeferredDeletions(**service).deletions;
+    if (admission::isDeferred(criticalservice::readDeferralMode(**service), entry.byController) &&
+        std::ranges::find(now, entry.deletion) != now.end())
+      return true;
+  }
+  return false;
+}
+
+tl::expected<bool, std::string> DeferredDeletionRunner::isStillDeferredByWork(const Entry& entry) {
+  bool isLeft = false;
+  std::vector<std::string> guards;
+  view_.inspectWorks([&](const ViewOfWorks& works) {
+    const auto left = deferredDeletionsOf(works);
+    const auto isIt = [&](const DeferredDeletionOfWork& one) { return one.deletion == entry.deletion; };
+    isLeft = std::ranges::any_of(left, isIt);
+    for (const uint32_t number : works.view.remembering(entry.deletion.object))
+      guards.push_back(works.view.guards().service(number).meta.name);
+  });
+  bool isGuarded = false;
+  for (const std::string& guard : guards) {
+    const auto service = readRemembering(*server_, view_, guard, options_.patience);
+    if (!service) return tl::unexpected(service.error());
+    isGuarded = isGuarded || *service;
+    if (*service && admission::isDeferred(criticalservice::readDeferralMode(**service), true)) return isLeft;
+  }
+  return isLeft && !isGuarded;
+}
+
+void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourceVersion) {
+  const auto type = view_.find(entry.deletion.object.type);
+  if (!type) return postpone(entry, false, "");
+  const DeferredDeletion& deletion = entry.deletion;
+  client::ApiRequest request =
+      client::deletion(client::objectPath(*type, deletion.object.namespaceName, deletion.object.name),
+                       deletion.uid, resourceVersion, deletion.propagationPolicy);
+  request.patience = options_.patience;
+  const auto whole = client::fetch(*server_, request);
+  if (!whole) return postpone(entry, false, whole.error().message);
+  const int status = whole->answer.status;
+  const client::ServerStatus refusal = status < 300 ? client::ServerStatus() : client::statusOfAnswer(*whole);
+  if (status == 409) return conflict(entry, toString(refusal));
+  if (status >= 300 && status != 404) {
+    if (isDefinite(status) && !isOwnDenial(refusal)) countRefusal(entry);
+    return postpone(entry, false, isOwnDenial(refusal) ? "" : withAdvice(toString(refusal)));
+  }
+  if (status != 404) tell(entry, DeferredDeletionEvent::Kind::Deleted);
+  done(entry);
+}
+
+// It has changed since it was looked at; or that is what somebody's webhook says.
+void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& problem) {
+  {
+    const kube::MutexLock lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    if (++record.conflicts <= kMostConflicts) {
+      record.isUnderWay = false;
+      record.notBefore = steady_clock::now() + kConflictPause;
+      loop_.wakeAt(record.notBefore);
+      return;
+    }
+  }
+  postpone(entry, false, problem);
+}
+
+// Its verdict, or what is needed to act, has changed while it waited: nothing was done, and nobody refused.
+void DeferredDeletionRunner::notNow(const Entry& entry) {
+  {
+    const kube::MutexLock lock(mutex_);
+    recordOf(entry.deletion.uid).isUnderWay = false;
+  }
+  loop_.wake();
+}
+
+void DeferredDeletionRunner::countRefusal(const Entry& entry) {
+  const kube::MutexLock lock(mutex_);
+  ++recordOf(entry.deletion.uid).refusals;
+}
+
+std::set<std::string> DeferredDeletionRunner::refused() {
+  std::set<std::string> uids;
+  const kube::MutexLock lock(mutex_);
+  for (const auto& [uid, record] : records_) {
+    if (record.isLeftAlone || record.refusals >= kMostRefusals) uids.insert(uid);
+  }
+  return uids;
+}
+
+// There is nothing left to delete, or nobody wants it.
+void DeferredDeletionRunner::over(const Entry& entry) {
+  for (const Entry::Place& place : entry.places) options_.forget(place.service, place.deletion);
+  done(entry);
+}
+
+// What goes after it may go now; of what nobody follows no watch tells.
+void DeferredDeletionRunner::done(const Entry& entry) {
+  {
+    const kube::MutexLock lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    record.isUnderWay = false;
+    record.isDone = true;
+    record.conflicts = 0;
+    record.notBefore = steady_clock::now() + kToldPause;
+  }
+  loop_.wake();
+}
+
+void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std::string& problem) {
+  if (loop_.isStopping()) return;  // what was cut off is no problem
+  {
+    const kube::MutexLock lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    record.isUnderWay = false;
+    record.isDone = false;
+    record.conflicts = 0;
+    record.waits = waits;
+    record.notBefore = steady_clock::now() + record.backoff.next();
+    loop_.wakeAt(record.notBefore);
+  }
+  if (!problem.empty()) tell(entry, DeferredDeletionEvent::Kind::Refused, problem);
+}
+
+// The same once.
+void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kind kind,
+                                  const std::string& why) {
+  {
+    const kube::MutexLock lock(mutex_);
+    Record& record = recordOf(entry.deletion.uid);
+    const std::string told = std::string(toString(kind)) + why;
+    if (record.told == told) return;
+    record.told = told;
+  }
+  if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
+  if (!entry.annotation.empty())
+    return options_.told({kind, entry.deletion, entry.guard, entry.guardUid, why});
+  const Entry::Place& place = entry.places.front();
+  options_.told({kind, entry.deletion, place.service, place.uid, why});
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,126 @@
+// DeferredDeletionRunner: carries out the deletions that were deferred (deferred_deletion_store.h), once
+// lastout's verdict on them has turned and was confirmed: each is sent to the API server as its own, which
+// asks lastout about it like about anybody's.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "admission/deferred_deletion.h"
+#include "client/access.h"
+#include "client/backoff.h"
+#include "criticalservice/deferred_deletion.h"
+#include "kube/locks.h"
+#include "net/worker_pool.h"
+#include "server/controllers/annotation_news.h"
+#include "server/controllers/deferred_deletion_entries.h"
+#include "server/controllers/deferred_deletion_store.h"
+#include "server/controllers/owned_object.h"
+#include "server/runtime/loop.h"
+#include "server/watch/live_view.h"
+
+namespace lastout::server {
+
+struct DeferredDeletionRunnerOptions {
+  Requesters requesters;
+  // The annotation lastout.dev/delete-when-free counts, as it was found last (nullopt: not yet); and as the
+  // API server says now, or why that cannot be told.
+  std::function<std::optional<bool>()> annotationsCount = [] { return std::optional(false); };
+  std::function<tl::expected<bool, std::string>()> confirmAnnotationsCount = [] {
+    return tl::expected<bool, std::string>(false);
+  };
+  std::function<std::chrono::sys_seconds()> clock;  // of people, for how long an annotation counts
+  std::function<bool()> mayAct;  // this lastout holds the Lease, and API servers ask it about what is deleted
+  // Whether the object may go by what the API server says now, past all caches: nothing is sent before that
+  // is true. Fails with why it could not be confirmed. Called by any thread; may wait.
+  std::function<tl::expected<bool, std::string>(const kube::ObjectKey& object)> confirm;
+  // The CriticalService need not remember that any more.
+  std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;
+  std::function<client::RandomFraction()> random;  // makes one for a thread of its own
+  // What was refused, or is held back by an owner, is looked at again after this: mostly an API server, or
+  // another replica, is about to be told what has just gone.
+  client::BackoffLimits again{std::chrono::milliseconds(20), std::chrono::milliseconds(5'000)};
+  std::chrono::milliseconds patience{10'000};  // for one answer: the API server asks webhooks
+  size_t senders = 8;
+  std::function<void(const DeferredDeletionEvent& news)> told;  // by any thread; must not wait
+};
+
+// Its functions may be called by any thread; start() and stop() by one at a time.
+class DeferredDeletionRunner {
+ public:
+  DeferredDeletionRunner(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                         DeferredDeletionRunnerOptions options);
+  ~DeferredDeletionRunner();  // as stop()
+  DeferredDeletionRunner(const DeferredDeletionRunner&) = delete;
+  DeferredDeletionRunner& operator=(const DeferredDeletionRunner&) = delete;
+
+  void start();  // once
+  void stop();   // for good
+  // Something may have changed. Costs next to nothing while nothing is deferred. To be called each second,
+  // too, with `always`.
+  void reconsider(bool always = false);
+  // Uids of what it may delete by its own verdict, and has failed to several times since that turned, as it
+  // is refused, may not even be read, or is held back by an owner; and of what is remembered, and it leaves
+  // alone.
+  std::set<std::string> refused();
+
+ private:
+  using Entry = DeferredDeletionEntry;
+  class ViewFacts;  // the view, for the rule in admission/deferred_deletion.h
+  enum class Job : uint8_t { Look, Delete };
+  // What was done about the object with a uid.
+  struct Record {
+    explicit Record(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
+    client::Backoff backoff;
+    TimePoint notBefore;  // of the next look
+    bool isUnderWay = false;
+    bool waits = false;        // somebody has to let go of it first
+    bool isLeftAlone = false;  // nobody wants this lastout to carry it out
+    bool isDone = false;       // as far as the API server has said; the watch may not have told yet
+    int conflicts = 0;         // in a row
+    int refusals = 0;          // by others than lastout, or by an owner, since its verdict has turned
+    std::string told;          // the problem, or how it ended
+  };
+
+  void pass();
+  void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now)
+      LASTOUT_REQUIRES(mutex_);
+  Record& recordOf(const std::string& uid) LASTOUT_REQUIRES(mutex_);
+  void carryOut(const Entry& entry, Job job);
+  bool mayGo(const Entry& entry) const;
+  AnnotationsNow annotationsNow() const;
+  tl::expected<bool, std::string> isStillWanted(const Entry& entry, const OwnedObject& object);
+  tl::expected<bool, std::string> isStillDeferredByWork(const Entry& entry);
+  void send(const Entry& entry, const std::string& resourceVersion);
+  void conflict(const Entry& entry, const std::string& problem);
+  void notNow(const Entry& entry);
+  void countRefusal(const Entry& entry);
+  void over(const Entry& entry);
+  void done(const Entry& entry);
+  void postpone(const Entry& entry, bool waits, const std::string& problem);
+  void tell(const Entry& entry, DeferredDeletionEvent::Kind kind, const std::string& why = {});
+
+  const LiveView& view_;
+  const DeferredDeletionRunnerOptions options_;
+  const std::unique_ptr<client::ApiServer> server_;
+  const OwnedObjects objects_;
+  std::atomic<bool> isAnythingDeferred_{true};
+  AnnotationNews annotationNews_;  // of the loop
+
+  kube::Mutex mutex_;
+  client::RandomFraction random_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, Record> records_ LASTOUT_GUARDED_BY(mutex_);  // by the uid of the object
+  net::WorkerPool senders_;
+  Loop loop_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,457 @@
+#include "server/controllers/deferred_deletion_store.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "admission/deferred_deletion.h"
+#include "client/fetch.h"
+#include "client/value_picker.h"
+#include "client/writes.h"
+#include "criticalservice/deferred_deletion.h"
+#include "kube/quoting.h"
+#include "kube/text_at.h"
+#include "server/controllers/deferred_deletion_entries.h"
+
+namespace lastout::server {
+namespace {
+
+using criticalservice::DeferredDeletion;
+using criticalservice::DeferredDeletions;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kMostServiceBytes = size_t{4} << 20;
+constexpr size_t kMostUntold = 1'000;
+constexpr size_t kMostToWaitFor = 32;  // CriticalServices that are to be written
+constexpr int kMostConflictsInARow = 5;
+constexpr milliseconds kUntoldPause{100};
+constexpr milliseconds kLongestRest{60'000};
+constexpr size_t kLongestUser = 1'024;  // bytes; as the CRD has it
+constexpr std::string_view kNotProven =
+    "; lastout cannot prove who asks, and so does not delete it later: ask again once it may go";
+
+bool asksTheSame(const DeferredDeletion& a, const DeferredDeletion& b) {
+  return a.propagationPolicy == b.propagationPolicy && a.owners == b.owners;
+}
+
+std::string serviceName(const std::string& service) { return "criticalservices.lastout.dev/" + service; }
+
+}  // namespace
+
+const Controllers& usualControllers() {
+  static const Controllers kUsers{
+      "system:kube-controller-manager",  // where its controllers have no accounts of their own
+      "system:serviceaccount:kube-system:generic-garbage-collector",
+      "system:serviceaccount:kube-system:namespace-controller",
+      "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa",
+  };
+  return kUsers;
+}
+
+DeferredDeletionStore::DeferredDeletionStore(const std::shared_ptr<client::Access>& access,
+                                             const LiveView& view, DeferredDeletionStoreOptions options)
+    : view_(view),
+      options_(std::move(options)),
+      server_(access->newServer()),
+      backoff_(options_.backoff, options_.random()),
+      problems_(options_.log, "deletions that were deferred: cannot be remembered: ",
+                "deletions that were deferred: remembered again"),
+      loop_([this] { round(); }, milliseconds(0)) {}
+
+DeferredDeletionStore::~DeferredDeletionStore() { stop(); }
+
+void DeferredDeletionStore::start() {
+  {
+    const kube::MutexLock lock(mutex_);
+    hasEnded_ = false;
+  }
+  loop_.wake();
+  loop_.start();
+}
+
+void DeferredDeletionStore::finish(milliseconds grace) {
+  kube::MutexLock lock(mutex_);
+  stopping_ = true;
+  const TimePoint now = steady_clock::now();
+  stopBy_ = now + grace;
+  for (auto& [service, changes] : waiting_) changes.notBefore = std::min(changes.notBefore, now);
+  changed_.notifyAll();
+  loop_.wake();
+  changed_.waitUntil(lock, stopBy_, [this]() LASTOUT_REQUIRES(mutex_) { return hasEnded_; });
+}
+
+void DeferredDeletionStore::stop() {
+  {
+    const kube::MutexLock lock(mutex_);
+    stopping_ = true;
+    stopBy_ = {};
+  }
+  changed_.notifyAll();
+  if (!loop_.stop([this] { server_->stop(); })) return;
+  placeUntold();  // so that what is dropped is told with the CriticalService
+  dropAll();
+}
+
+bool DeferredDeletionStore::isOfController(const DeferredDeletion& deletion) const {
+  return options_.requesters.isController(deletion.requestedBy);
+}
+
+// That deletion, or one that is wanted whoever owns the object; and it will be carried out.
+bool DeferredDeletionStore::remembers(criticalservice::DeferralMode deferral,
+                                      const DeferredDeletions& deferredDeletions,
+                                      const DeferredDeletion& deletion) const {
+  return std::ranges::any_of(deferredDeletions.deletions, [&](const DeferredDeletion& known) {
+    if (known.object != deletion.object || known.uid != deletion.uid) return false;
+    if (!admission::isDeferred(deferral, isOfController(known))) return false;
+    if (options_.requesters.isPersonThatCounts(known.requestedBy)) return true;
+    return isOfController(known) && isOfController(deletion) && asksTheSame(known, deletion);
+  });
+}
+
+void DeferredDeletionStore::add(Deletions& deletions, const DeferredDeletion& deletion) const {
+  const auto [known, isNew] = deletions.try_emplace(deletion.uid, deletion);
+  if (!isNew && (isOfController(known->second) || !isOfController(deletion))) known->second = deletion;
+}
+
+DeferredDeletionStore::Places DeferredDeletionStore::placesFor(const DeferredDeletion& deletion) const {
+  Places places;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    for (const uint32_t number : view.remembering(deletion.object)) {
+      const criticalservice::CriticalService& service = view.guards().service(number);
+      if (admission::isDeferred(service.deferral, isOfController(deletion)))
+        places[service.meta.name] = remembers(service.deferral, service.deferredDeletions, deletion);
+    }
+  });
+  return places;
+}
+
+// An entry that is about to be deleted from a status counts as missing there.
+std::set<std::string> DeferredDeletionStore::missing(const Places& places, const std::string& uid) const {
+  std::set<std::string> services;
+  for (const auto& [service, isThere] : places) {
+    const auto found = waiting_.find(service);
+    const bool isForgotten =
+        (found != waiting_.end() && found->second.forgotten.contains(uid)) ||
+        (writing_ && writing_->service == service && writing_->changes.forgotten.contains(uid));
+    if (!isThere || isForgotten) services.insert(service);
+  }
+  return services;
+}
+
+// Most denials are a person's, which nobody remembers.
+DeferredDeletionStore::Takers DeferredDeletionStore::takersOf(const kube::ObjectKey& object,
+                                                              bool byController) const {
+  Takers takers = Takers::None;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const bool isTaken = std::ranges::any_of(view.remembering(object), [&](uint32_t number) {
+      return admission::isDeferred(view.guards().service(number).deferral, byController);
+    });
+    if (isTaken)
+      takers = Takers::Some;
+    else if (view.guards().stakes(object).empty())
+      takers = Takers::Unknown;
+  });
+  return takers;
+}
+
+// The watch shows another object of that name, whose deletion is not to be forgotten for this.
+bool DeferredDeletionStore::isAnother(const DeferredDeletion& deletion) const {
+  bool isAnother = false;
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+    const auto object = view.graph().find(deletion.object);
+    isAnother = object && !view.graph().hasUid(*object, deletion.uid);
+  });
+  return isAnother;
+}
+
+// A person who insists on a version means the object as it is. lastout itself does so, too.
+std::string DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline) {
+  const admission::Deletion& asked = review.deletion;
+  if (asked.isTerminating || asked.uid.empty()) return {};
+  const bool byController = options_.requesters.isController(review.user);
+  if (asked.insistsOnVersion && !byController) return {};
+  const Takers takers = takersOf(review.object, byController);
+  const bool counts = options_.requesters.counts(review.user, !asked.owners.empty());
+  if (takers == Takers::None || !counts) return adviceFor(review, takers);
+  if (!review.dryRun) remember(review, deadline, takers);
+  return {};
+}
+
+// What nobody remembers.
+std::string DeferredDeletionStore::adviceFor(const admission::Review& review, Takers takers) const {
+  bool isSeen = false;
+  if (options_.annotationsCount() && !usualControllers().contains(review.user)) {
+    view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
+      const auto object = view.graph().find(review.object);
+      isSeen = object && view.graph().hasUid(*object, review.deletion.uid) &&
+               guardOfAnnotated(view, review.object) != nullptr;
+    });
+  }
+  std::string advice =
+      isSeen ? admission::annotateAdvice(review.object, review.deletion.uid, options_.clock()) : "";
+  if (!advice.empty()) return advice;
+  return takers == Takers::Some ? std::string(kNotProven) : std::string();
+}
+
+std::string DeferredDeletionStore::adviceToReplay(const admission::Review& review) const {
+  const bool isCarriedOut =
+      options_.replayedTypes.contains(review.object.type) && options_.annotationsCount();
+  if (!isCarriedOut || review.deletion.isTerminating || usualControllers().contains(review.user)) return "";
+  return admission::annotateAdvice(review.object, review.deletion.uid, options_.clock());
+}
+
+void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline, Takers takers) {
+  const admission::Deletion& asked = review.deletion;
+  DeferredDeletion deletion{review.object,
+                            asked.uid,
+                            asked.policy,
+                            kube::atMost(review.user, kLongestUser),
+                            options_.clock().time_since_epoch().count(),
+                            asked.owners};
+  const bool isHeld = criticalservice::fitIn(deletion);
+  const Places places = placesFor(deletion);
+  const bool comesLater = places.empty() && takers == Takers::Unknown;
+  if ((places.empty() && !comesLater) || isAnother(deletion)) return;
+  if (!isHeld) return tellDropped(deletion, places.empty() ? "" : places.begin()->first);
+  kube::MutexLock lock(mutex_);
+  const std::set<std::string> services = missing(places, deletion.uid);
+  if (services.empty() && !comesLater) return;
+  if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellDropped(deletion, {});
+  if (comesLater) unplaced_.push_back({deletion, steady_clock::now() + options_.untoldFor});
+  place(deletion, services);
+  loop_.wake();
+  if (comesLater || waiting_.size() > kMostToWaitFor) return;
+  changed_.waitUntil(
+      lock, std::min(deadline, steady_clock::now() + options_.longest),
+      [&]() LASTOUT_REQUIRES(mutex_) { return stopping_ || !isWaiting(services, deletion.uid); });
+}
+
+void DeferredDeletionStore::forget(const std::string& service, const DeferredDeletion& deletion) {
+  {
+    const kube::MutexLock lock(mutex_);
+    if (stopping_ || waiting() >= kMostWaiting) return;  // whoever asks for it asks again
+    changesOf(service).forgotten.insert_or_assign(deletion.uid, deletion);
+  }
+  loop_.wake();
+}
+
+DeferredDeletionStore::Changes& DeferredDeletionStore::changesOf(const std::string& service) {
+  const auto found = waiting_.find(service);
+  if (found != waiting_.end()) return found->second;
+  Changes changes;
+  changes.notBefore = steady_clock::now();
+  return waiting_.emplace(service, std::move(changes)).first->second;
+}
+
+size_t DeferredDeletionStore::waiting() const {
+  size_t waiting = 0;
+  for (const auto& [name, changes] : waiting_) waiting += changes.size();
+  return waiting;
+}
+
+void DeferredDeletionStore::place(const DeferredDeletion& deletion, const std::set<std::string>& services) {
+  const size_t already = waiting();
+  for (const std::string& service : services) {
+    if (already >= kMostWaiting)
+      tellDropped(deletion, service);
+    else
+      add(changesOf(service).remembered, deletion);
+  }
+}
+
+bool DeferredDeletionStore::isWaiting(const std::set<std::string>& services, const std::string& uid) const {
+  return std::ranges::any_of(services, [&](const std::string& service) LASTOUT_REQUIRES(mutex_) {
+    const auto found = waiting_.find(service);
+    const bool isNext = found != waiting_.end() && found->second.has(uid);
+    return (isNext && found->second.notBefore <= steady_clock::now()) ||
+           (writing_ && writing_->service == service && writing_->changes.has(uid));
+  });
+}
+
+std::map<std::string, DeferredDeletionStore::Changes>::iterator DeferredDeletionStore::firstToWrite() {
+  return std::ranges::min_element(waiting_, {}, [](const auto& one) { return one.second.notBefore; });
+}
+
+// The view is not asked while the lock is held: who reads the view may ask for it.
+void DeferredDeletionStore::placeUntold() {
+  kube::MutexLock lock(mutex_);
+  const std::vector<Unplaced> all = std::exchange(unplaced_, {});
+  lock.unlock();
+  if (all.empty()) return;
+  const TimePoint now = steady_clock::now();
+  std::vector<Places> places;
+  std::vector<Unplaced> left;
+  for (const Unplaced& one : all) {
+    places.push_back(placesFor(one.deletion));
+    const bool isUnknown = takersOf(one.deletion.object, isOfController(one.deletion)) == Takers::Unknown;
+    if (!places.back().empty() || !isUnknown) continue;
+    if (now < one.until)
+      left.push_back(one);
+    else
+      tellDropped(one.deletion, {});
+  }
+  lock.lock();
+  for (size_t i = 0; i < all.size(); ++i) place(all[i].deletion, missing(places[i], all[i].deletion.uid));
+  unplaced_.insert(unplaced_.end(), left.begin(), left.end());
+}
+
+// What could not be written is written again, beside what came since.
+void DeferredDeletionStore::takeBack(const std::string& service, Changes changes) {
+  Changes& now = changesOf(service);
+  now.forgotten.merge(changes.forgotten);
+  changes.remembered.merge(now.remembered);
+  for (const auto& [uid, deletion] : now.remembered) add(changes.remembered, deletion);
+  now.remembered = std::move(changes.remembered);
+}
+
+// When it is to end, what can be written in time is.
+bool DeferredDeletionStore::goesOn() {
+  if (!stopping_) return true;
+  const auto first = firstToWrite();
+  return first != waiting_.end() && steady_clock::now() < stopBy_ && first->second.notBefore < stopBy_;
+}
+
+void DeferredDeletionStore::dropAll() {
+  const kube::MutexLock lock(mutex_);
+  for (const auto& [service, changes] : std::exchange(waiting_, {})) {
+    for (const auto& [uid, deletion] : changes.remembered) tellDropped(deletion, service);
+  }
+  for (const Unplaced& one : std::exchange(unplaced_, {})) tellDropped(one.deletion, {});
+  hasEnded_ = true;
+  changed_.notifyAll();
+}
+
+void DeferredDeletionStore::tellDropped(const DeferredDeletion& deletion, const std::string& service) const {
+  options_.told({DeferredDeletionEvent::Kind::Dropped, deletion, service, {}, {}});
+}
+
+void DeferredDeletionStore::round() {
+  placeUntold();
+  if (const auto due = writeFirst())
+    loop_.wakeAt(*due);
+  else
+    dropAll();
+}
+
+// Writes to the CriticalService that is first, where that may be. Returns when the next may be; nullopt: it
+// is to end.
+std::optional<TimePoint> DeferredDeletionStore::writeFirst() {
+  kube::MutexLock lock(mutex_);
+  if (!goesOn()) return std::nullopt;
+  const auto first = firstToWrite();
+  const TimePoint now = steady_clock::now();
+  TimePoint until = now + (unplaced_.empty() ? kLongestRest : kUntoldPause);
+  if (first != waiting_.end()) until = std::min(until, first->second.notBefore);
+  if (until > now) return stopping_ ? std::min(until, stopBy_) : until;
+  const auto writing = std::make_shared<Writing>(Writing{first->first, std::move(first->second)});
+  writing_ = writing;
+  waiting_.erase(first);
+  lock.unlock();
+  Written written = write(writing->service, writing->changes);
+  if (written == Written::Done) backoff_.reset();
+  conflicts_ = written == Written::Conflict ? conflicts_ + 1 : 0;
+  if (conflicts_ > kMostConflictsInARow) written = Written::Later;
+  lock.lock();
+  if (written != Written::Done) takeBack(writing->service, std::move(writing->changes));
+  if (written != Written::Done && written != Written::Conflict)
+    waiting_[writing->service].notBefore = steady_clock::now() + backoff_.next();
+  writing_.reset();
+  changed_.notifyAll();
+  return now;
+}
+
+// What the CriticalService remembers is read as it is now, so that nothing is lost that another lastout
+// wrote. Of what is too large altogether half is tried, and half of that, down to the count of what was
+// dropped.
+DeferredDeletionStore::Written DeferredDeletionStore::write(const std::string& service,
+                                                            const Changes& changes) {
+  const auto type = view_.find(criticalservice::criticalServiceType());
+  if (!type) {
+    const bool isGone = view_.knowledge(criticalservice::criticalServiceType()) == graph::Knowledge::Absent;
+    return isGone ? Written::Done : Written::Later;
+  }
+  client::ApiRequest request;
+  request.target = client::objectPath(*type, "", service);
+  const auto object = ask(service, request);
+  if (!object) return object.error();
+  const DeferredDeletions standing = criticalservice::readDeferredDeletions(*object);
+  for (size_t most = criticalservice::kMostDeferredDeletions;;) {
+    const Outcome wanted = outcomeOf(changes, *object, most);
+    if (wanted.deferredDeletions == standing) {
+      problems_.note("");
+      return Written::Done;
+    }
+    const Written written = patch(request.target, service, *object, wanted);
+    if (written != Written::TooLarge || most == 0) return written;
+    most = std::min(most, wanted.deferredDeletions.deletions.size()) / 2;
+  }
+}
+
+// Nothing new beside so many.
+DeferredDeletionStore::Outcome DeferredDeletionStore::outcomeOf(const Changes& changes,
+                                                                const kube::Value& object,
+                                                                size_t most) const {
+  const criticalservice::DeferralMode deferral = criticalservice::readDeferralMode(object);
+  Outcome wanted{criticalservice::readDeferredDeletions(object), {}};
+  std::erase_if(wanted.deferredDeletions.deletions, [&](const DeferredDeletion& deletion) {
+    const auto forgotten = changes.forgotten.find(deletion.uid);
+    return forgotten != changes.forgotten.end() && forgotten->second == deletion;
+  });
+  for (const auto& [uid, deletion] : changes.remembered) {
+    if (remembers(deferral, wanted.deferredDeletions, deletion)) continue;
+    const bool isRemembered = criticalservice::add(wanted.deferredDeletions, deletion, most);
+    wanted.news.push_back(
+        {isRemembered ? DeferredDeletionEvent::Kind::Remembered : DeferredDeletionEvent::Kind::Dropped,
+         deletion,
+         kube::textAt(object, {"metadata", "name"}),
+         kube::textAt(object, {"metadata", "uid"}),
+         {}});
+  }
+  return wanted;
+}
+
+DeferredDeletionStore::Written DeferredDeletionStore::patch(const std::string& path,
+                                                            const std::string& service,
+                                                            const kube::Value& object,
+                                                            const Outcome& wanted) {
+  client::ApiRequest request = client::mergePatch(
+      path + "/status",
+      {{"metadata", {{"resourceVersion", kube::textAt(object, {"metadata", "resourceVersion"})}}},
+       {"status", criticalservice::patchOf(wanted.deferredDeletions)}});
+  const auto written = ask(service, request);
+  if (!written) return written.error();
+  if (criticalservice::readDeferredDeletions(*written) != wanted.deferredDeletions) {
+    problems_.note(serviceName(service) + " does not keep them: its CRD is of an older lastout");
+    return Written::Later;
+  }
+  problems_.note("");
+  for (const DeferredDeletionEvent& one : wanted.news) options_.told(one);
+  return Written::Done;
+}
+
+// What the API server answers with: the CriticalService. Fails with what to do about its refusal.
+tl::expected<kube::Value, DeferredDeletionStore::Written> DeferredDeletionStore::ask(
+    const std::string& service, client::ApiRequest request) {
+  request.patience = options_.patience;
+  const auto later = [&](const std::string& problem) {
+    problems_.note(serviceName(service) + ": " + problem);
+    return tl::unexpected(Written::Later);
+  };
+  const auto whole = client::fetch(*server_, request, kMostServiceBytes);
+  if (!whole) return later(whole.error().message);
+  const int status = whole->answer.status;
+  if (status == 409) return tl::unexpected(Written::Conflict);
+  if (status != 200) {
+    const client::ServerStatus refusal = client::statusOfAnswer(*whole);
+    // It is gone, and guards nothing any more.
+    if (status == 404 && client::isAboutObject(refusal, service)) return tl::unexpected(Written::Done);
+    const auto failed = later(toString(refusal));
+    return client::isTooLarge(refusal) ? tl::unexpected(Written::TooLarge) : failed;
+  }
+  auto object = client::pickValue(whole->body, client::Pick::All, {});
+  if (!object) return later(object.error().message);
+  return std::move(*object);
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,33 @@
+// Enforcement: whether what a CriticalService says is asked of lastout, and obeyed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "criticalservice/critical_service.h"
+#include "server/webhook/reviewed_objects.h"
+
+namespace lastout::server {
+
+struct Enforcement {
+  std::optional<bool> enforced;  // nothing: it is not known
+  std::string reason;            // one word, of a condition
+  std::string message;           // one sentence
+  bool isGivenUp = false;        // somebody wants it so: the provider may go
+};
+
+// What is known of this lastout.
+struct EnforcementFacts {
+  bool auditOnly = false;
+  bool keepsWebhook = true;       // the webhook configuration is its own to keep
+  std::optional<bool> asksAbout;  // whether that asks about what is wanted; nothing: it is not known
+  std::string ownNamespace;       // empty: lastout runs outside the cluster
+  Enforcement probed;             // what probes have shown of what is wanted
+  ReviewedObjects wanted;         // what the CriticalService guards
+  std::string undecided;          // why it is not known yet what that is; empty: it is, as far as it can be
+};
+
+// What speaks against it, and else what probes have shown.
+Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service);
+
+}  // namespace lastout::server

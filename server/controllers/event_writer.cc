@@ -1,0 +1,207 @@
+#include "server/controllers/event_writer.h"
+
+#include <optional>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "criticalservice/critical_service.h"
+#include "kube/encoding.h"
+#include "kube/quoting.h"
+#include "kube/timestamp.h"
+#include "kube/well_known.h"
+#include "protection/policy.h"
+
+namespace lastout::server {
+namespace {
+
+using EventJson = nlohmann::json;
+using std::chrono::steady_clock;
+
+constexpr const char* kEventNamespace = "default";  // of Events about what is in no namespace
+constexpr size_t kLongestEventMessage = 1000;       // bytes
+constexpr size_t kLongestEventName = 50;            // bytes; the API server adds some, and takes 63
+constexpr size_t kMostEventBytes = size_t{64} << 10;
+
+// What the API server makes a name of.
+std::string nameBefore(const std::string& object) {
+  std::string name = kube::atMost(object, kLongestEventName);
+  while (name.ends_with('.') || name.ends_with('-')) name.pop_back();
+  return name + "-";
+}
+
+struct ConditionSeen {
+  std::string status;  // empty: there is none
+  std::string reason;
+  std::string message;
+};
+
+std::string textIn(const EventJson& map, const char* key) {
+  return map.is_object() && map.contains(key) && map[key].is_string() ? map[key].get<std::string>() : "";
+}
+
+ConditionSeen conditionIn(const EventJson& status, std::string_view type) {
+  if (!status.is_object() || !status.contains("conditions") || !status["conditions"].is_array()) return {};
+  for (const EventJson& one : status["conditions"]) {
+    if (textIn(one, "type") == type)
+      return {textIn(one, "status"), textIn(one, "reason"), textIn(one, "message")};
+  }
+  return {};
+}
+
+std::string replacedBy(const EventJson& status) {
+  return status.is_object() && status.contains("provider") ? textIn(status["provider"], "replacedBy") : "";
+}
+
+}  // namespace
+
+std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const EventJson& before,
+                            const EventJson& after) {
+  std::vector<Event> events;
+  const auto add = [&](bool warning, const char* reason, std::string message) {
+    events.push_back({std::string(kube::kLastoutApiVersion), "CriticalService", name, uid, warning, reason,
+                      std::move(message)});
+  };
+  const auto changed = [&](const char* type, const auto& tell) {
+    const ConditionSeen then = conditionIn(before, type);
+    const ConditionSeen now = conditionIn(after, type);
+    tell(then, now);
+  };
+  changed("Stuck", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.status == "True" && (then.status != "True" || then.reason != now.reason))
+      add(true, "Stuck", now.message);
+    if (now.status == "False" && then.status == "True") add(false, "NoLongerStuck", now.message);
+  });
+  changed("Satisfied", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.status == "True" && then.status != "True") add(false, "Satisfied", now.message);
+  });
+  changed("Enforced", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    const bool isWorse = now.reason == "ProbeAllowed" && then.reason != now.reason;
+    if (now.status != "True" && (then.status == "True" || isWorse)) add(true, "NotEnforced", now.message);
+    if (now.status == "True" && then.status != "True") add(false, "Enforced", now.message);
+  });
+  changed("Degraded", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.reason == "NotUnderstood" && then.reason != now.reason) add(true, "NotUnderstood", now.message);
+  });
+  changed("DependenciesKnown", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.reason == "TooMany" && then.reason != now.reason) add(true, "TooManyDependencies", now.message);
+  });
+  const std::string other = replacedBy(after);
+  if (!other.empty() && other != replacedBy(before))
+    add(true, "ProviderReplaced", conditionIn(after, "ProviderReady").message);
+  return events;
+}
+
+std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& uid, const EventJson& before,
+                                  const EventJson& after) {
+  std::vector<Event> events;
+  const auto changed = [&](const char* type, const char* toFalse, const char* toTrue) {
+    const ConditionSeen then = conditionIn(before, type);
+    const ConditionSeen now = conditionIn(after, type);
+    const bool isWorse = now.status == "False" && (then.status != "False" || then.message != now.message);
+    if (!isWorse && (now.status != "True" || then.status != "False")) return;
+    events.push_back({std::string(kube::kLastoutApiVersion), std::string(protection::kPolicyKind), name, uid,
+                      isWorse, isWorse ? toFalse : toTrue, now.message});
+  };
+  changed("Accepted", "NotUnderstood", "Understood");
+  changed("TypesKnown", "TypesNotFound", "TypesFound");
+  return events;
+}
+
+// The changed object is its subject: of each a change is told.
+Event eventOf(const admission::Weakening& news) {
+  const bool isOfDependency = news.kind == admission::Weakening::Kind::Dependency;
+  return {std::string(kube::kLastoutApiVersion),
+          "CriticalService",
+          news.service,
+          news.serviceUid,
+          true,
+          isOfDependency ? "DependencyChanged" : "GuardWeakened",
+          toString(news.changed) + " was changed while criteria are unmet: " + news.message,
+          toString(news.changed)};
+}
+
+EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)
+    : options_(std::move(options)),
+      server_(access->newServer()),
+      problems_(options_.log, "events: cannot be told: ", "events: can be told again"),
+      loop_([this] { tellAll(); }, std::chrono::milliseconds(0)) {}
+
+EventWriter::~EventWriter() { stop(); }
+
+void EventWriter::start() { loop_.start(); }
+
+void EventWriter::stop() {
+  loop_.stop([this] { server_->stop(); });
+}
+
+void EventWriter::tell(Event event) {
+  {
+    const kube::MutexLock lock(mutex_);
+    if (loop_.isStopping() || isRepeated(event)) return;
+    if (waiting_.size() == kMostWaiting) {
+      ++dropped_;
+      return;
+    }
+    waiting_.push_back(std::move(event));
+  }
+  loop_.wake();
+}
+
+bool EventWriter::isRepeated(const Event& event) {
+  const auto now = steady_clock::now();
+  std::erase_if(lately_, [&](const auto& one) { return one.second + options_.pause <= now; });
+  return !lately_.try_emplace(event.uid + "/" + event.reason + "/" + event.subject, now).second;
+}
+
+std::optional<EventWriter::Next> EventWriter::next() {
+  const kube::MutexLock lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;
+  Next next{std::move(waiting_.front()), std::exchange(dropped_, 0)};
+  waiting_.pop_front();
+  return next;
+}
+
+// One attempt for each. One line for each problem, with how many were dropped for want of room.
+void EventWriter::tellAll() {
+  while (const std::optional<Next> next = this->next()) {
+    const std::string problem = write(next->event);
+    if (loop_.isStopping()) return;  // what was cut off is no problem
+    if (next->dropped > 0)
+      options_.log(Level::Warning,
+                   "events: " + std::to_string(next->dropped) + " were dropped, there were too many");
+    problems_.note(problem);
+  }
+}
+
+// Why not; empty: it is told.
+std::string EventWriter::write(const Event& event) {
+  const std::string now = kube::timestampText(options_.clock());
+  const std::string home = event.namespaceName.empty() ? kEventNamespace : event.namespaceName;
+  EventJson about{
+      {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
+  if (!event.namespaceName.empty()) about["namespace"] = home;
+  client::ApiRequest request =
+      client::creation("/api/v1/namespaces/" + kube::percentEncoded(home) + "/events",
+                       {{"apiVersion", "v1"},
+                        {"kind", "Event"},
+                        {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", home}}},
+                        {"involvedObject", std::move(about)},
+                        {"type", event.warning ? "Warning" : "Normal"},
+                        {"reason", event.reason},
+                        {"message", kube::atMost(event.message, kLongestEventMessage)},
+                        {"source", {{"component", options_.component}}},
+                        {"reportingComponent", options_.component},
+                        {"reportingInstance", options_.instance},
+                        {"firstTimestamp", now},
+                        {"lastTimestamp", now},
+                        {"count", 1}});
+  request.patience = options_.patience;
+  request.isRepeatable = true;  // told twice, it does no harm
+  const auto whole = client::fetch(*server_, request, kMostEventBytes);
+  if (!whole) return whole.error().message;
+  if (whole->answer.status == 201) return "";
+  return toString(client::statusOfAnswer(*whole));
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,273 @@
+#include "server/controllers/held_policies.h"
+
+#include <array>
+#include <utility>
+
+#include "kube/quoting.h"
+#include "protection/evaluate.h"
+#include "server/runtime/lack_of_right.h"
+
+namespace lastout::server {
+namespace {
+
+using protection::ExternalStanding;
+using protection::HoldPlan;
+
+constexpr int kMostPlans = 3;  // of one look: the external step is one, its result another
+// What has changed meanwhile is told by a watch; it is looked at again should that be late.
+constexpr std::chrono::milliseconds kAfterConflict{1'000};
+constexpr size_t kMostExternals = 10'000;              // objects whose results are remembered
+constexpr const char* kForceIgnored = "ForceIgnored";  // reasons of Events
+constexpr const char* kStatusRejected = "StatusRejected";
+constexpr size_t kLongestRefusal = 500;  // bytes of what the API server says
+
+// The API server will not take it next time, either: the schema of the type does not allow it, or it is too
+// long.
+bool isUnacceptable(const NotDone& refusal) {
+  return refusal.code == 400 || refusal.code == 413 || refusal.code == 422;
+}
+
+// The patch as it is each time that it is planned.
+std::string withoutTimes(nlohmann::json patch) {
+  const auto status = patch.find("status");
+  if (status == patch.end() || !status->contains("conditions")) return patch.dump();
+  for (nlohmann::json& condition : (*status)["conditions"]) condition.erase("lastTransitionTime");
+  return patch.dump();
+}
+
+// A plan that ends something rests on what is true now, not on what a watch has told.
+bool endsSomething(const HoldPlan& plan) {
+  return plan.deleteItself || !plan.deleteChildren.empty() || plan.askExternal || plan.removeFinalizer;
+}
+
+std::string withHoldGrant(std::string problem) {
+  if (isLackOfRight(problem, {"get", "list", "patch", "delete"}))
+    problem += "; the ClusterRole lastout-holds-policies grants that to what is aggregated to it";
+  return problem;
+}
+
+}  // namespace
+
+std::string_view toString(HeldOutcome outcome) {
+  static constexpr std::array<std::string_view, 6> kNames{"blocked", "pending", "cascading",
+                                                          "begun",   "let-go",  "forced"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+Settled HeldPolicies::settle(const kube::ObjectKey& key) {
+  const auto type = options_.findType(key.type);
+  if (!type) return {};
+  Round round;
+  for (int i = 0; i < kMostPlans; ++i) {
+    round = settleOnce(key, *type, i > 0);
+    if (!round.again) break;
+  }
+  return round.settled;
+}
+
+HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type,
+                                             bool wasWritten) {
+  std::optional<HeldObject> held = objects_.find(key);
+  if (!held) return {};
+  HoldPlan plan = planFor(*held);
+  if (wasWritten || endsSomething(plan)) {
+    auto read = readAgain(key, type, plan.askExternal || plan.removeFinalizer || plan.deleteItself);
+    if (!read) return {{withHoldGrant(read.error().why), {}}, false};
+    if (!*read) return {};
+    held = std::move(*read);
+    plan = planFor(*held);
+  }
+  const auto done = carryOut(*held, type, plan);
+  if (!done && isConflict(done.error())) return {{"", kAfterConflict}, false};
+  if (!done) return {{withHoldGrant(done.error().why), plan.lookAgain}, false};
+  return {{"", plan.lookAgain}, plan.askExternal.has_value()};
+}
+
+HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
+  const kube::Object& object = held.object;
+  const protection::Request request = protection::deletionOf(object);
+  protection::HoldFacts facts;
+  facts.key = object.key;
+  facts.kind = object.kind;
+  facts.meta = &object.meta;
+  facts.content = &object.content;
+  facts.releasable = held.releasable;
+  if (!held.policy) return planRelease(facts);
+  facts.protectedBy = protection::protectionOf(*held.policy, request);
+  facts.children = held.children;
+  facts.childrenUnknown = held.childrenUnknown;
+  const auto& force = held.policy->hold->force;
+  if (force && force->key.holds(object.meta))
+    if (std::string doubt = guards_.problemOf(*held.policy); !doubt.empty())
+      facts.forceDoubt = std::move(doubt);
+  const auto external = externals_.find(object.meta.uid);
+  if (external != externals_.end()) facts.external = external->second;
+  facts.now = options_.clock();
+  return planHold(*held.policy, facts);
+}
+
+// nullopt: it is gone, or is another one. Children are listed wherever they may lie, once for each step that
+// cannot be taken back: a watch may be late by any time.
+Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
+                                                            const kube::ResourceType& type,
+                                                            bool withChildren) const {
+  auto object = client_.get(type, key);
+  if (!object) return tl::unexpected(object.error());
+  if (!*object) return std::nullopt;
+  std::optional<HeldObject> held = objects_.find(kube::Object(**object));
+  if (!held || !held->policy || !withChildren) return held;
+  std::vector<kube::Object> listed;
+  for (const auto& [childType, mayBeElsewhere] : protection::typesOfChildren(*held->policy)) {
+    const auto served = options_.findType(childType);
+    if (!served) continue;  // HeldObjects knows whether there can be any
+    auto children = client_.list(*served, mayBeElsewhere ? "" : key.namespaceName, client::Content::Whole);
+    if (!children) return tl::unexpected(children.error());
+    std::move(children->begin(), children->end(), std::back_inserter(listed));
+  }
+  return objects_.find(std::move(**object), listed);
+}
+
+Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
+                                      const HoldPlan& plan) {
+  if (!options_.mayAct()) return {};
+  if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer)) {
+    auto set = setFinalizers(held, type, plan);
+    const kube::MutexLock lock(mutex_);
+    if (set)
+      problems_.erase(type.type);
+    else if (!isConflict(set.error()))
+      problems_[type.type] = withHoldGrant(set.error().why);
+    return set;
+  }
+  bool isNews = true;
+  if (!plan.statusPatch.is_null()) {
+    auto patched = patchStatus(held, type, plan);
+    if (!patched && !isUnacceptable(patched.error())) return patched;
+    if (patched)
+      rejected_.erase(held.object.meta.uid);
+    else
+      isNews = noteRejected(held, plan, patched.error());
+  }
+  if (isNews || plan.removeFinalizer) report(held, plan);
+  if (plan.deleteItself) {
+    const auto deleted = client_.remove(type, held.object.key, held.object.meta.uid);
+    if (!deleted) return tl::unexpected(deleted.error());
+    options_.tell(held.object, plan.begun);
+    options_.count(HeldOutcome::Begun);
+    options_.log(Level::Warning, toString(held.object.key) + ": " + plan.begun.message);
+  }
+  auto children = deleteChildren(plan);
+  if (!children) return children;
+  if (plan.askExternal && options_.mayAct()) askExternal(held, *plan.askExternal);
+  if (!plan.removeFinalizer || !options_.mayAct()) return {};
+  auto removed = setFinalizers(held, type, plan);
+  if (!removed) return removed;
+  externals_.erase(held.object.meta.uid);
+  rejected_.erase(held.object.meta.uid);
+  options_.count(plan.isForced ? HeldOutcome::Forced : HeldOutcome::LetGo);
+  options_.log(plan.isForced ? Level::Warning : Level::Info,
+               toString(held.object.key) + " is let go" + (plan.isForced ? ", by force" : ""));
+  return {};
+}
+
+// A type without a status of its own has it in the object.
+Answered<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceType& type,
+                                         const HoldPlan& plan) const {
+  auto patched = client_.patch(type, held.object.meta, plan.statusPatch, "status");
+  if (patched && !*patched) patched = client_.patch(type, held.object.meta, plan.statusPatch);
+  if (!patched) return tl::unexpected(patched.error());
+  if (*patched) held.object.meta = std::move((*patched)->meta);
+  return {};
+}
+
+// Nobody is served by an object that stays since it cannot say why. Returns false if the same status was
+// rejected before.
+bool HeldPolicies::noteRejected(const HeldObject& held, const HoldPlan& plan, const NotDone& refusal) {
+  const kube::Object& object = held.object;
+  if (rejected_.size() >= kMostExternals) rejected_.clear();  // they are told once more
+  std::string status = withoutTimes(plan.statusPatch);
+  std::string& former = rejected_[object.meta.uid];
+  if (former == status) return false;
+  former = std::move(status);
+  const std::string message = "Its status cannot say how its deletion stands, which goes on: " +
+                              kube::atMost(refusal.why, kLongestRefusal) +
+                              "; let spec.hold.status of DeletionPolicy " + held.policy->meta.name +
+                              " have fields and phases that the type's schema allows";
+  options_.tell(object, {true, kStatusRejected, message});
+  options_.log(Level::Warning, toString(object.key) + ": " + message);
+  return true;
+}
+
+Answered<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::ResourceType& type,
+                                           const HoldPlan& plan) const {
+  std::vector<std::string> finalizers = held.object.meta.finalizers;
+  std::string released;
+  for (const std::string& one : plan.release) {
+    std::erase(finalizers, one);
+    released += (released.empty() ? "" : " and ") + one;
+  }
+  if (plan.addFinalizer) finalizers.push_back(held.policy->hold->finalizer);
+  if (plan.removeFinalizer) std::erase(finalizers, held.policy->hold->finalizer);
+  const auto patched = client_.setFinalizers(type, held.object.meta, finalizers);
+  if (!patched) return tl::unexpected(patched.error());
+  if (!plan.removeFinalizer && !released.empty())
+    options_.log(Level::Info, toString(held.object.key) + " is not held by " + released + " any more");
+  return {};
+}
+
+// One that cannot be deleted does not keep the others.
+Answered<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
+  Answered<void> all;
+  for (const protection::HeldChild& child : plan.deleteChildren) {
+    if (!options_.mayAct()) break;
+    const auto type = options_.findType(child.key.type);
+    if (!type) continue;
+    const auto deleted = client_.remove(*type, child.key, child.uid);
+    if (!deleted && !isConflict(deleted.error()) && all)
+      all = tl::unexpected(
+          NotDone{deleted.error().code, toString(child.key) + " cannot be deleted: " + deleted.error().why});
+  }
+  return all;
+}
+
+void HeldPolicies::askExternal(const HeldObject& held, const std::string& word) {
+  const kube::Object& object = held.object;
+  const auto problem = external_.carryOut({object.key, object.meta.uid, word});
+  if (externals_.size() >= kMostExternals) externals_.clear();  // they are asked once more
+  ExternalStanding& standing = externals_[object.meta.uid];
+  standing = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, options_.clock()}
+                     : ExternalStanding{ExternalStanding::State::Done, {}, 0};
+  if (problem) options_.log(Level::Warning, toString(object.key) + ": external deletion failed: " + *problem);
+}
+
+std::string HeldPolicies::problemOf(const kube::GroupResource& type) const {
+  const kube::MutexLock lock(mutex_);
+  const auto found = problems_.find(type);
+  return found == problems_.end() ? "" : found->second;
+}
+
+void HeldPolicies::reportIgnored(const kube::Object& object, const std::string& why) {
+  if (why.empty()) {
+    ignored_.erase(object.meta.uid);
+    return;
+  }
+  if (ignored_.size() >= kMostExternals) ignored_.clear();  // they are told once more
+  std::string& told = ignored_[object.meta.uid];
+  if (told == why) return;
+  told = why;
+  options_.tell(object, {true, kForceIgnored, why});
+  options_.log(Level::Warning, toString(object.key) + ": " + why);
+}
+
+void HeldPolicies::report(const HeldObject& held, const HoldPlan& plan) {
+  reportIgnored(held.object, plan.ignoredForce);
+  const protection::HoldWords& words = held.policy->hold->words;
+  for (const protection::HoldEvent& event : plan.events) {
+    options_.tell(held.object, event);
+    if (event.reason == words.event) options_.count(HeldOutcome::Blocked);
+    if (event.reason == words.isPending) options_.count(HeldOutcome::Pending);
+    if (event.reason == words.isCascading) options_.count(HeldOutcome::Cascading);
+  }
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,199 @@
+#include "server/controllers/held_policy_role.h"
+
+#include <set>
+#include <utility>
+
+#include "admission/decide.h"
+#include "kube/well_known.h"
+#include "protection/cel.h"
+#include "protection/hold_finalizers.h"
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::steady_clock;
+
+// They tell by which finalizers policies held objects while another lastout ran.
+
+// Why not all objects of a type are known; empty: they are.
+std::string whyNotKnown(const client::Knowledge& knowledge) {
+  switch (knowledge.state) {
+    case client::Knowledge::State::Synced:
+      return "";
+    case client::Knowledge::State::Stale:
+      return knowledge.listed ? "" : "its objects are not known yet";  // what ends something reads once more
+    case client::Knowledge::State::NeverSynced:
+      return "its objects are not known yet";
+    case client::Knowledge::State::Forbidden:
+    case client::Knowledge::State::NotServed:
+      return knowledge.why;
+  }
+  return "";
+}
+
+}  // namespace
+
+HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> leads)
+    : parts_(parts),
+      server_(parts.access->newServer()),
+      external_(parts.options.externalStep),
+      worker_(workerOptions(std::move(leads))),
+      patience_(worker_.patience()),
+      client_(*server_, patience_),
+      policies_(objects_, client_, external_, policiesOptions()),
+      controller_(controllerOptions()),
+      watches_(parts.access, watchesOptions()) {}
+
+WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
+  WorkerOptions worker;
+  worker.mayAct = std::move(leads);
+  worker.pass = [this]() -> std::optional<TimePoint> {
+    if (!look()) return std::nullopt;  // wake() comes each second
+    return controller_.pass(steady_clock::now(), [this] { return worker_.goesOn(); });
+  };
+  worker.looksOn = [this] {
+    look();
+    controller_.forget();
+  };
+  return worker;
+}
+
+HeldPoliciesOptions HeldPolicyRole::policiesOptions() const {
+  HeldPoliciesOptions options;
+  options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  options.clock = [clock = parts_.options.clock] {
+    return std::chrono::floor<std::chrono::seconds>(clock()).time_since_epoch().count();
+  };
+  options.mayAct = [this] { return worker_.goesOn(); };
+  options.tell = [this](const kube::Object& object, const protection::HoldEvent& event) {
+    parts_.events.tell({object.apiVersion,
+                        object.kind,
+                        object.key.name,
+                        object.meta.uid,
+                        event.isWarning,
+                        event.reason,
+                        event.message,
+                        {},
+                        object.key.namespaceName});
+  };
+  options.count = [this](HeldOutcome outcome) { parts_.metrics.count(outcome); };
+  options.log = parts_.options.log;
+  return options;
+}
+
+ControllerOptions HeldPolicyRole::controllerOptions() {
+  ControllerOptions options;
+  options.subject = "held objects";
+  options.all = [this] { return objects_.all(); };
+  options.settle = [this](const kube::ObjectKey& key) {
+    Settled settled = policies_.settle(key);
+    if (worker_.isStopping()) settled.problem.clear();  // what was cut off is no problem
+    return settled;
+  };
+  options.random = parts_.options.random();
+  options.log = parts_.options.log;
+  return options;
+}
+
+void HeldPolicyRole::stop() {
+  worker_.stop([this] { server_->stop(); });
+  watches_.stop();
+}
+
+std::string HeldPolicyRole::problemOf(const protection::DeletionPolicy& policy) const {
+  for (const protection::Selection& selection : policy.objects) {
+    for (const protection::ResourcePattern& pattern : selection.resources) {
+      const kube::GroupResource type{pattern.group, pattern.resource};
+      std::string why = objects_.whyNotKnown(type);
+      if (why.empty()) why = policies_.problemOf(type);
+      if (!why.empty()) return toString(type) + ": " + why;
+    }
+  }
+  return "";
+}
+
+void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
+  if (objects.empty()) return;
+  controller_.wake(objects);
+  worker_.wake();
+}
+
+// Many policies may have changed at once: they are looked at together. Returns false while nothing may be
+// done.
+bool HeldPolicyRole::look() {
+  const bool isKnown = usePolicies();
+  std::set<kube::GroupResource> wanted = objects_.wanted();
+  wanted.insert(kube::kValidatingAdmissionPolicies);
+  watches_.follow(wanted);
+  return isKnown;
+}
+
+// Before all policies are known, one that is not known yet may hold what another one lets go. Returns false
+// then.
+bool HeldPolicyRole::usePolicies() {
+  if (!parts_.policies.isKnown()) return false;
+  std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
+  if (policies == used_) return true;
+  controller_.wake(objects_.setPolicies(policies->all(), parts_.policies.unclearFinalizers()));
+  used_ = std::move(policies);
+  return true;
+}
+
+TypeWatchesOptions HeldPolicyRole::watchesOptions() {
+  TypeWatchesOptions watches;
+  watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  watches.content = client::Content::Whole;
+  watches.watcher = parts_.options.watcher;
+  watches.random = parts_.options.random;
+  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.unserved = [this](const kube::GroupResource& type) { toldOfUnserved(type); };
+  return watches;
+}
+
+void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
+  if (type == kube::kValidatingAdmissionPolicies) return;
+  const std::string why = whyUnserved(type);
+  changed(why.empty() ? objects_.forget(type) : objects_.know(type, why));
+}
+
+// Empty: its CRD is gone, and so is all of the type.
+std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
+  if (!admission::believable(parts_.view.knowledge(kube::kCustomResourceDefinitions)))
+    return "whether it is served is not known";
+  bool isDefined = false;
+  parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
+    const kube::ResourceType* known = types.find(type);
+    isDefined = (known != nullptr && known->builtIn) || view.graph().find(kube::crdKey(type)).has_value();
+  });
+  return isDefined ? "it is not served" : "";
+}
+
+client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
+  if (type.type == kube::kValidatingAdmissionPolicies) return audienceOfAdmissionPolicies();
+  client::Audience audience;
+  audience.upsert = [this, type](client::StreamedObject streamed) {
+    changed(objects_.upsert(client::toObject(std::move(streamed), type)));
+  };
+  audience.remove = [this, type](const client::Removed& removed) {
+    changed(objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid));
+  };
+  audience.knowledge = [this, type](const client::Knowledge& knowledge) {
+    changed(objects_.know(type.type, whyNotKnown(knowledge)));
+  };
+  return audience;
+}
+
+client::Audience HeldPolicyRole::audienceOfAdmissionPolicies() {
+  client::Audience audience;
+  audience.upsert = [this](const client::StreamedObject& streamed) {
+    if (protection::policyOfMade(streamed.meta.name).empty()) return;
+    protection::HoldFinalizers former;
+    protection::addOfAdmissionPolicy(streamed.content, former);
+    changed(objects_.knowFormer(former));
+  };
+  audience.remove = [](const client::Removed& /*removed*/) {};
+  audience.knowledge = [](const client::Knowledge& /*knowledge*/) {};
+  return audience;
+}
+
+}  // namespace lastout::server

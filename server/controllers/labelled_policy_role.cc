@@ -1,0 +1,174 @@
+#include "server/controllers/labelled_policy_role.h"
+
+#include <set>
+#include <utility>
+
+#include "server/runtime/lack_of_right.h"
+
+namespace lastout::server {
+
+using std::chrono::steady_clock;
+
+LabelledPolicyRole::LabelledPolicyRole(const SharedParts& parts, std::function<bool()> leads)
+    : parts_(parts),
+      leads_(std::move(leads)),
+      server_(parts.access->newServer()),
+      worker_(workerOptions()),
+      patience_(worker_.patience()),
+      client_(*server_, patience_),
+      policies_(objects_, client_, policiesOptions()),
+      controller_(controllerOptions()),
+      watches_(parts.access, watchesOptions()) {}
+
+WorkerOptions LabelledPolicyRole::workerOptions() {
+  WorkerOptions worker;
+  worker.mayAct = leads_;
+  worker.pass = [this] {
+    look();
+    policies_.beginPass();
+    return controller_.pass(steady_clock::now(),
+                            [this] { return worker_.goesOn() && !policies_.hasWrittenEnough(); });
+  };
+  worker.looksOn = [this] {
+    look();
+    controller_.forget();
+    objects_.leaveCleanUp();
+  };
+  return worker;
+}
+
+// It may act while it cleans up, when its thread has ended.
+LabelledPoliciesOptions LabelledPolicyRole::policiesOptions() {
+  LabelledPoliciesOptions options;
+  options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  options.now = [] { return steady_clock::now(); };
+  options.mayAct = leads_;
+  options.tell = [this](const LabelledObject& object, const std::string& reason, const std::string& message) {
+    parts_.events.tell({object.apiVersion,
+                        object.kind,
+                        object.key.name,
+                        object.meta.uid,
+                        true,
+                        reason,
+                        message,
+                        {},
+                        object.key.namespaceName});
+  };
+  options.count = [this](LabelOutcome outcome) { parts_.metrics.count(outcome); };
+  options.log = parts_.options.log;
+  return options;
+}
+
+ControllerOptions LabelledPolicyRole::controllerOptions() {
+  ControllerOptions options;
+  options.subject = "labels";
+  options.all = [this] { return objects_.all(); };
+  options.settle = [this](const kube::ObjectKey& key) {
+    Settled settled = policies_.settle(key);
+    if (worker_.isStopping()) settled.problem.clear();  // what was cut off is no problem
+    return settled;
+  };
+  options.random = parts_.options.random();
+  options.log = parts_.options.log;
+  return options;
+}
+
+TypeWatchesOptions LabelledPolicyRole::watchesOptions() {
+  TypeWatchesOptions watches;
+  watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  watches.watcher = parts_.options.watcher;
+  watches.random = parts_.options.random;
+  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.unserved = [this](const kube::GroupResource& type) {
+    objects_.forget(type);
+    know(type, "the API server does not serve " + toString(type) + " now");
+  };
+  return watches;
+}
+
+client::Audience LabelledPolicyRole::audienceOf(const kube::ResourceType& type) {
+  return {[this, type](client::StreamedObject streamed) {
+            changed(objects_.upsert(client::toObject(std::move(streamed), type), steady_clock::now()));
+          },
+          [this, type](const client::Removed& removed) {
+            objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid);
+          },
+          [this, type,
+           problems = ProblemLog(parts_.options.log, "labels of " + toString(type.type) + ": ",
+                                 "labels of " + toString(type.type) + ": followed again")](
+              const client::Knowledge& knowledge) mutable {
+            std::string why = knowledge.why;
+            if (isLackOfRight(why, {"list", "watch"}))
+              why +=
+                  "; the ClusterRole lastout-labels-policies grants get, list, watch and patch to what is "
+                  "aggregated to it";
+            problems.note(why);
+            know(type.type, knowledge.state == client::Knowledge::State::Synced ? "" : why);
+          }};
+}
+
+void LabelledPolicyRole::know(const kube::GroupResource& type, const std::string& whyNot) {
+  const kube::MutexLock lock(mutex_);
+  if (whyNot.empty())
+    unknown_.erase(type);
+  else
+    unknown_[type] = whyNot;
+}
+
+void LabelledPolicyRole::changed(const LabelledObjects::Changed& objects) {
+  if (objects.empty()) return;
+  controller_.wake(objects);
+  worker_.wake();
+}
+
+// Many policies may have changed at once: they are looked at together.
+void LabelledPolicyRole::look() {
+  usePolicies();
+  watches_.follow(objects_.wanted());
+}
+
+// Policies that are not known are not gone.
+void LabelledPolicyRole::usePolicies() {
+  if (!parts_.policies.isKnown()) return;
+  std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
+  if (policies == used_) return;
+  controller_.wake(objects_.setPolicies(policies->all()));
+  used_ = std::move(policies);
+  std::vector<std::string> conflicts = objects_.conflicts();
+  if (conflicts == conflicts_) return;
+  for (const std::string& conflict : conflicts) parts_.options.log(Level::Warning, conflict);
+  conflicts_ = std::move(conflicts);
+}
+
+void LabelledPolicyRole::cleanUp(std::chrono::milliseconds patience) {
+  worker_.stop([] {});
+  if (!leads_()) return;
+  const size_t left = policies_.cleanUp(steady_clock::now() + patience);
+  if (left > 0)
+    parts_.options.log(Level::Warning, "of what policies with cleanupOnShutdown label, " +
+                                           std::to_string(left) +
+                                           " objects keep their labels: the time was not enough, or they "
+                                           "could not be written");
+}
+
+void LabelledPolicyRole::stop() {
+  worker_.stop([this] { server_->stop(); });
+  watches_.stop();
+}
+
+std::string LabelledPolicyRole::problemOf(const protection::DeletionPolicy& policy) const {
+  for (const protection::Selection& selection : policy.objects) {
+    for (const protection::ResourcePattern& pattern : selection.resources) {
+      const kube::GroupResource type{pattern.group, pattern.resource};
+      {
+        const kube::MutexLock lock(mutex_);
+        if (const auto unknown = unknown_.find(type); unknown != unknown_.end()) return unknown->second;
+      }
+      if (std::string problem = policies_.problemOf(type); !problem.empty())
+        return toString(type) + ": " + problem;
+    }
+  }
+  return "";
+}
+
+}  // namespace lastout::server

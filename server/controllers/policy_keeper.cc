@@ -1,0 +1,364 @@
+#include "server/controllers/policy_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/writes.h"
+#include "kube/encoding.h"
+#include "kube/well_known.h"
+#include "protection/cel.h"
+#include "protection/force_guard.h"
+#include "protection/placement.h"
+#include "server/runtime/lack_of_right.h"
+#include "server/watch/object_watch.h"
+
+namespace lastout::server {
+namespace {
+
+using protection::AdmissionPolicyAction;
+using protection::PolicyMode;
+using State = client::Knowledge::State;
+
+constexpr std::string_view kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
+constexpr std::string_view kAdmissionPolicies =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+constexpr std::string_view kAdmissionBindings =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+constexpr std::chrono::milliseconds kPassesApart{100};      // between two passes, whatever changes
+constexpr std::chrono::milliseconds kTryAgainAfter{1'000};  // before what failed is tried again
+constexpr std::chrono::milliseconds kLookAgainAfter{30'000};
+constexpr const char* kWhatGivesTheRight =
+    "the component keeps-admission-policies of deploy/ gives lastout-controller that right "
+    "(keepsAdmissionPolicies of the chart)";
+constexpr const char* kWebhookDoesWithout = "lastout serve --policies webhook does without, for both roles";
+
+client::ApiRequest writeOf(const AdmissionPolicyAction& action) {
+  using Kind = AdmissionPolicyAction::Kind;
+  const std::string collection(action.isBinding ? kAdmissionBindings : kAdmissionPolicies);
+  const std::string object = collection + "/" + kube::percentEncoded(action.name);
+  switch (action.kind) {
+    case Kind::Create:
+      return client::creation(collection, nlohmann::json(action.object));
+    case Kind::Replace:
+      return client::replacement(object, nlohmann::json(action.object));
+    case Kind::Delete:
+      break;
+  }
+  const auto& meta = action.object["metadata"];
+  return client::deletion(object, meta["uid"].get<std::string>(), meta["resourceVersion"].get<std::string>());
+}
+
+// A merge patch that makes `before` this: it takes away what is not in it, too.
+nlohmann::json changeOf(const nlohmann::json& before, const nlohmann::json& wanted) {
+  if (!before.is_object() || !wanted.is_object()) return wanted;
+  nlohmann::json change = nlohmann::json::object();
+  for (const auto& [key, value] : before.items())
+    if (!wanted.contains(key)) change[key] = nullptr;
+  for (const auto& [key, value] : wanted.items())
+    if (!before.contains(key) || before[key] != value)
+      change[key] = before.contains(key) ? changeOf(before[key], value) : value;
+  return change;
+}
+
+}  // namespace
+
+PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, PolicyKeeperOptions options)
+    : options_(std::move(options)),
+      server_(access->newServer()),
+      problems_(options_.log, "deletion policies: ", "deletion policies: kept again"),
+      loop_([this] { pass(); }, kPassesApart) {
+  for (const Followed type : {Policies, AdmissionPolicies, Bindings})
+    watchers_.push_back(watcherOf(*access, type));
+}
+
+std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access, Followed type) {
+  const std::string_view path = type == Policies            ? kDeletionPolicies
+                                : type == AdmissionPolicies ? kAdmissionPolicies
+                                                            : kAdmissionBindings;
+  client::Audience audience;
+  // What lost its label is lastout's all the same.
+  audience.upsert = [this, type](client::StreamedObject object) {
+    if (type != Policies && protection::policyOfMade(object.meta.name).empty()) return;
+    {
+      const kube::MutexLock lock(mutex_);
+      const std::string name = object.meta.name;
+      types_[type].objects[name] = {std::move(object.meta), std::move(object.content)};
+    }
+    loop_.wake();
+  };
+  audience.remove = [this, type](const client::Removed& object) {
+    {
+      const kube::MutexLock lock(mutex_);
+      auto& objects = types_[type].objects;
+      const auto found = objects.find(object.name);
+      if (found != objects.end() && found->second.meta.uid == object.uid) objects.erase(found);
+    }
+    loop_.wake();
+  };
+  audience.knowledge = [this, type](const client::Knowledge& knowledge) {
+    {
+      const kube::MutexLock lock(mutex_);
+      types_[type].state = knowledge.state;
+    }
+    loop_.wake();
+  };
+  return std::make_unique<client::Watcher>(
+      access.newServer(), client::WatchedType{std::string(path), "", client::Content::Whole},
+      forOneMore(options_.watcher, options_.random), std::move(audience));
+}
+
+void PolicyKeeper::start() {
+  loop_.start();
+  for (const auto& watcher : watchers_) watcher->start();
+}
+
+void PolicyKeeper::stop() {
+  loop_.stop([this] { server_->stop(); });
+  for (const auto& watcher : watchers_) watcher->stop();
+}
+
+void PolicyKeeper::withdraw() {
+  loop_.stop();
+  isWithdrawing_ = true;
+  pass();
+}
+
+// Before all three types are known nothing is written: what seems to be missing may be there. Without the
+// right to list the latter two nothing of them is written, and the status says so.
+bool PolicyKeeper::knowsAll(bool areNone) {
+  const State policies = types_[Policies].state;
+  if (policies != State::Synced && !(policies == State::NotServed && areNone)) return false;
+  for (const Followed type : {AdmissionPolicies, Bindings}) {
+    const State state = types_[type].state;
+    if (state != State::Synced && state != State::NotServed && state != State::Forbidden) return false;
+  }
+  return true;
+}
+
+bool PolicyKeeper::isIn(State state) {
+  const kube::MutexLock lock(mutex_);
+  return types_[AdmissionPolicies].state == state || types_[Bindings].state == state;
+}
+
+std::string PolicyKeeper::whyForceDoesNotCount(const Kept& kept) {
+  if (forceGuardOf(kept.understood->policy).empty()) return "";
+  if (isIn(State::NotServed))
+    return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them), which check who "
+           "sets its annotation; requires: Nothing in the policy does without that";
+  if (isIn(State::Forbidden))
+    return "lastout may not list ValidatingAdmissionPolicies and their bindings, which check who sets its "
+           "annotation: give its controller the rule for them that deploy/rbac.yaml has";
+  const auto problem = guardProblems_.find(kept.meta.name);
+  return problem == guardProblems_.end() ? "" : problem->second;
+}
+
+std::optional<std::vector<PolicyKeeper::Kept>> PolicyKeeper::policies() {
+  const bool areNone = options_.areNone();
+  std::vector<Kept> all;
+  const kube::MutexLock lock(mutex_);
+  if (!knowsAll(areNone)) return std::nullopt;
+  if (types_[Policies].state == State::NotServed) return all;
+  std::map<std::string, protection::UnderstoodForm> understood;
+  for (const auto& [name, seen] : types_[Policies].objects) {
+    if (seen.meta.deletionTimestamp) continue;
+    all.push_back(keptOf(name, seen));
+    if (all.back().understood) understood.insert_or_assign(seen.meta.uid, *all.back().understood);
+  }
+  understood_ = std::move(understood);
+  return all;
+}
+
+// What this lastout understood last counts before what the status keeps, which may be older.
+PolicyKeeper::Kept PolicyKeeper::keptOf(const std::string& name, const Seen& seen) const {
+  Kept kept{seen.meta, {}, std::nullopt, {}};
+  if (const kube::Value* status = seen.content.find("status")) kept.status = kube::toJson(*status);
+  const kube::Object object{std::string(kube::kLastoutApiVersion),
+                            std::string(protection::kPolicyKind),
+                            {protection::deletionPolicyType(), "", name},
+                            seen.meta,
+                            seen.content,
+                            {}};
+  if (auto read = protection::parsePolicy(object)) {
+    const kube::Value* spec = seen.content.find("spec");
+    kept.understood = {seen.meta.generation, spec == nullptr ? kube::Value() : *spec, std::move(*read)};
+    return kept;
+  } else {
+    kept.problem = read.error().front().message;
+  }
+  const auto known = understood_.find(seen.meta.uid);
+  kept.understood =
+      known != understood_.end() ? std::optional(known->second) : protection::understoodFormIn(object);
+  return kept;
+}
+
+std::vector<protection::StandingAdmissionPolicy> PolicyKeeper::standing() {
+  std::vector<protection::StandingAdmissionPolicy> all;
+  const kube::MutexLock lock(mutex_);
+  for (const Followed type : {AdmissionPolicies, Bindings}) {
+    for (const auto& [name, seen] : types_[type].objects) {
+      if (!seen.meta.deletionTimestamp)
+        all.push_back(
+            {type == Bindings, name, seen.meta.uid, seen.meta.resourceVersion, kube::toJson(seen.content)});
+    }
+  }
+  return all;
+}
+
+void PolicyKeeper::pass() {
+  if (!options_.mayWrite()) return;
+  const auto kept = policies();
+  if (!kept) return;
+  carryOut(*kept);
+  for (const Kept& one : *kept) {
+    if (!goesOn()) return;
+    writeStatus(one);
+  }
+  std::erase_if(written_, [&](const auto& one) {
+    return std::ranges::none_of(*kept, [&](const Kept& policy) { return policy.meta.name == one.first; });
+  });
+  loop_.wakeAt(std::chrono::steady_clock::now() + kLookAgainAfter);
+}
+
+// Of a policy that is not understood any more its last form counts; where none is known, what was made of it
+// stays. So it does of one that moves to the webhook, until API servers ask that.
+void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
+  std::vector<protection::DeletionPolicy> understood;
+  std::set<std::string> unclear;
+  std::set<std::string> waiting;
+  for (const Kept& one : kept) {
+    if (!one.understood)
+      unclear.insert(one.meta.name);
+    else if (!(isWithdrawing_ && one.understood->policy.cleansUpOnShutdown))
+      understood.push_back(one.understood->policy);
+    if (options_.mode == PolicyMode::Webhook && !options_.webhookAsks(one.meta.name))
+      waiting.insert(one.meta.name);
+  }
+  writeProblems_.clear();
+  guardProblems_.clear();
+  changing_.clear();
+  if (isIn(State::Forbidden)) return noteForbidden(understood);
+  // Without guards force does not count (force_guards.h), and all else runs in the webhook.
+  if (options_.mode == PolicyMode::Webhook && isIn(State::NotServed)) understood.clear();
+  for (const AdmissionPolicyAction& action : planAdmissionPolicies(understood, standing(), options_.mode)) {
+    if (!goesOn()) return;
+    if (unclear.contains(action.policy)) continue;
+    if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
+    carryOut(action);
+  }
+  if (!changing_.empty()) loop_.wakeAt(std::chrono::steady_clock::now() + kTryAgainAfter);
+  noteProblems();
+}
+
+// It tries again without a right as seldom as it looks at all of them: no right comes within a second.
+void PolicyKeeper::carryOut(const AdmissionPolicyAction& action) {
+  const bool isDeletion = action.kind == AdmissionPolicyAction::Kind::Delete;
+  // All that a policy needs in the API server then is the guard of its force annotation.
+  const bool isOfForceAlone = options_.mode == PolicyMode::Webhook && !isDeletion;
+  // A binding without its policy, or the other way round, is of no use.
+  if (writeProblems_.contains(action.policy) || (isOfForceAlone && guardProblems_.contains(action.policy)))
+    return;
+  std::string problem = send(writeOf(action));
+  const bool lacksRight = isLackOfRight(problem, {"create", "update", "delete"});
+  if (lacksRight) problem += ": " + std::string(kWhatGivesTheRight);
+  if (lacksRight && isOfForceAlone) {
+    guardProblems_[action.policy] = std::move(problem);
+    return;
+  }
+  if (!lacksRight) changing_.insert(action.policy);
+  storedSince_.erase(action.policy);
+  if (problem.empty()) return;
+  if (lacksRight && options_.mode == PolicyMode::ApiServer)
+    problem += "; " + std::string(kWebhookDoesWithout);
+  if (lacksRight && options_.mode == PolicyMode::Webhook)
+    problem +=
+        "; until it is deleted it denies as it stands: kubectl delete " +
+        std::string(action.isBinding ? "validatingadmissionpolicybinding " : "validatingadmissionpolicy ") +
+        action.name;
+  writeProblems_[action.policy] = std::move(problem);
+}
+
+// Nobody knows what stands then: it writes nothing, as the object may be there already.
+void PolicyKeeper::noteForbidden(const std::vector<protection::DeletionPolicy>& policies) {
+  for (const protection::DeletionPolicy& policy : policies) {
+    if (runsAt(policy, options_.mode, protection::Place::ApiServer))
+      writeProblems_[policy.meta.name] =
+          "lastout may not list ValidatingAdmissionPolicies and their bindings, so it makes none of the "
+          "policy: deploy/rbac.yaml gives that right, and " +
+          std::string(kWhatGivesTheRight) + " to write them; " + kWebhookDoesWithout;
+  }
+  noteProblems();
+}
+
+void PolicyKeeper::noteProblems() {
+  const auto& problems = writeProblems_.empty() ? guardProblems_ : writeProblems_;
+  problems_.note(problems.empty() ? ""
+                                  : problems.begin()->first + " cannot be kept: " + problems.begin()->second);
+}
+
+// Returns what went wrong; empty: nothing did. What the watch has not told of yet (409, or 404 of a deletion)
+// is seen in the next pass.
+std::string PolicyKeeper::send(const client::ApiRequest& request) {
+  client::ApiRequest patient = request;
+  patient.patience = options_.patience;
+  const auto whole = client::fetch(*server_, patient);
+  if (!whole) return whole.error().message;
+  const int status = whole->answer.status;
+  if (status < 300 || status == 409 || (status == 404 && request.method == "DELETE")) return "";
+  if (status == 404)
+    return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them): run lastout serve "
+           "with --policies webhook";
+  return toString(client::statusOfAnswer(*whole));
+}
+
+// What was in force before this process came is in force.
+std::chrono::sys_seconds PolicyKeeper::storedSince(const Kept& kept) {
+  const auto [found, isNew] = storedSince_.try_emplace(kept.meta.name, options_.clock());
+  if (isNew && protection::saysEnforced(kept.status, kept.meta.generation)) found->second = {};
+  return found->second;
+}
+
+protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
+  protection::PolicyStanding standing;
+  const std::string& name = kept.meta.name;
+  standing.generation = kept.meta.generation;
+  standing.problem = kept.problem;
+  standing.understood = kept.understood;
+  standing.isStored = !changing_.contains(name);
+  if (standing.isStored) standing.storedSince = storedSince(kept);
+  if (const auto problem = writeProblems_.find(name); problem != writeProblems_.end())
+    standing.writeProblem = problem->second;
+  standing.webhookAsks = options_.webhookAsks(name);
+  if (!kept.understood) return standing;
+  const protection::DeletionPolicy& policy = kept.understood->policy;
+  standing.labelProblem = options_.labelProblem(policy);
+  standing.holdProblem = options_.holdProblem(policy);
+  standing.forceProblem = whyForceDoesNotCount(kept);
+  standing.hasWebhookPart = runsAt(policy, options_.mode, protection::Place::Webhook);
+  if (options_.unknownTypes) standing.unknownTypes = options_.unknownTypes(policy);
+  return standing;
+}
+
+void PolicyKeeper::writeStatus(const Kept& kept) {
+  const protection::PolicyStanding standing = standingOf(kept);
+  const auto now = options_.clock();
+  // What cannot be written does not spread: carryOut() looks at it again.
+  if (standing.writeProblem.empty() && protection::isSpreading(standing, now))
+    loop_.wakeAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
+  const nlohmann::json wanted = policyStatus(standing, kept.status, now);
+  if (kept.status == wanted) return;
+  Written& last = written_[kept.meta.name];
+  if (last.resourceVersion == kept.meta.resourceVersion && last.status == wanted) return;
+  const std::string problem = send(client::mergePatch(
+      std::string(kDeletionPolicies) + "/" + kube::percentEncoded(kept.meta.name) + "/status",
+      {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}},
+       {"status", changeOf(kept.status, wanted)}}));
+  if (problem.empty()) {
+    last = {kept.meta.resourceVersion, wanted};
+    return options_.written(kept.meta, kept.status, wanted);
+  }
+  problems_.note("the status of " + kept.meta.name + " cannot be written: " + problem);
+  loop_.wakeAt(std::chrono::steady_clock::now() + kTryAgainAfter);
+}
+
+}  // namespace lastout::server

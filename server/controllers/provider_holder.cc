@@ -1,0 +1,116 @@
+#include "server/controllers/provider_holder.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kube/well_known.h"
+#include "server/review/confirmed_verdict.h"
+
+namespace lastout::server {
+namespace {
+
+using admission::Holding;
+using std::chrono::steady_clock;
+
+}  // namespace
+
+ProviderHolder::ProviderHolder(const std::shared_ptr<client::Access>& access, LiveView& view,
+                               ConfirmingReads& reads, CurrentServices& services,
+                               ProviderHolderOptions options)
+    : view_(view),
+      reads_(reads),
+      services_(services),
+      options_(std::move(options)),
+      loop_(access, view,
+            {.finalizer = admission::kHeldFinalizer,
+             .grantedBy = "lastout-holds-providers",
+             .mayAct = options_.mayAct,
+             .changes = [this] { return changes(); },
+             .looksOn = [this] { strays_.forget(); },
+             .attempted = [this](const FinalizerChange& change,
+                                 const std::string& problem) { noteProblem(change, problem); },
+             .random = options_.random,
+             .log = options_.log}),
+      strays_(loop_.server(), loop_.patience(), loop_.backoff(), options_.log) {}
+
+std::vector<FinalizerChange> ProviderHolder::changes() {
+  std::vector<HoldingChange> holdings;
+  const bool mayHold = options_.mayHold();
+  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
+    holdings = mayHold ? holdingsToChange(view) : holdingsToLetGo(view);
+  });
+  for (const auto& [provider, uid] : strays_.look(view_))
+    holdings.push_back({provider, uid, Holding::Ends, true});
+  // What has to be confirmed may take long.
+  std::ranges::stable_sort(holdings, {}, &HoldingChange::holding);
+  forgetProblems(holdings);
+  std::vector<FinalizerChange> changes;
+  changes.reserve(holdings.size());
+  for (const HoldingChange& holding : holdings) changes.push_back(asFinalizer(holding));
+  return changes;
+}
+
+FinalizerChange ProviderHolder::asFinalizer(const HoldingChange& change) {
+  FinalizerChange finalizer;
+  finalizer.object = change.provider;
+  finalizer.uid = change.uid;
+  finalizer.begins = change.holding == Holding::Begins;
+  if (change.isUnwanted) finalizer.doubt = "nobody wants it held";
+  finalizer.confirm = [this, change](const kube::ObjectMeta& provider) {
+    return isStillTo(change, provider);
+  };
+  finalizer.done = [this, change] { tell(change); };
+  finalizer.moot = [this, change] { strays_.remove(change.provider); };
+  return finalizer;
+}
+
+Changed ProviderHolder::isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider) {
+  if (change.holding == Holding::Begins) return true;
+  if (!provider.deletionTimestamp) return change.holding != Holding::LetsItGo;
+  const bool endsAnyway = kube::hasFinalizer(provider, kube::kForegroundFinalizer);
+  if (endsAnyway || !options_.mayHold()) return true;
+  return isConfirmedToGo(view_, reads_, services_, change.provider, steady_clock::now() + options_.budget);
+}
+
+std::string ProviderHolder::problemOf(const kube::ObjectKey& provider) const {
+  const kube::MutexLock lock(mutex_);
+  const auto found = problems_.find(provider);
+  return found == problems_.end() ? "" : found->second;
+}
+
+void ProviderHolder::noteProblem(const FinalizerChange& change, const std::string& problem) {
+  const kube::MutexLock lock(mutex_);
+  if (problem.empty()) {
+    problems_.erase(change.object);
+  } else {
+    problems_[change.object] =
+        toString(change.object) +
+        (change.begins ? " cannot be held, and its deletion is denied instead: " : " cannot be let go: ") +
+        problem;
+  }
+}
+
+// Of what is as it should be.
+void ProviderHolder::forgetProblems(const std::vector<HoldingChange>& changes) {
+  std::set<kube::ObjectKey> changing;
+  for (const HoldingChange& change : changes) changing.insert(change.provider);
+  const kube::MutexLock lock(mutex_);
+  std::erase_if(problems_, [&](const auto& problem) { return !changing.contains(problem.first); });
+}
+
+void ProviderHolder::tell(const HoldingChange& change) const {
+  const std::string name = toString(change.provider);
+  switch (change.holding) {
+    case Holding::Begins:
+      return options_.log(Level::Info, name + " is held until its criteria hold");
+    case Holding::LetsItGo:
+      return options_.log(
+          Level::Info,
+          name + " is let go: " + (change.isUnwanted ? "nobody guards it any more" : "its criteria hold"));
+    default:
+      return options_.log(Level::Info, name + " is held no longer");
+  }
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,140 @@
+#include "server/controllers/replayed_deletion_role.h"
+
+#include <utility>
+
+#include "server/controllers/deferred_deletion_entries.h"
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::steady_clock;
+
+// What other rules deny is asked for again more and more rarely.
+constexpr client::BackoffLimits kReplayBackoff{std::chrono::milliseconds(1'000),
+                                               std::chrono::milliseconds(300'000)};
+
+}  // namespace
+
+ReplayedDeletionRole::ReplayedDeletionRole(const SharedParts& parts, std::function<bool()> mayAct)
+    : parts_(parts),
+      server_(parts.access->newServer()),
+      worker_(workerOptions(std::move(mayAct))),
+      patience_(worker_.patience()),
+      client_(*server_, patience_),
+      deletions_(client_, deletionsOptions()),
+      controller_(controllerOptions()),
+      watches_(parts.access, watchesOptions()) {}
+
+WorkerOptions ReplayedDeletionRole::workerOptions(std::function<bool()> mayAct) {
+  WorkerOptions worker;
+  worker.mayAct = std::move(mayAct);
+  worker.pass = [this] {
+    watches_.follow(parts_.options.replayedTypes);
+    return controller_.pass(steady_clock::now(), [this] { return worker_.goesOn(); });
+  };
+  worker.looksOn = [this] {
+    watches_.follow(parts_.options.replayedTypes);
+    controller_.forget();
+  };
+  return worker;
+}
+
+ReplayedDeletionsOptions ReplayedDeletionRole::deletionsOptions() {
+  ReplayedDeletionsOptions options;
+  options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  options.clock = [clock = parts_.options.clock] {
+    return std::chrono::floor<std::chrono::seconds>(clock());
+  };
+  options.mayAct = [this] { return worker_.goesOn(); };
+  options.annotationsCount = [this] { return parts_.annotationPolicy.isEnforced(); };
+  options.confirmAnnotationsCount = [this] { return parts_.annotationPolicy.look(); };
+  options.isGuarded = [this](const kube::ObjectKey& object) { return isGuarded(object); };
+  options.isListed = [this](const kube::Object& object) { return isListed(object); };
+  options.told = [this](const kube::Object& object, const DeferredDeletionEvent& news) {
+    tell(object, news);
+  };
+  return options;
+}
+
+ControllerOptions ReplayedDeletionRole::controllerOptions() {
+  ControllerOptions options;
+  options.subject = "deletions by annotation";
+  options.all = [this] { return deletions_.all(); };
+  options.settle = [this](const kube::ObjectKey& key) { return deletions_.settle(key); };
+  options.backoff = kReplayBackoff;
+  options.random = parts_.options.random();
+  options.log = parts_.options.log;
+  return options;
+}
+
+TypeWatchesOptions ReplayedDeletionRole::watchesOptions() {
+  TypeWatchesOptions watches;
+  watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
+  watches.watcher = parts_.options.watcher;
+  watches.random = parts_.options.random;
+  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.unserved = [this](const kube::GroupResource& type) { deletions_.forget(type); };
+  return watches;
+}
+
+client::Audience ReplayedDeletionRole::audienceOf(const kube::ResourceType& type) {
+  const std::string subject = "deletions by annotation of " + toString(type.type) + ": ";
+  return {[this, type](client::StreamedObject streamed) {
+            kube::Object object = client::toObject(std::move(streamed), type);
+            const kube::ObjectKey key = object.key;
+            if (!deletions_.upsert(std::move(object))) return;
+            controller_.wake({key});
+            worker_.wake();
+          },
+          [this, type](const client::Removed& removed) {
+            deletions_.remove({type.type, removed.namespaceName, removed.name}, removed.uid);
+          },
+          [problems = ProblemLog(parts_.options.log, subject, subject + "followed again")](
+              const client::Knowledge& knowledge) mutable { problems.note(withReplayGrant(knowledge.why)); }};
+}
+
+void ReplayedDeletionRole::reconsider() {
+  controller_.wake(deletions_.waiting());
+  worker_.wake();
+}
+
+// As far as policies are not known, it is.
+bool ReplayedDeletionRole::isListed(const kube::Object& object) const {
+  if (!parts_.policies.isKnown()) return true;
+  const protection::Request request = protection::deletionOf(object);
+  const std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
+  bool isListed = true;
+  parts_.policies.inspect([&](const protection::FactIndex& facts) {
+    isListed = protection::isListed(policies->about(object.key.type), request, facts);
+  });
+  return isListed;
+}
+
+bool ReplayedDeletionRole::isGuarded(const kube::ObjectKey& object) const {
+  bool isGuarded = true;
+  parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
+    isGuarded = guardOfAnnotated(view, object) != nullptr;
+  });
+  return isGuarded;
+}
+
+// About the object itself: no CriticalService has to do with it.
+void ReplayedDeletionRole::tell(const kube::Object& object, const DeferredDeletionEvent& news) {
+  parts_.metrics.count(news.kind);
+  Event event = eventOf(news);
+  const bool isProblem = news.kind == DeferredDeletionEvent::Kind::Refused;  // which the controller logs
+  if (!isProblem) parts_.options.log(event.warning ? Level::Warning : Level::Info, event.message);
+  event.apiVersion = object.apiVersion;
+  event.kind = object.kind;
+  event.name = object.key.name;
+  event.namespaceName = object.key.namespaceName;
+  event.uid = object.meta.uid;
+  parts_.events.tell(std::move(event));
+}
+
+void ReplayedDeletionRole::stop() {
+  worker_.stop([this] { server_->stop(); });
+  watches_.stop();
+}
+
+}  // namespace lastout::server

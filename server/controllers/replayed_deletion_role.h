@@ -1,0 +1,52 @@
+// ReplayedDeletionRole: the part of the controller role that carries out the deletions that annotations ask
+// for of the types of --replay-deletions: it follows these types, and deletes while this lastout leads.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "server/controllers/replayed_deletions.h"
+#include "server/runtime/controller.h"
+#include "server/runtime/object_client.h"
+#include "server/runtime/worker.h"
+#include "server/shared_parts.h"
+#include "server/watch/type_watches.h"
+
+namespace lastout::server {
+
+// Its functions may be called by any thread; start(), end() and stop() by one at a time.
+class ReplayedDeletionRole {
+ public:
+  // `mayAct`: this lastout holds the Lease, and API servers ask it about what it deletes.
+  ReplayedDeletionRole(const SharedParts& parts, std::function<bool()> mayAct);
+  ~ReplayedDeletionRole() { stop(); }
+  ReplayedDeletionRole(const ReplayedDeletionRole&) = delete;
+  ReplayedDeletionRole& operator=(const ReplayedDeletionRole&) = delete;
+
+  void start() { worker_.start(); }  // once
+  void end() { worker_.end(); }      // nothing more is begun; waits for nothing
+  void stop();                       // for good
+  // Types, policies or what objects list for them may have changed. To be called each second.
+  void reconsider();
+
+ private:
+  ReplayedDeletionsOptions deletionsOptions();
+  ControllerOptions controllerOptions();
+  WorkerOptions workerOptions(std::function<bool()> mayAct);
+  TypeWatchesOptions watchesOptions();
+  client::Audience audienceOf(const kube::ResourceType& type);
+  bool isListed(const kube::Object& object) const;
+  bool isGuarded(const kube::ObjectKey& object) const;
+  void tell(const kube::Object& object, const DeferredDeletionEvent& news);
+
+  const SharedParts parts_;
+  const std::unique_ptr<client::ApiServer> server_;
+  Worker worker_;
+  const Patience patience_;
+  const ObjectClient client_;
+  ReplayedDeletions deletions_;
+  Controller controller_;
+  TypeWatches watches_;
+};
+
+}  // namespace lastout::server

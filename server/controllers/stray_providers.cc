@@ -1,0 +1,65 @@
+#include "server/controllers/stray_providers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "admission/held_provider.h"
+#include "client/fetch.h"
+#include "criticalservice/provider_types.h"
+
+namespace lastout::server {
+namespace {
+
+constexpr size_t kStrayPage = 500;
+constexpr std::chrono::milliseconds kStrayPause{1'000};
+// Somebody who led before, and was late, may have set one since.
+constexpr std::chrono::minutes kListPause{10};
+
+}  // namespace
+
+StrayProviders::StrayProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log)
+    : patience_(std::move(patience)),
+      requests_(server, patience_),
+      backoff_(std::move(backoff)),
+      problems_(std::move(log), "whether providers are held that no CriticalService names is not known: ",
+                "whether providers are held that no CriticalService names is known again") {}
+
+const StrayProviders::Uids& StrayProviders::look(const LiveView& view) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < lookAgain_) return strays_;
+  lookAgain_ = now + kStrayPause;
+  const std::vector<kube::GroupResource> followed = view.wanted();
+  for (const kube::GroupResource& type : criticalservice::typesThatCanBeHeld()) {
+    if (std::ranges::binary_search(followed, type)) {
+      std::erase_if(strays_, [&](const auto& stray) { return stray.first.type == type; });
+      listAgain_.erase(type);
+      continue;
+    }
+    const auto served = view.find(type);
+    if (served && now >= listAgain_[type]) list(*served, now);
+  }
+  return strays_;
+}
+
+void StrayProviders::list(const kube::ResourceType& type, TimePoint now) {
+  const auto take = [&](const std::vector<client::StreamedObject>& page) {
+    for (const client::StreamedObject& object : page) {
+      if (kube::hasFinalizer(object.meta, admission::kHeldFinalizer))
+        strays_[{type.type, object.meta.namespaceName, object.meta.name}] = object.meta.uid;
+    }
+  };
+  const auto listed =
+      requests_.list(client::collectionPath(type), client::Content::Metadata, kStrayPage, take);
+  problems_.note(listed ? "" : listed.error().why);
+  if (listed) backoff_.reset();
+  listAgain_[type.type] = now + (listed ? kListPause : backoff_.next());
+}
+
+void StrayProviders::forget() {
+  strays_.clear();
+  listAgain_.clear();
+  lookAgain_ = {};
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,45 @@
+// StrayProviders: what carries lastout's finalizer for providers although the view cannot tell, since nobody
+// follows its type any more: the last CriticalService that named one of it is gone.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/access.h"
+#include "client/backoff.h"
+#include "kube/object_key.h"
+#include "server/runtime/log.h"
+#include "server/runtime/requests.h"
+#include "server/watch/live_view.h"
+
+namespace lastout::server {
+
+// Of one thread. It lists each type that nobody follows, or nobody any more, and does so again now and then:
+// another lastout may have left something.
+class StrayProviders {
+ public:
+  using Uids = std::map<kube::ObjectKey, std::string>;
+
+  // `server` must outlive it.
+  StrayProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log);
+
+  // Lists what is to be listed.
+  const Uids& look(const LiveView& view);
+  void remove(const kube::ObjectKey& provider) { strays_.erase(provider); }
+  // Another lastout leads meanwhile.
+  void forget();
+
+ private:
+  void list(const kube::ResourceType& type, TimePoint now);
+
+  const Patience patience_;
+  const Requests requests_;
+  client::Backoff backoff_;
+  ProblemLog problems_;
+  TimePoint lookAgain_;
+  Uids strays_;
+  std::map<kube::GroupResource, TimePoint> listAgain_;  // of types that nobody follows
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,146 @@
+// ConfirmingReads: looks at the API server once more, past all caches, before something is allowed because
+// nothing is there.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/locks.h"
+#include "server/review/consistent_reader.h"
+
+namespace lastout::server {
+
+struct ConfirmingReadsOptions {
+  size_t readers = 8;                          // reads under way at once
+  std::chrono::milliseconds longest{120'000};  // one read, whoever still waits for it
+  // Of a read that outlasted all who had asked: how long it counts, when it is made anew so that it counts
+  // without a gap, and for how long after somebody asked: Kubernetes' garbage collector asks again after
+  // 1,000 s at most.
+  std::chrono::milliseconds counts{60'000};
+  std::chrono::milliseconds renewAfter{30'000};
+  std::chrono::milliseconds renewFor{1'200'000};
+};
+
+// Safe for any number of threads. Those that ask about the same object, or about objects of the same type,
+// share one read, if it began after they asked: what was read before that proves nothing to them. It is read
+// by threads of this, so that nobody waits beyond their own deadline. A type that takes longer to read than
+// anybody waits is read to its end all the same; for a while after that its first page is enough, as long as
+// the watch knows of as many objects as the API server has (docs/verdicts.md, "Before an ALLOW").
+class ConfirmingReads {
+ public:
+  using Holder = std::optional<admission::Seen>;
+
+  // What came of one read, for the metrics.
+  enum class Outcome : uint8_t { Free, Held, Failed };
+  struct Done {
+    Outcome outcome = Outcome::Free;
+    std::chrono::microseconds took{0};
+  };
+  using Observer = std::function<void(const Done& read)>;  // called by any thread, after the read
+
+  ConfirmingReads(const std::shared_ptr<client::Access>& access, const LiveView& view, Observer observer = {},
+                  ConfirmingReadsOptions options = {});
+  ~ConfirmingReads();  // as stop()
+  ConfirmingReads(const ConfirmingReads&) = delete;
+  ConfirmingReads& operator=(const ConfirmingReads&) = delete;
+
+  class Asked;
+  // Asks for reads that begin from now on, without waiting for them.
+  Asked ask(std::vector<graph::Condition> conditions);
+  // For each condition that was asked for an object that holds it, or nothing: then none did, at one moment
+  // after ask(). Fails, each alone, with why that could not be found out until `deadline`.
+  std::vector<kube::Result<Holder>> holdersOf(const Asked& asked, TimePoint deadline);
+  kube::Result<Holder> holderOf(const graph::Condition& condition, TimePoint deadline);
+  size_t waiting();  // how many conditions callers wait for now
+  // Ends what is under way; from now on everything fails.
+  void stop();
+
+ private:
+  // What is read at once: one object, or all of a type; that one whole, or again.
+  struct Subject {
+    graph::Condition what;
+    bool again = false;
+    auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+  // Its members are guarded by the mutex of its owner, mutex_.
+  struct Read {
+    kube::ConditionVariable changed;          // something was found, or it is done
+    ConsistentReader::Conditions conditions;  // others join until it has begun
+    TimePoint wantedAt;
+    TimePoint notBefore;
+    bool begun = false;
+    bool done = false;
+    int waiting = 0;  // how many want it
+    std::map<graph::Condition, admission::Seen> found;
+    std::optional<std::string> failure;  // when done; nothing: what was not found is not there
+  };
+  struct Reads {
+    std::shared_ptr<Read> running;  // or about to
+    std::shared_ptr<Read> next;     // for all who came since that began
+  };
+  // The type that was read last, with when that ended and how long it took.
+  struct Ended {
+    graph::Condition what;
+    TimePoint at;
+    TimePoint::duration took{0};
+  };
+  // A type was read to its end when nobody waited for that any more.
+  struct Outlasting {
+    ConsistentReader::Conditions unheld;
+    TimePoint endedAt;
+    TimePoint askedAt;  // the last time
+  };
+
+  std::shared_ptr<Read> join(const graph::Condition& condition, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void leave(const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
+  void work();
+  void renew(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  std::map<Subject, Reads>::iterator firstToBegin() LASTOUT_REQUIRES(mutex_);
+  TimePoint beginOf(const graph::Condition& what, TimePoint now) const LASTOUT_REQUIRES(mutex_);
+  Done carryOut(const Subject& subject, const ConsistentReader::Conditions& conditions, Read& read)
+      LASTOUT_EXCLUDES(mutex_);
+  void ended(const Subject& subject, const Read& read, TimePoint now) LASTOUT_REQUIRES(mutex_);
+
+  const Observer observer_;
+  const ConfirmingReadsOptions options_;
+  ConsistentReader reader_;
+
+  kube::Mutex mutex_;
+  kube::ConditionVariable toBegin_;  // readers wait for reads to begin
+  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
+  std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);  // each with one that runs, or is about to
+  std::map<graph::Condition, Outlasting> outlasting_ LASTOUT_GUARDED_BY(mutex_);
+  Ended lastEnded_ LASTOUT_GUARDED_BY(mutex_);
+  std::vector<std::thread> readers_;  // not guarded: of who makes and ends this
+};
+
+// Reads that somebody has asked for, and wants until this goes.
+class ConfirmingReads::Asked {
+ public:
+  ~Asked();
+  Asked(Asked&&) = default;
+  Asked& operator=(Asked&&) = delete;
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  const std::vector<graph::Condition>& conditions() const { return conditions_; }
+
+ private:
+  friend class ConfirmingReads;
+  Asked(ConfirmingReads& reads, std::vector<graph::Condition> conditions)
+      : owner_(reads), conditions_(std::move(conditions)) {}
+
+  ConfirmingReads& owner_;
+  std::vector<graph::Condition> conditions_;
+  std::vector<std::shared_ptr<Read>> reads_;  // one for each; none after a move
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,237 @@
+#include "server/review/consistent_reader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "client/fetch.h"
+#include "client/metadata_stream.h"
+#include "client/status.h"
+#include "kube/encoding.h"
+#include "kube/well_known.h"
+
+namespace lastout::server {
+namespace {
+
+using graph::Condition;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// The first page is small, as a holder is often among the first objects; later ones cost the API server less
+// for each object the larger they are.
+constexpr size_t kFirstPage = 500;
+constexpr size_t kLargestPage = 4'000;
+constexpr int kMostLooks = 5;                    // until the watch knows of as many objects
+constexpr milliseconds kLongestSilence{10'000};  // of an answer
+constexpr size_t kMostRefusalBytes = 4'096;
+
+kube::Error unread(std::string why) { return {std::move(why), {}, {}}; }
+
+std::string tookTooLong(const kube::GroupResource& type) {
+  return "reading " + toString(type) + " took too long";
+}
+
+client::ApiRequest requestFor(std::string target, std::string_view accept, TimePoint deadline) {
+  client::ApiRequest request;
+  request.target = std::move(target);
+  request.accept = accept;
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+  request.patience = std::clamp(left, milliseconds(1), kLongestSilence);
+  return request;
+}
+
+bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
+  if (condition.kind == Condition::Kind::Finalizer) return kube::hasFinalizer(meta, condition.finalizer);
+  return condition.uid.empty() || condition.uid == meta.uid;
+}
+
+// False when an object, by its text alone, holds none of these: most carry no finalizer that is sought, and
+// to look for its name costs a small part of reading the object. JSON may write any character as an escape,
+// all of which begin with a backslash.
+bool mayHold(const ConsistentReader::Conditions& sought, std::string_view object) {
+  if (object.find('\\') != std::string_view::npos) return true;
+  return std::ranges::any_of(sought, [&](const Condition& condition) {
+    return condition.kind != Condition::Kind::Finalizer ||
+           object.find(condition.finalizer) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+// Where a page begins, and the most objects that it is to have.
+struct ConsistentReader::Place {
+  std::string continueToken;  // empty: it is the first page
+  size_t limit = kFirstPage;
+};
+
+// What a page says of the others.
+struct ConsistentReader::Page {
+  std::optional<Place> next;        // nullopt: it was the last
+  std::optional<uint64_t> objects;  // of the first page: how many there are on all
+};
+
+ConsistentReader::ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view)
+    : server_(access->newServer()), view_(view) {}
+
+kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimePoint deadline,
+                                             const Found& found) const {
+  const Condition& first = *conditions.begin();
+  const auto type = view_.find(first.type);
+  if (!type) return readUnserved(first.type, deadline);
+  if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
+  Conditions sought = conditions;
+  for (std::optional<Place> place = Place(); place && !sought.empty();) {
+    auto page = seekOnPage(*type, *place, sought, deadline, found);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    place = std::move(page->next);
+  }
+  return {};
+}
+
+kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, TimePoint deadline,
+                                               const Found& found) const {
+  const auto type = view_.find(conditions.begin()->type);
+  if (!type) return readUnserved(conditions.begin()->type, deadline);
+  Conditions sought = conditions;
+  for (int look = 0; look < kMostLooks; ++look) {
+    const auto page = seekOnPage(*type, {}, sought, deadline, found);
+    if (!page) return tl::unexpected(page.error());
+    if (!page->next || sought.empty()) return {};
+    if (page->objects == view_.objectCount(type->type)) return {};
+  }
+  return tl::unexpected(unread("the watch of " + toString(type->type) + " is behind the API server"));
+}
+
+kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube::GroupResource& type,
+                                                                      TimePoint deadline) const {
+  std::vector<kube::Object> objects;
+  // What cannot be read may be so because there can be none.
+  const auto failed = [&](kube::Error why) -> kube::Result<std::vector<kube::Object>> {
+    const auto defined = isDefined(type, deadline);
+    if (defined && !*defined) return std::vector<kube::Object>();
+    return tl::unexpected(std::move(why));
+  };
+  const auto served = view_.find(type);
+  if (!served) return failed(unread("the API server does not serve " + toString(type)));
+  const Reading all{client::Content::Whole, [](std::string_view) { return true; },
+                    [&](client::StreamedObject object) {
+                      objects.push_back(client::toObject(std::move(object), *served));
+                      return true;
+                    }};
+  for (std::optional<Place> place = Place(); place;) {
+    auto page = readPage(*served, *place, deadline, all);
+    if (!page) return failed(std::move(page.error()));
+    place = std::move(page->next);
+  }
+  return objects;
+}
+
+// Nothing of a type is there when its CRD is not.
+kube::Result<void> ConsistentReader::readUnserved(const kube::GroupResource& type, TimePoint deadline) const {
+  if (view_.knowledge(type) != graph::Knowledge::Absent && !view_.wasDefined(type))
+    return tl::unexpected(unread("the API server does not serve " + toString(type)));
+  const auto defined = isDefined(type, deadline);
+  if (!defined) return tl::unexpected(defined.error());
+  if (*defined)
+    return tl::unexpected(unread("the API server does not serve " + toString(type) + ", whose CRD is there"));
+  return {};
+}
+
+// What is answered where the type is not served. Its CRD may have gone so lately that discovery, or the
+// watch, has not told.
+bool ConsistentReader::isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const {
+  if (status != 404 || !view_.wasDefined(type)) return false;
+  const auto defined = isDefined(type, deadline);
+  return defined && !*defined;
+}
+
+// Whether its CRD is there.
+kube::Result<bool> ConsistentReader::isDefined(const kube::GroupResource& type, TimePoint deadline) const {
+  const auto definitions = view_.find(kube::kCustomResourceDefinitions);
+  if (!definitions) return tl::unexpected(unread("the API server does not serve CRDs"));
+  Condition definition;
+  definition.type = kube::kCustomResourceDefinitions;
+  definition.name = kube::crdKey(type).name;
+  bool isThere = false;
+  const auto read =
+      readObject(*definitions, definition, deadline, [&](const auto&, const auto&) { isThere = true; });
+  if (!read) return tl::unexpected(read.error());
+  return isThere;
+}
+
+kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, const Condition& condition,
+                                                TimePoint deadline, const Found& found) const {
+  const auto request = requestFor(client::objectPath(type, condition.namespaceName, condition.name),
+                                  client::kAcceptMetadata, deadline);
+  const auto whole = client::fetch(*server_, request);
+  if (!whole) return tl::unexpected(whole.error());
+  if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
+  if (whole->answer.status == 200) {
+    auto object = client::decodeObject(whole->body, client::Content::Metadata);
+    if (!object) return tl::unexpected(std::move(object.error()));
+    if (holds(condition, object->meta)) found(condition, {type.type, std::move(object->meta)});
+    return {};
+  }
+  const auto status = client::statusOfAnswer(*whole);
+  if (status.code == 404 && client::isAboutObject(status, condition.name)) return {};
+  if (isUndefined(type.type, whole->answer.status, deadline)) return {};
+  return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
+}
+
+// What is found is sought no longer; when nothing is sought any more the page is not read to its end.
+kube::Result<ConsistentReader::Page> ConsistentReader::seekOnPage(const kube::ResourceType& type,
+                                                                  const Place& place, Conditions& sought,
+                                                                  TimePoint deadline,
+                                                                  const Found& found) const {
+  return readPage(
+      type, place, deadline,
+      {client::Content::Metadata, [&](std::string_view object) { return mayHold(sought, object); },
+       [&](const client::StreamedObject& object) {
+         std::erase_if(sought, [&](const Condition& condition) {
+           if (!holds(condition, object.meta)) return false;
+           found(condition, {type.type, object.meta});
+           return true;
+         });
+         return !sought.empty();
+       }});
+}
+
+// All pages of one list are of one moment.
+kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::ResourceType& type,
+                                                                const Place& place, TimePoint deadline,
+                                                                const Reading& reading) const {
+  bool wantsMore = true;
+  client::ListStream list(
+      reading.content, [&](std::string_view object) { return wantsMore && reading.wants(object); },
+      [&](client::StreamedObject object) { wantsMore = reading.take(std::move(object)); });
+  kube::Result<void> pushed;
+  std::string refusal;
+  const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(place.limit);
+  const auto request = requestFor(
+      place.continueToken.empty() ? path : path + "&continue=" + kube::percentEncoded(place.continueToken),
+      reading.content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList, deadline);
+  const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
+    if (status == 200) pushed = list.push(piece);
+    if (status != 200 && refusal.size() < kMostRefusalBytes) refusal.append(piece);
+    return pushed && wantsMore && steady_clock::now() <= deadline;
+  });
+  if (!wantsMore) return Page();
+  if (!pushed) return tl::unexpected(std::move(pushed.error()));
+  if (!answer) return tl::unexpected(answer.error());
+  if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
+  if (isUndefined(type.type, answer->status, deadline)) return Page();
+  if (answer->status != 200)
+    return tl::unexpected(unread("reading " + toString(type.type) + ": " +
+                                 toString(client::statusOfAnswer(answer->status, refusal))));
+  auto end = list.finish();
+  if (!end) return tl::unexpected(std::move(end.error()));
+  Page page;
+  if (end->remaining && *end->remaining >= 0)
+    page.objects = list.items() + static_cast<uint64_t>(*end->remaining);
+  if (!end->continueToken.empty())
+    page.next = Place{std::move(end->continueToken), std::min(2 * place.limit, kLargestPage)};
+  return page;
+}
+
+}  // namespace lastout::server

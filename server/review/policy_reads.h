@@ -1,0 +1,53 @@
+// PolicyReads: looks at the API server once, past all caches, for what deletion policies ask: one ancestor,
+// or the objects of a type that may be protected.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/access.h"
+#include "client/metadata_stream.h"
+#include "kube/object.h"
+#include "kube/resource_map.h"
+#include "kube/result.h"
+#include "server/watch/live_view.h"
+
+namespace lastout::server {
+
+inline constexpr size_t kPageOfObjects = 250;
+
+// Safe for any number of threads.
+class PolicyReads {
+ public:
+  explicit PolicyReads(const std::shared_ptr<client::Access>& access) : server_(access->newServer()) {}
+  PolicyReads(const PolicyReads&) = delete;
+  PolicyReads& operator=(const PolicyReads&) = delete;
+
+  // The whole object, as it was at one moment after this was called; nullopt: it is not there, though its
+  // type is served. Fails with why that could not be read until `deadline`.
+  kube::Result<std::optional<kube::Object>> get(const kube::ResourceType& type, const std::string& name,
+                                                TimePoint deadline) const;
+
+  // What to read of a type.
+  struct Listing {
+    std::string namespaceName;  // empty: of all
+    std::string labelSelector;  // as of kubectl; empty: all
+    bool withContent = false;   // false: metadata alone
+    size_t most = 0;            // objects to go through; the page in which these end is told whole
+  };
+  // Tells the objects one by one, until `take` returns false, by pages. False: there are more than `most`.
+  // Fails with why they could not all be read: it took longer than `deadline`, or what the API server
+  // answered.
+  kube::Result<bool> list(const kube::ResourceType& type, const Listing& listing, TimePoint deadline,
+                          const std::function<bool(kube::Object object)>& take) const;
+
+  // Ends what is under way; from now on everything fails.
+  void stop() { server_->stop(); }
+
+ private:
+  const std::unique_ptr<client::ApiServer> server_;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,124 @@
+#include "server/uninstall/deferred_deletion_sweep.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "client/writes.h"
+#include "kube/quoting.h"
+#include "kube/text_at.h"
+
+namespace lastout::server {
+namespace {
+
+using criticalservice::DeferredDeletion;
+using criticalservice::DeferredDeletions;
+
+constexpr size_t kServicesPage = 50;  // of whole objects
+constexpr int kMostForgetConflicts = 10;
+constexpr const char* kRemembered = "remembered deletions";
+
+size_t membersIn(const kube::Value& service) {
+  const kube::Value* list = service.at({"status", "deferredDeletions"});
+  return list != nullptr && list->asList() != nullptr ? list->asList()->size() : 0;
+}
+
+std::optional<RememberingService> rememberingIn(const kube::Value& service) {
+  DeferredDeletions deferredDeletions = criticalservice::readDeferredDeletions(service);
+  const size_t members = membersIn(service);
+  if (members == 0 && deferredDeletions.dropped == 0) return std::nullopt;
+  const size_t unread = members - deferredDeletions.deletions.size();
+  return RememberingService{kube::textAt(service, {"metadata", "name"}),
+                            kube::textAt(service, {"metadata", "resourceVersion"}),
+                            std::move(deferredDeletions), unread};
+}
+
+std::string wordsOf(const DeferredDeletion& deletion) {
+  return kube::printable(toString(deletion.object)) + ", asked for by " +
+         kube::printable(deletion.requestedBy);
+}
+
+std::string deedOf(const RememberingService& service) {
+  const size_t count = service.deferredDeletions.deletions.size() + service.unread;
+  if (count == 0) return "freed of what it says of deletions that were dropped";
+  return "freed of " + std::to_string(count) +
+         (count == 1 ? " remembered deletion" : " remembered deletions");
+}
+
+// Over the version that was seen; whoever was faster is read again.
+Answered<void> forget(const Requests& requests, const std::string& path, RememberingService service) {
+  for (int conflicts = 0;; ++conflicts) {
+    const auto written = requests.write(
+        client::mergePatch(path + "/status", {{"metadata", {{"resourceVersion", service.resourceVersion}}},
+                                              {"status", criticalservice::patchOf({})}}));
+    if (written) return {};
+    if (!isConflict(written.error()) || conflicts == kMostForgetConflicts)
+      return tl::unexpected(written.error());
+    const auto now = requests.read(path);
+    if (!now) return tl::unexpected(now.error());
+    auto remembering = *now ? rememberingIn(**now) : std::nullopt;
+    if (!remembering) return {};
+    service = std::move(*remembering);
+  }
+}
+
+}  // namespace
+
+size_t StandingServices::deletions() const {
+  size_t count = 0;
+  for (const RememberingService& service : remembering)
+    count += service.deferredDeletions.deletions.size() + service.unread;
+  return count;
+}
+
+Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type) {
+  StandingServices services;
+  std::set<std::string> names;
+  std::map<std::string, RememberingService> remembering;
+  const auto take = [&](const std::vector<client::StreamedObject>& page) {
+    for (const client::StreamedObject& object : page) {
+      names.insert(object.meta.name);
+      remembering.erase(object.meta.name);
+      if (auto found = rememberingIn(object.content))
+        remembering.emplace(object.meta.name, std::move(*found));
+    }
+  };
+  const auto listed =
+      requests.list(client::collectionPath(type), client::Content::Whole, kServicesPage, take);
+  if (!listed) return tl::unexpected(listed.error());
+  services.count = names.size();
+  for (auto& [name, service] : remembering) services.remembering.push_back(std::move(service));
+  return services;
+}
+
+void tellWaiting(const StandingServices& services, UninstallReport& report) {
+  for (const RememberingService& service : services.remembering) {
+    for (const DeferredDeletion& deletion : service.deferredDeletions.deletions)
+      report.noteOne(kRemembered, "  " + wordsOf(deletion));
+    if (service.unread > 0)
+      report.noteOne(kRemembered, "  of criticalservices.lastout.dev/" + service.name + " " +
+                                      std::to_string(service.unread) + " that cannot be understood");
+  }
+  report.finish(kRemembered);
+}
+
+void forgetAll(const Requests& requests, const kube::ResourceType& type, const StandingServices& services,
+               UninstallReport& report) {
+  for (const RememberingService& service : services.remembering) {
+    const std::string object = toString(kube::ObjectKey{type.type, "", service.name});
+    const std::string deed = deedOf(service);
+    if (!report.isDryRun()) {
+      const auto forgotten = forget(requests, client::objectPath(type, "", service.name), service);
+      if (!forgotten) {
+        report.refusedOne(kRemembered, object, "be " + deed, forgotten.error());
+        continue;
+      }
+    }
+    report.didOne(kRemembered, object, deed);
+  }
+  report.finish(kRemembered);
+}
+
+}  // namespace lastout::server

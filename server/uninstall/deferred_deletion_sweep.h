@@ -1,0 +1,41 @@
+// What CriticalServices say that matters when lastout goes: the deletions that they remember; and how these
+// are forgotten.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "criticalservice/deferred_deletion.h"
+#include "kube/resource_map.h"
+#include "server/runtime/requests.h"
+#include "server/uninstall/uninstall_report.h"
+
+namespace lastout::server {
+
+// A CriticalService whose status has something in deferredDeletions or deferredDeletionsDropped.
+struct RememberingService {
+  std::string name;
+  std::string resourceVersion;
+  criticalservice::DeferredDeletions deferredDeletions;
+  size_t unread =
+      0;  // members of deferredDeletions that cannot be understood: somebody's deletions all the same
+};
+
+struct StandingServices {
+  size_t count = 0;  // all of them
+  std::vector<RememberingService> remembering;
+  size_t deletions() const;  // that are remembered, by all of these together
+};
+
+// `type`: that of CriticalServices, as it is served.
+Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type);
+
+// One line for each deletion that is waiting, the first 20; those that cannot be understood by their number.
+void tellWaiting(const StandingServices& services, UninstallReport& report);
+
+// None of them remembers anything from then on; what they remember by then goes, too.
+void forgetAll(const Requests& requests, const kube::ResourceType& type, const StandingServices& services,
+               UninstallReport& report);
+
+}  // namespace lastout::server

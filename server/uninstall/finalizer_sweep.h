@@ -1,0 +1,42 @@
+// Which objects wait for lastout when it goes, since they carry a finalizer of lastout's; and how every such
+// finalizer is taken off.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "kube/object_key.h"
+#include "kube/resource_map.h"
+#include "server/runtime/requests.h"
+#include "server/uninstall/uninstall_report.h"
+
+namespace lastout::server {
+
+// All of lastout's own finalizers begin with it, those of other versions, too.
+inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
+
+// Tells which finalizers of a type's objects are meant.
+using FinalizerTest = std::function<bool(const std::string& finalizer)>;
+inline bool isInFinalizerDomain(const std::string& finalizer) {
+  return finalizer.starts_with(kFinalizerDomain);
+}
+
+// Returns the objects of the type that are being deleted and carry such a finalizer: once it is off, and with
+// it the last, they are gone.
+Answered<std::set<kube::ObjectKey>> readWaiting(const Requests& requests, const kube::ResourceType& type,
+                                                const FinalizerTest& isMeant);
+
+struct SweptFinalizers {
+  size_t freed = 0;      // objects; in a dry run, that would be
+  bool isWhole = false;  // none is left, as far as is known
+};
+
+// Takes such finalizers off all objects of the type, off those that are being deleted, too. The finalizers of
+// others stay, and what comes between a read and the write is not lost.
+SweptFinalizers sweepFinalizers(const Requests& requests, const kube::ResourceType& type,
+                                const FinalizerTest& isMeant, UninstallReport& report);
+
+}  // namespace lastout::server

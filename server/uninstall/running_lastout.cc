@@ -1,0 +1,246 @@
+#include "server/uninstall/running_lastout.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/writes.h"
+#include "kube/encoding.h"
+#include "kube/quoting.h"
+#include "kube/well_known.h"
+#include "server/uninstall/object_removal.h"
+
+namespace lastout::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLookPause{500};
+// Whoever waits for a Lease looks every 2 s, and with its jitter, and a request that takes its time, takes
+// one that is free within 4.4 s.
+constexpr milliseconds kQuietTime{5'000};
+constexpr int kMostLeaseChanges = 10;  // of one that nobody holds
+constexpr size_t kMostLeft = 5;        // Pods that are named
+
+std::string appsPath(const std::string& namespaceName) {
+  return "/apis/apps/v1/namespaces/" + kube::percentEncoded(namespaceName);
+}
+
+std::string deploymentPath(const std::string& namespaceName, const std::string& name) {
+  return appsPath(namespaceName) + "/deployments/" + name;
+}
+
+kube::ObjectKey deploymentKey(const std::string& namespaceName, const std::string& name) {
+  return {kube::kDeployments, namespaceName, name};
+}
+
+std::string podsPath(const std::string& namespaceName) {
+  return "/api/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/pods";
+}
+
+std::string namesIn(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// What was seen of a Lease, and until when it has to stay so.
+struct WatchedLease {
+  LeaseName name;
+  std::optional<Lease> lease;
+  client::TimePoint until;
+  int changes = 0;
+};
+
+bool isHeld(const std::optional<Lease>& lease) { return lease && !lease->holder.empty(); }
+
+bool isSame(const std::optional<Lease>& one, const std::optional<Lease>& other) {
+  if (!one || !other) return !one && !other;
+  return one->resourceVersion == other->resourceVersion;
+}
+
+bool hasNoReplicas(const kube::Value& set) {
+  const kube::Value* replicas = set.at({"spec", "replicas"});
+  return replicas != nullptr && replicas->asInteger() != nullptr && *replicas->asInteger() == 0;
+}
+
+milliseconds quietTimeOf(const std::optional<Lease>& lease) {
+  return isHeld(lease) ? kQuietTime + lease->duration : kQuietTime;
+}
+
+}  // namespace
+
+Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName) {
+  LeftPods left;
+  const auto note = [&left](const char* kind, bool isPod) {
+    return [&left, kind, isPod](const std::vector<client::StreamedObject>& page) {
+      for (const client::StreamedObject& object : page) {
+        if (!isPod && hasNoReplicas(object.content)) continue;
+        auto& names = isPod && object.meta.deletionTimestamp ? left.terminating : left.running;
+        if (names.size() < kMostLeft) names.push_back(kind + (" " + object.meta.name));
+      }
+    };
+  };
+  const std::string selector = std::string("app.kubernetes.io/name=") + kInstalledName;
+  const auto sets = requests.list(appsPath(namespaceName) + "/replicasets", client::Content::Whole, kMostLeft,
+                                  note("ReplicaSet", false), selector);
+  if (!sets) return tl::unexpected(sets.error());
+  const auto pods = requests.list(podsPath(namespaceName), client::Content::Metadata, kMostLeft,
+                                  note("Pod", true), selector);
+  if (!pods) return tl::unexpected(pods.error());
+  return left;
+}
+
+namespace {
+
+struct RemovedDeployments {
+  std::vector<std::string> objects;  // that were there
+  std::vector<std::string> scaled;   // that are left without replicas
+  std::optional<Deployed> failed;    // nullopt: each that was there is deleted or scaled, or would be
+
+  bool isNone() const { return objects.empty() && scaled.empty(); }
+};
+
+// Returns false if it is not there.
+Answered<bool> scaleDown(const Requests& requests, const std::string& path) {
+  return requests.write(client::mergePatch(path, {{"spec", {{"replicas", 0}}}}));
+}
+
+RemovedDeployments removeEach(const Requests& requests, const std::string& namespaceName,
+                              UninstallReport& report) {
+  RemovedDeployments result;
+  for (const std::string name : kInstalledDeployments) {
+    const std::string object = toString(deploymentKey(namespaceName, name));
+    const std::string path = deploymentPath(namespaceName, name);
+    auto removed = removeObject(requests, report.isDryRun(), path, "Background");
+    const bool isProtected = !removed && isDeniedByPolicy(removed.error());
+    if (isProtected) removed = scaleDown(requests, path);
+    if (!removed) {
+      report.refused(
+          object, isProtected ? "be scaled to 0, while a deletion policy denies its deletion" : "be deleted",
+          removed.error());
+      const bool isNothingDone = removed.error().code == 403 && result.isNone();
+      result.failed = isNothingDone ? Deployed::Refused : Deployed::Left;
+      return result;
+    }
+    if (*removed) (isProtected ? result.scaled : result.objects).push_back(object);
+  }
+  return result;
+}
+
+}  // namespace
+
+bool removeScaledDeployments(const Requests& requests, const std::string& namespaceName,
+                             UninstallReport& report) {
+  bool isDone = true;
+  for (const std::string name : kInstalledDeployments) {
+    const auto removed =
+        removeObject(requests, report.isDryRun(), deploymentPath(namespaceName, name), "Background");
+    if (removed && !*removed) continue;
+    isDone = tellRemoved(deploymentKey(namespaceName, name), removed, report) && isDone;
+  }
+  return isDone;
+}
+
+Deployed removeDeployments(const Requests& requests, const Patience& patience,
+                           const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
+  const RemovedDeployments removed = removeEach(requests, namespaceName, report);
+  if (removed.failed) return *removed.failed;
+  const auto did = [&](const std::string& what) {
+    for (const std::string& object : removed.objects) report.did(object, what);
+    for (const std::string& object : removed.scaled)
+      report.did(object, "scaled to 0, as a deletion policy denies its deletion, and its Pods are gone");
+  };
+  std::vector<std::string> there = removed.objects;
+  there.insert(there.end(), removed.scaled.begin(), removed.scaled.end());
+  const std::string all = there.empty() ? "deployments.apps in namespace " + namespaceName : namesIn(there);
+  const Deployed gone = removed.scaled.empty() ? Deployed::Gone : Deployed::Scaled;
+  const client::TimePoint deadline = patience.now() + timeout;
+  for (bool isFirst = true;; isFirst = false) {
+    const auto left = readPods(requests, namespaceName);
+    if (!left) {
+      report.refused("Pods and ReplicaSets in namespace " + namespaceName, "be listed", left.error());
+      return Deployed::Left;
+    }
+    const bool isGone = left->running.empty() && left->terminating.empty();
+    if (removed.isNone() && isGone && isFirst) {
+      report.note(all + ": none of lastout's is there");
+      return Deployed::Gone;
+    }
+    if (report.isDryRun()) {
+      did("deleted, and its Pods waited for");
+      return Deployed::WouldGo;
+    }
+    if (isGone) {
+      did("deleted, and its Pods are gone");
+      return gone;
+    }
+    if (patience.now() >= deadline) {
+      const std::string still = (removed.scaled.empty() ? ": deleted" : ": deleted or scaled to 0") +
+                                std::string(", but still there after ") +
+                                std::to_string(timeout.count() / 1'000) + " s: ";
+      if (left->running.empty()) {
+        report.warn(
+            all + still + namesIn(left->terminating) +
+            ", which is being deleted, maybe on a node that is dead; whether it runs the Lease tells");
+        return gone;
+      }
+      report.problem(all + still + namesIn(left->running) + "; run this again when they are gone");
+      return Deployed::Left;
+    }
+    patience.pause(kLookPause);
+  }
+}
+
+std::string toString(const LeaseName& name) {
+  return toString(kube::ObjectKey{kube::kLeases, name.namespaceName, name.name});
+}
+
+Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name) {
+  const auto object = requests.read(requestToRead(name.namespaceName, name.name).target);
+  if (!object) return tl::unexpected(object.error());
+  if (!*object) return std::nullopt;
+  auto lease = readLease(**object);
+  if (!lease) return tl::unexpected(NotDone{0, lease.error().message});
+  return std::move(*lease);
+}
+
+std::optional<FreeLeases> waitUntilFree(const Requests& requests, const Patience& patience,
+                                        const std::vector<LeaseName>& names, UninstallReport& report) {
+  const auto read = [&](const LeaseName& name) {
+    auto lease = readLeaseNow(requests, name);
+    if (!lease)
+      report.refused(toString(name), "be read, which says whether a lastout serve runs", lease.error());
+    return lease;
+  };
+  std::vector<WatchedLease> watched;
+  for (const LeaseName& name : names) {
+    auto lease = read(name);
+    if (!lease) return std::nullopt;
+    const client::TimePoint until = patience.now() + quietTimeOf(*lease);
+    watched.push_back({name, std::move(*lease), until});
+  }
+  const auto isWaitedFor = [&](const WatchedLease& one) { return patience.now() < one.until; };
+  while (std::ranges::any_of(watched, isWaitedFor)) {
+    patience.pause(kLookPause);
+    for (WatchedLease& one : watched) {
+      auto now = read(one.name);
+      if (!now) return std::nullopt;
+      if (isSame(*now, one.lease)) continue;
+      if (isHeld(*now) || ++one.changes > kMostLeaseChanges) {
+        const std::string who = isHeld(*now) ? kube::inQuotes((*now)->holder) : "somebody";
+        report.problem(toString(one.name) + ": " + who +
+                       " renews it: a lastout serve that runs there would put back what is taken away; end "
+                       "it, and run this again");
+        return std::nullopt;
+      }
+      one.lease = std::move(*now);
+      one.until = patience.now() + quietTimeOf(one.lease);
+    }
+  }
+  FreeLeases leases;
+  for (WatchedLease& one : watched) leases.emplace(std::move(one.name), std::move(one.lease));
+  return leases;
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,70 @@
+// How uninstalling sees to it that no `lastout serve` is left that would put back what it takes away: the
+// Deployment goes, and nobody may renew the Lease.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/controllers/lease.h"
+#include "server/runtime/requests.h"
+#include "server/uninstall/uninstall_report.h"
+
+namespace lastout::server {
+
+// The label app.kubernetes.io/name of its Pods.
+inline constexpr const char* kInstalledName = "lastout";
+// As deploy/ calls its Deployments, and once called the only one.
+inline constexpr std::array kInstalledDeployments{"lastout-controller", "lastout-webhook", "lastout"};
+
+// ReplicaSets with replicas, and Pods of lastout's, the first few of each ("Pod lastout-5d").
+struct LeftPods {
+  std::vector<std::string> running;      // or to be run
+  std::vector<std::string> terminating;  // Pods whose deletion was asked for
+};
+Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName);
+
+// What became of the Deployments.
+enum class Deployed : uint8_t {
+  Gone,
+  Scaled,   // the same, but some stand without replicas, as a DeletionPolicy denies their deletion
+  WouldGo,  // it is a dry run
+  Refused,  // they stand as before; the report says why
+  Left,     // some may be deleted, and some of it may still run; the report says why
+};
+// Deletes the Deployments in that namespace, and waits until their ReplicaSets and Pods are gone. A Pod that
+// is being deleted stays until its node says that it has ended: of a node that is dead it is waited for until
+// the timeout, and no longer. Whether it still runs the Lease tells. A Deployment whose deletion a
+// DeletionPolicy denies is scaled to 0 instead: as long as lastout runs it keeps that policy in force.
+Deployed removeDeployments(const Requests& requests, const Patience& patience,
+                           const std::string& namespaceName, std::chrono::milliseconds timeout,
+                           UninstallReport& report);
+
+// Deletes those that were scaled, once no policy denies that any more. Returns false if one may be left.
+bool removeScaledDeployments(const Requests& requests, const std::string& namespaceName,
+                             UninstallReport& report);
+
+struct LeaseName {
+  std::string namespaceName;
+  std::string name;
+  auto operator<=>(const LeaseName&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+std::string toString(const LeaseName& name);
+
+// Nothing: it is not there.
+Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name);
+
+using FreeLeases = std::map<LeaseName, std::optional<Lease>>;  // as they were seen; nothing: there is none
+// Looks at all of these until none can be anybody's. One that is not there, or was given back, has to stay so
+// for 5 s, for whoever waits for it tries every 2 s or so; one that somebody holds has to last unchanged, and
+// for those 5 s. By this process's clock alone, as a LeaseElection. Nothing: somebody holds one and runs, or
+// one cannot be read; the report says which.
+std::optional<FreeLeases> waitUntilFree(const Requests& requests, const Patience& patience,
+                                        const std::vector<LeaseName>& names, UninstallReport& report);
+
+}  // namespace lastout::server

@@ -1,0 +1,20 @@
+#include "server/watch/gone_provider.h"
+
+#include "client/read_metadata.h"
+#include "server/watch/ignorance.h"
+
+namespace lastout::server {
+
+bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object) {
+  return admission::believable(knowledgeOf(view.graph(), object.type)) && !view.graph().find(object);
+}
+
+bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
+            std::chrono::milliseconds patience) {
+  const auto type = view.find(object.type);
+  if (!type) return view.knowledge(object.type) == graph::Knowledge::Absent;
+  const auto meta = client::readMetadata(server, *type, object.namespaceName, object.name, patience);
+  return meta && !*meta;
+}
+
+}  // namespace lastout::server

@@ -1,0 +1,177 @@
+// LiveView: what lastout knows of a real cluster, as its watches tell it: written by their threads, read by
+// those that answer reviews.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "admission/cluster_view.h"
+#include "client/discovery.h"
+#include "client/reflector.h"
+#include "kube/locks.h"
+#include "kube/object.h"
+#include "server/controllers/kept_works.h"
+#include "server/runtime/log.h"
+#include "server/watch/held_since.h"
+
+namespace lastout::server {
+
+using TimePoint = client::TimePoint;
+
+struct LiveViewOptions {
+  std::string ownNamespace;  // empty: lastout runs outside the cluster
+  // How long "nothing is there" is believed of a type whose watch is broken.
+  std::chrono::milliseconds allowedAge{30'000};
+  // The finalizer on a provider counts after so long: a request to an API server lasts 60 s at most, unless
+  // its --request-timeout says otherwise.
+  std::chrono::milliseconds holdsAfter{65'000};
+  // Followed where the API server serves them, although no CriticalService names them.
+  std::vector<kube::GroupResource> alsoFollowed = {};
+  // Told of CriticalServices that cannot be understood; called by any thread, as the next.
+  Log log = [](Level, const std::string&) {};
+  // Told of each change by which a provider loses what it needs, or what guards it. May be empty.
+  std::function<void(const admission::Weakening& news)> weakened = {};
+};
+
+// How a type stands, for people and metrics.
+struct TypeStanding {
+  kube::GroupResource type;
+  graph::Knowledge knowledge = graph::Knowledge::Unknown;
+  uint32_t objects = 0;
+  std::string why;  // what went wrong last
+};
+
+// Safe for any number of threads.
+class LiveView {
+ public:
+  explicit LiveView(LiveViewOptions options);
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  // --- what the cluster tells
+  void upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now);
+  void remove(const kube::GroupResource& type, const client::Removed& object);
+  void know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now);
+  // Which types there are. Of those that are not served, and whose CRD is known to be gone, nothing is there.
+  void discovered(client::Discovery discovery, TimePoint now);
+  // Nobody watches the type any more.
+  void forget(const kube::GroupResource& type, TimePoint now);
+  // Time has passed: what a broken watch told may be too old by now.
+  void tick(TimePoint now);
+
+  // --- what follows from it
+  // The types that must be watched: CriticalServices, CustomResourceDefinitions and Namespaces, all that the
+  // CriticalServices name, and of `alsoFollowed` those that are served.
+  std::vector<kube::GroupResource> wanted() const;
+  // Those of them whose objects tell what providers need or convert, or what works have applied: to be
+  // followed with client::Content::References.
+  std::set<kube::GroupResource> wantedWithReferences() const;
+  // CriticalServices, CustomResourceDefinitions and Namespaces are known, and what providers need was known
+  // once (hasReadDependencies()). Waits for nobody.
+  bool isReady() const { return isReady_; }
+  // Of all that tells what providers need it was known once what there is, or why that cannot be known; or
+  // that took too long. True for good: what a CriticalService needs that came later is guarded as soon as it
+  // is known, and meanwhile its status says so.
+  bool hasReadDependencies() const { return hasReadDependencies_; }
+  // The types that are wanted, and of which it is not certain that there are none, but that are not served,
+  // or not known to be: they may be in a moment. And those that discovery still names although their CRD is
+  // gone: in a moment it does not.
+  std::vector<kube::GroupResource> awaited() const;
+  std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
+  // A CRD of it was seen, by this lastout or, as statuses say, a former one, and discovery of its group has
+  // no gap: a type that an API server behind the API server serves now, instead, would show there.
+  bool wasDefined(const kube::GroupResource& type) const;
+  // Calls it for each type that is served, with the view's lock held.
+  void forEachServed(const std::function<void(const client::ServedType& served)>& visit) const;
+  // Why not all that is served of the group ("*": of any) is known; nullopt: it is.
+  std::optional<std::string> gapIn(const std::string& group) const;
+  // Nothing serves the type, and no CRD defines it, as far as is certain; also of a type that is not wanted.
+  bool isAbsent(const kube::GroupResource& type) const;
+  bool isFollowed(
+      const kube::GroupResource& type) const;  // by a watch that is not broken, as far as is known
+  graph::Knowledge knowledge(const kube::GroupResource& type) const;
+  uint32_t objectCount(const kube::GroupResource& type) const;  // as the watch has told
+  std::vector<TypeStanding> standings() const;
+  size_t remembered() const;  // types that a CRD was seen of, or none
+
+  // As ClusterView::judge(), of what may be believed at `now`.
+  admission::Judged judge(const kube::ObjectKey& key, TimePoint now,
+                          std::span<const admission::Seen> seen = {},
+                          admission::Manner manner = admission::Manner::Ending);
+  // lastout's finalizer holds the object with this uid against any DELETE that is reviewed at `now`.
+  bool isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const;
+  // The denial with these words for why it could not be confirmed.
+  admission::Explanation unconfirmed(const kube::ObjectKey& key, std::string_view why,
+                                     admission::Manner manner = admission::Manner::Ending) const;
+
+  // The name of one of these CriticalServices, as they were read past the watch, that guards the object and
+  // asks for what the watch has not told yet; empty: none does.
+  std::string untoldGuard(const kube::ObjectKey& key, const std::vector<kube::Object>& services) const;
+
+  const std::string& ownNamespace() const { return options_.ownNamespace; }
+  // Reads more at once; `read` must not keep anything of it.
+  void inspect(const std::function<void(const admission::ClusterView& view, const kube::ResourceMap& types)>&
+                   read) const;
+  // The same, with what AppliedManifestWorks list as applied.
+  void inspectWorks(const std::function<void(const ViewOfWorks& works)>& read) const;
+
+ private:
+  graph::Knowledge standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
+                              TimePoint now) const LASTOUT_REQUIRES_SHARED(mutex_);
+  graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool hasLostItsCrd(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool wasEverDefined(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isLeavingDiscovery(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  graph::Knowledge standing(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isThere(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool wasThere(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isCertain(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  bool isServed(std::string_view group) const LASTOUT_REQUIRES_SHARED(mutex_);
+  std::vector<kube::GroupResource> typesThere() const LASTOUT_REQUIRES_SHARED(mutex_);
+  void redefined(const kube::GroupResource& type) LASTOUT_REQUIRES(mutex_);
+  void settle(const kube::GroupResource& type, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void settleAll(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  std::vector<kube::GroupResource> wantedNow() const LASTOUT_REQUIRES_SHARED(mutex_);
+
+  void forgetDefinitions() LASTOUT_REQUIRES(mutex_);
+  void noteReadiness(TimePoint now) LASTOUT_REQUIRES(mutex_);
+  bool isUndecided() const LASTOUT_REQUIRES_SHARED(mutex_);
+  ViewOfWorks works() const LASTOUT_REQUIRES_SHARED(mutex_) {
+    return {view_, types_, options_.ownNamespace, recorded_};
+  }
+  void guard(const kube::Object& service) LASTOUT_EXCLUDES(mutex_);
+  void note(const kube::Object& told, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void tellOfWeakening(const std::vector<admission::Weakening>& news) const LASTOUT_EXCLUDES(mutex_);
+
+  const LiveViewOptions options_;
+  ProblemsByName problems_;           // of CriticalServices
+  std::atomic<bool> isReady_{false};  // written with the lock held, as the next
+  std::atomic<bool> hasReadDependencies_{false};
+  mutable kube::SharedMutex mutex_;
+  client::Discovery discovery_ LASTOUT_GUARDED_BY(mutex_);
+  bool isDiscovered_ LASTOUT_GUARDED_BY(mutex_) = false;
+  kube::ResourceMap types_ LASTOUT_GUARDED_BY(mutex_) = kube::ResourceMap::builtIn();
+  admission::ClusterView view_ LASTOUT_GUARDED_BY(mutex_);
+  RecordedObjects recorded_ LASTOUT_GUARDED_BY(mutex_);
+  HeldSince heldSince_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<kube::GroupResource, client::Knowledge> watched_ LASTOUT_GUARDED_BY(mutex_);
+  // Types with a CRD, or that had one and are served or wanted still.
+  std::set<kube::GroupResource> defined_ LASTOUT_GUARDED_BY(mutex_);
+  // That were served without one: aggregated APIs.
+  std::set<kube::GroupResource> undefined_ LASTOUT_GUARDED_BY(mutex_);
+  // Whether types are namespaced that are served, or were when discovery of their group had no gap yet.
+  std::map<kube::GroupResource, bool> scopes_ LASTOUT_GUARDED_BY(mutex_);
+  TimePoint settledAt_ LASTOUT_GUARDED_BY(mutex_);
+  std::vector<admission::Weakening> weakened_ LASTOUT_GUARDED_BY(mutex_);  // by what is being told of
+  // Since when all is known but, maybe, what providers need.
+  std::optional<TimePoint> knownSince_ LASTOUT_GUARDED_BY(mutex_);
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,39 @@
+// ReviewedObjects: the objects whose deletion lastout is to be asked about, as the CriticalServices that
+// there are make them.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/guards.h"
+#include "criticalservice/critical_service.h"
+#include "kube/object_key.h"
+#include "server/webhook/webhook_entry.h"
+
+namespace lastout::server {
+
+// CriticalServices are not among them: every one is reviewed, whatever is done to it.
+struct ReviewedObjects {
+  std::set<kube::ObjectKey> deleted;        // whose DELETE is reviewed, whether they exist or not
+  std::set<kube::ObjectKey> scaled;         // providers whose UPDATE and scaling is reviewed, too
+  std::set<kube::GroupResource> providers;  // the types of the providers among them
+  std::string ownNamespaceUid = {};  // of lastout's Namespace, which owns the configuration; empty: none does
+  std::vector<WebhookEntry> policies = {};  // what DeletionPolicies have reviewed, as of policyEntries()
+  bool operator==(const ReviewedObjects&) const = default;
+
+  // Adds what the CriticalService guards, whose provider needs these dependencies: nothing where it gives its
+  // provider up (OrphanResources), but lastout's own namespace (empty: it runs outside the cluster), which
+  // stays while there is any CriticalService. As of admission::guardsOf().
+  void add(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
+           const admission::Dependencies& dependencies, std::string_view ownNamespace);
+  // True if all that is `wanted` is reviewed.
+  bool covers(const ReviewedObjects& wanted) const;
+  // Returns the objects that are reviewed by both.
+  ReviewedObjects common(const ReviewedObjects& other) const;
+  // Returns "deployments.apps", the types of the providers, or with what these need.
+  std::string toString() const;
+};
+
+}  // namespace lastout::server

@@ -1,0 +1,236 @@
+#include "server/webhook/webhook_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "criticalservice/critical_service.h"
+#include "criticalservice/validation.h"
+#include "kube/names.h"
+#include "kube/well_known.h"
+#include "protection/cel.h"
+#include "server/webhook/sentinel.h"
+#include "tls/digest.h"
+
+namespace lastout::server {
+namespace {
+
+using EntryJson = nlohmann::json;
+using Literals = std::vector<std::string>;
+
+constexpr const char* kServicesWebhook = "criticalservices.lastout.dev";
+constexpr const char* kNamespacesWebhook = "namespaces.lastout.dev";
+constexpr const char* kDeletionsWebhook = "deletions.lastout.dev";
+constexpr const char* kOwnDomain = ".lastout.dev";
+constexpr const char* kPoliciesWebhook = "deletionpolicies.lastout.dev";
+constexpr size_t kDigestBytes = 8;
+// request.name is not there when a collection is deleted; oldObject is, in every DELETE and UPDATE.
+constexpr const char* kNamespacedName = "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in [";
+constexpr const char* kClusterName = "oldObject.metadata.name in [";
+
+EntryJson rule(const std::vector<std::string>& operations, const std::string& group,
+               std::vector<std::string> resources, const char* scope = "*") {
+  return {{"operations", operations},
+          {"apiGroups", {group}},
+          {"apiVersions", {"*"}},
+          {"resources", std::move(resources)},
+          {"scope", scope}};
+}
+
+EntryJson deletionsOf(const kube::GroupResource& type, const char* scope = "*") {
+  return rule({"DELETE"}, type.group, {type.resource}, scope);
+}
+
+EntryJson updatesOf(const kube::GroupResource& type, const char* scope = "*") {
+  return rule({"UPDATE"}, type.group, {type.resource, type.resource + "/scale"}, scope);
+}
+
+EntryJson selector(const char* how, const EntryJson& namespaces) {
+  EntryJson expression = {{"key", kNameOfNamespace}, {"operator", how}};
+  if (!namespaces.empty()) expression["values"] = namespaces;
+  return {{"matchExpressions", EntryJson::array({std::move(expression)})}};
+}
+
+EntryJson outsideOf(const std::string& ownNamespace) {
+  return selector("NotIn", unaskedNamespaces(ownNamespace));
+}
+
+// What is in no namespace matches every selector by namespace, also the one that no namespace does, as each
+// has this label.
+EntryJson withinAny(const std::set<std::string>& namespaces) {
+  return namespaces.empty() ? selector("DoesNotExist", {}) : selector("In", namespaces);
+}
+
+// Every CriticalService is guarded, so whatever is done to one is reviewed, also to one that is not known
+// yet.
+WebhookEntry entryOfServices(bool withDeletions) {
+  const kube::GroupResource type = criticalservice::criticalServiceType();
+  std::vector<std::string> operations{"CREATE", "UPDATE"};
+  if (withDeletions) operations.emplace_back("DELETE");
+  return {kServicesWebhook, EntryJson::array({rule(operations, type.group, {type.resource})}),
+          EntryJson::object()};
+}
+
+// A selector by namespace looks at a Namespace's own labels, so Namespaces have a webhook of their own.
+void addNamespaces(std::vector<WebhookEntry>& entries, const ReviewedObjects& objects) {
+  EntryJson names = EntryJson::array();
+  for (const kube::ObjectKey& object : objects.deleted)
+    if (object.type == kube::kNamespaces) names.push_back(object.name);
+  if (!names.empty())
+    entries.push_back(
+        {kNamespacesWebhook, EntryJson::array({deletionsOf(kube::kNamespaces)}), selector("In", names)});
+}
+
+// Names of webhooks, each given once. Anybody may name a type whose name would be another webhook's.
+class EntryNames {
+ public:
+  std::string take(const std::string& wanted) {
+    std::string name = wanted;
+    for (int salt = 0; !kube::isDnsSubdomain(name) || taken_.contains(name); ++salt)
+      name = "webhook-" + tls::digestOf(std::to_string(salt) + wanted, kDigestBytes) + kOwnDomain;
+    taken_.insert(name);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_{kServicesWebhook, kNamespacesWebhook, kDeletionsWebhook, kSentinelWebhookName};
+};
+
+// One webhook for the listed objects of one type, or several where they are many.
+void addListed(std::vector<WebhookEntry>& entries, EntryNames& names, const std::string& name,
+               const WebhookEntry& common, const char* begin, const Literals& literals) {
+  std::string condition;
+  size_t part = 0;
+  const auto end = [&] {
+    WebhookEntry entry = common;
+    entry.name = names.take((++part == 1 ? "" : std::to_string(part) + ".") + name);
+    entry.condition = std::exchange(condition, "") + "]";
+    entries.push_back(std::move(entry));
+  };
+  for (const std::string& literal : literals) {
+    if (!condition.empty() && condition.size() + literal.size() + 2 > kMostConditionBytes) end();
+    condition += (condition.empty() ? begin : ",") + literal;
+  }
+  if (!condition.empty()) end();
+}
+
+std::string nameFor(const kube::GroupResource& type) { return kube::toString(type) + kOwnDomain; }
+
+using ListedByType = std::map<kube::GroupResource, Literals>;
+
+ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
+  ListedByType byType;
+  for (const kube::ObjectKey& object : objects) {
+    if (object.type == kube::kNamespaces || object.namespaceName.empty() == namespaced) continue;
+    byType[object.type].push_back(
+        protection::celLiteral(namespaced ? object.namespaceName + "/" + object.name : object.name));
+  }
+  return byType;
+}
+
+void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, const ReviewedObjects& objects) {
+  for (const auto& [type, literals] : listed(objects.deleted, false))
+    addListed(entries, names, nameFor(type),
+              {"", EntryJson::array({deletionsOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
+}
+
+}  // namespace
+
+std::vector<std::string> unaskedNamespaces(const std::string& ownNamespace) {
+  std::vector<std::string> spaces{std::string(criticalservice::kExcludedNamespace)};
+  if (!ownNamespace.empty()) spaces.push_back(ownNamespace);
+  return spaces;
+}
+
+std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace) {
+  std::vector<WebhookEntry> entries{entryOfServices(true)};
+  EntryNames names;
+  for (const auto& [type, literals] : listed(objects.deleted, true))
+    addListed(entries, names, nameFor(type),
+              {"", EntryJson::array({deletionsOf(type, "Namespaced")}), outsideOf(ownNamespace)},
+              kNamespacedName, literals);
+  for (const auto& [type, literals] : listed(objects.scaled, true))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Namespaced")}), outsideOf(ownNamespace)},
+              kNamespacedName, literals);
+  for (const auto& [type, literals] : listed(objects.scaled, false))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
+  addClusterScoped(entries, names, objects);
+  addNamespaces(entries, objects);
+  return entries;
+}
+
+std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
+                                             const std::string& /*ownNamespace*/) {
+  std::vector<WebhookEntry> entries{entryOfServices(true)};
+  EntryNames names;
+  std::set<std::string> namespaces;
+  EntryJson rules = EntryJson::array();
+  for (const auto& [type, literals] : listed(objects.deleted, true))
+    rules.push_back(deletionsOf(type, "Namespaced"));
+  for (const auto& [type, literals] : listed(objects.scaled, true))
+    rules.push_back(updatesOf(type, "Namespaced"));
+  for (const std::set<kube::ObjectKey>* each : {&objects.deleted, &objects.scaled})
+    for (const kube::ObjectKey& object : *each)
+      if (!object.namespaceName.empty()) namespaces.insert(object.namespaceName);
+  if (!rules.empty()) entries.push_back({kDeletionsWebhook, std::move(rules), withinAny(namespaces)});
+  for (const auto& [type, literals] : listed(objects.scaled, false))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
+  addClusterScoped(entries, names, objects);
+  addNamespaces(entries, objects);
+  return entries;
+}
+
+std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const std::string& ownNamespace) {
+  std::set<kube::GroupResource> everywhere = objects.providers;
+  everywhere.insert({kube::kCustomResourceDefinitions, criticalservice::criticalServiceType()});
+  EntryJson deletions = EntryJson::array();
+  for (const kube::GroupResource& type : everywhere) deletions.push_back(deletionsOf(type));
+  std::set<kube::GroupResource> scaled;
+  for (const kube::ObjectKey& object : objects.scaled) scaled.insert(object.type);
+  for (const kube::GroupResource& type : scaled) deletions.push_back(updatesOf(type));
+  std::vector<WebhookEntry> entries{
+      entryOfServices(false),
+      {kDeletionsWebhook, std::move(deletions), outsideOf(ownNamespace)},
+      {kNamespacesWebhook, EntryJson::array({deletionsOf(kube::kNamespaces)}), outsideOf("")}};
+  std::set<kube::GroupResource> needed;
+  std::set<std::string> neededIn;
+  for (const kube::ObjectKey& object : objects.deleted) {
+    if (everywhere.contains(object.type) || object.type == kube::kNamespaces) continue;
+    needed.insert(object.type);
+    if (!object.namespaceName.empty()) neededIn.insert(object.namespaceName);
+  }
+  EntryJson rules = EntryJson::array();
+  for (const kube::GroupResource& type : needed) rules.push_back(deletionsOf(type));
+  if (!needed.empty()) entries.push_back({"dependencies.lastout.dev", std::move(rules), withinAny(neededIn)});
+  return entries;
+}
+
+std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
+                                            const std::vector<WebhookEntry>& others, bool withConditions) {
+  std::vector<WebhookEntry> entries = objects.policies;
+  EntryNames names;
+  for (const WebhookEntry& other : others) names.take(other.name);
+  std::map<std::string, size_t> parts;  // of each name
+  for (WebhookEntry& entry : entries) {
+    const std::string name = entry.name.empty() ? kPoliciesWebhook : entry.name;
+    const size_t part = ++parts[name];
+    entry.name = names.take((part == 1 ? "" : std::to_string(part) + ".") + name);
+    if (!withConditions) entry.condition.clear();
+  }
+  return entries;
+}
+
+// Policies name theirs as they like (webhookName); all others are of lastout.dev.
+bool isNameForPolicies(std::string_view name) {
+  return name.ends_with(kPoliciesWebhook) || !name.ends_with(kOwnDomain);
+}
+
+}  // namespace lastout::server

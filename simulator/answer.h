@@ -1,0 +1,39 @@
+// Answers: objects, lists and errors as responses, in the form that the client asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/decode.h"
+#include "simulator/exchange.h"
+#include "simulator/served_type.h"
+#include "simulator/status.h"
+#include "simulator/storage.h"
+#include "simulator/table.h"
+
+namespace lastout::simulator {
+
+// How a client wants to see objects.
+struct View {
+  Representation representation;
+  IncludeObject include = IncludeObject::Metadata;  // of tables
+  int64_t now = 0;  // seconds since the epoch, for ages in tables; watches renew it
+};
+// From the header Accept and the parameter includeObject; fails with 406 and 400.
+ApiResult<View> viewOf(const HttpRequest& request, int64_t now);
+
+HttpResponse answerWith(int status, const Json& body);
+HttpResponse answerWith(const ApiError& error);
+// One object, in the view; what is no object of a type (a Status) is shown as it is.
+HttpResponse answerWith(int status, const ServedType& type, const Json& object, const View& view);
+// `metadata`: resourceVersion, continue, remainingItemCount.
+HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>& records,
+                            const Json& metadata, const View& view);
+
+// One event of a watch as a line. `first` is the watch's first (a table names its columns there).
+std::string eventLine(std::string_view kind, const ServedType& type, const Record& record, const View& view,
+                      bool first);
+std::string bookmarkLine(const ServedType& type, uint64_t version, const View& view);
+std::string errorLine(const ApiError& error);
+
+}  // namespace lastout::simulator

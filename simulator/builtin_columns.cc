@@ -1,0 +1,367 @@
+#include "simulator/builtin_columns.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "kube/well_known.h"
+#include "simulator/age.h"
+#include "simulator/json_edit.h"
+#include "simulator/metadata.h"
+
+namespace lastout::simulator {
+namespace {
+
+using Path = std::initializer_list<std::string_view>;
+
+size_t sizeAt(const Json& object, Path path) {
+  const Json* value = at(object, path);
+  return value != nullptr && value->is_structured() ? value->size() : 0;
+}
+
+std::string textOr(std::string_view text, std::string_view otherwise) {
+  return std::string(text.empty() ? otherwise : text);
+}
+
+// Numbers as they are, strings without quotes.
+std::string wordOf(const Json* value, std::string_view otherwise) {
+  if (value == nullptr || value->is_null()) return std::string(otherwise);
+  if (value->is_string()) return textOr(value->get_ref<const std::string&>(), otherwise);
+  return value->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// The words that `word` finds in the items of a list, joined by commas; `otherwise` when there are none.
+template <class Word>
+std::string joined(const Json* list, std::string_view otherwise, Word word) {
+  std::string text;
+  if (list != nullptr && list->is_array()) {
+    for (const Json& item : *list) {
+      const std::string one = word(item);
+      if (!one.empty()) text += (text.empty() ? "" : ",") + one;
+    }
+  }
+  return textOr(text, otherwise);
+}
+
+// "a=b,c=d"
+std::string pairsOf(const Json* map) {
+  std::string text;
+  if (map == nullptr || !map->is_object()) return "<none>";
+  for (const auto& [key, value] : map->items())
+    text += (text.empty() ? "" : ",") + key + "=" + wordOf(&value, "");
+  return textOr(text, "<none>");
+}
+
+std::string ratio(int64_t a, int64_t b) { return std::to_string(a) + "/" + std::to_string(b); }
+
+Json nameCell(const Json& object, int64_t) { return stringAt(object, {"metadata", "name"}); }
+Json ageCell(const Json& object, int64_t now) {
+  return ageOf(stringAt(object, {"metadata", "creationTimestamp"}), now);
+}
+Json createdCell(const Json& object, int64_t) { return stringAt(object, {"metadata", "creationTimestamp"}); }
+
+// Pods.
+
+// The first container that says why it waits or has ended.
+std::string containerReason(const Json& pod) {
+  const Json* containers = at(pod, {"status", "containerStatuses"});
+  if (containers == nullptr || !containers->is_array()) return "";
+  for (const Json& container : *containers) {
+    for (const std::string_view state : {"waiting", "terminated"}) {
+      const std::string_view reason = stringAt(container, {"state", state, "reason"});
+      if (!reason.empty()) return std::string(reason);
+    }
+  }
+  return "";
+}
+
+Json podReady(const Json& pod, int64_t) {
+  int64_t ready = 0;
+  const Json* containers = at(pod, {"status", "containerStatuses"});
+  if (containers != nullptr && containers->is_array()) {
+    for (const Json& container : *containers) {
+      const Json* flag = at(container, {"ready"});
+      ready += flag != nullptr && *flag == true ? 1 : 0;
+    }
+  }
+  return ratio(ready, static_cast<int64_t>(sizeAt(pod, {"spec", "containers"})));
+}
+
+Json podStatus(const Json& pod, int64_t) {
+  if (isTerminating(pod)) return "Terminating";
+  const std::string reason = containerReason(pod);
+  if (!reason.empty()) return reason;
+  return textOr(stringAt(pod, {"status", "reason"}), stringAt(pod, {"status", "phase"}));
+}
+
+Json podRestarts(const Json& pod, int64_t) {
+  int64_t restarts = 0;
+  const Json* containers = at(pod, {"status", "containerStatuses"});
+  if (containers != nullptr && containers->is_array()) {
+    for (const Json& container : *containers) {
+      restarts += std::clamp<int64_t>(integerAt(container, {"restartCount"}), 0, 1'000'000);
+    }
+  }
+  return std::to_string(restarts);
+}
+
+Json podAddress(const Json& pod, int64_t) { return textOr(stringAt(pod, {"status", "podIP"}), "<none>"); }
+Json podNode(const Json& pod, int64_t) { return textOr(stringAt(pod, {"spec", "nodeName"}), "<none>"); }
+
+constexpr BuiltInColumn kPods[] = {
+    {"Name", "string", nameCell},        {"Ready", "string", podReady}, {"Status", "string", podStatus},
+    {"Restarts", "string", podRestarts}, {"Age", "string", ageCell},    {"IP", "string", podAddress, true},
+    {"Node", "string", podNode, true},
+};
+
+// Workloads.
+
+Json containerNames(const Json& workload, int64_t) {
+  return joined(at(workload, {"spec", "template", "spec", "containers"}), "<none>",
+                [](const Json& container) { return std::string(stringAt(container, {"name"})); });
+}
+Json containerImages(const Json& workload, int64_t) {
+  return joined(at(workload, {"spec", "template", "spec", "containers"}), "<none>",
+                [](const Json& container) { return std::string(stringAt(container, {"image"})); });
+}
+Json selectorLabels(const Json& workload, int64_t) {
+  return pairsOf(at(workload, {"spec", "selector", "matchLabels"}));
+}
+Json readyOfReplicas(const Json& workload, int64_t) {
+  return ratio(integerAt(workload, {"status", "readyReplicas"}),
+               integerAt(workload, {"spec", "replicas"}, 1));
+}
+Json desiredReplicas(const Json& workload, int64_t) { return integerAt(workload, {"spec", "replicas"}, 1); }
+template <const char* kKey>
+Json statusNumber(const Json& workload, int64_t) {
+  return integerAt(workload, {"status", kKey});
+}
+
+constexpr char kReplicas[] = "replicas";
+constexpr char kReadyReplicas[] = "readyReplicas";
+constexpr char kUpdatedReplicas[] = "updatedReplicas";
+constexpr char kAvailableReplicas[] = "availableReplicas";
+constexpr char kDesiredScheduled[] = "desiredNumberScheduled";
+constexpr char kCurrentScheduled[] = "currentNumberScheduled";
+constexpr char kNumberReady[] = "numberReady";
+constexpr char kUpdatedScheduled[] = "updatedNumberScheduled";
+constexpr char kNumberAvailable[] = "numberAvailable";
+
+constexpr BuiltInColumn kDeployments[] = {
+    {"Name", "string", nameCell},
+    {"Ready", "string", readyOfReplicas},
+    {"Up-to-date", "integer", statusNumber<kUpdatedReplicas>},
+    {"Available", "integer", statusNumber<kAvailableReplicas>},
+    {"Age", "string", ageCell},
+    {"Containers", "string", containerNames, true},
+    {"Images", "string", containerImages, true},
+    {"Selector", "string", selectorLabels, true},
+};
+
+constexpr BuiltInColumn kReplicaSets[] = {
+    {"Name", "string", nameCell},
+    {"Desired", "integer", desiredReplicas},
+    {"Current", "integer", statusNumber<kReplicas>},
+    {"Ready", "integer", statusNumber<kReadyReplicas>},
+    {"Age", "string", ageCell},
+    {"Containers", "string", containerNames, true},
+    {"Images", "string", containerImages, true},
+    {"Selector", "string", selectorLabels, true},
+};
+
+constexpr BuiltInColumn kStatefulSets[] = {
+    {"Name", "string", nameCell},
+    {"Ready", "string", readyOfReplicas},
+    {"Age", "string", ageCell},
+    {"Containers", "string", containerNames, true},
+    {"Images", "string", containerImages, true},
+};
+
+Json nodeSelector(const Json& workload, int64_t) {
+  return pairsOf(at(workload, {"spec", "template", "spec", "nodeSelector"}));
+}
+
+constexpr BuiltInColumn kDaemonSets[] = {
+    {"Name", "string", nameCell},
+    {"Desired", "integer", statusNumber<kDesiredScheduled>},
+    {"Current", "integer", statusNumber<kCurrentScheduled>},
+    {"Ready", "integer", statusNumber<kNumberReady>},
+    {"Up-to-date", "integer", statusNumber<kUpdatedScheduled>},
+    {"Available", "integer", statusNumber<kNumberAvailable>},
+    {"Node Selector", "string", nodeSelector},
+    {"Age", "string", ageCell},
+    {"Containers", "string", containerNames, true},
+    {"Images", "string", containerImages, true},
+    {"Selector", "string", selectorLabels, true},
+};
+
+// The rest, by name.
+
+Json serviceType(const Json& service, int64_t) {
+  return textOr(stringAt(service, {"spec", "type"}), "ClusterIP");
+}
+Json serviceAddress(const Json& service, int64_t) {
+  return textOr(stringAt(service, {"spec", "clusterIP"}), "<none>");
+}
+Json serviceExternal(const Json& service, int64_t) {
+  if (stringAt(service, {"spec", "type"}) == "ExternalName")
+    return textOr(stringAt(service, {"spec", "externalName"}), "<none>");
+  return joined(at(service, {"spec", "externalIPs"}), "<none>",
+                [](const Json& ip) { return wordOf(&ip, ""); });
+}
+Json servicePorts(const Json& service, int64_t) {
+  return joined(at(service, {"spec", "ports"}), "<none>", [](const Json& port) {
+    const std::string nodePort = wordOf(at(port, {"nodePort"}), "");
+    return wordOf(at(port, {"port"}), "") + (nodePort.empty() || nodePort == "0" ? "" : ":" + nodePort) +
+           "/" + textOr(stringAt(port, {"protocol"}), "TCP");
+  });
+}
+Json serviceSelector(const Json& service, int64_t) { return pairsOf(at(service, {"spec", "selector"})); }
+
+constexpr BuiltInColumn kServices[] = {
+    {"Name", "string", nameCell},
+    {"Type", "string", serviceType},
+    {"Cluster-IP", "string", serviceAddress},
+    {"External-IP", "string", serviceExternal},
+    {"Port(s)", "string", servicePorts},
+    {"Age", "string", ageCell},
+    {"Selector", "string", serviceSelector, true},
+};
+
+Json phaseCell(const Json& object, int64_t) { return stringAt(object, {"status", "phase"}); }
+constexpr BuiltInColumn kNamespaces[] = {
+    {"Name", "string", nameCell}, {"Status", "string", phaseCell}, {"Age", "string", ageCell}};
+
+Json configMapData(const Json& map, int64_t) { return sizeAt(map, {"data"}) + sizeAt(map, {"binaryData"}); }
+constexpr BuiltInColumn kConfigMaps[] = {
+    {"Name", "string", nameCell}, {"Data", "integer", configMapData}, {"Age", "string", ageCell}};
+
+Json secretType(const Json& secret, int64_t) { return textOr(stringAt(secret, {"type"}), "Opaque"); }
+Json secretData(const Json& secret, int64_t) { return sizeAt(secret, {"data"}); }
+constexpr BuiltInColumn kSecrets[] = {{"Name", "string", nameCell},
+                                      {"Type", "string", secretType},
+                                      {"Data", "integer", secretData},
+                                      {"Age", "string", ageCell}};
+
+Json accountSecrets(const Json& account, int64_t) { return sizeAt(account, {"secrets"}); }
+constexpr BuiltInColumn kServiceAccounts[] = {
+    {"Name", "string", nameCell}, {"Secrets", "integer", accountSecrets}, {"Age", "string", ageCell}};
+
+Json terminatingOrPhase(const Json& object, int64_t now) {
+  return isTerminating(object) ? Json("Terminating") : phaseCell(object, now);
+}
+// "RWO,ROX"
+std::string accessModes(const Json* modes) {
+  return joined(modes, "", [](const Json& mode) -> std::string {
+    const std::string word = wordOf(&mode, "");
+    if (word == "ReadWriteOnce") return "RWO";
+    if (word == "ReadOnlyMany") return "ROX";
+    if (word == "ReadWriteMany") return "RWX";
+    return word == "ReadWriteOncePod" ? "RWOP" : "";
+  });
+}
+Json claimVolume(const Json& claim, int64_t) { return stringAt(claim, {"spec", "volumeName"}); }
+Json claimCapacity(const Json& claim, int64_t) {
+  return wordOf(at(claim, {"status", "capacity", "storage"}), "");
+}
+Json claimAccess(const Json& claim, int64_t) { return accessModes(at(claim, {"status", "accessModes"})); }
+Json storageClass(const Json& object, int64_t) { return stringAt(object, {"spec", "storageClassName"}); }
+Json volumeMode(const Json& object, int64_t) {
+  return textOr(stringAt(object, {"spec", "volumeMode"}), "<unset>");
+}
+constexpr BuiltInColumn kClaims[] = {{"Name", "string", nameCell},
+                                     {"Status", "string", terminatingOrPhase},
+                                     {"Volume", "string", claimVolume},
+                                     {"Capacity", "string", claimCapacity},
+                                     {"Access Modes", "string", claimAccess},
+                                     {"StorageClass", "string", storageClass},
+                                     {"Age", "string", ageCell},
+                                     {"VolumeMode", "string", volumeMode, true}};
+
+Json volumeCapacity(const Json& volume, int64_t) {
+  return wordOf(at(volume, {"spec", "capacity", "storage"}), "");
+}
+Json volumeAccess(const Json& volume, int64_t) { return accessModes(at(volume, {"spec", "accessModes"})); }
+Json volumePolicy(const Json& volume, int64_t) {
+  return stringAt(volume, {"spec", "persistentVolumeReclaimPolicy"});
+}
+Json volumeClaim(const Json& volume, int64_t) {
+  const std::string name(stringAt(volume, {"spec", "claimRef", "name"}));
+  return name.empty() ? "" : std::string(stringAt(volume, {"spec", "claimRef", "namespace"})) + "/" + name;
+}
+constexpr BuiltInColumn kVolumes[] = {{"Name", "string", nameCell},
+                                      {"Capacity", "string", volumeCapacity},
+                                      {"Access Modes", "string", volumeAccess},
+                                      {"Reclaim Policy", "string", volumePolicy},
+                                      {"Status", "string", terminatingOrPhase},
+                                      {"Claim", "string", volumeClaim},
+                                      {"StorageClass", "string", storageClass},
+                                      {"Age", "string", ageCell},
+                                      {"VolumeMode", "string", volumeMode, true}};
+
+Json lastSeen(const Json& event, int64_t now) {
+  for (const std::string_view key : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
+    if (const auto time = stringAt(event, {key}); !time.empty()) return ageOf(time, now);
+  }
+  return "<unknown>";
+}
+Json eventType(const Json& event, int64_t) { return stringAt(event, {"type"}); }
+Json eventReason(const Json& event, int64_t) { return stringAt(event, {"reason"}); }
+Json eventMessage(const Json& event, int64_t) { return stringAt(event, {"message"}); }
+Json eventObject(const Json& event, int64_t) {
+  std::string kind(stringAt(event, {"involvedObject", "kind"}));
+  std::ranges::transform(kind, kind.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return kind + "/" + std::string(stringAt(event, {"involvedObject", "name"}));
+}
+constexpr BuiltInColumn kEvents[] = {{"Last Seen", "string", lastSeen},   {"Type", "string", eventType},
+                                     {"Reason", "string", eventReason},   {"Object", "string", eventObject},
+                                     {"Message", "string", eventMessage}, {"Name", "string", nameCell, true}};
+
+constexpr BuiltInColumn kDefinitions[] = {{"Name", "string", nameCell}, {"Created At", "date", createdCell}};
+
+Json leaseHolder(const Json& lease, int64_t) { return stringAt(lease, {"spec", "holderIdentity"}); }
+constexpr BuiltInColumn kLeases[] = {
+    {"Name", "string", nameCell}, {"Holder", "string", leaseHolder}, {"Age", "string", ageCell}};
+
+Json webhookCount(const Json& configuration, int64_t) { return sizeAt(configuration, {"webhooks"}); }
+constexpr BuiltInColumn kWebhooks[] = {
+    {"Name", "string", nameCell}, {"Webhooks", "integer", webhookCount}, {"Age", "string", ageCell}};
+
+constexpr BuiltInColumn kPlain[] = {{"Name", "string", nameCell}, {"Age", "string", ageCell}};
+
+struct TypeColumns {
+  const kube::GroupResource* type;
+  std::span<const BuiltInColumn> columns;
+};
+
+constexpr TypeColumns kTypes[] = {
+    {&kube::kPods, kPods},
+    {&kube::kServices, kServices},
+    {&kube::kNamespaces, kNamespaces},
+    {&kube::kConfigMaps, kConfigMaps},
+    {&kube::kSecrets, kSecrets},
+    {&kube::kServiceAccounts, kServiceAccounts},
+    {&kube::kPersistentVolumeClaims, kClaims},
+    {&kube::kPersistentVolumes, kVolumes},
+    {&kube::kEvents, kEvents},
+    {&kube::kDeployments, kDeployments},
+    {&kube::kReplicaSets, kReplicaSets},
+    {&kube::kStatefulSets, kStatefulSets},
+    {&kube::kDaemonSets, kDaemonSets},
+    {&kube::kCustomResourceDefinitions, kDefinitions},
+    {&kube::kLeases, kLeases},
+    {&kube::kValidatingWebhookConfigurations, kWebhooks},
+    {&kube::kMutatingWebhookConfigurations, kWebhooks},
+};
+
+}  // namespace
+
+std::span<const BuiltInColumn> builtInColumns(const kube::GroupResource& type) {
+  for (const TypeColumns& known : kTypes) {
+    if (*known.type == type) return known.columns;
+  }
+  return kPlain;
+}
+
+}  // namespace lastout::simulator

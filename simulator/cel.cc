@@ -1,0 +1,71 @@
+#include "simulator/cel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/quoting.h"
+#include "simulator/cel_evaluation.h"
+#include "simulator/cel_node.h"
+
+namespace lastout::simulator {
+namespace {
+
+constexpr size_t kShownCel = 400;  // bytes of an expression in an error; printable() shows fewer
+
+}  // namespace
+
+CelExpression::CelExpression(std::string text, std::shared_ptr<const CelNode> root, bool usesRequest)
+    : text_(std::move(text)), root_(std::move(root)), usesRequest_(usesRequest) {}
+
+tl::expected<CelExpression, std::string> CelExpression::compile(std::string_view text,
+                                                                const CelEnvironment& environment) {
+  auto program = parseCel(text, environment);
+  if (!program) return tl::unexpected(std::move(program.error()));
+  return CelExpression(std::string(text.substr(0, kShownCel)),
+                       std::make_shared<const CelNode>(std::move(program->root)), program->usesRequest);
+}
+
+CelType CelExpression::type() const { return root_->type; }
+
+std::string CelExpression::failure(std::string_view why) const {
+  return "expression '" + kube::printable(text_) + "' resulted in error: " + kube::printable(why);
+}
+
+tl::expected<bool, std::string> CelExpression::test(const CelVariables& variables) const {
+  return CelRun(variables, nullptr).test(*this);
+}
+
+CelRun::CelRun(const CelVariables& variables, const std::vector<CelVariable>* definitions, int64_t budget)
+    : variables_(variables), definitions_(definitions), budget_(budget) {}
+
+CelRun::~CelRun() = default;
+
+bool CelRun::pay(int64_t cost) {
+  budget_ -= cost;
+  return budget_ >= 0;
+}
+
+const tl::expected<CelValue, std::string>& CelRun::variable(const std::string& name) {
+  if (const auto known = known_.find(name); known != known_.end()) return known->second;
+  const auto defined = std::ranges::find(*definitions_, name, &CelVariable::name);
+  CelResult result = CelEvaluation(*this).result(*defined->expression.root_);
+  if (!result)
+    result = tl::unexpected("composited variable " + kube::inQuotes(name) +
+                            " fails to evaluate: " + result.error());
+  return known_.emplace(name, std::move(result)).first->second;
+}
+
+tl::expected<bool, std::string> CelRun::test(const CelExpression& expression) {
+  const CelResult result = CelEvaluation(*this).result(*expression.root_);
+  if (!result) return tl::unexpected(expression.failure(result.error()));
+  if (!result->get().is_boolean()) return tl::unexpected(expression.failure("no such overload"));
+  return result->get().get<bool>();
+}
+
+std::optional<std::string> CelRun::text(const CelExpression& expression) {
+  const CelResult result = CelEvaluation(*this).result(*expression.root_);
+  if (!result || !result->get().is_string()) return std::nullopt;
+  return result->get().get<std::string>();
+}
+
+}  // namespace lastout::simulator

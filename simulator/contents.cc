@@ -1,0 +1,219 @@
+#include "simulator/contents.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kube/well_known.h"
+#include "simulator/defaults.h"
+#include "simulator/derived_cluster.h"
+#include "simulator/derived_pods.h"
+#include "simulator/derived_workloads.h"
+#include "simulator/derived_works.h"
+#include "simulator/live_object.h"
+#include "simulator/schema.h"
+
+namespace lastout::simulator {
+namespace {
+
+using cluster::Role;
+using cluster::Slot;
+
+constexpr const char* kAgent = "agent1";  // as the recorded agent calls itself
+constexpr const char* kNode = "node";     // the one that all Pods run on
+
+const Json* storedAt(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
+  if (slot == cluster::kNone) return nullptr;
+  const RecordRef record = plane.storage.find(plane.live.model().slots[slot].key);
+  return record == nullptr ? nullptr : &record->object();
+}
+
+Slot controllerOf(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
+  const std::vector<cluster::OwnerLink>& owners = plane.live.model().slots[slot].owners;
+  const auto found =
+      std::ranges::find_if(owners, [](const cluster::OwnerLink& link) { return link.controller; });
+  return found == owners.end() ? cluster::kNone : found->owner;
+}
+
+int64_t ordinalOf(std::string_view podName) {
+  const size_t dash = podName.rfind('-');
+  int64_t ordinal = 0;
+  for (const char digit : podName.substr(dash == std::string_view::npos ? podName.size() : dash + 1))
+    ordinal = digit >= '0' && digit <= '9' ? ordinal * 10 + (digit - '0') : ordinal;
+  return ordinal;
+}
+
+Json podContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
+  const Slot owner = controllerOf(plane, slot);
+  const Json* workload = storedAt(plane, owner);
+  if (workload == nullptr) return nullptr;
+  const kube::ObjectKey& key = plane.live.model().slots[slot].key;
+  Json pod;
+  switch (plane.live.model().slots[owner].role) {
+    case Role::StatefulSet:
+      pod = podOfStatefulSet(*workload, ordinalOf(key.name), key.name);
+      break;
+    case Role::DaemonSet:
+      pod = podOfDaemonSet(*workload, kNode, key.name);
+      break;
+    default:
+      pod = podOfReplicaSet(*workload);
+      break;
+  }
+  return pod;
+}
+
+// What the agent makes of the first of the works' manifests that is this object.
+Json appliedContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
+  const cluster::Model& model = plane.live.model();
+  const kube::ObjectKey& key = model.slots[slot].key;
+  for (const uint32_t link : model.slots[slot].links) {
+    const cluster::Work& work = model.works[model.links[link].work];
+    const Json* manifestWork = storedAt(plane, work.manifestWork);
+    const Json* applied = storedAt(plane, work.applied);
+    if (manifestWork == nullptr || applied == nullptr) continue;
+    for (const auto& [manifestKey, manifest] : manifestsOf(*manifestWork, plane.types.resources())) {
+      if (manifestKey == key) return appliedManifest(*manifest, *applied);
+    }
+  }
+  return nullptr;
+}
+
+Json rawContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
+  const cluster::SlotInfo& info = plane.live.model().slots[slot];
+  if (info.role == Role::Pod && controllerOf(plane, slot) != cluster::kNone) return podContent(plane, slot);
+  if (info.role == Role::ReplicaSet && controllerOf(plane, slot) != cluster::kNone) {
+    const Json* deployment = storedAt(plane, controllerOf(plane, slot));
+    return deployment == nullptr ? Json() : replicaSetOf(*deployment, info.key.name, 1);
+  }
+  if (info.role == Role::AppliedManifestWork && info.work != cluster::kNone) {
+    const cluster::Slot work = plane.live.model().works[info.work].manifestWork;
+    const Json* manifestWork = storedAt(plane, work);
+    if (manifestWork == nullptr) return nullptr;
+    return appliedWorkOf(*manifestWork, plane.live.model().slots[work].key.namespaceName, kAgent);
+  }
+  return appliedContent(plane, slot);
+}
+
+Json withNextGeneration(Json object) {
+  const Json* generation = at(object, {"metadata", "generation"});
+  if (generation != nullptr && generation->is_number_integer())
+    object["metadata"]["generation"] = generation->get<int64_t>() + 1;
+  return object;
+}
+
+// References to owners that the collector has dropped go.
+Json withOwnersOf(const std::vector<cluster::LiveOwner>& owners, Json object) {
+  const Json* references = at(object, {"metadata", "ownerReferences"});
+  if (references == nullptr || !references->is_array()) return object;
+  std::set<std::string, std::less<>> dropped;
+  for (const Json& reference : *references) {
+    const std::string_view uid = stringAt(reference, {"uid"});
+    if (std::ranges::none_of(owners, [&](const cluster::LiveOwner& owner) { return owner.uid == uid; }))
+      dropped.emplace(uid);
+  }
+  for (const std::string& uid : dropped) object = removeOwner(std::move(object), uid);
+  return object;
+}
+
+// An owner that a controller has added: an agent, or a workload that adopts.
+Json withAddedOwners(const ControlPlane& plane, const std::vector<cluster::LiveOwner>& owners, Json object)
+    LASTOUT_REQUIRES(plane.mutex) {
+  for (const cluster::LiveOwner& owner : owners) {
+    const std::optional<Slot> there = plane.live.findUid(owner.uid);
+    const Json* stored = there ? storedAt(plane, *there) : nullptr;
+    const Json* references = at(object, {"metadata", "ownerReferences"});
+    const bool known = references != nullptr && std::ranges::any_of(*references, [&](const Json& reference) {
+                         return stringAt(reference, {"uid"}) == owner.uid;
+                       });
+    if (stored == nullptr || known) continue;
+    object = addOwner(std::move(object),
+                      owner.controller ? controllerReference(*stored) : plainReference(*stored));
+  }
+  return object;
+}
+
+}  // namespace
+
+TypeRules rulesOf(const ServedType& type) {
+  return {type.type, type.kind, !type.builtIn, type.subresource("status") != nullptr, type.tracksGeneration};
+}
+
+Json completed(const ControlPlane& plane, const ServedType& type, Json object) {
+  const auto below = [&](uint32_t bound) { return static_cast<uint32_t>(plane.random() % bound); };
+  return completed(type, std::move(object), {plane.newUid(), plane.now(), below});
+}
+
+Json completed(const ServedType& type, Json object, const Birth& birth) {
+  object = prepareForCreate(rulesOf(type), std::move(object), birth);
+  const auto clusterIp = [&](const Json& service) {
+    return clusterIpOf(stringAt(service, {"metadata", "namespace"}), stringAt(service, {"metadata", "name"}));
+  };
+  if (type.builtIn) return completeOnCreate(type.type, std::move(object), clusterIp);
+  applyDefaults(type.schema, object);
+  return object;
+}
+
+Json contentOf(ControlPlane& plane, Slot slot) {
+  const kube::ObjectKey key = plane.live.model().slots[slot].key;
+  Json object = rawContent(plane, slot);
+  const ServedTypePointer type = plane.types.findPreferred(key.type);
+  if (object.is_null() || type == nullptr) return nullptr;
+  object["metadata"]["name"] = key.name;
+  return completed(plane, *type, std::move(object));
+}
+
+Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectState& state, Json object) {
+  const cluster::SlotInfo& info = plane.live.model().slots[slot];
+  const ServedTypePointer type = plane.types.findPreferred(info.key.type);
+  if (state.terminating() && !isTerminating(object) && type != nullptr)
+    object = markDeleted(rulesOf(*type), std::move(object), plane.now());
+  std::vector<std::string> finalizers = plane.live.finalizers(slot, state);
+  if (info.role == Role::Namespace && std::erase(finalizers, "kubernetes") == 0)  // it stands in its spec
+    object = finalizedNamespace(std::move(object));
+  if (info.role == Role::Crd && isTerminating(object) &&
+      std::ranges::find(finalizers, kube::kCrdCleanupFinalizer) == finalizers.end())
+    object = crdAfterCleanup(std::move(object), plane.now());
+  object = setFinalizers(std::move(object), finalizers);
+  if (!state.present()) return object;  // as it was last
+  const std::vector<cluster::LiveOwner> owners = plane.live.owners(slot, state);
+  object = withOwnersOf(owners, std::move(object));
+  object = withAddedOwners(plane, owners, std::move(object));
+  if (info.role == Role::ReplicaSet) {
+    const Json* deployment = storedAt(plane, controllerOf(plane, slot));
+    if (deployment != nullptr && at(object, {"spec", "replicas"}) != nullptr &&
+        object["spec"]["replicas"] != state.value)
+      object = withNextGeneration(followingReplicaSet(*deployment, std::move(object)));
+  }
+  if (info.role == Role::Pod && (state.value & cluster::kReady) != 0 &&
+      stringAt(object, {"status", "phase"}) == "Pending")
+    object = readyPod(std::move(object), plane.now());
+  if (info.role == Role::Pod && (state.value & cluster::kStopped) != 0)
+    object = stoppedPod(std::move(object), plane.now());
+  return object;
+}
+
+bool wouldVanish(const ServedType& type, const Record& before,
+                 std::optional<cluster::PropagationPolicy> policy) {
+  const bool waits =
+      policy == cluster::PropagationPolicy::Foreground || policy == cluster::PropagationPolicy::Orphan;
+  if (waits || !finalizersOf(before.object()).empty()) return false;
+  const std::string& resource = type.type.resource;
+  return resource != "namespaces" && resource != "pods" && resource != "customresourcedefinitions";
+}
+
+Json afterDryRun(const Mutation& mutation, const ControlPlane& plane) {
+  if (mutation.operation != Mutation::Operation::Delete) return mutation.after;
+  Json object = markDeleted(rulesOf(*mutation.type), mutation.before->object(), plane.now());
+  if (!mutation.policy || mutation.key.type == kube::kNamespaces) return object;
+  std::vector<std::string> finalizers = finalizersOf(object);
+  std::erase_if(finalizers, [](const std::string& finalizer) {
+    return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer;
+  });
+  if (*mutation.policy == cluster::PropagationPolicy::Foreground)
+    finalizers.emplace_back(kube::kForegroundFinalizer);
+  if (*mutation.policy == cluster::PropagationPolicy::Orphan) finalizers.emplace_back(kube::kOrphanFinalizer);
+  return setFinalizers(std::move(object), finalizers);
+}
+
+}  // namespace lastout::simulator

@@ -1,0 +1,34 @@
+// Contents: what stands in an object that a controller created or changed, and what deletions make of it. The
+// machine says what happened; these say how it looks.
+#pragma once
+
+#include <optional>
+
+#include "simulator/control_plane.h"
+#include "simulator/json.h"
+#include "simulator/metadata.h"
+#include "simulator/mutation.h"
+
+namespace lastout::simulator {
+
+// What of a type the rules of metadata depend on.
+TypeRules rulesOf(const ServedType& type);
+
+// A new object as it is stored: with a uid, its times, and all defaults of its type.
+Json completed(const ControlPlane& plane, const ServedType& type, Json object);
+// The same with the uid and the time that it has.
+Json completed(const ServedType& type, Json object, const Birth& birth);
+
+// The object that a controller just created in this slot; null where nothing is known to make it of.
+Json contentOf(ControlPlane& plane, cluster::Slot slot) LASTOUT_REQUIRES(plane.mutex);
+// `object` with what the machine says of it: deletion, finalizers, owners, replicas, a Pod's readiness.
+Json alignedContent(const ControlPlane& plane, cluster::Slot slot, const cluster::ObjectState& state,
+                    Json object) LASTOUT_REQUIRES(plane.mutex);
+
+// Whether a DELETE would remove the object at once.
+bool wouldVanish(const ServedType& type, const Record& before,
+                 std::optional<cluster::PropagationPolicy> policy);
+// What a dry run of the mutation answers with.
+Json afterDryRun(const Mutation& mutation, const ControlPlane& plane);
+
+}  // namespace lastout::simulator

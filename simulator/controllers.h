@@ -1,0 +1,46 @@
+// Controllers: Kubernetes' own, and the ManifestWork agent. What they do, and when, is the machine's agenda;
+// here it becomes the requests that they would make: by their users, reviewed like a client's, then done.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "simulator/admitter.h"
+#include "simulator/chores.h"
+#include "simulator/control_plane.h"
+
+namespace lastout::simulator {
+
+// For one thread; takes the plane's lock by itself.
+class Controllers {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+
+  // Keeps references; nothing may be stored yet.
+  Controllers(ControlPlane& plane, Admitter& admitter);
+
+  // Does one thing that is due at `now`; false when nothing is.
+  bool step(Milliseconds now);
+  // When something is due next; nothing: never, as things are.
+  std::optional<Milliseconds> nextAt();
+
+ private:
+  bool act(Milliseconds now);
+  bool tidy(Milliseconds now);
+  std::vector<Mutation> mutationsOf(const cluster::Plan& plan) LASTOUT_REQUIRES(plane_.mutex);
+  std::optional<Mutation> deletion(const cluster::Plan& plan, cluster::Slot slot)
+      LASTOUT_REQUIRES(plane_.mutex);
+  std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew)
+      LASTOUT_REQUIRES(plane_.mutex);
+  UserInfo userOf(const cluster::Plan& plan) const LASTOUT_REQUIRES(plane_.mutex);
+  ApiResult<void> admitAll(std::vector<Mutation>& mutations);
+  void noteContent(const std::vector<Mutation>& deletions, const ApiResult<void>& admitted, Milliseconds now)
+      LASTOUT_REQUIRES(plane_.mutex);
+
+  ControlPlane& plane_;
+  Admitter& admitter_;
+  Chores chores_;
+};
+
+}  // namespace lastout::simulator

@@ -1,0 +1,35 @@
+// Causes: what is wrong with one field of an object, in the API server's words. simulator/status.h's
+// invalid() makes the answer 422 of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/json.h"
+#include "simulator/status.h"
+
+namespace lastout::simulator {
+
+// `field` is a path: "spec.size", "spec.criteria[0].type". What a message quotes of a value is cut at 1,000
+// bytes.
+
+Cause requiredField(std::string field, std::string_view why = "");  // "Required value[: <why>]"
+Cause invalidField(std::string field, const Json& value, std::string_view why);
+Cause wrongType(std::string field, const Json& value, std::string_view why);
+Cause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
+Cause duplicateField(std::string field, const Json& value);
+Cause tooLong(std::string field, std::string_view why);  // "Too long: <why>"
+Cause tooMany(std::string field, size_t count, int64_t most);
+
+// What Go, the API server's language, calls a JSON value: "string", "number", "bool", "array", "object".
+std::string_view goKind(const Json& value);
+// 400 for a body that cannot be decoded: a `found` (goKind) stands in a field ("ConfigMap.data") whose type
+// in Go is `wanted`.
+ApiError undecodable(std::string_view kind, std::string_view version, std::string_view found,
+                     std::string_view field, std::string_view wanted);
+
+// In double quotes, as JSON has it; bytes that are not UTF-8 are replaced.
+std::string goQuoted(std::string_view text);
+
+}  // namespace lastout::simulator

@@ -1,0 +1,16 @@
+// JSON paths, as far as CRDs use them for columns and scales: .a.b, .a\.b, ['a.b'], [0], [-1], [*], .*,
+// [?(@.type=="Ready")] (also != and a path alone).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "simulator/json.h"
+
+namespace lastout::simulator {
+
+// The values at `path` within `json`, in their order; none when nothing is there or when the path, at most
+// 1,024 bytes, is written in another way (slices, "..").
+std::vector<const Json*> valuesAt(const Json& json, std::string_view path);
+
+}  // namespace lastout::simulator

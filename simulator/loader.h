@@ -1,0 +1,24 @@
+// Loader: files into the embedded cluster, as an admin would create their objects.
+#pragma once
+
+#include <vector>
+
+#include "kube/result.h"
+#include "replay/manifests.h"
+#include "replay/scenario.h"
+#include "simulator/embedded_cluster.h"
+
+namespace lastout::simulator {
+
+// Creates the objects: definitions and namespaces first, then owners before what they own, works last. Owner
+// references get the uids that the owners have here; namespaces that are only named are made; what is being
+// deleted in the file is deleted. The number of objects, or what could not be created, each with its place;
+// the rest is there then.
+tl::expected<size_t, kube::Errors> loadManifests(EmbeddedCluster& cluster,
+                                                 const replay::Manifests& manifests);
+
+// The finalizer controllers that a scenario declares; they work from now on.
+tl::expected<void, kube::Errors> addControllers(EmbeddedCluster& cluster,
+                                                const std::vector<replay::Controller>& controllers);
+
+}  // namespace lastout::simulator

@@ -1,0 +1,38 @@
+// WebhookClient: posts AdmissionReviews over HTTPS as the API server does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "simulator/admission_review.h"
+#include "simulator/webhooks.h"
+
+namespace lastout::simulator {
+
+// Where the services of the cluster really listen: "namespace/name" to "address:port" ("127.0.0.1:9443").
+using ServiceAddresses = std::map<std::string, std::string, std::less<>>;
+
+// Safe for any number of threads. Connections are kept and used again.
+class WebhookClient {
+ public:
+  explicit WebhookClient(ServiceAddresses services);
+  ~WebhookClient();
+  WebhookClient(const WebhookClient&) = delete;
+  WebhookClient& operator=(const WebhookClient&) = delete;
+
+  // The answer, whatever its status. Everything together (connecting, TLS, sending, receiving) takes no
+  // longer than the webhook's timeout; only looking up a host's name may add to it. The certificate has to
+  // come from the webhook's authorities and to name its host (a service: <name>.<namespace>.svc). Fails, in
+  // the words of rest/102 and 110, when there is no answer, and when it is longer than 3 MiB. A host that
+  // cannot be reached is reported as one that refuses the connection: cpp-httplib does not tell them apart.
+  tl::expected<WebhookResponse, std::string> post(const Webhook& webhook, const std::string& body);
+
+ private:
+  class Connections;
+  std::unique_ptr<Connections> connections_;
+  ServiceAddresses services_;
+};
+
+}  // namespace lastout::simulator

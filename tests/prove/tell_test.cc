@@ -1,0 +1,208 @@
+// What prove says in words, of the recorded stories and of small clusters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "prove/proof_report.h"
+#include "tests/prove/small_scenario.h"
+
+namespace lastout::prove {
+namespace {
+
+using replay::Compiled;
+using replay::Ending;
+using replay::Leftover;
+using replay::Names;
+using replay::Ready;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+std::vector<std::string> texts(const std::vector<ToldStep>& steps) {
+  std::vector<std::string> result;
+  result.reserve(steps.size());
+  for (const ToldStep& step : steps) result.push_back(step.text);
+  return result;
+}
+
+ProofReport proved(const Ready& ready, const Compiled& compiled) {
+  const Question question{.bounds = {}, .orders = ready.scenario.expect.ends != Ending::Stuck};
+  return reportOf(ready, question, prove(compiled, question));
+}
+
+ProofReport provedFile(const std::string& name) {
+  const auto all = loadAll({{"scenarios/" + name + ".yaml", true}});
+  EXPECT_TRUE(all);
+  return proved(*all->front(), all->front()->compiled);
+}
+
+const Leftover& leftover(const StuckReport& stuck, const std::string& object) {
+  static const Leftover kNothing;
+  for (const Leftover& each : stuck.leftovers) {
+    if (each.object == object) return each;
+  }
+  return kNothing;
+}
+
+TEST(Tell, TheUnguardedStoryGetsStuckAfterOneDeleteOfAClient) {
+  const ProofReport report = provedFile("story-unguarded");
+  ASSERT_TRUE(report.stuck);
+  const std::vector<std::string> steps = texts(report.stuck->steps);
+  EXPECT_THAT(steps[0], StartsWith("admin deletes manifestworks/cluster1/finalizer: accepted"));
+  size_t byClients = 0;
+  for (const std::string& step : steps) byClients += step.rfind("admin ", 0) == 0;
+  EXPECT_LE(byClients, 2u);
+  EXPECT_THAT(report.stuck->lost, Contains("coolresources/some-instance"));
+  EXPECT_THAT(leftover(*report.stuck, "coolresources/some-instance").reasons,
+              ElementsAre(AllOf(HasSubstr("my.crd.group/super-important"),
+                                HasSubstr("deployments/finalizer-namespace/finalizer-deployment"),
+                                HasSubstr("is gone"))));
+  EXPECT_EQ(report.expectation, "as the scenario expects");
+}
+
+// tests/recordings, story-deadlock.jsonl: nobody asks for the Deployment any more, and all wait for each
+// other.
+TEST(Tell, TheRecordedDeadlockHasTheRecordedReason) {
+  const ProofReport report = provedFile("story-only-denied");
+  ASSERT_TRUE(report.stuck);
+  const std::string deployment = "deployments/finalizer-namespace/finalizer-deployment";
+  const std::vector<std::string> steps = texts(report.stuck->steps);
+  EXPECT_THAT(steps.back(), AllOf(HasSubstr("asks to delete " + deployment + ": denied"),
+                                  HasSubstr("some-instance has finalizer my.crd.group/super-important"),
+                                  HasSubstr("it forgets it")));
+  EXPECT_THAT(
+      leftover(*report.stuck, deployment).reasons,
+      ElementsAre(AllOf(HasSubstr("nothing would deny its deletion now, but nobody asks"),
+                        HasSubstr("in step " + std::to_string(steps.size())), HasSubstr("has forgotten it")),
+                  HasSubstr("the garbage collector leaves it alone because its owner "
+                            "appliedmanifestworks/cluster1-finalizer is still there")));
+  EXPECT_THAT(report.stuck->ring, ElementsAre(deployment, "appliedmanifestworks/cluster1-finalizer",
+                                              "persistentvolumeclaims/finalizer-namespace/data",
+                                              StartsWith("pods/"), StartsWith("replicasets/")));
+}
+
+TEST(Tell, TheGuardedStoriesAreProven) {
+  for (const char* name : {"story-three-works", "story-one-work"}) {
+    const ProofReport report = provedFile(name);
+    EXPECT_EQ(report.proof.verdict, Verdict::Proven);
+    EXPECT_TRUE(report.expected);
+    EXPECT_THAT(report.proven, Contains(HasSubstr("nothing gets stuck")));
+    EXPECT_THAT(report.proven, Contains(HasSubstr("confirming read")));
+    EXPECT_THAT(toText(report, {}), StartsWith("PROVEN  " + std::string(name)));
+  }
+}
+
+TEST(Tell, AnUnsafeCommitSaysWhatWasOverlooked) {
+  const auto small = smallScenario(R"(  steps:
+    - delete: [widgets/one, deployments.apps/operator/operator, widgets/late]
+    - apply:
+        apiVersion: example.com/v1
+        kind: Widget
+        metadata: {name: late, finalizers: [example.com/cleanup]}
+)",
+                                   std::string(kOperator) + kGuard);
+  Ready careless = *small;
+  careless.compiled.model.confirms = false;
+  const ProofReport report = proved(careless, careless.compiled);
+  ASSERT_TRUE(report.unsafe);
+  EXPECT_THAT(texts(report.unsafe->steps),
+              Contains(AllOf(StartsWith("nobody looks again before deployments/operator/operator is deleted"),
+                             HasSubstr("late has finalizer example.com/cleanup"))));
+  EXPECT_THAT(report.unsafe->steps.back().text, HasSubstr("deletes deployments/operator/operator: gone"));
+  EXPECT_THAT(toText(report, {}), AllOf(StartsWith("UNSAFE  small"), HasSubstr("way to an unsafe commit")));
+}
+
+TEST(Tell, ABrokenOrderNamesBothEvents) {
+  const auto small = smallScenario(
+      "  steps:\n    - delete: [deployments.apps/operator/operator, widgets/one]\n"
+      "  expect: {before: [[deployments.apps/operator/operator requested, widgets/one gone]]}\n",
+      std::string(kOperator) + kGuard);
+  const ProofReport report = proved(*small, small->compiled);
+  ASSERT_THAT(report.broken, SizeIs(1));
+  EXPECT_EQ(report.broken[0].text, "deployments/operator/operator requested before widgets/one gone");
+  EXPECT_THAT(texts(report.broken[0].steps),
+              ElementsAre(HasSubstr("deletes widgets/one: accepted"),
+                          "controller cleanup removes example.com/cleanup from widgets/one: gone"));
+}
+
+TEST(Tell, AWorkThatIsReportedGoneTooEarlySaysWhatIsStillThere) {
+  const auto all = loadAll({{"scenarios/story-only-denied.yaml", true}});
+  ASSERT_TRUE(all);
+  Compiled compiled = all->front()->compiled;
+  const auto work =
+      compiled.model.find({{"work.open-cluster-management.io", "manifestworks"}, "cluster1", "finalizer"});
+  ASSERT_TRUE(work);
+  const auto bit = cluster::watch(compiled.model, *work, cluster::EventKind::Gone);
+  ASSERT_TRUE(bit);
+  compiled.never.push_back({*work, cluster::EventKind::Gone, *bit, 0});
+  compiled.neverBits |= uint64_t{1} << *bit;
+  const Proof proof = prove(compiled);
+  const cluster::Machine machine(compiled.model);
+  std::vector<std::string> ends;
+  for (const auto& broken : proof.broken) {
+    Told told;
+    tell(machine, Names(compiled.model), broken.way, told);
+    ends.push_back(told.steps.back().text);
+  }
+  EXPECT_THAT(ends, Contains(AllOf(HasSubstr("manifestworks/cluster1/finalizer"), HasSubstr("gone"),
+                                   HasSubstr("although"), HasSubstr("still there"))));
+}
+
+TEST(Tell, WhatGoesOnForEverIsNamed) {
+  const auto small = smallScenario("  steps:\n    - delete: widgets/one\n", std::string(kOperator) + kGuard);
+  const cluster::Machine machine(small->compiled.model);
+  std::vector<cluster::Action> actions;
+  std::vector<uint64_t> state = machine.initial();
+  machine.enabled({state.data(), machine.layout()}, actions);
+  Proof proof;
+  proof.verdict = Verdict::Stuck;
+  proof.stuck.emplace();
+  proof.stuck->state = state;
+  proof.stuck->states = 2;
+  proof.stuck->churn = {{state, actions.at(0)}};
+  const ProofReport report = reportOf(*small, {}, proof);
+  EXPECT_THAT(report.stuck->churn, ElementsAre(StartsWith("admin deletes widgets/one: accepted")));
+  EXPECT_THAT(toText(report, {}),
+              AllOf(HasSubstr("round and round in 2 states"), HasSubstr("- admin deletes widgets/one"),
+                    HasSubstr("stuck from the beginning")));
+}
+
+TEST(Tell, AnUndecidedProofClaimsNothing) {
+  const auto small = smallScenario("  steps:\n    - delete: widgets/one\n", std::string(kOperator) + kGuard);
+  const Question question{.bounds = {.states = 2}, .orders = true};
+  const ProofReport report = reportOf(*small, question, prove(small->compiled, question));
+  EXPECT_THAT(report.proven, IsEmpty());
+  EXPECT_THAT(toText(report, {}),
+              AllOf(StartsWith("NOT DECIDED  small"), HasSubstr("--max-states"), Not(HasSubstr("PROVEN"))));
+}
+
+TEST(Tell, TheSameScenarioIsToldInTheSameWords) {
+  const auto told = [] {
+    ProofReport report = provedFile("story-only-denied");
+    return toText(report, {.color = false, .timeline = true, .width = 100}) + toJson({&report, 1});
+  };
+  EXPECT_EQ(told(), told());
+}
+
+TEST(Tell, JsonHoldsEverythingThatTheTextSays) {
+  const ProofReport report = provedFile("story-only-denied");
+  const auto json = nlohmann::json::parse(toJson({&report, 1}));
+  const auto& scenario = json.at("scenarios").at(0);
+  EXPECT_EQ(scenario.at("verdict"), "STUCK");
+  EXPECT_EQ(scenario.at("asExpected"), true);
+  EXPECT_EQ(scenario.at("lookedAt"), "everything");
+  EXPECT_EQ(scenario.at("states"), report.proof.states);
+  EXPECT_EQ(scenario.at("stuck").at("steps").size(), report.stuck->steps.size());
+  EXPECT_EQ(scenario.at("stuck").at("ring").size(), 5u);
+  EXPECT_EQ(scenario.at("stuck").at("stillThere").size(), report.stuck->leftovers.size());
+  EXPECT_TRUE(scenario.at("unsafe").is_null());
+}
+
+}  // namespace
+}  // namespace lastout::prove

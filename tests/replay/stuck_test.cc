@@ -1,0 +1,212 @@
+// Why something is still there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/replay/play.h"
+
+namespace lastout::replay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> reasons(const ScenarioReport& report, std::string_view object) {
+  for (const Leftover& leftover : report.leftovers) {
+    if (leftover.object == object) return leftover.reasons;
+  }
+  return {"nothing is said of it"};
+}
+
+ScenarioReport shipped(const std::string& name) {
+  auto scenario = load("scenarios/" + name);
+  auto compiled = compile(*scenario);
+  return replay(Ready{std::move(*scenario), std::move(*compiled)}, {});
+}
+
+TEST(Stuck, AFinalizerWhoseControllerIsGone) {
+  const ScenarioReport report = play(scenario(std::string(kController) + R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+    - delete: crd/widgets.example.com
+      at: 5s)",
+                                              kUnguarded));
+  EXPECT_THAT(reasons(report, "widgets/one"),
+              ElementsAre("finalizer example.com/cleanup is for controller cleanup to remove, and "
+                          "deployments/operator/operator, where it ran, is gone"));
+  EXPECT_THAT(reasons(report, "customresourcedefinitions/widgets.example.com"),
+              ElementsAre("it waits for its instances: widgets/one"));
+  EXPECT_THAT(report.ring, IsEmpty());
+}
+
+TEST(Stuck, AFinalizerWhoseControllerHasNoPod) {
+  EXPECT_THAT(reasons(play(scenario(std::string(kController) + R"(
+  steps:
+    - scale: { object: deployments.apps/operator/operator, replicas: 0 }
+    - delete: widgets/one
+      at: 5s)",
+                                    kUnguarded)),
+                      "widgets/one"),
+              ElementsAre(HasSubstr("deployments/operator/operator, where it runs, has no Ready Pod")));
+}
+
+TEST(Stuck, AFinalizerThatNobodyRemoves) {
+  EXPECT_THAT(reasons(play(scenario("  steps:\n    - delete: widgets/one")), "widgets/one"),
+              ElementsAre("nobody here removes its finalizer example.com/cleanup"));
+}
+
+TEST(Stuck, ADenialThatGoesOn) {
+  const ScenarioReport report = play(scenario("  steps:\n    - delete: deployments.apps/operator/operator"));
+  EXPECT_THAT(
+      reasons(report, "deployments/operator/operator"),
+      ElementsAre("its deletion is denied: widgets.example.com/one has finalizer example.com/cleanup and "
+                  "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com exists"));
+  EXPECT_THAT(reasons(report, "widgets/one"), ElementsAre("nobody has asked for its deletion"));
+}
+
+TEST(Stuck, AProviderThatIsHeld) {
+  std::string held(kOperator);
+  held.insert(held.find("  provider:"), "  enforcement: Hold\n");
+  const ScenarioReport report =
+      play(scenario("  steps:\n    - delete: deployments.apps/operator/operator", held));
+  EXPECT_THAT(told(report),
+              Contains(HasSubstr("deployments/operator/operator: accepted, waits for its criteria")));
+  EXPECT_THAT(reasons(report, "deployments/operator/operator"),
+              ElementsAre("lastout holds it: widgets.example.com/one has finalizer example.com/cleanup and "
+                          "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com exists"));
+  EXPECT_THAT(reasons(report, "widgets/one"), ElementsAre("nobody has asked for its deletion"));
+}
+
+TEST(Stuck, AClientThatDoesNotAskAgain) {
+  EXPECT_THAT(
+      reasons(play(scenario(std::string(kController) + R"(
+  steps:
+    - delete: deployments.apps/operator/operator
+      retry: false
+      as: bob
+    - delete: crd/widgets.example.com
+      at: 1s)")),
+              "deployments/operator/operator"),
+      ElementsAre(
+          "nothing would deny its deletion now, but nobody asks: bob was denied at 0.000 s, and does not "
+          "ask again"));
+}
+
+// Who put it off holds it back, and says for whom.
+TEST(Stuck, AProviderThatSomebodyElseOwns) {
+  std::string owned(kOperator);
+  const std::string meta = "metadata: { name: operator, namespace: operator";
+  owned.insert(owned.find(meta) + meta.size(),
+               ", ownerReferences: [{ apiVersion: v1, kind: ConfigMap, name: own, uid: u }]");
+  const ScenarioReport report = play(scenario(std::string(kController) + R"(
+  steps:
+    - delete: [manifestworks/hub/provider, manifestworks/hub/widgets])",
+                                              owned + R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: own, namespace: operator, uid: u }
+---
+kind: ManifestWork
+metadata: { name: provider, namespace: hub }
+spec:
+  criticalservices/operator
+  deployments.apps/operator
+---
+kind: ManifestWork
+metadata: { name: widgets, namespace: hub }
+spec:
+  crd/widgets.example.com
+  widgets/one
+)"));
+  EXPECT_THAT(reasons(report, "deployments/operator/operator"),
+              ElementsAre("lastout waits with its deletion because its owner configmaps/operator/own is "
+                          "still there"));
+}
+
+// It follows nobody any more.
+TEST(Stuck, APodThatWasOrphaned) {
+  const ScenarioReport report = play(scenario(R"(  steps:
+    - delete: pods/agents/*
+      retry: false
+    - delete: daemonsets.apps/agents/agent
+      propagationPolicy: Orphan
+      at: 60s)",
+                                              R"(---
+apiVersion: v1
+kind: Namespace
+metadata: { name: agents }
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: { name: agent, namespace: agents }
+spec:
+  selector: { matchLabels: { app: agent } }
+  template:
+    metadata: { labels: { app: agent } }
+    spec: { containers: [{ name: main, image: example.com/agent:1 }] }
+)"));
+  ASSERT_EQ(report.leftovers.size(), 1U);
+  EXPECT_THAT(report.leftovers[0].object, ::testing::StartsWith("pods/agents/agent-"));
+  EXPECT_THAT(report.leftovers[0].reasons, ElementsAre("nobody has asked for its deletion"));
+}
+
+// The reasons are those that tests/recordings' story-deadlock shows.
+TEST(Stuck, TheRecordedDeadlock) {
+  const ScenarioReport report = shipped("story-only-denied.yaml");
+  EXPECT_THAT(
+      reasons(report, "deployments/finalizer-namespace/finalizer-deployment"),
+      ElementsAre(
+          HasSubstr("nothing would deny its deletion now, but nobody asks: the agent of "
+                    "manifestworks/cluster1/finalizer was denied at "),
+          "the garbage collector leaves it alone because its owner appliedmanifestworks/cluster1-finalizer "
+          "is still there"));
+  EXPECT_THAT(reasons(report, "persistentvolumeclaims/finalizer-namespace/data"),
+              ElementsAre(HasSubstr("it waits until it is mounted no more by pods/finalizer-namespace/")));
+  EXPECT_THAT(
+      reasons(report, "appliedmanifestworks/cluster1-finalizer"),
+      ElementsAre("its agent waits for what it applied: persistentvolumeclaims/finalizer-namespace/data"));
+  EXPECT_THAT(report.ring, ElementsAre("deployments/finalizer-namespace/finalizer-deployment",
+                                       "appliedmanifestworks/cluster1-finalizer",
+                                       "persistentvolumeclaims/finalizer-namespace/data", HasSubstr("pods/"),
+                                       HasSubstr("replicasets/")));
+}
+
+TEST(Stuck, ARingOfTwoServices) {
+  EXPECT_THAT(shipped("cycle-of-two.yaml").ring,
+              ElementsAre("deployments/left/left", "deployments/right/right"));
+}
+
+TEST(Stuck, AWebhookThatDoesNotAnswer) {
+  EXPECT_THAT(
+      reasons(shipped("provider-webhook-unguarded.yaml"), "widgets/one"),
+      Contains(
+          "its deletion is denied: the webhook of validatingwebhookconfigurations/widget-checks does not "
+          "answer: nothing Ready is behind services/checks/checks"));
+}
+
+TEST(Stuck, AForegroundDeletionThatWaitsForItsDependents) {
+  EXPECT_THAT(reasons(play(scenario(R"(
+  steps:
+    - delete: configmaps/default/owner
+      propagationPolicy: Foreground)",
+                                    R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: owner, namespace: default }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: owned
+  namespace: default
+  finalizers: [example.com/held]
+  ownerReferences:
+    - { apiVersion: v1, kind: ConfigMap, name: owner, uid: "", controller: true, blockOwnerDeletion: true }
+)")),
+                      "configmaps/default/owner"),
+              ElementsAre("it waits in the foreground for its dependents configmaps/default/owned"));
+}
+
+}  // namespace
+}  // namespace lastout::replay

@@ -1,0 +1,289 @@
+// A client's session with the embedded cluster: objects come, live and go as they do on a real one.
+#include "simulator/embedded_cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/simulator/cluster_fixture.h"
+
+namespace lastout::simulator {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class EmbeddedClusterTest : public testing::ClusterTest {
+ public:
+  void createCrd() {
+    const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+    const Json version = {
+        {"name", "v1"}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}};
+    expect(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+           {{"apiVersion", "apiextensions.k8s.io/v1"},
+            {"kind", "CustomResourceDefinition"},
+            {"metadata", {{"name", "coolresources.my.crd.group"}}},
+            {"spec",
+             {{"group", "my.crd.group"},
+              {"names", {{"kind", "CoolResource"}, {"plural", "coolresources"}}},
+              {"scope", "Namespaced"},
+              {"versions", Json::array({version})}}}});
+  }
+  void createInstance(const std::string& name, const Json& finalizers = nullptr) {
+    Json instance = {
+        {"apiVersion", "my.crd.group/v1"}, {"kind", "CoolResource"}, {"metadata", {{"name", name}}}};
+    if (!finalizers.is_null()) instance["metadata"]["finalizers"] = finalizers;
+    expect(201, "POST", kInstances, instance);
+  }
+  void createDeployment(int replicas) {
+    const Json container = {{"name", "c"}, {"image", "x.invalid/x:1"}};
+    const Json labels = {{"a", "b"}};
+    expect(
+        201, "POST", kDeployments,
+        {{"apiVersion", "apps/v1"},
+         {"kind", "Deployment"},
+         {"metadata", {{"name", "web"}}},
+         {"spec",
+          {{"replicas", replicas},
+           {"selector", {{"matchLabels", labels}}},
+           {"template",
+            {{"metadata", {{"labels", labels}}}, {"spec", {{"containers", Json::array({container})}}}}}}}});
+  }
+  size_t count(const std::string& path) { return expect(200, "GET", path)["items"].size(); }
+
+  const std::string kInstances = "/apis/my.crd.group/v1/namespaces/default/coolresources";
+  const std::string kDeployments = "/apis/apps/v1/namespaces/default/deployments";
+  const std::string kPods = "/api/v1/namespaces/default/pods";
+};
+
+TEST_F(EmbeddedClusterTest, ADeploymentGetsPodsThatBecomeReady) {
+  createDeployment(2);
+  pass(seconds(5));
+  const Json pods = expect(200, "GET", kPods)["items"];
+  ASSERT_EQ(pods.size(), 2U);
+  EXPECT_EQ(pods[0]["status"]["phase"], "Running");
+  const Json status = expect(200, "GET", kDeployments + "/web")["status"];
+  EXPECT_EQ(status["readyReplicas"], 2);
+  EXPECT_EQ(status["observedGeneration"], 1);
+}
+
+TEST_F(EmbeddedClusterTest, NothingChangesOnceAllIsAsItShouldBe) {
+  createDeployment(2);
+  createCrd();
+  pass(seconds(60));
+  const uint64_t before = version();
+  pass(seconds(600));
+  EXPECT_EQ(version(), before);
+}
+
+TEST_F(EmbeddedClusterTest, BackgroundDeletionTakesTheDependentsAfterwards) {
+  createDeployment(1);
+  pass(seconds(5));
+  EXPECT_EQ(expect(200, "DELETE", kDeployments + "/web?propagationPolicy=Background")["status"], "Success");
+  EXPECT_EQ(count(kPods), 1U);
+  pass(seconds(10));
+  EXPECT_EQ(count(kPods), 0U);
+  EXPECT_EQ(count("/apis/apps/v1/namespaces/default/replicasets"), 0U);
+}
+
+TEST_F(EmbeddedClusterTest, ForegroundDeletionTakesTheDependentsFirst) {
+  createDeployment(1);
+  pass(seconds(5));
+  const Json left = expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Foreground"}});
+  EXPECT_EQ(left["metadata"]["finalizers"], Json::array({"foregroundDeletion"}));
+  EXPECT_FALSE(left["metadata"]["deletionTimestamp"].is_null());
+  pass(seconds(10));
+  expect(404, "GET", kDeployments + "/web");
+  EXPECT_EQ(count(kPods), 0U);
+}
+
+TEST_F(EmbeddedClusterTest, OrphansLoseTheirOwner) {
+  createDeployment(1);
+  pass(seconds(5));
+  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Orphan"}});
+  pass(seconds(10));
+  expect(404, "GET", kDeployments + "/web");
+  const Json sets = expect(200, "GET", "/apis/apps/v1/namespaces/default/replicasets")["items"];
+  ASSERT_EQ(sets.size(), 1U);
+  EXPECT_FALSE(sets[0]["metadata"].contains("ownerReferences"));
+}
+
+TEST_F(EmbeddedClusterTest, AFinalizerHoldsAnObjectUntilItIsRemoved) {
+  createCrd();
+  createInstance("held", Json::array({"my.crd.group/important"}));
+  const Json left = expect(200, "DELETE", kInstances + "/held");
+  EXPECT_EQ(left["metadata"]["finalizers"], Json::array({"my.crd.group/important"}));
+  const Json refused = expect(
+      422, "PATCH", kInstances + "/held",
+      {{"metadata", {{"finalizers", Json::array({"my.crd.group/important", "x.dev/second"})}}}}, kMerge);
+  EXPECT_EQ(refused["reason"], "Invalid");
+  expect(200, "PATCH", kInstances + "/held", {{"metadata", {{"finalizers", nullptr}}}}, kMerge);
+  expect(404, "GET", kInstances + "/held");
+}
+
+TEST_F(EmbeddedClusterTest, ADefinitionTakesItsInstancesAndIsServedUntilItIsGone) {
+  createCrd();
+  createInstance("plain");
+  createInstance("held", Json::array({"my.crd.group/important"}));
+  expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  pass(seconds(1));
+  EXPECT_EQ(count(kInstances), 1U);
+  expect(405, "POST", kInstances,
+         {{"apiVersion", "my.crd.group/v1"}, {"kind", "CoolResource"}, {"metadata", {{"name", "late"}}}});
+  expect(200, "PATCH", kInstances + "/held", {{"metadata", {{"finalizers", nullptr}}}}, kMerge);
+  pass(seconds(10));
+  EXPECT_EQ(send("GET", kInstances).status, 404);
+}
+
+// As Kubernetes 1.36 does: whoever goes by discovery is answered 404 in plain text meanwhile.
+TEST_F(EmbeddedClusterTest, DiscoveryNamesATypeForASecondAfterItsDefinitionIsGone) {
+  createCrd();
+  expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  cluster.runUntil(now + seconds(10));  // the clock stands
+  EXPECT_EQ(send("GET", kInstances).body, "404 page not found\n");
+  const std::string group = "/apis/my.crd.group/v1";
+  EXPECT_EQ(expect(200, "GET", group)["resources"][0]["name"], "coolresources");
+  cluster.clock().advance(milliseconds(999));
+  expect(200, "GET", group);
+  cluster.clock().advance(milliseconds(1));
+  EXPECT_EQ(send("GET", group).status, 404);
+  createCrd();
+  EXPECT_EQ(expect(200, "GET", group)["resources"].size(), 1U);
+}
+
+TEST_F(EmbeddedClusterTest, ANamespaceTakesWhatIsInIt) {
+  createNamespace("bye");
+  expect(201, "POST", "/api/v1/namespaces/bye/configmaps",
+         {{"apiVersion", "v1"},
+          {"kind", "ConfigMap"},
+          {"metadata", {{"name", "m"}, {"finalizers", Json::array({"x.dev/held"})}}}});
+  pass(seconds(1));
+  const Json left = expect(200, "DELETE", "/api/v1/namespaces/bye");
+  EXPECT_EQ(left["status"]["phase"], "Terminating");
+  expect(403, "POST", "/api/v1/namespaces/bye/configmaps",
+         {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "late"}}}});
+  pass(seconds(30));
+  const Json conditions = expect(200, "GET", "/api/v1/namespaces/bye")["status"]["conditions"];
+  EXPECT_EQ(conditions.size(), 5U);
+  expect(200, "PATCH", "/api/v1/namespaces/bye/configmaps/m", {{"metadata", {{"finalizers", nullptr}}}},
+         kMerge);
+  pass(seconds(30));
+  expect(404, "GET", "/api/v1/namespaces/bye");
+}
+
+TEST_F(EmbeddedClusterTest, AWorkIsAppliedAndTakenAway) {
+  createNamespace("cluster1");
+  const std::string works = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+  Json manifest = {
+      {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "m"}, {"namespace", "default"}}}};
+  expect(201, "POST", works,
+         {{"apiVersion", "work.open-cluster-management.io/v1"},
+          {"kind", "ManifestWork"},
+          {"metadata", {{"name", "w"}}},
+          {"spec", {{"workload", {{"manifests", Json::array({manifest})}}}}}});
+  pass(seconds(30));
+  const Json applied = expect(200, "GET", "/api/v1/namespaces/default/configmaps/m");
+  EXPECT_EQ(applied["metadata"]["ownerReferences"][0]["kind"], "AppliedManifestWork");
+  const Json note =
+      expect(200, "GET", "/apis/work.open-cluster-management.io/v1/appliedmanifestworks")["items"][0];
+  EXPECT_EQ(note["status"]["appliedResources"][0]["uid"], applied["metadata"]["uid"]);
+  expect(200, "DELETE", works + "/w");
+  pass(seconds(30));
+  expect(404, "GET", works + "/w");
+  expect(404, "GET", "/api/v1/namespaces/default/configmaps/m");
+  EXPECT_EQ(count("/apis/work.open-cluster-management.io/v1/appliedmanifestworks"), 0U);
+}
+
+TEST_F(EmbeddedClusterTest, PagesAreOfOneMoment) {
+  createCrd();
+  for (const char* name : {"a", "b", "c", "d"}) createInstance(name);
+  const Json first = expect(200, "GET", kInstances + "?limit=2");
+  EXPECT_EQ(first["items"].size(), 2U);
+  EXPECT_EQ(first["metadata"]["remainingItemCount"], 2);
+  expect(200, "DELETE", kInstances + "/c");
+  const Json second =
+      expect(200, "GET", kInstances + "?limit=2&continue=" + std::string(first["metadata"]["continue"]));
+  ASSERT_EQ(second["items"].size(), 2U);
+  EXPECT_EQ(second["items"][0]["metadata"]["name"], "c") << "as it was when the first page was made";
+  EXPECT_EQ(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
+}
+
+TEST_F(EmbeddedClusterTest, AWatchTellsWhatFollows) {
+  createCrd();
+  createInstance("a");
+  HttpResponse response = send("GET", kInstances + "?watch=1");
+  ASSERT_NE(response.stream, nullptr);
+  const auto next = [&] {
+    return Json::parse(response.stream->next(milliseconds(0)).value_or("null"), nullptr, false);
+  };
+  EXPECT_EQ(next()["type"], "ADDED");
+  createInstance("b");
+  EXPECT_EQ(next()["object"]["metadata"]["name"], "b");
+  expect(200, "DELETE", kInstances + "/a");
+  const Json deleted = next();
+  EXPECT_EQ(deleted["type"], "DELETED");
+  EXPECT_EQ(deleted["object"]["metadata"]["name"], "a");
+}
+
+// A body of legal size; what the machine cannot hold is refused at once.
+TEST_F(EmbeddedClusterTest, ManyFinalizersAreRefusedWhereverTheyStand) {
+  Json finalizers = Json::array();
+  for (int i = 0; i < 100'000; ++i) finalizers.push_back("e.com/" + std::to_string(i));
+  const Json refused = expect(422, "POST", "/api/v1/namespaces/default/configmaps",
+                              {{"apiVersion", "v1"},
+                               {"kind", "ConfigMap"},
+                               {"metadata", {{"name", "m"}, {"finalizers", finalizers}}}});
+  EXPECT_EQ(refused["message"],
+            "ConfigMap \"m\" is invalid: configmaps/default/m has more than 14 finalizers");
+  expect(422, "POST", "/api/v1/namespaces",
+         {{"apiVersion", "v1"},
+          {"kind", "Namespace"},
+          {"metadata", {{"name", "n"}}},
+          {"spec", {{"finalizers", finalizers}}}});
+}
+
+// As every API server does: what is served is told to those alone who may read it.
+TEST(EmbeddedCluster, ForbiddenComesBeforeNotFound) {
+  EmbeddedOptions options;
+  options.callWebhook = testing::noWebhook();
+  const std::string users = R"(
+users:
+- {username: reader, token: t, rights: [{verbs: [get, list], groups: [my.crd.group], resources: [things]}]}
+)";
+  options.users = parseUsers(users, "tokens.yaml").value();
+  const UserInfo reader = userWithToken(options.users, "t").value();
+  EmbeddedCluster cluster(std::move(options));
+  HttpRequest request;
+  request.method = "GET";
+  request.user = reader;
+  request.path = "/apis/my.crd.group/v1/things";
+  EXPECT_EQ(cluster.handle(request).body, "404 page not found\n");
+  request.path = "/apis/my.crd.group/v1/others";
+  const HttpResponse denied = cluster.handle(request);
+  EXPECT_EQ(denied.status, 403);
+  EXPECT_EQ(Json::parse(denied.body)["reason"], "Forbidden");
+}
+
+TEST(EmbeddedCluster, ActsAsWhomItsUserImpersonates) {
+  EmbeddedOptions options;
+  options.callWebhook = testing::noWebhook();
+  options.users = parseUsers(R"(
+users:
+- {username: helper, token: t, rights: [{verbs: [impersonate], groups: [""], resources: [users], names: [jane]}]}
+- {username: jane, rights: [{verbs: [get], groups: [""], resources: [namespaces]}]}
+)",
+                             "tokens.yaml")
+                      .value();
+  EmbeddedCluster cluster(std::move(options));
+  HttpRequest request;
+  request.method = "GET";
+  request.path = "/api/v1/namespaces/default";
+  request.user = userWithToken(parseUsers("users: [{username: helper, token: t}]", "").value(), "t").value();
+  EXPECT_EQ(cluster.handle(request).status, 403);
+  request.impersonation.username = "jane";
+  EXPECT_EQ(cluster.handle(request).status, 200);
+  request.impersonation.username = "root";
+  EXPECT_EQ(cluster.handle(request).status, 403);
+}
+
+}  // namespace
+}  // namespace lastout::simulator

@@ -1,0 +1,115 @@
+// Who may connect and how: tokens, certificates, resumed sessions, addresses.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/simulator/wire.h"
+
+namespace lastout::simulator {
+namespace {
+
+using lastout::testing::WireAnswer;
+using lastout::testing::WireConnection;
+using lastout::testing::WireRequest;
+using lastout::testing::WireTest;
+using ::testing::StartsWith;
+
+constexpr const char* kMapsPath = "/api/v1/namespaces/default/configmaps";
+constexpr Validity kLong{0, 4'102'444'800};  // until 2100
+
+class ListenerClients : public WireTest {
+ public:
+  WireAnswer askAs(const CertifiedKey* identity, const WireRequest& request) {
+    WireConnection connection(port, identity);
+    connection.send(toText(request));
+    return connection.readToEnd();
+  }
+};
+
+TEST_F(ListenerClients, AreKnownByCertificateOrToken) {
+  EXPECT_EQ(askAs(nullptr, {"GET", kMapsPath, "", {}}).json()["reason"], "Unauthorized");
+  EXPECT_EQ(askAs(&admin, {"GET", kMapsPath, "", {}}).status, 200);
+  expectStatus(401, {"GET", kMapsPath, "", {"Authorization: Bearer nobody's"}});
+  for (const std::string scheme : {"Bearer", "bearer", "BEARER"})
+    EXPECT_EQ(askAs(nullptr, {"GET", kMapsPath, "", {"Authorization: " + scheme + " the-token"}}).status,
+              200);
+}
+
+TEST_F(ListenerClients, WithACertificateOfAnotherAuthorityAreNobody) {
+  for (const char* name : {"another", "a test"}) {  // the latter: our own authority's
+    const CertifiedKey other = makeAuthority(name, kLong).value();
+    const CertifiedKey stranger = makeClientCertificate(other, adminUser(), kLong).value();
+    EXPECT_EQ(askAs(&stranger, {"GET", kMapsPath, "", {}}).status, 401) << name;
+    EXPECT_EQ(askAs(&stranger, {"GET", kMapsPath, "", {"Authorization: Bearer the-token"}}).status, 200)
+        << name;
+  }
+  const CertifiedKey expired = makeClientCertificate(authority, adminUser(), {0, 1}).value();
+  EXPECT_EQ(askAs(&expired, {"GET", kMapsPath, "", {}}).status, 401);
+}
+
+TEST_F(ListenerClients, LearnWithoutCredentialsThatItIsThere) {
+  for (const char* path : {"/readyz", "/livez", "/healthz", "/version"}) {
+    EXPECT_EQ(askAs(nullptr, {"GET", path, "", {}}).status, 200) << path;
+    EXPECT_EQ(askAs(nullptr, {"GET", path, "", {"Authorization: Bearer nobody's"}}).status, 401) << path;
+  }
+  EXPECT_EQ(askAs(nullptr, {"GET", "/apis", "", {}}).status, 401);
+}
+
+TEST_F(ListenerClients, MayResumeTheirSession) {
+  const auto ask = [](WireConnection& connection) {
+    connection.send(toText(WireRequest{"GET", kMapsPath, "", {}}));
+    return connection.readToEnd().status;
+  };
+  WireConnection first(port, &admin);
+  EXPECT_EQ(ask(first), 200);
+  SSL_SESSION* session = SSL_get1_session(&first.tls());
+  WireConnection second(port, &admin, 0, session);
+  SSL_SESSION_free(session);
+  EXPECT_EQ(ask(second), 200);
+  EXPECT_EQ(SSL_session_reused(&second.tls()), 1);
+}
+
+std::optional<UserInfo> anybody(std::string_view, const UserInfo*) { return adminUser(); }
+
+TEST(Listener, LetsManyClientsWaitToBeAccepted) {
+  const auto listener = Listener::open(
+                            {}, [](const HttpRequest&) { return HttpResponse{}; }, anybody)
+                            .value();  // not started
+  const std::string url = listener->url();
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+  std::vector<pollfd> clients(100);
+  for (pollfd& client : clients) {
+    client = {::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), POLLOUT, 0};
+    ::connect(client.fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  }
+  int connected = 0;
+  for (pollfd& client : clients) {
+    if (poll(&client, 1, 1000) > 0) ++connected;
+    ::close(client.fd);
+  }
+  EXPECT_EQ(connected, 100);
+}
+
+TEST(Listener, NamesAnIpv6AddressInBrackets) {
+  ListenerOptions options;
+  options.host = "::1";
+  const auto open = [&] {
+    return Listener::open(
+        options, [](const HttpRequest&) { return HttpResponse{}; }, anybody);
+  };
+  const auto listener = open();
+  if (!listener) GTEST_SKIP() << "this machine has no IPv6";
+  EXPECT_THAT((*listener)->url(), StartsWith("http://[::1]:"));
+  options.port = std::stoi((*listener)->url().substr(std::string_view("http://[::1]:").size()));
+  EXPECT_THAT(open().error().message, StartsWith("cannot listen on [::1]:"));
+}
+
+}  // namespace
+}  // namespace lastout::simulator
