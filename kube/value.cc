@@ -56,6 +56,39 @@ Value fromAnyJson(const Json& json) {
   return value;
 }
 
+template <class Json>
+Json toAnyJson(const Value& value) {
+  return std::visit(
+      [](const auto& data) -> Json {
+        using T = std::decay_t<decltype(data)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<T, int64_t>) {
+          if (data >= 0) return static_cast<uint64_t>(data);  // as nlohmann reads it from a text
+          return data;
+        } else if constexpr (std::is_same_v<T, Value::List>) {
+          Json list = Json::array();
+          for (const Value& item : data) list.push_back(toAnyJson<Json>(item));
+          return list;
+        } else if constexpr (std::is_same_v<T, Value::Map>) {
+          typename Json::object_t map;
+          if constexpr (std::is_same_v<Json, nlohmann::ordered_json>) {
+            // Keys are unique, so they go straight to the underlying list of pairs: ordered_json's own
+            // insertion searches it for each key.
+            map.reserve(data.size());
+            for (const Member& member : data)
+              map.Json::object_t::Container::emplace_back(member.key, toAnyJson<Json>(member.value));
+          } else {
+            for (const Member& member : data) map.emplace(member.key, toAnyJson<Json>(member.value));
+          }
+          return map;
+        } else {
+          return data;
+        }
+      },
+      value.data);
+}
+
 }  // namespace
 
 const Value* Value::find(std::string_view key) const {
@@ -82,29 +115,9 @@ std::string_view kindName(const Value& value) {
   return kNames.at(value.data.index());
 }
 
-nlohmann::ordered_json toJson(const Value& value) {
-  return std::visit(
-      [](const auto& data) -> nlohmann::ordered_json {
-        using T = std::decay_t<decltype(data)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<T, Value::List>) {
-          auto list = nlohmann::ordered_json::array();
-          for (const Value& item : data) list.push_back(toJson(item));
-          return list;
-        } else if constexpr (std::is_same_v<T, Value::Map>) {
-          // Keys are unique, so they go straight to the underlying list of pairs: ordered_json's own
-          // insertion searches it for each key.
-          nlohmann::ordered_json::object_t map;
-          map.reserve(data.size());
-          for (const Member& member : data) map.Container::emplace_back(member.key, toJson(member.value));
-          return map;
-        } else {
-          return data;
-        }
-      },
-      value.data);
-}
+nlohmann::ordered_json toJson(const Value& value) { return toAnyJson<nlohmann::ordered_json>(value); }
+
+nlohmann::json toSortedJson(const Value& value) { return toAnyJson<nlohmann::json>(value); }
 
 Value fromJson(const nlohmann::json& json) { return fromAnyJson(json); }
 

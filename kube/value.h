@@ -47,9 +47,11 @@ struct Member {
 // "a list", "a string", ...: what a message calls the node.
 std::string_view kindName(const Value& value);
 
-// The same tree as JSON, in the order of the text, and back (positions of the result are unknown). Both call
-// themselves for each level of nesting: JSON from outside goes through parseJson, which bounds that.
+// The same tree as JSON, in the order of the text or of the keys, and back (positions of the result are
+// unknown). All call themselves for each level of nesting: JSON from outside goes through parseJson, which
+// bounds that. Integers are of the type that nlohmann reads from a text: unsigned unless they are negative.
 nlohmann::ordered_json toJson(const Value& value);
+nlohmann::json toSortedJson(const Value& value);
 Value fromJson(const nlohmann::json& json);
 Value fromJson(const nlohmann::ordered_json& json);
 

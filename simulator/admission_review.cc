@@ -197,7 +197,7 @@ tl::expected<Json, std::string> patchOf(const Json& response, bool mutating) {
   if (!text) return notCalled("illegal base64 data in response.patch");
   auto parsed = kube::parseJson(*text, "");
   if (!parsed) return invalidAnswer("response.patch is no JSON: " + parsed.error().message);
-  return Json(kube::toJson(*parsed));
+  return kube::toSortedJson(*parsed);
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ tl::expected<WebhookAnswer, std::string> readAnswer(const WebhookResponse& respo
   if (response.status < 200 || response.status > 299) return notCalled(wordsOfStatus(response));
   auto parsed = kube::parseJson(response.body, "");
   if (!parsed) return notCalled("couldn't get version/kind; json parse error: " + parsed.error().message);
-  const Json review = kube::toJson(*parsed);
+  const Json review = kube::toSortedJson(*parsed);
   if (const std::string problem = frameProblem(review); !problem.empty()) return notCalled(problem);
   const Json* given = at(review, {"response"});
   if (given == nullptr || given->is_null()) return invalidAnswer("webhook response was absent");

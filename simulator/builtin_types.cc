@@ -155,7 +155,7 @@ std::vector<Json> lastoutCrds() {
   std::vector<Json> crds;
   for (const kube::CompiledText& one : ownCrds()) {
     if (const auto documents = kube::parseYaml(one.text, one.file); documents && !documents->empty())
-      crds.push_back(kube::toJson(documents->front()));
+      crds.push_back(kube::toSortedJson(documents->front()));
   }
   return crds;
 }

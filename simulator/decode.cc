@@ -122,34 +122,13 @@ std::optional<std::string> badBeginning(std::string_view text) {
          " looking for beginning of value";
 }
 
-// A YAML document's value; the parser has bounded its depth.
-Json fromYaml(const kube::Value& value) {
-  if (const auto* list = value.asList()) {
-    Json json = Json::array();
-    for (const kube::Value& item : *list) json.push_back(fromYaml(item));
-    return json;
-  }
-  if (const auto* map = value.asMap()) {
-    Json json = Json::object();
-    for (const kube::Member& member : *map) json.emplace(member.key, fromYaml(member.value));
-    return json;
-  }
-  if (const std::string* text = value.asString()) return *text;
-  if (const bool* boolean = value.asBool()) return *boolean;
-  if (const double* number = std::get_if<double>(&value.data)) return *number;
-  const int64_t* integer = value.asInteger();
-  if (integer == nullptr) return nullptr;
-  if (*integer >= 0) return static_cast<uint64_t>(*integer);  // as nlohmann reads it from JSON
-  return *integer;
-}
-
 tl::expected<Json, std::string> parseYamlText(std::string_view text) {
   auto documents =
       kube::parseYaml(text, "", {.bytes = kMostBodyBytes, .depth = kDeepestJson, .values = kMostJsonValues});
   if (!documents) return tl::unexpected("error parsing YAML: " + toString(documents.error()));
   if (documents->size() != 1)
     return tl::unexpected("there are " + std::to_string(documents->size()) + " YAML documents, not one");
-  return fromYaml(documents->front());
+  return kube::toSortedJson(documents->front());
 }
 
 std::string_view withoutBlanks(std::string_view text) {

@@ -17,8 +17,6 @@ int rankOf(const kube::Object& object) {
   return object.key.type == manifestwork::manifestWorkType() ? 3 : 2;
 }
 
-Json jsonOf(const kube::Value& content) { return Json::parse(kube::toJson(content).dump()); }
-
 // An object by which owner references find it: they name a kind, not a resource.
 using OwnerName = std::tuple<std::string, std::string, std::string>;  // namespace, kind, name
 
@@ -121,7 +119,7 @@ void Load::rename(Json& object, const kube::Object& source) const {
 void Load::create(const kube::Object& object) {
   awaited_.erase(ownerNameOf(object));
   makeNamespace(object);
-  Json content = jsonOf(object.content);
+  Json content = kube::toSortedJson(object.content);
   content["metadata"]["namespace"] = object.key.namespaceName;
   if (object.key.namespaceName.empty()) content["metadata"].erase("namespace");
   rename(content, object);
@@ -153,7 +151,7 @@ kube::Object workObject(const manifestwork::ManifestWork& work) {
                   {"metadata", {{"name", object.key.name}}},
                   {"spec", {{"workload", {{"manifests", Json::array()}}}}}};
   for (const kube::Object& manifest : work.manifests) {
-    Json applied = jsonOf(manifest.content);
+    Json applied = kube::toSortedJson(manifest.content);
     if (!manifest.key.namespaceName.empty()) applied["metadata"]["namespace"] = manifest.key.namespaceName;
     content["spec"]["workload"]["manifests"].push_back(std::move(applied));
   }

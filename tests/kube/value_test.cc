@@ -35,6 +35,18 @@ TEST(Value, BecomesJsonInTheOrderOfTheTextAndBack) {
             R"({"a":{"b":[],"c":{}},"z":[null,true,-1,2.5,"s"]})");
 }
 
+TEST(Value, BecomesTheJsonThatNlohmannReadsFromTheText) {
+  const std::string text = R"({"z":[null,true,-1,0,7,2.5,"s",9223372036854775807],"a":{"b":[],"c":{}}})";
+  const Value value = yaml(text);
+  EXPECT_EQ(toSortedJson(value).dump(),
+            R"({"a":{"b":[],"c":{}},"z":[null,true,-1,0,7,2.5,"s",9223372036854775807]})");
+  const nlohmann::json read = nlohmann::json::parse(text);
+  for (size_t i = 0; i < read["z"].size(); ++i) {
+    EXPECT_EQ(toSortedJson(value)["z"][i].type(), read["z"][i].type()) << read["z"][i];
+    EXPECT_EQ(toJson(value)["z"][i].type(), read["z"][i].type()) << read["z"][i];
+  }
+}
+
 TEST(Value, FromJsonKeepsWhatFitsAnInteger) {
   EXPECT_EQ(*fromJson(nlohmann::json(uint64_t{9223372036854775807U})).asInteger(), 9223372036854775807);
   EXPECT_EQ(std::get<double>(fromJson(nlohmann::json(uint64_t{9223372036854775808U})).data),
