@@ -1,28 +1,69 @@
-// What a CustomResourceDefinition defines: ResourceMap::addCrd.
+#include "kube/crd.h"
+
 #include <algorithm>
 
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
-#include "kube/resource_map.h"
+#include "kube/text_at.h"
 #include "kube/version.h"
 
 namespace lastout::kube {
 namespace {
 
-// The version that clients are to prefer, of those that are served; empty when there is none.
-std::string preferredVersion(Fields& spec) {
-  std::string best;
-  for (Fields& item : spec.items("versions")) {
-    std::string name = item.requiredString("name");
-    if (!item.boolean("served").value_or(true)) continue;
-    if (best.empty() || isPreferredVersion(name, best)) best = std::move(name);
+std::vector<PrinterColumn> columnsOf(const Value& version) {
+  const Value::List& list = listAt(version, {"additionalPrinterColumns"});
+  std::vector<PrinterColumn> columns;
+  columns.reserve(list.size());
+  for (const Value& item : list) {
+    PrinterColumn column{.name = textAt(item, {"name"}),
+                         .type = textAt(item, {"type"}),
+                         .format = textAt(item, {"format"}),
+                         .description = textAt(item, {"description"}),
+                         .jsonPath = textAt(item, {"jsonPath"})};
+    const Value* priority = item.find("priority");
+    if (priority != nullptr && priority->asInteger() != nullptr)
+      column.priority = static_cast<int>(*priority->asInteger());
+    columns.push_back(std::move(column));
   }
-  return best;
+  return columns;
 }
 
-// The API server's own rules, so that a type's words never look like anything else in a reference.
-void checkNames(const ResourceType& type, Fields& spec, Fields& names) {
+CrdVersion readVersion(Fields& fields) {
+  const Value& version = fields.value();
+  const auto isMap = [](const Value* value) { return value != nullptr && value->asMap() != nullptr; };
+  const auto isTrue = [](const Value* value) {
+    return value != nullptr && value->asBool() != nullptr && *value->asBool();
+  };
+  CrdVersion read;
+  read.name = fields.requiredString("name");
+  read.served = fields.boolean("served");
+  read.isStored = isTrue(version.find("storage"));
+  read.schema = version.at({"schema", "openAPIV3Schema"});
+  read.columns = columnsOf(version);
+  read.hasStatus = isMap(version.at({"subresources", "status"}));
+  if (const Value* scale = version.at({"subresources", "scale"}); isMap(scale)) {
+    read.scale = {.replicas = textAt(*scale, {"specReplicasPath"}),
+                  .statusReplicas = textAt(*scale, {"statusReplicasPath"}),
+                  .selector = textAt(*scale, {"labelSelectorPath"})};
+  }
+  return read;
+}
+
+std::vector<std::string> textsOf(const Value::List& list) {
+  std::vector<std::string> texts;
+  for (const Value& item : list) {
+    if (item.asString() != nullptr) texts.push_back(*item.asString());
+  }
+  return texts;
+}
+
+// Adds what keeps a ResourceMap from taking the type: the API server's own rules, so that a type's words
+// never look like anything else in a reference.
+void checkCrd(const Crd& crd, const ResourceType& type, Fields& spec, Fields& names) {
+  if (crd.scope != "Namespaced" && crd.scope != "Cluster")
+    spec.fail("scope", "spec.scope must be Namespaced or Cluster, not " + inQuotes(crd.scope));
+  if (type.version.empty()) spec.fail("versions", "spec.versions has no version that is served");
   if (!isDnsSubdomain(type.type.group) || type.type.group.find('.') == std::string::npos) {
     spec.fail("group", "spec.group " + inQuotes(type.type.group) + " must be a domain with at least one dot");
   }
@@ -39,33 +80,50 @@ void checkNames(const ResourceType& type, Fields& spec, Fields& names) {
   for (const std::string& name : type.shortNames) check("shortNames", name);
 }
 
-ResourceType readType(Fields& document, Errors& errors) {
-  ResourceType type;
-  document.fields("metadata");
-  auto spec = document.requiredFields("spec");
-  if (!spec) return type;
-  type.type.group = spec->requiredString("group");
-  const std::string scope = spec->requiredString("scope");
-  if (!scope.empty() && scope != "Namespaced" && scope != "Cluster") {
-    spec->fail("scope", "spec.scope must be Namespaced or Cluster, not " + inQuotes(scope));
+}  // namespace
+
+ResourceType Crd::resourceType() const {
+  ResourceType result{.type = type,
+                      .kind = kind,
+                      .version = {},
+                      .singular = singular.empty() ? lowerCase(kind) : singular,
+                      .shortNames = shortNames,
+                      .namespaced = scope == "Namespaced"};
+  for (const CrdVersion& version : versions) {
+    if (!version.served.value_or(true)) continue;
+    if (result.version.empty() || isPreferredVersion(version.name, result.version))
+      result.version = version.name;
   }
-  type.namespaced = scope == "Namespaced";
-  const size_t before = errors.size();
-  type.version = preferredVersion(*spec);
-  if (type.version.empty() && errors.size() == before)
-    spec->fail("versions", "spec.versions has no version that is served");
-  auto names = spec->requiredFields("names");
-  if (!names) return type;
-  type.type.resource = names->requiredString("plural");
-  type.kind = names->requiredString("kind");
-  type.singular = names->string("singular").value_or("");
-  if (type.singular.empty()) type.singular = lowerCase(type.kind);
-  type.shortNames = names->strings("shortNames");
-  if (errors.empty()) checkNames(type, *spec, *names);
-  return type;
+  return result;
 }
 
-}  // namespace
+Crd readCrd(const Value& document, std::string_view file, Errors& errors) {
+  Crd crd;
+  Fields fields(document, file, "", errors);
+  fields.fields("metadata");
+  crd.name = textAt(document, {"metadata", "name"});
+  auto spec = fields.requiredFields("spec");
+  if (!spec) return crd;
+  crd.type.group = spec->requiredString("group");
+  crd.scope = spec->requiredString("scope");
+  if (const Value* versions = spec->list("versions")) {
+    const Value::List& list = *versions->asList();
+    crd.versions.reserve(list.size());
+    for (size_t i = 0; i < list.size(); ++i) {
+      Fields version(list[i], file, spec->pathOf("versions") + "[" + std::to_string(i) + "]", errors);
+      crd.versions.push_back(readVersion(version));
+    }
+  }
+  auto names = spec->requiredFields("names");
+  if (!names) return crd;
+  crd.type.resource = names->requiredString("plural");
+  crd.kind = names->requiredString("kind");
+  crd.listKind = textAt(names->value(), {"listKind"});
+  crd.singular = names->string("singular").value_or("");
+  crd.shortNames = names->strings("shortNames");
+  crd.categories = textsOf(listAt(names->value(), {"categories"}));
+  return crd;
+}
 
 // Another type of the same group that has the plural, singular or kind of `type`; nullptr when there is none.
 const ResourceType* ResourceMap::sameName(const ResourceType& type) const {
@@ -80,8 +138,13 @@ const ResourceType* ResourceMap::sameName(const ResourceType& type) const {
 
 Result<ResourceType> ResourceMap::addCrd(const Value& crd, std::string_view file) {
   Errors errors;
-  Fields document(crd, file, "", errors);
-  ResourceType type = readType(document, errors);
+  const Crd read = readCrd(crd, file, errors);
+  ResourceType type = read.resourceType();
+  if (errors.empty()) {
+    Fields spec(*crd.find("spec"), file, "spec", errors);
+    Fields names(*crd.at({"spec", "names"}), file, "spec.names", errors);
+    checkCrd(read, type, spec, names);
+  }
   if (!errors.empty()) return tl::unexpected(errors.front());
 
   const Value* name = crd.at({"metadata", "name"});
@@ -89,7 +152,7 @@ Result<ResourceType> ResourceMap::addCrd(const Value& crd, std::string_view file
     return tl::unexpected(
         Error{std::move(message), std::string(file), (where == nullptr ? crd : *where).position});
   };
-  if (name == nullptr || name->asString() == nullptr || *name->asString() != crdName(type.type)) {
+  if (read.name != crdName(type.type)) {
     return fail(name, "metadata.name must be \"" + crdName(type.type) +
                           "\": spec.names.plural, a dot, and spec.group");
   }

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/crd.h"
 #include "kube/names.h"
+#include "kube/text_at.h"
 #include "kube/version.h"
 #include "kube/well_known.h"
 #include "simulator/field_error.h"
@@ -12,58 +14,35 @@
 namespace lastout::simulator {
 namespace {
 
-PrinterColumn columnOf(const Json& json) {
-  PrinterColumn column;
-  column.name = stringAt(json, {"name"});
-  column.type = stringAt(json, {"type"});
-  column.format = stringAt(json, {"format"});
-  column.description = stringAt(json, {"description"});
-  column.jsonPath = stringAt(json, {"jsonPath"});
-  const Json* priority = at(json, {"priority"});
-  if (priority != nullptr && priority->is_number_integer()) column.priority = priority->get<int>();
-  return column;
-}
+constexpr std::string_view kApproval = "api-approved.kubernetes.io";
 
 // What all versions have in common.
-ServedType commonPartOf(const Json& crd) {
+ServedType commonPartOf(const kube::Crd& crd) {
+  kube::ResourceType names = crd.resourceType();
   ServedType type;
-  type.type = {std::string(stringAt(crd, {"spec", "group"})),
-               std::string(stringAt(crd, {"spec", "names", "plural"}))};
-  type.kind = stringAt(crd, {"spec", "names", "kind"});
-  type.listKind = stringAt(crd, {"spec", "names", "listKind"});
-  if (type.listKind.empty()) type.listKind = type.kind + "List";
-  type.singular = stringAt(crd, {"spec", "names", "singular"});
-  if (type.singular.empty()) type.singular = kube::lowerCase(type.kind);
-  type.shortNames = wordsAt(crd, {"spec", "names", "shortNames"});
-  type.categories = wordsAt(crd, {"spec", "names", "categories"});
-  type.namespaced = stringAt(crd, {"spec", "scope"}) == "Namespaced";
+  type.type = std::move(names.type);
+  type.kind = std::move(names.kind);
+  type.listKind = crd.listKind.empty() ? type.kind + "List" : crd.listKind;
+  type.singular = std::move(names.singular);
+  type.shortNames = std::move(names.shortNames);
+  type.categories = crd.categories;
+  type.namespaced = names.namespaced;
   type.tracksGeneration = true;
   type.verbs = {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
   return type;
 }
 
-ServedType versionOf(ServedType type, const Json& version) {
-  type.version = stringAt(version, {"name"});
-  if (const Json* schema = at(version, {"schema", "openAPIV3Schema"})) type.schema = *schema;
-  if (const Json* columns = at(version, {"additionalPrinterColumns"}); columns && columns->is_array()) {
-    for (const Json& column : *columns) type.columns.push_back(columnOf(column));
-  }
-  const Json* status = at(version, {"subresources", "status"});
-  if (status != nullptr && status->is_object()) {
-    type.subresources.push_back({"status", type.kind, {"get", "patch", "update"}});
-  }
-  const Json* scale = at(version, {"subresources", "scale"});
-  if (scale != nullptr && scale->is_object()) {
-    type.subresources.push_back({"scale", "Scale", {"get", "patch", "update"}});
-    type.scale = {std::string(stringAt(*scale, {"specReplicasPath"})),
-                  std::string(stringAt(*scale, {"statusReplicasPath"})),
-                  std::string(stringAt(*scale, {"labelSelectorPath"}))};
-  }
+ServedType versionOf(ServedType type, const kube::CrdVersion& version) {
+  type.version = version.name;
+  if (version.schema != nullptr) type.schema = kube::toSortedJson(*version.schema);
+  type.columns = version.columns;
+  if (version.hasStatus) type.subresources.push_back({"status", type.kind, {"get", "patch", "update"}});
+  if (version.scale) type.subresources.push_back({"scale", "Scale", {"get", "patch", "update"}});
+  type.scale = version.scale;
   return type;
 }
 
-void checkCrdWord(const Json& crd, std::string_view key, bool required, std::vector<Cause>& causes) {
-  const std::string_view word = stringAt(crd, {"spec", "names", key});
+void checkCrdWord(std::string_view key, std::string_view word, bool required, std::vector<Cause>& causes) {
   const std::string field = "spec.names." + std::string(key);
   if (word.empty()) {
     if (required) causes.push_back(requiredField(field));
@@ -82,8 +61,8 @@ bool isProtected(std::string_view group) {
   return within("k8s.io") || within("kubernetes.io");
 }
 
-void checkCrdGroup(const Json& crd, std::vector<Cause>& causes) {
-  const std::string_view group = stringAt(crd, {"spec", "group"});
+// `approval`: the annotation that a protected group needs.
+void checkCrdGroup(std::string_view group, std::string_view approval, std::vector<Cause>& causes) {
   if (group.empty()) {
     causes.push_back(requiredField("spec.group"));
     return;
@@ -94,8 +73,7 @@ void checkCrdGroup(const Json& crd, std::vector<Cause>& causes) {
   if (group.find('.') == std::string_view::npos) {
     causes.push_back(invalidField("spec.group", group, "should be a domain with at least one dot"));
   }
-  constexpr std::string_view kApproval = "api-approved.kubernetes.io";
-  if (isProtected(group) && stringAt(crd, {"metadata", "annotations", kApproval}).empty()) {
+  if (isProtected(group) && approval.empty()) {
     causes.push_back(requiredField("metadata.annotations[" + std::string(kApproval) + "]",
                                    "protected groups must have approval annotation \"" +
                                        std::string(kApproval) +
@@ -103,8 +81,7 @@ void checkCrdGroup(const Json& crd, std::vector<Cause>& causes) {
   }
 }
 
-void checkCrdScope(const Json& crd, std::vector<Cause>& causes) {
-  const std::string_view scope = stringAt(crd, {"spec", "scope"});
+void checkCrdScope(std::string_view scope, std::vector<Cause>& causes) {
   if (scope.empty()) {
     causes.push_back(requiredField("spec.scope"));
   } else if (scope != "Namespaced" && scope != "Cluster") {
@@ -112,77 +89,64 @@ void checkCrdScope(const Json& crd, std::vector<Cause>& causes) {
   }
 }
 
-// Returns how many versions are the stored one.
-size_t checkCrdVersion(const Json& version, const std::string& field, std::vector<Cause>& causes) {
-  const std::string_view name = stringAt(version, {"name"});
-  if (name.empty()) causes.push_back(requiredField(field + ".name"));
-  if (!name.empty() && !kube::isServiceName(name)) {
-    for (const std::string& problem : serviceNameProblems(name))
-      causes.push_back(invalidField(field + ".name", name, problem));
+void checkCrdVersion(const kube::CrdVersion& version, const std::string& field, std::vector<Cause>& causes) {
+  if (version.name.empty()) causes.push_back(requiredField(field + ".name"));
+  if (!version.name.empty() && !kube::isServiceName(version.name)) {
+    for (const std::string& problem : serviceNameProblems(version.name))
+      causes.push_back(invalidField(field + ".name", version.name, problem));
   }
-  const Json* schema = at(version, {"schema", "openAPIV3Schema"});
-  if (schema == nullptr || !schema->is_object()) {
+  if (version.schema == nullptr || version.schema->asMap() == nullptr) {
     causes.push_back(requiredField(field + ".schema.openAPIV3Schema", "schemas are required"));
-  } else if (stringAt(*schema, {"type"}) != "object") {
-    causes.push_back(invalidField(field + ".schema.openAPIV3Schema.type", stringAt(*schema, {"type"}),
-                                  "must be object at the root"));
+  } else if (const std::string& type = kube::textAt(*version.schema, {"type"}); type != "object") {
+    causes.push_back(
+        invalidField(field + ".schema.openAPIV3Schema.type", type, "must be object at the root"));
   }
-  return trueAt(version, {"storage"}) ? 1 : 0;
 }
 
-void checkCrdVersions(const Json& crd, std::vector<Cause>& causes) {
-  const Json* versions = at(crd, {"spec", "versions"});
-  size_t stored = 0;
+void checkCrdVersions(const std::vector<kube::CrdVersion>& versions, std::vector<Cause>& causes) {
   Json names = Json::array();
-  if (versions != nullptr && versions->is_array()) {
-    for (size_t i = 0; i < versions->size(); ++i) {
-      const std::string field = "spec.versions[" + std::to_string(i) + "]";
-      stored += checkCrdVersion((*versions)[i], field, causes);
-      const Json name = stringAt((*versions)[i], {"name"});
-      if (std::ranges::find(names, name) != names.end())
-        causes.push_back(invalidField("spec.versions", name, "must contain unique version names"));
-      names.push_back(name);
-    }
+  for (size_t i = 0; i < versions.size(); ++i) {
+    checkCrdVersion(versions[i], "spec.versions[" + std::to_string(i) + "]", causes);
+    const Json name = versions[i].name;
+    if (std::ranges::find(names, name) != names.end())
+      causes.push_back(invalidField("spec.versions", name, "must contain unique version names"));
+    names.push_back(name);
   }
-  if (stored != 1) {
+  if (std::ranges::count(versions, true, &kube::CrdVersion::isStored) != 1) {
     causes.push_back(
         invalidField("spec.versions", names, "must have exactly one version marked as storage version"));
   }
 }
 
-void checkCrdName(const Json& crd, std::vector<Cause>& causes) {
-  const std::string_view name = stringAt(crd, {"metadata", "name"});
-  const std::string wanted = std::string(stringAt(crd, {"spec", "names", "plural"})) + "." +
-                             std::string(stringAt(crd, {"spec", "group"}));
-  if (name != wanted)
-    causes.push_back(invalidField("metadata.name", name, "must be spec.names.plural+\".\"+spec.group"));
+void checkCrdName(const kube::Crd& crd, std::vector<Cause>& causes) {
+  if (crd.name != crd.type.resource + "." + crd.type.group)
+    causes.push_back(invalidField("metadata.name", crd.name, "must be spec.names.plural+\".\"+spec.group"));
 }
 
 }  // namespace
 
-ApiResult<std::vector<ServedType>> servedTypesOf(const Json& crd) {
+ApiResult<std::vector<ServedType>> servedTypesOf(const Json& document) {
+  const kube::Value value = kube::fromJson(document);
+  kube::Errors ignored;  // what has a wrong type counts as absent, and the checks below say what is required
+  const kube::Crd crd = kube::readCrd(value, "", ignored);
   std::vector<Cause> causes;
   checkCrdName(crd, causes);
-  checkCrdGroup(crd, causes);
-  checkCrdScope(crd, causes);
-  checkCrdVersions(crd, causes);
-  checkCrdWord(crd, "plural", true, causes);
-  checkCrdWord(crd, "singular", false, causes);
-  checkCrdWord(crd, "kind", true, causes);
-  checkCrdWord(crd, "listKind", false, causes);
-  if (!causes.empty()) {
-    return tl::unexpected(invalid("CustomResourceDefinition", kube::kApiExtensionsGroup,
-                                  stringAt(crd, {"metadata", "name"}), causes));
-  }
+  checkCrdGroup(crd.type.group, kube::textAt(value, {"metadata", "annotations", kApproval}), causes);
+  checkCrdScope(crd.scope, causes);
+  checkCrdVersions(crd.versions, causes);
+  checkCrdWord("plural", crd.type.resource, true, causes);
+  checkCrdWord("singular", crd.singular, false, causes);
+  checkCrdWord("kind", crd.kind, true, causes);
+  checkCrdWord("listKind", crd.listKind, false, causes);
+  if (!causes.empty())
+    return tl::unexpected(invalid("CustomResourceDefinition", kube::kApiExtensionsGroup, crd.name, causes));
   const ServedType common = commonPartOf(crd);
+  const auto stored = std::ranges::find(crd.versions, true, &kube::CrdVersion::isStored);
   std::vector<ServedType> served;
-  std::string stored;
-  for (const Json& version : crd["spec"]["versions"]) {
-    if (trueAt(version, {"storage"})) stored = stringAt(version, {"name"});
-    if (trueAt(version, {"served"})) served.push_back(versionOf(common, version));
-  }
-  for (ServedType& version : served) {
-    version.storageVersionHash = storageVersionHash(version.type.group, stored, version.kind);
+  for (const kube::CrdVersion& version : crd.versions) {
+    if (!version.served.value_or(false)) continue;
+    served.push_back(versionOf(common, version));
+    served.back().storageVersionHash = storageVersionHash(common.type.group, stored->name, common.kind);
   }
   std::ranges::sort(served, kube::isPreferredVersion, &ServedType::version);
   return served;

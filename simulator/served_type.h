@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/crd.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
 #include "simulator/json.h"
@@ -16,29 +17,11 @@
 
 namespace lastout::simulator {
 
-// A column of a CRD's table.
-struct PrinterColumn {
-  std::string name;         // "Ready"
-  std::string type;         // "integer", "number", "string", "boolean", "date"
-  std::string format;       // mostly empty
-  std::string description;  // empty: the table says where the value comes from
-  int priority = 0;         // above 0: shown with -o wide alone
-  std::string jsonPath;     // ".spec.size"
-};
-
 // What stands behind /<name>/<subresource>.
 struct Subresource {
   std::string name;  // "status", "scale", "finalize"
   std::string kind;  // of its bodies: the type's own, or "Scale"
   std::vector<std::string> verbs;
-};
-
-// Where /scale finds its numbers, as JSON paths (simulator/json_path.h). An empty selector: there is none,
-// or, in a built-in type, it is .spec.selector, a label selector.
-struct ScalePaths {
-  std::string replicas;
-  std::string statusReplicas;
-  std::string selector;
 };
 
 struct ServedType {
@@ -54,9 +37,9 @@ struct ServedType {
   bool tracksGeneration = false;   // metadata.generation counts the changes of spec
   std::vector<std::string> verbs;  // "create", "get", ...
   std::vector<Subresource> subresources;
-  std::optional<ScalePaths> scale;
-  std::string storageVersionHash;  // empty for what is not stored: reviews
-  std::vector<PrinterColumn>
+  std::optional<kube::ScalePaths> scale;  // as simulator/json_path.h reads them
+  std::string storageVersionHash;         // empty for what is not stored: reviews
+  std::vector<kube::PrinterColumn>
       columns;  // of a CRD; empty: Age alone. Built-in types: simulator/builtin_columns.h
   Json schema;  // of a CRD: openAPIV3Schema; null: anything goes, nothing is dropped
 
@@ -67,10 +50,10 @@ struct ServedType {
 
 using ServedTypePointer = std::shared_ptr<const ServedType>;
 
-// The versions that a CRD says are served, the preferred one first; there may be none. Reads spec alone, and
-// fails with 422 and all causes as the API server refuses such a CRD. Conversion: versions differ by
-// apiVersion alone, whatever strategy the CRD names.
-ApiResult<std::vector<ServedType>> servedTypesOf(const Json& crd);
+// The versions that a CRD, as kube/crd.h reads it, says are served, the preferred one first; there may be
+// none. Reads spec alone, and fails with 422 and all causes as the API server refuses such a CRD. Conversion:
+// versions differ by apiVersion alone, whatever strategy the CRD names.
+ApiResult<std::vector<ServedType>> servedTypesOf(const Json& document);
 
 // The types that are there before any CRD was created, in the order in which /apis names their groups; the
 // ones that CRDs define, ManifestWork, AppliedManifestWork and CriticalService, come last.

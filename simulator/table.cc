@@ -30,13 +30,13 @@ Json definition(std::string_view name, std::string_view type, std::string_view f
           {"priority", priority}};
 }
 
-std::vector<PrinterColumn> columnsOf(const ServedType& type) {
+std::vector<kube::PrinterColumn> columnsOf(const ServedType& type) {
   if (!type.columns.empty()) return type.columns;
   return {{"Age", "date", "", "How long ago the object was created.", 0, ".metadata.creationTimestamp"}};
 }
 
 // A value as the column's type wants it; null when it is of another type.
-Json cellOf(const PrinterColumn& column, const Json& value, int64_t now) {
+Json cellOf(const kube::PrinterColumn& column, const Json& value, int64_t now) {
   if (column.type == "string") {
     if (value.is_null() || value.is_string()) return value;
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -57,7 +57,7 @@ Json cellOf(const PrinterColumn& column, const Json& value, int64_t now) {
 
 struct Columns {
   Json definitions = Json::array();
-  std::vector<PrinterColumn> custom;         // of a CRD, after the name
+  std::vector<kube::PrinterColumn> custom;   // of a CRD, after the name
   std::span<const BuiltInColumn> builtIn{};  // else: all columns
 };
 
@@ -75,7 +75,7 @@ Columns columnsFor(const ServedType& type) {
   }
   columns.custom = columnsOf(type);
   columns.definitions.push_back(definition("Name", "string", "name", kNameDescription, 0));
-  for (const PrinterColumn& column : columns.custom) {
+  for (const kube::PrinterColumn& column : columns.custom) {
     const std::string source = "Custom resource definition column (in JSONPath format): " + column.jsonPath;
     columns.definitions.push_back(definition(column.name, column.type, column.format,
                                              column.description.empty() ? source : column.description,
@@ -89,7 +89,7 @@ Json cellsOf(const Columns& columns, const Json& object, int64_t now) {
   for (const BuiltInColumn& column : columns.builtIn) cells.push_back(column.cell(object, now));
   if (!columns.builtIn.empty()) return cells;
   cells.push_back(stringAt(object, {"metadata", "name"}));
-  for (const PrinterColumn& column : columns.custom) {
+  for (const kube::PrinterColumn& column : columns.custom) {
     const auto values = valuesAt(object, column.jsonPath);
     cells.push_back(values.empty() ? Json(nullptr) : cellOf(column, *values.front(), now));
   }
