@@ -70,10 +70,14 @@ bool sameWebhook(const kube::Value& a, const kube::Value& b) {
   const auto sameField = [&](std::initializer_list<std::string_view> path) {
     return same(a.at(path), b.at(path));
   };
-  const auto sameRule = [](const kube::Value& left, const kube::Value& right) {
+  const auto scope = [](const kube::Value& rule) {
+    const std::string_view given = kube::textAt(rule, {"scope"});
+    return given.empty() ? std::string_view("*") : given;
+  };
+  const auto sameRule = [&](const kube::Value& left, const kube::Value& right) {
     return same(left.find("apiGroups"), right.find("apiGroups")) &&
            same(left.find("resources"), right.find("resources")) &&
-           same(left.find("operations"), right.find("operations"));
+           same(left.find("operations"), right.find("operations")) && scope(left) == scope(right);
   };
   const kube::Value* left = a.find("rules");
   const kube::Value* right = b.find("rules");

@@ -7,6 +7,7 @@
 #include "cluster/builder.h"
 #include "criticalservice/provider_types.h"
 #include "criticalservice/understanding.h"
+#include "kube/match_resources.h"
 #include "kube/selector.h"
 #include "kube/text_at.h"
 #include "kube/well_known.h"
@@ -103,51 +104,43 @@ void wireHolding(Builder& builder, const CriticalService& service) {
 
 // --- webhooks
 
-bool listHas(const kube::Value* list, std::string_view wanted) {
-  if (list == nullptr || list->asList() == nullptr) return false;
-  return std::any_of(list->asList()->begin(), list->asList()->end(), [&](const kube::Value& item) {
-    return item.asString() != nullptr && (*item.asString() == wanted || *item.asString() == "*");
-  });
+// What the webhook asks for. A selector that cannot be read selects everything.
+kube::MatchResources matchesOf(const kube::Value& webhook) {
+  kube::MatchResources matches;
+  kube::Errors ignored;  // the machine takes what it understands of a configuration
+  kube::Fields fields(webhook, "", "", ignored);
+  for (kube::Fields& rule : fields.items("rules")) matches.rules.push_back(kube::readRule(rule));
+  const auto selectorAt = [&](std::string_view field) {
+    const kube::Value* selector = webhook.find(field);
+    return selector == nullptr ? kube::LabelSelector()
+                               : kube::parseSelector(*selector, "").value_or(kube::LabelSelector());
+  };
+  matches.namespaceSelector = selectorAt("namespaceSelector");
+  matches.objectSelector = selectorAt("objectSelector");
+  return matches;
 }
 
-// A rule's resources: "widgets", "*", "widgets/*", "*/*"; "widgets/status" is another thing.
-bool namesResource(const kube::Value* list, std::string_view resource) {
-  if (list == nullptr || list->asList() == nullptr) return false;
-  return std::any_of(list->asList()->begin(), list->asList()->end(), [&](const kube::Value& item) {
-    if (item.asString() == nullptr) return false;
-    std::string_view name = *item.asString();
-    const size_t slash = name.find('/');
-    if (slash != std::string_view::npos && name.substr(slash) != "/*") return false;
-    name = name.substr(0, slash);
-    return name == "*" || name == resource;
-  });
-}
-
-bool selects(const kube::Value& webhook, std::string_view field, const kube::Labels& labels) {
-  const kube::Value* selector = webhook.find(field);
-  if (selector == nullptr) return true;
-  const auto parsed = kube::parseSelector(*selector, "");
-  return !parsed || parsed->matches(labels);
-}
-
-// Which operations of this webhook's rules reach the slot.
-Interception reach(const kube::Value& webhook, const Model& model, Slot slot) {
+// Which operations of a webhook's rules reach the slot. The machine knows no versions of a type: any is
+// reached, as with matchPolicy Equivalent.
+Interception reach(const kube::MatchResources& webhook, const Model& model, Slot slot) {
   Interception result;
   const SlotInfo& info = model.slots[slot];
-  const kube::Value* rules = webhook.find("rules");
-  const Slot space = info.namespaceSlot;
-  if (rules == nullptr || rules->asList() == nullptr) return result;
-  if (!selects(webhook, "objectSelector", info.forms.front().labels)) return result;
-  if (space != kNone && !selects(webhook, "namespaceSelector", model.slots[space].forms.front().labels))
-    return result;
-  for (const kube::Value& rule : *rules->asList()) {
-    if (!listHas(rule.find("apiGroups"), info.key.type.group)) continue;
-    if (!namesResource(rule.find("resources"), info.key.type.resource)) continue;
-    const kube::Value* operations = rule.find("operations");
-    result.onCreate = result.onCreate || listHas(operations, "CREATE");
-    result.onUpdate = result.onUpdate || listHas(operations, "UPDATE");
-    result.onDelete = result.onDelete || listHas(operations, "DELETE");
-  }
+  if (webhook.rules.empty() || !webhook.objectSelector.matches(info.forms.front().labels)) return result;
+  const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
+  const auto reaches = [&](std::string_view operation) {
+    const kube::AdmissionAttributes request{.operation = operation,
+                                            .type = info.key.type,
+                                            .version = {},
+                                            .subresource = {},
+                                            .namespaceName = info.key.namespaceName,
+                                            .name = info.key.name};
+    return kube::matchesRules(webhook, request) &&
+           (space == kNone ||
+            kube::matchesNamespace(webhook, request, model.slots[space].forms.front().labels));
+  };
+  result.onCreate = reaches("CREATE");
+  result.onUpdate = reaches("UPDATE");
+  result.onDelete = reaches("DELETE");
   return result;
 }
 
@@ -183,10 +176,11 @@ void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook
   const auto service = model.find({kube::kServices, space, name});
   if (!service) return;
   const std::vector<Slot> workloads = workloadsBehind(builder, *service);
+  const kube::MatchResources matches = matchesOf(webhook);
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
     if (model.slots[slot].key.type.group == kube::kAdmissionRegistrationGroup) continue;
-    Interception interception = reach(webhook, model, slot);
+    Interception interception = reach(matches, model, slot);
     if (!interception.onCreate && !interception.onUpdate && !interception.onDelete) continue;
     interception.configuration = configuration;
     interception.service = *service;

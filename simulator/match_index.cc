@@ -10,10 +10,10 @@ namespace {
 constexpr const char* kAny = "*";
 
 // The groups and resources of the rules; without rules all of them.
-std::set<kube::GroupResource> typesOf(const std::vector<RuleWithOperations>& rules) {
+std::set<kube::GroupResource> typesOf(const std::vector<kube::RuleWithOperations>& rules) {
   if (rules.empty()) return {{kAny, kAny}};
   std::set<kube::GroupResource> types;
-  for (const RuleWithOperations& rule : rules)
+  for (const kube::RuleWithOperations& rule : rules)
     for (const std::string& group : rule.groups)
       for (const std::string& resource : rule.resources)
         types.insert({group, resource.substr(0, resource.find('/'))});
@@ -41,7 +41,7 @@ std::set<std::string> labelKeysOf(const ReviewRequest& request) {
 
 }  // namespace
 
-void MatchIndex::add(const MatchResources& resources, size_t position) {
+void MatchIndex::add(const kube::MatchResources& resources, size_t position) {
   const std::string* label = neededLabel(resources.objectSelector);
   for (const kube::GroupResource& type : typesOf(resources.rules)) {
     Positions& positions = byType_[type];

@@ -18,7 +18,7 @@ namespace lastout::simulator {
 class MatchIndex {
  public:
   // Adds what stands at `position` of the list that is indexed.
-  void add(const MatchResources& resources, size_t position);
+  void add(const kube::MatchResources& resources, size_t position);
   // Returns the positions of all that match the request, and possibly of some that do not, in ascending
   // order.
   std::vector<size_t> candidates(const ReviewRequest& request) const;

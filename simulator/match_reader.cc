@@ -55,18 +55,18 @@ std::string MatchReader::word(kube::Fields& fields, std::string_view key,
   return *given;
 }
 
-RuleWithOperations MatchReader::readRule(kube::Fields& fields) {
-  RuleWithOperations rule;
-  const auto list = [this, &fields](std::string_view key) {
-    auto words = fields.strings(key);
+kube::RuleWithOperations MatchReader::readRule(kube::Fields& fields) {
+  kube::RuleWithOperations rule = kube::readRule(fields);
+  const auto checkList = [this, &fields](std::string_view key, const std::vector<std::string>& words) {
     if (words.empty()) required(fields.pathOf(key));
-    return words;
   };
-  rule.operations = list("operations");
-  rule.groups = list("apiGroups");
-  rule.versions = list("apiVersions");
-  rule.resources = list("resources");
-  rule.scope = word(fields, "scope", {"*", "Cluster", "Namespaced"}, "*");
+  checkList("operations", rule.operations);
+  checkList("apiGroups", rule.groups);
+  checkList("apiVersions", rule.versions);
+  checkList("resources", rule.resources);
+  const auto scopes = {std::string_view("*"), std::string_view("Cluster"), std::string_view("Namespaced")};
+  if (std::ranges::find(scopes, rule.scope) == scopes.end())
+    notSupported(fields.pathOf("scope"), rule.scope, scopes);
   for (size_t i = 0; i < rule.operations.size(); ++i) {
     static const std::set<std::string, std::less<>> kKnown = {"*", "CONNECT", "CREATE", "DELETE", "UPDATE"};
     if (!kKnown.contains(rule.operations[i]))

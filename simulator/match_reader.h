@@ -30,7 +30,7 @@ class MatchReader {
   std::string word(kube::Fields& fields, std::string_view key,
                    std::initializer_list<std::string_view> choices, std::string_view ifAbsent);
 
-  RuleWithOperations readRule(kube::Fields& fields);
+  kube::RuleWithOperations readRule(kube::Fields& fields);
   kube::LabelSelector readSelector(kube::Fields& fields, std::string_view key);
   std::vector<MatchCondition> readConditions(kube::Fields& fields, const CelEnvironment& environment);
   // What stands at `key`, compiled. nullopt: it is wrong, or absent, which `isRequired` makes a cause.

@@ -1,59 +1,18 @@
 #include "simulator/match_resources.h"
 
-#include <algorithm>
-
+#include "kube/well_known.h"
 #include "simulator/field_selector.h"
 
 namespace lastout::simulator {
 namespace {
 
-bool matchesOne(const std::vector<std::string>& patterns, std::string_view word) {
-  return std::ranges::any_of(
-      patterns, [word](const std::string& pattern) { return pattern == "*" || pattern == word; });
-}
-
-// "*" is any type without its subresources, "*/*" with them.
-bool matchesResourceRule(const std::vector<std::string>& patterns, const ReviewRequest& request) {
-  return std::ranges::any_of(patterns, [&request](std::string_view pattern) {
-    const size_t slash = pattern.find('/');
-    const std::string_view resource = pattern.substr(0, slash);
-    const std::string_view subresource =
-        slash == std::string_view::npos ? std::string_view() : pattern.substr(slash + 1);
-    return (resource == "*" || resource == request.type.resource) &&
-           (subresource == "*" || subresource == request.subresource);
-  });
-}
-
-bool isOfNamespaces(const ReviewRequest& request) {
-  return request.type.group.empty() && request.type.resource == "namespaces";
-}
-
-bool matchesScope(std::string_view scope, const ReviewRequest& request) {
-  if (scope == "*") return true;
-  const bool namespaced = !isOfNamespaces(request) && !request.namespaceName.empty();
-  return (scope == "Namespaced") == namespaced;
-}
-
-bool matchesName(const std::vector<std::string>& names, const ReviewRequest& request) {
-  return std::ranges::find(names, request.name) != names.end();
-}
-
-bool matchesRule(const RuleWithOperations& rule, const ReviewRequest& request) {
-  return matchesScope(rule.scope, request) && matchesOne(rule.operations, request.operation) &&
-         matchesOne(rule.groups, request.type.group) && matchesOne(rule.versions, request.version) &&
-         matchesResourceRule(rule.resources, request) &&
-         (rule.names.empty() || matchesName(rule.names, request));
-}
-
 // A Namespace is selected by its own labels: those it is to get, and, when it is deleted or one of its
 // subresources is written, those it has.
-bool matchesNamespace(const kube::LabelSelector& selector, const ReviewRequest& request) {
-  if (selector.requirements.empty()) return true;
-  if (!isOfNamespaces(request))
-    return request.namespaceName.empty() || selector.matches(request.namespaceLabels);
+kube::Labels namespaceLabelsOf(const ReviewRequest& request) {
+  if (request.type != kube::kNamespaces) return request.namespaceLabels;
   const bool changesItself = request.subresource.empty() && request.object != nullptr;
   const Json* its = changesItself ? request.object : request.oldObject;
-  return its != nullptr ? matches(selector, *its) : selector.matches({});
+  return its != nullptr ? labelsOf(*its) : kube::Labels();
 }
 
 bool matchesObject(const kube::LabelSelector& selector, const ReviewRequest& request) {
@@ -62,11 +21,6 @@ bool matchesObject(const kube::LabelSelector& selector, const ReviewRequest& req
     return object != nullptr && matches(selector, *object);
   };
   return selects(request.object) || selects(request.oldObject);
-}
-
-bool matchesOneRule(const std::vector<RuleWithOperations>& rules, const ReviewRequest& request) {
-  return std::ranges::any_of(
-      rules, [&request](const RuleWithOperations& rule) { return matchesRule(rule, request); });
 }
 
 }  // namespace
@@ -80,10 +34,16 @@ kube::Labels labelsOf(const Json& object) {
   return labels;
 }
 
-bool matches(const MatchResources& resources, const ReviewRequest& request) {
-  return (resources.rules.empty() || matchesOneRule(resources.rules, request)) &&
-         !matchesOneRule(resources.excluded, request) &&
-         matchesNamespace(resources.namespaceSelector, request) &&
+bool matches(const kube::MatchResources& resources, const ReviewRequest& request) {
+  const kube::AdmissionAttributes attributes{.operation = request.operation,
+                                             .type = request.type,
+                                             .version = request.version,
+                                             .subresource = request.subresource,
+                                             .namespaceName = request.namespaceName,
+                                             .name = request.name};
+  return kube::matchesRules(resources, attributes) &&
+         (resources.namespaceSelector.requirements.empty() ||
+          kube::matchesNamespace(resources, attributes, namespaceLabelsOf(request))) &&
          matchesObject(resources.objectSelector, request);
 }
 

@@ -29,7 +29,7 @@ struct PolicyValidation {
 
 struct AdmissionPolicy {
   std::string name;
-  MatchResources matches;
+  kube::MatchResources matches;
   std::vector<MatchCondition> matchConditions;
   std::vector<CelVariable> variables;
   std::vector<PolicyValidation> validations;
@@ -39,7 +39,8 @@ struct AdmissionPolicy {
 struct PolicyBinding {
   std::string name;
   std::string policy;
-  std::optional<MatchResources> matches;  // nullopt: all that the policy matches; without rules: any request
+  std::optional<kube::MatchResources>
+      matches;  // nullopt: all that the policy matches; without rules: any request
   bool denies = false;
   bool warns = false;
 };

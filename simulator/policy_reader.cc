@@ -29,8 +29,8 @@ class PolicyReader {
   PolicyBinding binding();
 
  private:
-  MatchResources matchResources(kube::Fields& fields);
-  std::vector<RuleWithOperations> rules(kube::Fields& fields, std::string_view key);
+  kube::MatchResources matchResources(kube::Fields& fields);
+  std::vector<kube::RuleWithOperations> rules(kube::Fields& fields, std::string_view key);
   void variables(AdmissionPolicy& policy);
   PolicyValidation validation(kube::Fields& fields, CelExpression expression);
   void validations(AdmissionPolicy& policy);
@@ -44,8 +44,8 @@ class PolicyReader {
   std::map<std::string, CelType> known_;  // variables, as far as they are read
 };
 
-std::vector<RuleWithOperations> PolicyReader::rules(kube::Fields& fields, std::string_view key) {
-  std::vector<RuleWithOperations> rules;
+std::vector<kube::RuleWithOperations> PolicyReader::rules(kube::Fields& fields, std::string_view key) {
+  std::vector<kube::RuleWithOperations> rules;
   for (kube::Fields& each : fields.items(key)) {
     rules.push_back(read_.readRule(each));
     rules.back().names = each.strings("resourceNames");
@@ -54,8 +54,8 @@ std::vector<RuleWithOperations> PolicyReader::rules(kube::Fields& fields, std::s
   return rules;
 }
 
-MatchResources PolicyReader::matchResources(kube::Fields& fields) {
-  MatchResources resources;
+kube::MatchResources PolicyReader::matchResources(kube::Fields& fields) {
+  kube::MatchResources resources;
   resources.rules = rules(fields, "resourceRules");
   resources.excluded = rules(fields, "excludeResourceRules");
   resources.namespaceSelector = read_.readSelector(fields, "namespaceSelector");

@@ -32,7 +32,7 @@ struct Webhook {
   std::string configuration;  // the name of the object that holds it
   bool mutating = false;
   std::string name;
-  MatchResources matches;
+  kube::MatchResources matches;
   std::vector<MatchCondition> matchConditions;
   bool failureIsIgnored = false;
   std::chrono::milliseconds timeout{10'000};  // for the whole call

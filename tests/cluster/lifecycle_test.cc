@@ -272,8 +272,9 @@ webhooks:
   EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
 }
 
-// A webhook that nothing answers, for these operations on ConfigMaps.
-std::string deadWebhook(const std::string& operations, const std::string& resources = "configmaps") {
+// A webhook that nothing answers, for these operations on ConfigMaps. `rule` and `webhook`: more fields.
+std::string deadWebhook(const std::string& operations, const std::string& resources = "configmaps",
+                        const std::string& rule = "", const std::string& webhook = "") {
   return R"(
 {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one]}}
 ---
@@ -288,8 +289,8 @@ webhooks:
 - name: checks.example.com
   clientConfig: {service: {namespace: h, name: hook}}
   rules: [{operations: [)" +
-         operations + R"(], apiGroups: [""], apiVersions: [v1], resources: [")" + resources + R"("]}]
-)";
+         operations + R"(], apiGroups: [""], apiVersions: [v1], resources: [")" + resources + R"("])" + rule +
+         "}]\n" + webhook;
 }
 
 TEST(Webhook, ThatDoesNotAnswerStopsClientsPatches) {
@@ -316,6 +317,39 @@ TEST(Webhook, MayNameResourcesWithTheirSubresources) {
   World world(deadWebhook("DELETE", "configmaps/status"));
   world.deletes("configmaps/x/a");
   EXPECT_TRUE(world.terminating("configmaps/x/a"));
+}
+
+TEST(Webhook, IsCalledForTheScopeOfItsRulesOnly) {
+  for (const char* scope : {"Namespaced", "'*'"}) {
+    World world(deadWebhook("DELETE", "configmaps", std::string(", scope: ") + scope));
+    world.deletes("configmaps/x/a");
+    EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError") << scope;
+  }
+  World world(deadWebhook("DELETE", "*", ", scope: Cluster"));
+  world.deletes("configmaps/x/a");
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+  world.deletes("namespaces/x");
+  EXPECT_EQ(world.log().back(), "client denied namespaces/x: InternalError")
+      << "a Namespace is of the cluster";
+}
+
+// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+// #matching-requests-namespaceselector
+TEST(Webhook, SelectsANamespaceByItsOwnLabels) {
+  constexpr const char* kNamespace = R"(
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: blue, labels: {team: blue}}}
+)";
+  const auto selecting = [](const std::string& team) {
+    return deadWebhook("DELETE", "namespaces", "",
+                       "  namespaceSelector: {matchLabels: {team: " + team + "}}");
+  };
+  World selected(selecting("blue") + kNamespace);
+  selected.deletes("namespaces/blue");
+  EXPECT_EQ(selected.log().back(), "client denied namespaces/blue: InternalError");
+  World other(selecting("red") + kNamespace);
+  other.deletes("namespaces/blue");
+  EXPECT_TRUE(other.terminating("namespaces/blue"));
 }
 
 }  // namespace

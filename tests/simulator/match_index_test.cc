@@ -17,9 +17,9 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using Operator = kube::SelectorRequirement::Operator;
 
-MatchResources about(const std::string& group, const std::string& resource) {
-  MatchResources matches;
-  RuleWithOperations rule;
+kube::MatchResources about(const std::string& group, const std::string& resource) {
+  kube::MatchResources matches;
+  kube::RuleWithOperations rule;
   rule.operations = {"*"};
   rule.groups = {group};
   rule.versions = {"*"};
@@ -28,7 +28,8 @@ MatchResources about(const std::string& group, const std::string& resource) {
   return matches;
 }
 
-MatchResources selecting(MatchResources matches, std::vector<kube::SelectorRequirement> requirements) {
+kube::MatchResources selecting(kube::MatchResources matches,
+                               std::vector<kube::SelectorRequirement> requirements) {
   matches.objectSelector.requirements = std::move(requirements);
   return matches;
 }
@@ -42,7 +43,7 @@ ReviewRequest deletionOf(const Json& object, const std::string& group, const std
   return request;
 }
 
-MatchIndex indexOf(const std::vector<MatchResources>& all) {
+MatchIndex indexOf(const std::vector<kube::MatchResources>& all) {
   MatchIndex index;
   for (size_t i = 0; i < all.size(); ++i) index.add(all[i], i);
   return index;
@@ -62,7 +63,7 @@ TEST(MatchIndex, LeavesOutOtherTypes) {
 }
 
 TEST(MatchIndex, LeavesOutWhatNeedsALabelThatTheObjectDoesNotHave) {
-  const MatchResources maps = about("", "configmaps");
+  const kube::MatchResources maps = about("", "configmaps");
   const MatchIndex index = indexOf(
       {selecting(maps, {{"keep", Operator::Exists, {}}}), selecting(maps, {{"keep", Operator::In, {"yes"}}}),
        selecting(maps, {{"keep", Operator::DoesNotExist, {}}}),
@@ -84,8 +85,8 @@ class RandomMatches {
  public:
   explicit RandomMatches(unsigned seed) : random_(seed) {}
 
-  MatchResources next() {
-    MatchResources matches = about(one(kGroups), one(kResources));
+  kube::MatchResources next() {
+    kube::MatchResources matches = about(one(kGroups), one(kResources));
     if (below(2) == 0) matches.rules.push_back(about(one(kGroups), one(kResources)).rules.front());
     for (unsigned i = below(3); i > 0; --i)
       matches.objectSelector.requirements.push_back(
@@ -127,8 +128,8 @@ class RandomMatches {
 TEST(MatchIndex, FindsAllThatMatch) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     RandomMatches random(seed);
-    std::vector<MatchResources> all(20);
-    for (MatchResources& one : all) one = random.next();
+    std::vector<kube::MatchResources> all(20);
+    for (kube::MatchResources& one : all) one = random.next();
     const MatchIndex index = indexOf(all);
     for (int i = 0; i < 10; ++i) {
       const Json before = random.object();

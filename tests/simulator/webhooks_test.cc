@@ -169,7 +169,7 @@ TEST(WebhookRules, NameSubresourcesOnlyWithASlash) {
 
 TEST(WebhookRules, ScopeCountsANamespaceAmongTheClusters) {
   Webhook webhook = webhookWith();
-  RuleWithOperations& rule = webhook.matches.rules[0];
+  kube::RuleWithOperations& rule = webhook.matches.rules[0];
   rule = {{"*"}, {"*"}, {"*"}, {"*/*"}, "Namespaced", {}};
   ReviewRequest ofNamespace = deletion();
   ofNamespace.type = {"", "namespaces"};
