@@ -6,10 +6,6 @@ namespace lastout::cluster {
 
 namespace {
 
-bool wakes(const Action& action) {
-  return action.kind == Action::Kind::AgentStep || action.kind == Action::Kind::WorkloadSync;
-}
-
 bool lists(const std::vector<Action>& actions, const Action& wanted) {
   return std::find(actions.begin(), actions.end(), wanted) != actions.end();
 }
@@ -56,7 +52,7 @@ void Agenda::update(Subject subject, const std::vector<Action>& enabled, Millise
     if (Entry* entry = findEntry(action); entry == nullptr) {
       entries.push_back({.action = action, .due = now + delay(action), .attempt = 0, .serial = ++serials_});
       order_.insert(placeOf(entries.back()));
-    } else if (wakes(action)) {
+    } else if (isWokenByChange(action)) {
       setDue(*entry, std::min(entry->due, now + delay(action)));
     }
   }

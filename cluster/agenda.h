@@ -28,8 +28,7 @@ class Agenda {
   };
 
   // What the subject may do now is `enabled`, nothing else. What was there keeps its time; what is new is due
-  // after its delay. An agent and a workload controller may now have something else to do than before, and
-  // are woken: they are due after their delay at the latest.
+  // after its delay. What isWokenByChange() is due after its delay at the latest.
   void update(Subject subject, const std::vector<Action>& enabled, Milliseconds now, const Delay& delay);
   // It was tried and refused: counts, and is due again then.
   void refused(const Action& action, Milliseconds due);

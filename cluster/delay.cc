@@ -30,7 +30,43 @@ milliseconds agentDelay(const Timing& timing, const Transition& transition, uint
   }
 }
 
+// Recorded for the garbage collector and the namespace controller, whose delays say it themselves; the work
+// queues of Kubernetes' other controllers and of the agent double their delay in the same way. Clients, and
+// lastout in what it does by itself, come back after the same time again.
+bool doublesItsDelay(Kind kind) {
+  switch (kind) {
+    case Kind::AgentStep:
+    case Kind::CollectorRelease:
+    case Kind::CrdInstances:
+    case Kind::CrdFinish:
+    case Kind::NamespaceFinish:
+    case Kind::WorkloadSync:
+    case Kind::PodReady:
+    case Kind::PodStop:
+    case Kind::ClaimRelease:
+    case Kind::Finalize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr milliseconds kLeastRetry{1};
+constexpr uint32_t kMostDoublings = 20;
+
 }  // namespace
+
+bool isWokenByChange(const Action& action) {
+  return action.kind == Kind::AgentStep || action.kind == Kind::WorkloadSync;
+}
+
+milliseconds Machine::retryDelay(StateRef state, const Action& action, uint32_t attempt) const {
+  const milliseconds once = delay(state, action, attempt);
+  if (!doublesItsDelay(action.kind)) return std::max(once, kLeastRetry);
+  const milliseconds most = std::max(model_->timing.gcRetryMax, once);
+  const milliseconds doubled = once * (int64_t{1} << std::min(attempt - 1, kMostDoublings));
+  return std::max(std::min(most, doubled), kLeastRetry);
+}
 
 milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attempt) const {
   const Timing& timing = model_->timing;

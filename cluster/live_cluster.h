@@ -134,7 +134,6 @@ class LiveCluster {
   void refresh();
   void rehearse(const Action& action, Plan& plan);
   void refuse(const Action& action);
-  Milliseconds retryDelay(const Action& action, uint32_t attempt) const;
 
   std::unique_ptr<LiveModel> live_;
   std::unique_ptr<Agenda> agenda_;

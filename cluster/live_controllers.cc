@@ -10,11 +10,6 @@ namespace lastout::cluster {
 namespace {
 
 using Kind = Action::Kind;
-using std::chrono::milliseconds;
-
-// A refused action waits at least this long: time has to go on.
-constexpr milliseconds kLeastRetry{1};
-constexpr uint32_t kMostDoublings = 20;
 
 bool isSame(const Event& a, const Event& b) {
   return a.kind == b.kind && a.actor == b.actor && a.slot == b.slot && a.by == b.by;
@@ -102,16 +97,7 @@ bool LiveCluster::carryOut(const Plan& plan, Verdict verdict, Milliseconds now, 
 
 void LiveCluster::refuse(const Action& action) {
   const uint32_t attempt = agenda_->find(action)->attempt + 1;
-  agenda_->refused(action, now_ + std::max(retryDelay(action, attempt), kLeastRetry));
-}
-
-// Recorded for the garbage collector and the namespace controller; the others' work queues double their delay
-// in the same way.
-LiveCluster::Milliseconds LiveCluster::retryDelay(const Action& action, uint32_t attempt) const {
-  const Milliseconds delay = live_->machine().delay(live_->state(), action, attempt);
-  if (action.kind == Kind::CollectorDelete || action.kind == Kind::NamespaceDelete) return delay;
-  const Milliseconds most = std::max(live_->model.timing.gcRetryMax, delay);
-  return std::min(most, delay * (int64_t{1} << std::min(attempt - 1, kMostDoublings)));
+  agenda_->refused(action, now_ + live_->machine().retryDelay(live_->state(), action, attempt));
 }
 
 }  // namespace lastout::cluster

@@ -71,6 +71,10 @@ struct Subject {
 };
 Subject subjectOf(const Action& action);
 
+// Whether a change may give its actor something else to do than when the action became possible: an agent and
+// a workload's controller do what is most urgent. From the change on it is due after its delay at the latest.
+bool isWokenByChange(const Action& action);
+
 struct Event {
   EventKind kind = EventKind::Requested;
   Actor actor = Actor::Client;
@@ -114,6 +118,8 @@ class Machine {
   // How long after becoming enabled an action happens; `attempt` counts its refusals so far. A client's first
   // request comes at its Step::at, which is for the driver to know.
   std::chrono::milliseconds delay(StateRef state, const Action& action, uint32_t attempt) const;
+  // How long it waits to be tried again after its refusal number `attempt`, at least 1 ms: time has to go on.
+  std::chrono::milliseconds retryDelay(StateRef state, const Action& action, uint32_t attempt) const;
 
   // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every
   // object.

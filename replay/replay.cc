@@ -6,14 +6,7 @@
 
 namespace lastout::replay {
 
-namespace {
-
 using cluster::Action;
-
-// A refused request waits at least this long, whatever its actor's patience: time has to go on.
-constexpr int64_t kLeastRetry = 1;
-
-}  // namespace
 
 Replayer::Replayer(const Compiled& compiled)
     : compiled_(compiled), machine_(compiled.model), initial_(machine_.initial()) {}
@@ -64,7 +57,7 @@ void Replayer::refresh(Run& run) {
       // A client that sends its step once more was denied before, and waits as after any denial.
       pending.attempts = action.kind == Action::Kind::Send ? 1 : 0;
       pending.due = now_ + machine_.delay(state, action, pending.attempts).count();
-    } else if (action.kind == Action::Kind::AgentStep) {
+    } else if (changedAt_ == number_ && cluster::isWokenByChange(action)) {
       // Still to do something, but perhaps something else: an agent reacts to a deletion sooner than to a
       // loss.
       pending.due = std::min(pending.due, now_ + machine_.delay(state, action, 0).count());
@@ -124,8 +117,7 @@ void Replayer::perform(size_t index, Run& run, std::vector<Happening>* log) {
     return;
   }
   pending.triedAt = number_;
-  const int64_t wait = machine_.delay(state, pending.action, ++pending.attempts).count();
-  pending.due = now_ + std::max(wait, kLeastRetry);
+  pending.due = now_ + machine_.retryDelay(state, pending.action, ++pending.attempts).count();
   pending_[index] = pending;
 }
 

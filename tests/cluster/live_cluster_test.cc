@@ -132,6 +132,20 @@ TEST(LiveCluster, TriesADeniedDeletionAgainAfterTwiceTheTime) {
   EXPECT_FALSE(world.present("configmaps/x/orphan"));
 }
 
+// As replay does: Replay.ARefusedControllerWaitsTwiceAsLongEachTime has the same controller.
+TEST(LiveCluster, MakesARefusedControllerWaitTwiceAsLongEachTime) {
+  LiveWorld world;
+  beginStory(world);
+  world.remove(kLiveOne);
+  std::vector<int64_t> waits;
+  for (int i = 0; i < 4; ++i) {
+    const milliseconds before = world.now;
+    EXPECT_EQ(world.next(Verdict::Denied).action.kind, Action::Kind::Finalize);
+    waits.push_back((world.now - before).count());
+  }
+  EXPECT_THAT(waits, ElementsAre(1000, 1000, 2000, 4000));
+}
+
 TEST(LiveCluster, EmptiesATerminatingNamespaceEveryFiveSecondsWhileSomeOfItIsDenied) {
   LiveWorld world;
   world.create("namespaces/x");
