@@ -4,34 +4,27 @@
 
 #include <httplib.h>
 
-#include <deque>
 #include <functional>
-#include <thread>
-#include <vector>
+#include <limits>
+#include <utility>
 
-#include "kube/locks.h"
+#include "net/worker_pool.h"
 
 namespace lastout::simulator {
 
+// A pool of workers as the HTTP library knows it. Connections beyond `most`, or for which the machine has no
+// thread, wait for one.
 class ConnectionThreads : public httplib::TaskQueue {
  public:
-  // Makes the first, so that there always is one; throws when that cannot be.
-  explicit ConnectionThreads(size_t most);
+  // Makes the first thread, so that there always is one; throws when that cannot be.
+  explicit ConnectionThreads(size_t most)
+      : workers_({.threads = 1, .mostThreads = most, .mostWaiting = std::numeric_limits<size_t>::max()}) {}
 
-  // When there may be, or can be made, no more threads, the connection waits for one of them.
-  void enqueue(std::function<void()> connection) override;
-  void shutdown() override;
+  void enqueue(std::function<void()> connection) override { workers_.add(std::move(connection)); }
+  void shutdown() override { workers_.finish(); }
 
  private:
-  void work();
-
-  const size_t most_;
-  kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  std::deque<std::function<void()>> waiting_ LASTOUT_GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_ LASTOUT_GUARDED_BY(mutex_);
-  size_t free_ LASTOUT_GUARDED_BY(mutex_) = 0;
-  bool ending_ LASTOUT_GUARDED_BY(mutex_) = false;
+  net::WorkerPool workers_;
 };
 
 }  // namespace lastout::simulator
