@@ -8,8 +8,8 @@
 
 #include "fuzz/check.h"
 #include "kube/parse.h"
-#include "simulator/continue_token.h"
 #include "simulator/patch.h"
+#include "simulator/selection.h"
 
 using lastout::fuzz::check;
 namespace simulator = lastout::simulator;

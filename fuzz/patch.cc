@@ -7,7 +7,6 @@
 
 #include "fuzz/check.h"
 #include "simulator/decode.h"
-#include "simulator/strategic_merge.h"
 
 using lastout::fuzz::check;
 namespace simulator = lastout::simulator;

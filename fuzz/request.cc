@@ -1,12 +1,13 @@
 // Any text as a query and as the head of a request to the embedded API: what is refused is told why, a query
 // is read as it is written, and the end of a body is said in one way.
+#include "simulator/request.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "fuzz/check.h"
 #include "simulator/http_head.h"
-#include "simulator/query.h"
 
 using lastout::fuzz::check;
 namespace simulator = lastout::simulator;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "fuzz/check.h"
-#include "simulator/field_selector.h"
+#include "simulator/selection.h"
 
 using lastout::fuzz::check;
 namespace simulator = lastout::simulator;

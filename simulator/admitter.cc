@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "kube/well_known.h"
-#include "simulator/acceptance.h"
+#include "simulator/mutation.h"
 
 namespace lastout::simulator {
 namespace {

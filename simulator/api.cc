@@ -5,7 +5,7 @@
 
 #include "simulator/contents.h"
 #include "simulator/discovery.h"
-#include "simulator/field_selector.h"
+#include "simulator/selection.h"
 
 namespace lastout::simulator {
 namespace {

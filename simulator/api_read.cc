@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "simulator/api.h"
-#include "simulator/continue_token.h"
 #include "simulator/scale.h"
 #include "simulator/selection.h"
 #include "simulator/watch.h"

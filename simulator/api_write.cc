@@ -1,16 +1,15 @@
 // Writing: create, update, patch, and their subresources.
 #include <utility>
 
-#include "simulator/acceptance.h"
 #include "simulator/api.h"
 #include "simulator/contents.h"
 #include "simulator/decode.h"
 #include "simulator/defaults.h"
+#include "simulator/mutation.h"
 #include "simulator/names.h"
 #include "simulator/patch.h"
 #include "simulator/scale.h"
 #include "simulator/schema.h"
-#include "simulator/strategic_merge.h"
 
 namespace lastout::simulator {
 namespace {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "simulator/json.h"
+#include "simulator/metadata.h"
 #include "simulator/served_type.h"
 #include "simulator/status.h"
 
@@ -14,5 +16,12 @@ namespace lastout::simulator {
 // negative. Fails with 400 for a value of another type, as Go's decoder does, and with 422 for one that
 // cannot be. Other types may hold anything.
 ApiResult<void> checkBuiltIn(const ServedType& type, std::string_view name, const Json& object);
+
+// --- What no update may change, in the API server's words.
+
+// Why `object`, prepared, may not be written over `old`; none when it may. What the metadata's two checks
+// find is there twice, as recorded in rest/065.
+std::vector<Cause> forbiddenChanges(const TypeRules& rules, const Json& old, const Json& object,
+                                    std::string_view subresource);
 
 }  // namespace lastout::simulator

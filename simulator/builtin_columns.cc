@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "kube/well_known.h"
-#include "simulator/age.h"
-#include "simulator/json_edit.h"
+#include "simulator/json.h"
 #include "simulator/metadata.h"
+#include "simulator/table.h"
 
 namespace lastout::simulator {
 namespace {

@@ -1,6 +1,7 @@
 // Certificates of Kubernetes' users: made, and read; and the kubeconfig that carries them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@
 
 // OpenSSL's X509.
 struct x509_st;
+// OpenSSL's SSL_CTX and SSL.
+struct ssl_ctx_st;
+struct ssl_st;
 
 namespace lastout::simulator {
 
@@ -38,5 +42,15 @@ struct Credentials {
 // A kubeconfig in JSON, which is YAML, with everything inside: cluster, user and context "lastout".
 // `authority` (PEM) is empty for a server without TLS, which is then shown no certificate.
 std::string kubeconfig(std::string_view server, std::string_view authority, const Credentials& credentials);
+
+// --- TLS for the listener: its own certificate, and clients' certificates, which they may but need not show.
+
+// All in PEM. `clientAuthority` vouches for clients; empty: nobody does. Fails with what is wrong with them.
+kube::Result<void> configureServer(ssl_ctx_st& context, const std::string& certificate,
+                                   const std::string& privateKey, const std::string& clientAuthority);
+
+// Who the client's certificate says it is; nothing when it has shown none, or one that its
+// authority did not sign.
+std::optional<UserInfo> clientOf(const ssl_st& connection);
 
 }  // namespace lastout::simulator

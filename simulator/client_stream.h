@@ -4,9 +4,13 @@
 #include <httplib.h>
 
 #include <chrono>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "net/worker_pool.h"
 #include "simulator/connection.h"
 #include "simulator/http_head.h"
 
@@ -50,6 +54,24 @@ class ClientStream : public httplib::Stream {
   size_t taken_ = 0;  // of what was received
   size_t left_ = 0;   // bytes that the library may still read
   bool isChunked_ = false;
+};
+
+// --- ConnectionThreads: a thread for each connection, made when no other is free: idle connections and
+// watches hold theirs.
+
+// A pool of workers as the HTTP library knows it. Connections beyond `most`, or for which the machine has no
+// thread, wait for one.
+class ConnectionThreads : public httplib::TaskQueue {
+ public:
+  // Makes the first thread, so that there always is one; throws when that cannot be.
+  explicit ConnectionThreads(size_t most)
+      : workers_({.threads = 1, .mostThreads = most, .mostWaiting = std::numeric_limits<size_t>::max()}) {}
+
+  void enqueue(std::function<void()> connection) override { workers_.add(std::move(connection)); }
+  void shutdown() override { workers_.finish(); }
+
+ private:
+  net::WorkerPool workers_;
 };
 
 }  // namespace lastout::simulator

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "cluster/live_cluster.h"
+#include "kube/resource_map.h"
 #include "simulator/control_plane.h"
 #include "simulator/json.h"
 #include "simulator/metadata.h"
@@ -30,5 +32,16 @@ bool wouldVanish(const ServedType& type, const Record& before,
                  std::optional<cluster::PropagationPolicy> policy);
 // What a dry run of the mutation answers with.
 Json afterDryRun(const Mutation& mutation, const ControlPlane& plane);
+
+// --- What the machine needs to know of a stored object.
+
+// `types` tells which resources a ManifestWork's manifests are; those of unknown kinds are left out, as the
+// agent cannot apply them either.
+cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
+                                 const kube::ResourceMap& types);
+
+// The manifests of a ManifestWork that can be applied, with their keys.
+std::vector<std::pair<kube::ObjectKey, const Json*>> manifestsOf(const Json& manifestWork,
+                                                                 const kube::ResourceMap& types);
 
 }  // namespace lastout::simulator

@@ -8,7 +8,6 @@
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "simulator/contents.h"
-#include "simulator/live_object.h"
 #include "simulator/metadata.h"
 
 namespace lastout::simulator {

@@ -36,14 +36,14 @@ bool isReviewed(const Action& action) { return action.kind != Action::Kind::CrdI
 }  // namespace
 
 Controllers::Controllers(ControlPlane& plane, Admitter& admitter)
-    : plane_(plane), admitter_(admitter), chores_(plane) {}
+    : plane_(plane), admitter_(admitter), loop_(plane) {}
 
 std::optional<Controllers::Milliseconds> Controllers::nextAt() {
   const kube::MutexLock lock(plane_.mutex);
   const std::optional<Milliseconds> action = plane_.live.nextAt();
-  const std::optional<Milliseconds> chore = chores_.nextAt();
-  if (!action || !chore) return action ? action : chore;
-  return std::min(*action, *chore);
+  const std::optional<Milliseconds> write = loop_.nextAt();
+  if (!action || !write) return action ? action : write;
+  return std::min(*action, *write);
 }
 
 // Each thing at its own time, however late the caller comes, so that what follows from it is not late as
@@ -83,18 +83,18 @@ bool Controllers::act(Milliseconds now) {
 // A status, or something else that is written beside the machine. What is refused is tried again when
 // something changes.
 bool Controllers::tidy(Milliseconds now) {
-  std::optional<Chores::Chore> chore;
+  std::optional<ControllerLoop::ControllerWrite> write;
   {
     const kube::MutexLock lock(plane_.mutex);
     plane_.live.advance(now);
-    if (!chores_.isDue(now)) return false;
-    chore = chores_.next(now);
+    if (!loop_.isDue(now)) return false;
+    write = loop_.next(now);
   }
   std::vector<std::string> warnings;
-  if (!chore || !admitter_.admit(chore->write, warnings)) return true;
+  if (!write || !admitter_.admit(write->write, warnings)) return true;
   const kube::MutexLock lock(plane_.mutex);
-  const bool isCurrent = plane_.storage.find(chore->write.key) == chore->write.before;
-  if (!isCurrent || plane_.commit(chore->write)) chores_.again(chore->of, now);
+  const bool isCurrent = plane_.storage.find(write->write.key) == write->write.before;
+  if (!isCurrent || plane_.commit(write->write)) loop_.again(write->of, now);
   return true;
 }
 
@@ -107,7 +107,7 @@ void Controllers::noteContent(const std::vector<Mutation>& deletions, const ApiR
       plane_.refusedContent.erase(deletion.key);
     else
       plane_.refusedContent[deletion.key] = admitted.error().message;
-    chores_.again(kube::namespaceKey(deletion.key.namespaceName), now);
+    loop_.again(kube::namespaceKey(deletion.key.namespaceName), now);
   }
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "simulator/admitter.h"
-#include "simulator/chores.h"
 #include "simulator/control_plane.h"
+#include "simulator/controller_loop.h"
 
 namespace lastout::simulator {
 
@@ -40,7 +40,7 @@ class Controllers {
 
   ControlPlane& plane_;
   Admitter& admitter_;
-  Chores chores_;
+  ControllerLoop loop_;
 };
 
 }  // namespace lastout::simulator

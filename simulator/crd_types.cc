@@ -8,7 +8,6 @@
 #include "kube/version.h"
 #include "kube/well_known.h"
 #include "simulator/field_error.h"
-#include "simulator/name_words.h"
 #include "simulator/served_type.h"
 
 namespace lastout::simulator {

@@ -6,11 +6,9 @@
 
 #include "kube/encoding.h"
 #include "kube/well_known.h"
-#include "simulator/conditions.h"
-#include "simulator/json_edit.h"
-#include "simulator/pod_defaults.h"
+#include "simulator/json.h"
 #include "simulator/rbac.h"
-#include "simulator/service_defaults.h"
+#include "simulator/spec_defaults.h"
 
 namespace lastout::simulator {
 namespace {

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "kube/well_known.h"
-#include "simulator/conditions.h"
-#include "simulator/json_edit.h"
+#include "simulator/json.h"
 #include "simulator/metadata.h"
 
 namespace lastout::simulator {

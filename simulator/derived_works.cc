@@ -6,8 +6,7 @@
 
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "simulator/conditions.h"
-#include "simulator/json_edit.h"
+#include "simulator/json.h"
 #include "simulator/metadata.h"
 
 namespace lastout::simulator {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "kube/quoting.h"
-#include "simulator/clock_change.h"
 #include "simulator/decode.h"
+#include "simulator/virtual_clock.h"
 
 namespace lastout::simulator {
 namespace {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/object_key.h"
 #include "simulator/json.h"
 #include "simulator/status.h"
 
@@ -31,5 +32,15 @@ ApiError undecodable(std::string_view kind, std::string_view version, std::strin
 
 // In double quotes, as JSON has it; bytes that are not UTF-8 are replaced.
 std::string goQuoted(std::string_view text);
+
+// --- The API server's own words for a name that it refuses, one sentence for each rule that is broken; none
+// when the name is good (rest/018).
+
+std::vector<std::string> subdomainProblems(std::string_view name);
+std::vector<std::string> serviceNameProblems(std::string_view name);  // RFC 1035
+// Of an object of this type: kube::nameProblem()'s rules.
+std::vector<std::string> nameProblems(const kube::GroupResource& type, std::string_view name);
+std::vector<std::string> qualifiedNameProblems(std::string_view text);  // keys of labels, finalizers
+std::vector<std::string> labelValueProblems(std::string_view value);
 
 }  // namespace lastout::simulator

@@ -23,13 +23,12 @@
 #include "kube/quoting.h"
 #include "net/sockets.h"
 #include "simulator/admission_review.h"
+#include "simulator/certificates.h"
 #include "simulator/client_stream.h"
 #include "simulator/connection.h"
-#include "simulator/connection_threads.h"
 #include "simulator/http_head.h"
-#include "simulator/query.h"
+#include "simulator/request.h"
 #include "simulator/status.h"
-#include "simulator/tls.h"
 #include "tls/owned.h"
 
 namespace lastout::simulator {

@@ -2,14 +2,22 @@
 // conditions.
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "kube/fields.h"
 #include "kube/match_resources.h"
 #include "kube/object.h"
+#include "kube/object_key.h"
 #include "simulator/admission_review.h"
 #include "simulator/cel.h"
 #include "simulator/json.h"
+#include "simulator/status.h"
 
 namespace lastout::simulator {
 
@@ -29,5 +37,57 @@ bool matches(const kube::MatchResources& resources, const ReviewRequest& request
 // be evaluated. https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 // #matching-requests-matchconditions
 tl::expected<bool, std::string> allHold(const std::vector<MatchCondition>& conditions, CelRun& run);
+
+// --- MatchIndex: which of many MatchResources may match a request, without a look at each of them.
+
+// By the types that the rules name, and by a label that the objectSelector needs: of thousands of policies
+// most are about other types, or about objects with a label that few objects have. Threading: none; any
+// number of threads may read it once all is added.
+class MatchIndex {
+ public:
+  // Adds what stands at `position` of the list that is indexed.
+  void add(const kube::MatchResources& resources, size_t position);
+  // Returns the positions of all that match the request, and possibly of some that do not, in ascending
+  // order.
+  std::vector<size_t> candidates(const ReviewRequest& request) const;
+
+ private:
+  struct Positions {
+    std::vector<size_t> ofAll;                                           // that need no label
+    std::map<std::string, std::vector<size_t>, std::less<>> ofLabelled;  // by the key of a label they need
+  };
+
+  std::map<kube::GroupResource, Positions> byType_;  // "*": any group, any resource
+};
+
+// --- MatchReader: reads what webhook configurations and admission policies have in common, and words what is
+// wrong with it.
+
+// Adds to `causes`, which must outlive it. Values of a wrong type are errors of the Fields.
+class MatchReader {
+ public:
+  explicit MatchReader(std::vector<Cause>& causes) : causes_(&causes) {}
+
+  void required(const std::string& field, std::string_view why = {});
+  void wrong(const std::string& field, std::string_view value, std::string_view why);
+  void forbidden(const std::string& field, std::string_view why);
+  void duplicate(const std::string& field, std::string_view value);
+  void tooMany(const std::string& field, size_t count, size_t most);
+  void notSupported(const std::string& field, std::string_view value,
+                    std::initializer_list<std::string_view> supported);
+  // A word that has to be one of some; `ifAbsent` when it is not there.
+  std::string word(kube::Fields& fields, std::string_view key,
+                   std::initializer_list<std::string_view> choices, std::string_view ifAbsent);
+
+  kube::RuleWithOperations readRule(kube::Fields& fields);
+  kube::LabelSelector readSelector(kube::Fields& fields, std::string_view key);
+  std::vector<MatchCondition> readConditions(kube::Fields& fields, const CelEnvironment& environment);
+  // What stands at `key`, compiled. nullopt: it is wrong, or absent, which `isRequired` makes a cause.
+  std::optional<CelExpression> readExpression(kube::Fields& fields, std::string_view key,
+                                              const CelEnvironment& environment, bool isRequired = true);
+
+ private:
+  std::vector<Cause>* causes_;
+};
 
 }  // namespace lastout::simulator

@@ -6,10 +6,9 @@
 
 #include "kube/timestamp.h"
 #include "kube/well_known.h"
-#include "simulator/conditions.h"
+#include "simulator/builtin_checks.h"
 #include "simulator/defaults.h"
-#include "simulator/immutable.h"
-#include "simulator/json_edit.h"
+#include "simulator/json.h"
 
 namespace lastout::simulator {
 namespace {

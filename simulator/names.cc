@@ -8,7 +8,6 @@
 #include "kube/names.h"
 #include "kube/well_known.h"
 #include "simulator/field_error.h"
-#include "simulator/name_words.h"
 
 namespace lastout::simulator {
 namespace {

@@ -14,7 +14,6 @@
 #include "simulator/admission_review.h"
 #include "simulator/cel.h"
 #include "simulator/json.h"
-#include "simulator/match_index.h"
 #include "simulator/match_resources.h"
 #include "simulator/status.h"
 

@@ -5,7 +5,7 @@
 
 #include "kube/fields.h"
 #include "kube/well_known.h"
-#include "simulator/match_reader.h"
+#include "simulator/match_resources.h"
 #include "simulator/policies.h"
 
 namespace lastout::simulator {

@@ -361,4 +361,10 @@ Json DeleteOptions::asGiven() const {
   return given;
 }
 
+ApiResult<Query> parseQuery(std::string_view text) {
+  auto query = kube::parseQuery(text);
+  if (!query) return tl::unexpected(badRequest(query.error().message));
+  return std::move(*query);
+}
+
 }  // namespace lastout::simulator

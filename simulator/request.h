@@ -72,4 +72,9 @@ struct DeleteOptions {
 // passed over.
 ApiResult<DeleteOptions> parseDeleteOptions(const Query& query, const Json& body);
 
+// --- Query: the part of a URL after its "?", taken apart (kube/encoding.h), for answers of the API.
+
+// Fails with 400 where kube::parseQuery() fails.
+ApiResult<Query> parseQuery(std::string_view text);
+
 }  // namespace lastout::simulator

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/json_edit.h"
+#include "simulator/json.h"
 
 namespace lastout::simulator {
 namespace {

@@ -1,5 +1,3 @@
-#include "simulator/strategic_merge.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>

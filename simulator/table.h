@@ -34,4 +34,13 @@ Json toTable(const ServedType& type, std::span<const Json* const> objects, Json 
 // One object alone; the table has its resourceVersion.
 Json toTable(const ServedType& type, const Json& object, const TableOptions& options);
 
+// --- Ages as kubectl shows them.
+
+// "5s", "3m20s", "47h", "5d", "2y": two units while the first is small, as `kubectl get` has it.
+std::string humanDuration(int64_t seconds);
+
+// The time from `timestamp` (RFC 3339) to `now`, in seconds since the epoch: "<unknown>" when it is empty,
+// "<invalid>" when it is no time or in the future.
+std::string ageOf(std::string_view timestamp, int64_t now);
+
 }  // namespace lastout::simulator

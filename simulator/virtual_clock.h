@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "kube/locks.h"
+#include "simulator/json.h"
+#include "simulator/status.h"
 
 namespace lastout::simulator {
 
@@ -40,5 +42,16 @@ class VirtualClock {
   std::chrono::duration<double, std::milli> base_{0};
   std::chrono::steady_clock::time_point since_;
 };
+
+// --- ClockChange: what a client may do to the controllers' clock.
+
+struct ClockChange {
+  std::optional<double> speed;
+  std::optional<bool> paused;
+  std::chrono::milliseconds advance{0};
+};
+
+// {"paused": true, "speed": 100, "advance": "5s"}, any of them. 400 for anything else.
+ApiResult<ClockChange> parseClockChange(const Json& body);
 
 }  // namespace lastout::simulator

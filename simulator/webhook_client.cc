@@ -13,8 +13,8 @@
 #include "kube/locks.h"
 #include "kube/quoting.h"
 #include "net/sockets.h"
-#include "simulator/deadlines.h"
-#include "simulator/webhook_url.h"
+#include "simulator/connection.h"
+#include "simulator/webhooks.h"
 #include "tls/names.h"
 #include "tls/pem.h"
 

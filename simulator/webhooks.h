@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "kube/locks.h"
 #include "simulator/admission_review.h"
 #include "simulator/json.h"
-#include "simulator/match_index.h"
 #include "simulator/match_resources.h"
 #include "simulator/status.h"
 
@@ -83,5 +83,26 @@ class Webhooks {
 // Those of the list that are to be asked about the request, in its order. Fails as isToBeAsked() does.
 ApiResult<std::vector<const Webhook*>> matching(const Webhooks::List& webhooks, bool mutating,
                                                 const ReviewRequest& request);
+
+// --- The URLs of webhooks: https://host[:port][/path], nothing else.
+
+struct WebhookUrl {
+  std::string host;  // a name or an address, without the brackets of an IPv6 one
+  int port = 443;
+  std::string path;  // "" or "/..."
+};
+
+struct WebhookUrlProblem {
+  std::string value;  // the part that is wrong
+  std::string message;
+};
+
+// What is wrong with it, in the API server's words; nothing: it can be called.
+std::optional<WebhookUrlProblem> webhookUrlProblem(std::string_view url);
+// The parts of a URL without a problem; nothing for another one.
+std::optional<WebhookUrl> parseWebhookUrl(std::string_view url);
+// Whether it begins with "/" and can stand in a request's first line as it is: printable ASCII, no "?" and
+// "#".
+bool isUrlPath(std::string_view path);
 
 }  // namespace lastout::simulator

@@ -1,10 +1,10 @@
 // Connections when the machine has no more threads.
-#include "simulator/connection_threads.h"
-
 #include <gtest/gtest.h>
 #include <pthread.h>
 
 #include <future>
+
+#include "simulator/client_stream.h"
 
 namespace lastout::simulator {
 namespace {

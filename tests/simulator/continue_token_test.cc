@@ -1,8 +1,7 @@
 // Continue tokens, held against recorded ones.
-#include "simulator/continue_token.h"
-
 #include <gtest/gtest.h>
 
+#include "simulator/selection.h"
 #include "tests/simulator/recorded.h"
 
 namespace lastout::simulator {

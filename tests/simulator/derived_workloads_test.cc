@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "simulator/defaults.h"
-#include "simulator/derived_pods.h"
 #include "simulator/metadata.h"
 #include "tests/simulator/recorded.h"
 

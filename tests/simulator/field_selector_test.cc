@@ -1,8 +1,7 @@
 // Selectors of a request's query.
-#include "simulator/field_selector.h"
-
 #include <gtest/gtest.h>
 
+#include "simulator/selection.h"
 #include "tests/simulator/recorded.h"
 
 namespace lastout::simulator {

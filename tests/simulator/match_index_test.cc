@@ -1,6 +1,4 @@
 // MatchIndex: it finds all that match, and few others.
-#include "simulator/match_index.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "simulator/match_resources.h"
 
 namespace lastout::simulator {
 namespace {

@@ -1,7 +1,7 @@
 // The query of a URL, as browsers and Go read it.
-#include "simulator/query.h"
-
 #include <gtest/gtest.h>
+
+#include "simulator/request.h"
 
 namespace lastout::simulator {
 namespace {

@@ -1,10 +1,9 @@
 // Strategic merge patches: a recorded one, what kubectl sends, and the directives as Kubernetes documents
 // them.
-#include "simulator/strategic_merge.h"
-
 #include <gtest/gtest.h>
 
 #include "simulator/decode.h"
+#include "simulator/patch.h"
 #include "tests/simulator/recorded.h"
 
 namespace lastout::simulator {

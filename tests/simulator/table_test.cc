@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "simulator/age.h"
 #include "tests/simulator/recorded.h"
 
 namespace lastout::simulator {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "simulator/webhook_url.h"
 #include "tests/simulator/recorded.h"
 
 namespace lastout::simulator {

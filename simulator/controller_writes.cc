@@ -1,4 +1,4 @@
-#include "simulator/chore_writes.h"
+#include "simulator/controller_writes.h"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,11 @@
 #include "kube/builtin_types.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "simulator/conditions.h"
 #include "simulator/contents.h"
 #include "simulator/derived_cluster.h"
 #include "simulator/derived_workloads.h"
 #include "simulator/derived_works.h"
-#include "simulator/live_object.h"
+#include "simulator/json.h"
 #include "simulator/request.h"
 
 namespace lastout::simulator {
@@ -22,7 +21,7 @@ namespace {
 using cluster::Role;
 using cluster::Slot;
 
-// An object whose chores are looked at, with the plane's lock held for as long as it is.
+// An object that may need a write, with the plane's lock held for as long as it is.
 struct Subject {
   ControlPlane& plane;
   RecordRef record;
@@ -96,7 +95,7 @@ ReplicaCounts countsOf(const Subject& subject, Slot workload) {
 }
 
 // The ReplicaSet gets its Deployment's annotations (admission/10); its replicas are the machine's.
-std::optional<Mutation> annotationChore(const Subject& deployment, Slot replicaSet, const UserInfo& user) {
+std::optional<Mutation> annotationWrite(const Subject& deployment, Slot replicaSet, const UserInfo& user) {
   const RecordRef record = deployment.storage().find(deployment.live().model().slots[replicaSet].key);
   if (record == nullptr || isTerminating(deployment.object()) || isTerminating(record->object()))
     return std::nullopt;
@@ -107,7 +106,7 @@ std::optional<Mutation> annotationChore(const Subject& deployment, Slot replicaS
                   followingReplicaSet(deployment.object(), record->object()), "", user);
 }
 
-std::optional<Mutation> deploymentChore(const Subject& subject) {
+std::optional<Mutation> deploymentWrite(const Subject& subject) {
   const std::vector<Slot>& children = subject.info().children;
   if (children.empty() || !subject.live().object(children.front()).present()) return std::nullopt;
   const std::string& replicaSet = subject.live().model().slots[children.front()].key.name;
@@ -118,13 +117,13 @@ std::optional<Mutation> deploymentChore(const Subject& subject) {
     return updateTo(subject, withNewReplicaSet(subject.object(), replicaSet, 1, subject.plane.now()),
                     "status", user);
   }
-  if (auto annotated = annotationChore(subject, children.front(), user)) return annotated;
+  if (auto annotated = annotationWrite(subject, children.front(), user)) return annotated;
   const ReplicaCounts counts = countsOf(subject, children.front());
   return updateTo(subject, observedDeployment(subject.object(), replicaSet, counts, subject.plane.now()),
                   "status", user);
 }
 
-std::optional<Mutation> workloadChore(const Subject& subject) {
+std::optional<Mutation> workloadWrite(const Subject& subject) {
   const UserInfo user = controllerUser(kube::findWorkloadType(subject.info().key.type)->controller);
   const ReplicaCounts counts = countsOf(subject, subject.slot);
   switch (subject.info().role) {
@@ -169,7 +168,7 @@ std::optional<NamespaceContent> remainingContent(const Subject& subject) {
   return content;
 }
 
-std::optional<Mutation> namespaceChore(const Subject& subject) {
+std::optional<Mutation> namespaceWrite(const Subject& subject) {
   subject.plane.mutex.assertHeld();
   const std::string& name = subject.record->key().name;
   if (isTerminating(subject.object())) {
@@ -194,7 +193,7 @@ bool areNamesAccepted(const Json& crd) {
   return accepted != nullptr && stringAt(*accepted, {"status"}) == "True";
 }
 
-std::optional<Mutation> crdChore(const Subject& subject) {
+std::optional<Mutation> crdWrite(const Subject& subject) {
   subject.plane.mutex.assertHeld();
   const std::string now = subject.plane.now();
   if (isTerminating(subject.object()))
@@ -217,7 +216,7 @@ std::optional<Mutation> crdChore(const Subject& subject) {
 }
 
 // A CRD whose names another one had, and that may have them now.
-std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view group)
+std::optional<Mutation> waitingCrdWrite(ControlPlane& plane, std::string_view group)
     LASTOUT_REQUIRES(plane.mutex) {
   for (const RecordRef& record : plane.storage.list(kube::kCustomResourceDefinitions, "")) {
     const Json& crd = record->object();
@@ -231,10 +230,10 @@ std::optional<Mutation> waitingCrdChore(ControlPlane& plane, std::string_view gr
 }
 
 // The APIServices of a CRD that is gone go, unless another one has the same group and version.
-std::optional<Mutation> crdGoneChore(ControlPlane& plane, const kube::ObjectKey& crd)
+std::optional<Mutation> crdGoneWrite(ControlPlane& plane, const kube::ObjectKey& crd)
     LASTOUT_REQUIRES(plane.mutex) {
   const std::string group = crd.name.substr(std::min(crd.name.find('.'), crd.name.size() - 1) + 1);
-  if (auto accepted = waitingCrdChore(plane, group)) return accepted;
+  if (auto accepted = waitingCrdWrite(plane, group)) return accepted;
   for (const RecordRef& record : plane.storage.list(kube::kApiServices, "")) {
     const std::string_view version = stringAt(record->object(), {"spec", "version"});
     if (stringAt(record->object(), {"spec", "group"}) != group ||
@@ -275,7 +274,7 @@ std::vector<AppliedObject> appliedObjects(const Subject& subject, const cluster:
   return objects;
 }
 
-std::optional<Mutation> workChore(const Subject& subject) {
+std::optional<Mutation> workWrite(const Subject& subject) {
   if (subject.info().work == cluster::kNone) return std::nullopt;
   const cluster::Work& work = subject.live().model().works[subject.info().work];
   const RecordRef manifestWork = subject.storage().find(subject.live().model().slots[work.manifestWork].key);
@@ -299,43 +298,43 @@ std::optional<Mutation> workChore(const Subject& subject) {
                   agentUser());
 }
 
-using Chore = std::optional<Mutation> (*)(const Subject&);
+using WriteFinder = std::optional<Mutation> (*)(const Subject&);
 
-struct TypeChore {
+struct TypeWrite {
   kube::GroupResource type;
-  Chore chore;
+  WriteFinder find;
 };
 
-const std::array<TypeChore, 8>& typeChores() {
-  static const std::array<TypeChore, 8> kChores = {{
-      {kube::kDeployments, deploymentChore},
-      {kube::kReplicaSets, workloadChore},
-      {kube::kStatefulSets, workloadChore},
-      {kube::kDaemonSets, workloadChore},
-      {kube::kNamespaces, namespaceChore},
-      {kube::kCustomResourceDefinitions, crdChore},
-      {manifestwork::manifestWorkType(), workChore},
-      {manifestwork::appliedManifestWorkType(), workChore},
+const std::array<TypeWrite, 8>& typeWrites() {
+  static const std::array<TypeWrite, 8> kControllerWrites = {{
+      {kube::kDeployments, deploymentWrite},
+      {kube::kReplicaSets, workloadWrite},
+      {kube::kStatefulSets, workloadWrite},
+      {kube::kDaemonSets, workloadWrite},
+      {kube::kNamespaces, namespaceWrite},
+      {kube::kCustomResourceDefinitions, crdWrite},
+      {manifestwork::manifestWorkType(), workWrite},
+      {manifestwork::appliedManifestWorkType(), workWrite},
   }};
-  return kChores;
+  return kControllerWrites;
 }
 
-Chore choreFor(const kube::GroupResource& type) {
-  const auto found = std::ranges::find(typeChores(), type, &TypeChore::type);
-  return found == typeChores().end() ? nullptr : found->chore;
+WriteFinder writeFor(const kube::GroupResource& type) {
+  const auto found = std::ranges::find(typeWrites(), type, &TypeWrite::type);
+  return found == typeWrites().end() ? nullptr : found->find;
 }
 
 }  // namespace
 
-bool hasChores(const kube::GroupResource& type) { return choreFor(type) != nullptr; }
+bool hasControllerWrites(const kube::GroupResource& type) { return writeFor(type) != nullptr; }
 
-std::optional<Mutation> choreOf(ControlPlane& plane, const kube::ObjectKey& key) {
+std::optional<Mutation> controllerWriteOf(ControlPlane& plane, const kube::ObjectKey& key) {
   const RecordRef record = plane.storage.find(key);
   const std::optional<Slot> slot = plane.live.find(key);
-  const Chore chore = choreFor(key.type);
-  if (record == nullptr && chore == crdChore) return crdGoneChore(plane, key);
-  if (record == nullptr || !slot || chore == nullptr) return std::nullopt;
-  return chore({plane, record, *slot});
+  const WriteFinder find = writeFor(key.type);
+  if (record == nullptr && find == crdWrite) return crdGoneWrite(plane, key);
+  if (record == nullptr || !slot || find == nullptr) return std::nullopt;
+  return find({plane, record, *slot});
 }
 
 }  // namespace lastout::simulator

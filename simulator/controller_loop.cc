@@ -1,10 +1,10 @@
-#include "simulator/chores.h"
+#include "simulator/controller_loop.h"
 
 #include <array>
 #include <utility>
 
 #include "kube/well_known.h"
-#include "simulator/chore_writes.h"
+#include "simulator/controller_writes.h"
 
 namespace lastout::simulator {
 namespace {
@@ -13,43 +13,43 @@ constexpr std::chrono::milliseconds kDelay{20};
 
 }  // namespace
 
-Chores::Chores(ControlPlane& plane) : plane_(plane) {
+ControllerLoop::ControllerLoop(ControlPlane& plane) : plane_(plane) {
   plane_.observe([this](const Write& write) { noticed(write); });
 }
 
-std::optional<Chores::Milliseconds> Chores::nextAt() const {
+std::optional<ControllerLoop::Milliseconds> ControllerLoop::nextAt() const {
   if (due_.empty()) return std::nullopt;
   return due_.front().at;
 }
 
-bool Chores::isDue(Milliseconds now) {
+bool ControllerLoop::isDue(Milliseconds now) {
   now_ = std::max(now_, now);
   return !due_.empty() && due_.front().at <= now_;
 }
 
-std::optional<Chores::Chore> Chores::next(Milliseconds now) {
+std::optional<ControllerLoop::ControllerWrite> ControllerLoop::next(Milliseconds now) {
   if (!isDue(now)) return std::nullopt;
   const kube::ObjectKey key = std::move(due_.front().key);
   due_.pop_front();
   queued_.erase(key);
   plane_.mutex.assertHeld();
-  std::optional<Mutation> write = choreOf(plane_, key);
+  std::optional<Mutation> write = controllerWriteOf(plane_, key);
   if (!write) return std::nullopt;
-  return Chore{key, std::move(*write)};
+  return ControllerWrite{key, std::move(*write)};
 }
 
-void Chores::again(const kube::ObjectKey& key, Milliseconds now) {
+void ControllerLoop::again(const kube::ObjectKey& key, Milliseconds now) {
   now_ = std::max(now_, now);
   queue(key);
 }
 
-void Chores::queue(const kube::ObjectKey& key) {
-  if (!hasChores(key.type) || !queued_.insert(key).second) return;
+void ControllerLoop::queue(const kube::ObjectKey& key) {
+  if (!hasControllerWrites(key.type) || !queued_.insert(key).second) return;
   due_.push_back({now_ + kDelay, key});
 }
 
 // An object's own status may have to change, and that of what it belongs to.
-void Chores::noticed(const Write& write) {
+void ControllerLoop::noticed(const Write& write) {
   plane_.mutex.assertHeld();  // as of all observers
   const kube::ObjectKey& key = write.record->key();
   queue(key);
@@ -70,7 +70,7 @@ void Chores::noticed(const Write& write) {
   }
 }
 
-void Chores::noticedOwners(const Json& object) {
+void ControllerLoop::noticedOwners(const Json& object) {
   const Json* references = at(object, {"metadata", "ownerReferences"});
   if (references == nullptr || !references->is_array()) return;
   for (const Json& reference : *references) {

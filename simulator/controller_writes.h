@@ -1,4 +1,4 @@
-// Which write a chore comes to (simulator/chores.h).
+// Which write of a controller an object needs (simulator/controller_loop.h).
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace lastout::simulator {
 
-// Whether objects of this type have chores at all.
-bool hasChores(const kube::GroupResource& type);
+// Whether objects of this type have such writes at all.
+bool hasControllerWrites(const kube::GroupResource& type);
 // What is to be written because of this object, as it is stored now; nothing when all is as it should be.
 // There may be more to do after that write.
-std::optional<Mutation> choreOf(ControlPlane& plane, const kube::ObjectKey& key)
+std::optional<Mutation> controllerWriteOf(ControlPlane& plane, const kube::ObjectKey& key)
     LASTOUT_REQUIRES(plane.mutex);
 
 }  // namespace lastout::simulator

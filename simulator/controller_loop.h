@@ -1,6 +1,6 @@
-// Chores: what controllers write beside what the machine knows: statuses and conditions, and the objects that
-// come with a new Namespace or CustomResourceDefinition. They order no deletion, but clients read them, and
-// webhooks review them.
+// ControllerLoop: what controllers write beside what the machine knows: statuses and conditions, and the
+// objects that come with a new Namespace or CustomResourceDefinition. They order no deletion, but clients
+// read them, and webhooks review them.
 #pragma once
 
 #include <chrono>
@@ -14,23 +14,23 @@
 namespace lastout::simulator {
 
 // The plane's lock is held whenever this is called.
-class Chores {
+class ControllerLoop {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
   // Follows the plane's writes from now on.
-  explicit Chores(ControlPlane& plane);
-  Chores(const Chores&) = delete;
-  Chores& operator=(const Chores&) = delete;
+  explicit ControllerLoop(ControlPlane& plane);
+  ControllerLoop(const ControllerLoop&) = delete;
+  ControllerLoop& operator=(const ControllerLoop&) = delete;
 
   std::optional<Milliseconds> nextAt() const;
   bool isDue(Milliseconds now);
-  struct Chore {
+  struct ControllerWrite {
     kube::ObjectKey of;  // the object that was looked at, which is not always the one that is written
     Mutation write;
   };
   // The next write; nothing when what was due needs none.
-  std::optional<Chore> next(Milliseconds now);
+  std::optional<ControllerWrite> next(Milliseconds now);
   // Looks at an object again, for there may be more to do for it.
   void again(const kube::ObjectKey& key, Milliseconds now);
 
