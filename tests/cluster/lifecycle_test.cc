@@ -325,7 +325,8 @@ TEST(Webhook, IsCalledForTheScopeOfItsRulesOnly) {
     world.deletes("configmaps/x/a");
     EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError") << scope;
   }
-  World world(deadWebhook("DELETE", "*", ", scope: Cluster"));
+  World world(deadWebhook("DELETE", "*", ", scope: Cluster") +
+              "---\n{apiVersion: v1, kind: Namespace, metadata: {name: x}}\n");
   world.deletes("configmaps/x/a");
   EXPECT_TRUE(world.terminating("configmaps/x/a"));
   world.deletes("namespaces/x");

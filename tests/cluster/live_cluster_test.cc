@@ -132,7 +132,6 @@ TEST(LiveCluster, TriesADeniedDeletionAgainAfterTwiceTheTime) {
   EXPECT_FALSE(world.present("configmaps/x/orphan"));
 }
 
-// As replay does: Replay.ARefusedControllerWaitsTwiceAsLongEachTime has the same controller.
 TEST(LiveCluster, MakesARefusedControllerWaitTwiceAsLongEachTime) {
   LiveWorld world;
   beginStory(world);

@@ -65,28 +65,6 @@ TEST(Replay, ADeniedClientAsksAgainUnlessItIsToldNotTo) {
   EXPECT_EQ(denials("true"), 1u);  // and then nothing can change any more
 }
 
-// A webhook that nobody answers refuses the patch at 1, 2 and 4 s; from 5 s on nothing would.
-TEST(Replay, ARefusedControllerWaitsTwiceAsLongEachTime) {
-  const std::string hook = R"(---
-{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: nobody}}}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: hook}
-webhooks:
-- name: hook.example.com
-  clientConfig: {service: {namespace: operator, name: hook}}
-  rules: [{operations: [UPDATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]
-)";
-  const std::string steps = withController(R"(
-  steps:
-    - delete: widgets.example.com/one
-    - delete: validatingwebhookconfigurations.admissionregistration.k8s.io/hook
-      at: 5s)");
-  EXPECT_THAT(told(play(scenario(steps, std::string(kUnguarded) + hook))),
-              Contains("8.000 s  controller cleanup removes example.com/cleanup from widgets/one: gone"));
-}
-
 TEST(Replay, AGlobIsEveryObjectThatMatches) {
   EXPECT_THAT(told(play(scenario("  steps:\n    - delete: pods/operator/*", kUnguarded))),
               Contains(AllOf(StartsWith("0.000 s  admin deletes pods/operator/operator-"),
