@@ -9,12 +9,13 @@
 #include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
 #include "graph/find_object.h"
-#include "kube/locks.h"
 #include "kube/reference.h"
 #include "server/answers.h"
 #include "server/controllers/dependency_standing.h"
 #include "server/look_inside.h"
 #include "server/protections_once.h"
+#include "server/runtime/loop.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/watches.h"
 
 namespace lastout::server {
@@ -96,7 +97,8 @@ kube::Result<void> lookUp(client::ApiServer& server, const std::string& referenc
   const auto named = graph::findObject(cluster.graph, reference, cluster.types);
   if (!key && named && named->key) key = *named->key;
   if (!key) return {};
-  const auto read = readMetadata(server, *cluster.types.find(key->type), *key);
+  const auto read = ObjectClient(server).askForMetadata(
+      client::objectPath(*cluster.types.find(key->type), key->namespaceName, key->name));
   if (!read)
     return tl::unexpected(notTold((read.error().code == 0 ? "" : toString(*key) + ": ") + read.error().why));
   cluster.graph.upsert(cluster.graph.internType(key->type), *read);
@@ -127,28 +129,6 @@ std::string addProtections(const std::shared_ptr<client::Access>& access, const 
   if (!told.denials.empty()) cluster.protections.emplace(*found->key, std::move(told.denials));
   return std::move(told.warning);
 }
-
-// Told by the watches when something may have changed.
-class Bell {
- public:
-  void ring() {
-    {
-      const kube::MutexLock lock(mutex_);
-      rung_ = true;
-    }
-    changed_.notifyAll();
-  }
-  void waitUntil(TimePoint deadline) {
-    kube::MutexLock lock(mutex_);
-    changed_.waitUntil(lock, deadline,
-                       [this]() LASTOUT_REQUIRES(mutex_) { return std::exchange(rung_, false); });
-  }
-
- private:
-  kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  bool rung_ LASTOUT_GUARDED_BY(mutex_) = false;
-};
 
 // Whether all of it was listed in time.
 bool listAll(const std::shared_ptr<client::Access>& access, LiveView& view, const AskOnceOptions& options) {

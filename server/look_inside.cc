@@ -1,14 +1,15 @@
 #include "server/look_inside.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "manifestwork/ordering.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/ignorance.h"
 
 namespace lastout::server {
@@ -17,7 +18,7 @@ namespace {
 class Inside {
  public:
   Inside(client::ApiServer& server, const kube::ObjectKey& object, admission::KnownCluster& cluster)
-      : server_(server), object_(object), cluster_(cluster) {}
+      : client_(server, std::nullopt, kMostPageBytes), object_(object), cluster_(cluster) {}
 
   std::string look() {
     if (object_.type == kube::kCustomResourceDefinitions) {
@@ -91,31 +92,22 @@ class Inside {
       if (read_ == kMostInside + 1) note(type, "there are more than " + std::to_string(kMostInside));
       return false;
     }
-    const auto read = readMetadata(server_, type, resource.key);
-    if (!read) {
-      if (read.error().code != 404) note(type, read.error().why);
-      return false;
-    }
-    cluster_.graph.upsert(cluster_.graph.internType(type.type), *read);
-    return resource.uid.empty() || resource.uid == read->uid;
+    const kube::ObjectKey& key = resource.key;
+    const auto read = client_.readMetadata(client::objectPath(type, key.namespaceName, key.name));
+    if (!read) note(type, read.error().why);
+    if (!read || !*read) return false;
+    cluster_.graph.upsert(cluster_.graph.internType(type.type), **read);
+    return resource.uid.empty() || resource.uid == (*read)->uid;
   }
 
   // What is not served is not there, and what cannot be listed holds nothing up.
   void list(const kube::ResourceType& type, const std::string& space, client::Content content,
             const client::ListStream::TakeObject& take) {
-    client::ApiRequest request;
-    request.target = client::collectionPath(type, space) + "?limit=" + std::to_string(kMostInside);
-    request.accept = content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList;
-    const auto whole = client::fetch(server_, request);
-    if (!whole) return note(type, whole.error().message);
-    const int status = whole->answer.status;
-    if (status == 404 || status == 405) return;
-    if (status != 200) return note(type, toString(client::statusOfAnswer(*whole)));
-    client::ListStream stream(content, take);
-    if (const auto pushed = stream.push(whole->body); !pushed) return note(type, pushed.error().message);
-    const auto end = stream.finish();
-    if (!end) return note(type, end.error().message);
-    if (!end->continueToken.empty()) note(type, "there are more than " + std::to_string(kMostInside));
+    auto page = client_.page({client::collectionPath(type, space), content, kMostInside});
+    if (!page && (page.error().code == 404 || page.error().code == 405)) return;
+    if (!page) return note(type, page.error().why);
+    for (client::StreamedObject& object : page->objects) take(std::move(object));
+    if (!page->continueToken.empty()) note(type, "there are more than " + std::to_string(kMostInside));
   }
 
   void note(const kube::ResourceType& type, std::string why) {
@@ -124,30 +116,16 @@ class Inside {
     if (why_.empty()) why_ = std::move(why);
   }
 
-  client::ApiServer& server_;
+  const ObjectClient client_;
   const kube::ObjectKey& object_;
   admission::KnownCluster& cluster_;
-  int read_ = 0;  // objects, one by one
+  size_t read_ = 0;  // objects, one by one
   std::set<kube::GroupResource> unread_;
   std::string types_;  // these, in words
   std::string why_;    // of the first of them
 };
 
 }  // namespace
-
-Answered<kube::ObjectMeta> readMetadata(client::ApiServer& server, const kube::ResourceType& type,
-                                        const kube::ObjectKey& key) {
-  client::ApiRequest request;
-  request.target = client::objectPath(type, key.namespaceName, key.name);
-  request.accept = client::kAcceptMetadata;
-  const auto whole = client::fetch(server, request);
-  if (!whole) return tl::unexpected(NotDone{0, whole.error().message});
-  const int status = whole->answer.status;
-  if (status != 200) return tl::unexpected(NotDone{status, toString(client::statusOfAnswer(*whole))});
-  auto object = client::decodeObject(whole->body, client::Content::Metadata);
-  if (!object) return tl::unexpected(NotDone{0, object.error().message});
-  return std::move(object->meta);
-}
 
 std::string lookInside(client::ApiServer& server, const kube::ObjectKey& object,
                        admission::KnownCluster& cluster) {

@@ -2,13 +2,13 @@
 // whoever asks about that object.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "admission/known_cluster.h"
 #include "client/api_server.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
-#include "server/runtime/requests.h"
 
 namespace lastout::server {
 
@@ -19,10 +19,6 @@ namespace lastout::server {
 std::string lookInside(client::ApiServer& server, const kube::ObjectKey& object,
                        admission::KnownCluster& cluster);
 
-inline constexpr int kMostInside = 500;
-
-// Of one object, asked for once. Fails with what the API server answers, 404 too.
-Answered<kube::ObjectMeta> readMetadata(client::ApiServer& server, const kube::ResourceType& type,
-                                        const kube::ObjectKey& key);
+inline constexpr size_t kMostInside = 500;
 
 }  // namespace lastout::server

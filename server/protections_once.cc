@@ -5,12 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "client/fetch.h"
-#include "kube/locks.h"
 #include "kube/parse.h"
 #include "kube/quoting.h"
 #include "server/review/implied_protection.h"
 #include "server/review/policy_reviews.h"
+#include "server/runtime/loop.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/policy_view.h"
 #include "server/watch/policy_watches.h"
 
@@ -18,8 +18,6 @@ namespace lastout::server {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{20};
-constexpr int kGone = 404;
-constexpr int kFound = 200;
 constexpr const char* kPoliciesUnread =
     "DeletionPolicies cannot be read now, or not by you, so what they protect is not known here";
 
@@ -37,19 +35,15 @@ bool isAllTold(const PolicyView& view) {
 
 // Returns why the policies are not known; empty: they are, and what they ask for is as far as it can be.
 std::string waitUntilTold(const PolicyView& view, const PolicyClusters& clusters, PolicyWatches& watches,
-                          TimePoint deadline) {
+                          Bell& bell, TimePoint deadline) {
   watches.start();
-  kube::Mutex mutex;
-  kube::ConditionVariable never;
   while (true) {
     const std::optional<std::string> why = view.whyUnknown();
     const bool isOver = std::chrono::steady_clock::now() >= deadline;
     if (why && (view.isForbidden() || isOver)) return *why;
     if (!why && (isOver || (clusters.wereAsked() && isAllTold(view)))) return {};
     watches.reconsider();  // what policies ask for may have become known
-    kube::MutexLock lock(mutex);
-    never.waitUntil(lock, std::min(deadline, std::chrono::steady_clock::now() + kBetweenLooks),
-                    [] { return false; });
+    bell.waitUntil(std::min(deadline, std::chrono::steady_clock::now() + kBetweenLooks));
   }
 }
 
@@ -58,12 +52,10 @@ kube::Result<std::string> readWhole(client::ApiServer& server, const kube::Resou
                                     const kube::ObjectKey& key) {
   client::ApiRequest request;
   request.target = client::objectPath(type, key.namespaceName, key.name);
-  auto whole = client::fetch(server, request);
-  if (!whole) return tl::unexpected(std::move(whole.error()));
-  const int status = whole->answer.status;
-  if (status == kGone) return std::string();
-  if (status != kFound) return tl::unexpected(kube::Error{toString(client::statusOfAnswer(*whole)), {}, {}});
-  return std::move(whole->body);
+  auto whole = ObjectClient(server).ask(std::move(request));
+  if (whole) return std::move(whole->body);
+  if (whole.error().code == 404) return std::string();
+  return tl::unexpected(kube::Error{std::move(whole.error().why), {}, {}});
 }
 
 // What the object says of itself; nullopt: it is not understood, which PolicyReviews say.
@@ -122,10 +114,12 @@ ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, c
   PolicyWatchesOptions quietly;
   quietly.random = question.random;
   quietly.log = [](Level, const std::string&) {};  // what stays unknown is told in the end
+  Bell bell;
+  quietly.told = [&bell] { bell.ring(); };
   PolicyWatches watches(access, live, view, std::move(quietly));
   clusters.observe([&watches] { watches.reconsider(); });
   clusters.start();
-  const std::string unknown = waitUntilTold(view, clusters, watches, question.deadline);
+  const std::string unknown = waitUntilTold(view, clusters, watches, bell, question.deadline);
   ProtectionsOnce once =
       unknown.empty() ? judgedOnce(access, live, view, question) : ProtectionsOnce{{}, kPoliciesUnread};
   watches.stop();

@@ -63,7 +63,7 @@ class Server {
   // It ends in an orderly way: takes away what deletion policies with cleanupOnShutdown want to go then,
   // labels for at most so long. Before stop() and announceEnd() alone.
   void cleanUp(std::chrono::milliseconds patience);
-  // Requests under way are answered; after `grace` what is left is closed.
+  // ObjectClient under way are answered; after `grace` what is left is closed.
   void stop(std::chrono::milliseconds grace);
 
  private:

@@ -7,18 +7,15 @@
 #include <utility>
 
 #include "admission/deferred_deletion.h"
-#include "client/fetch.h"
-#include "client/value_picker.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/gone_provider.h"
 
 namespace lastout::server {
 namespace {
 
 using criticalservice::DeferredDeletion;
-
-constexpr size_t kMostRememberedBytes = size_t{4} << 20;
 
 // The usual controllers delete what owners or namespaces take along, and nothing else.
 admission::Proof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
@@ -135,16 +132,9 @@ tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::Ap
                                                                       std::chrono::milliseconds patience) {
   const auto type = view.find(criticalservice::criticalServiceType());
   if (!type) return std::nullopt;
-  client::ApiRequest request;
-  request.target = client::objectPath(*type, "", service);
-  request.patience = patience;
-  const auto whole = client::fetch(server, request, kMostRememberedBytes);
-  if (!whole) return tl::unexpected(whole.error().message);
-  if (whole->answer.status == 404) return std::nullopt;
-  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
-  auto object = client::pickValue(whole->body, client::Pick::All, {});
-  if (!object) return tl::unexpected(object.error().message);
-  return std::move(*object);
+  auto read = ObjectClient(server, patience).read(client::objectPath(*type, "", service));
+  if (!read) return tl::unexpected(std::move(read.error().why));
+  return std::move(*read);
 }
 
 }  // namespace lastout::server

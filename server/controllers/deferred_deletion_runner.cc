@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "client/fetch.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
 #include "server/runtime/lack_of_right.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/gone_provider.h"
 #include "server/watch/ignorance.h"
 
@@ -280,20 +280,18 @@ void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourc
   const auto type = view_.find(entry.deletion.object.type);
   if (!type) return postpone(entry, false, "");
   const DeferredDeletion& deletion = entry.deletion;
-  client::ApiRequest request =
-      client::deletion(client::objectPath(*type, deletion.object.namespaceName, deletion.object.name),
-                       deletion.uid, resourceVersion, deletion.propagationPolicy);
-  request.patience = options_.patience;
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return postpone(entry, false, whole.error().message);
-  const int status = whole->answer.status;
-  const client::ServerStatus refusal = status < 300 ? client::ServerStatus() : client::statusOfAnswer(*whole);
-  if (status == 409) return conflict(entry, toString(refusal));
-  if (status >= 300 && status != 404) {
-    if (isDefinite(status) && !isOwnDenial(refusal)) countRefusal(entry);
-    return postpone(entry, false, isOwnDenial(refusal) ? "" : withAdvice(toString(refusal)));
+  const auto sent = ObjectClient(*server_, options_.patience)
+                        .ask(client::deletion(
+                            client::objectPath(*type, deletion.object.namespaceName, deletion.object.name),
+                            deletion.uid, resourceVersion, deletion.propagationPolicy));
+  const NotDone refusal = sent ? NotDone() : sent.error();
+  if (isConflict(refusal)) return conflict(entry, refusal.why);
+  if (!sent && refusal.code != 404) {
+    const bool isOwn = isOwnDenial(refusal.refusal);
+    if (isDefinite(refusal.code) && !isOwn) countRefusal(entry);
+    return postpone(entry, false, isOwn ? "" : withAdvice(refusal.why));
   }
-  if (status != 404) tell(entry, DeferredDeletionEvent::Kind::Deleted);
+  if (sent) tell(entry, DeferredDeletionEvent::Kind::Deleted);
   done(entry);
 }
 

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "admission/deferred_deletion.h"
-#include "client/fetch.h"
-#include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 #include "server/controllers/deferred_deletion_entries.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -21,7 +20,6 @@ using criticalservice::DeferredDeletions;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr size_t kMostServiceBytes = size_t{4} << 20;
 constexpr size_t kMostUntold = 1'000;
 constexpr size_t kMostToWaitFor = 32;  // CriticalServices that are to be written
 constexpr int kMostConflictsInARow = 5;
@@ -432,26 +430,16 @@ DeferredDeletionStore::Written DeferredDeletionStore::patch(const std::string& p
 
 // What the API server answers with: the CriticalService. Fails with what to do about its refusal.
 tl::expected<kube::Value, DeferredDeletionStore::Written> DeferredDeletionStore::ask(
-    const std::string& service, client::ApiRequest request) {
-  request.patience = options_.patience;
-  const auto later = [&](const std::string& problem) {
-    problems_.note(serviceName(service) + ": " + problem);
-    return tl::unexpected(Written::Later);
-  };
-  const auto whole = client::fetch(*server_, request, kMostServiceBytes);
-  if (!whole) return later(whole.error().message);
-  const int status = whole->answer.status;
-  if (status == 409) return tl::unexpected(Written::Conflict);
-  if (status != 200) {
-    const client::ServerStatus refusal = client::statusOfAnswer(*whole);
-    // It is gone, and guards nothing any more.
-    if (status == 404 && client::isAboutObject(refusal, service)) return tl::unexpected(Written::Done);
-    const auto failed = later(toString(refusal));
-    return client::isTooLarge(refusal) ? tl::unexpected(Written::TooLarge) : failed;
-  }
-  auto object = client::pickValue(whole->body, client::Pick::All, {});
-  if (!object) return later(object.error().message);
-  return std::move(*object);
+    const std::string& service, const client::ApiRequest& request) {
+  auto object = ObjectClient(*server_, options_.patience).askForObject(request);
+  if (object) return std::move(*object);
+  const NotDone& refusal = object.error();
+  if (isConflict(refusal)) return tl::unexpected(Written::Conflict);
+  // It is gone, and guards nothing any more.
+  if (refusal.code == 404 && client::isAboutObject(refusal.refusal, service))
+    return tl::unexpected(Written::Done);
+  problems_.note(serviceName(service) + ": " + refusal.why);
+  return tl::unexpected(client::isTooLarge(refusal.refusal) ? Written::TooLarge : Written::Later);
 }
 
 }  // namespace lastout::server

@@ -149,7 +149,7 @@ class DeferredDeletionStore {
   Outcome outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
   Written patch(const std::string& path, const std::string& service, const kube::Value& object,
                 const Outcome& wanted);
-  tl::expected<kube::Value, Written> ask(const std::string& service, client::ApiRequest request);
+  tl::expected<kube::Value, Written> ask(const std::string& service, const client::ApiRequest& request);
 
   const LiveView& view_;
   const DeferredDeletionStoreOptions options_;

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/fetch.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/encoding.h"
@@ -11,6 +10,7 @@
 #include "kube/timestamp.h"
 #include "kube/well_known.h"
 #include "protection/policy.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -21,7 +21,6 @@ using std::chrono::steady_clock;
 constexpr const char* kEventNamespace = "default";  // of Events about what is in no namespace
 constexpr size_t kLongestEventMessage = 1000;       // bytes
 constexpr size_t kLongestEventName = 50;            // bytes; the API server adds some, and takes 63
-constexpr size_t kMostEventBytes = size_t{64} << 10;
 
 // What the API server makes a name of.
 std::string nameBefore(const std::string& object) {
@@ -196,12 +195,9 @@ std::string EventWriter::write(const Event& event) {
                         {"firstTimestamp", now},
                         {"lastTimestamp", now},
                         {"count", 1}});
-  request.patience = options_.patience;
   request.isRepeatable = true;  // told twice, it does no harm
-  const auto whole = client::fetch(*server_, request, kMostEventBytes);
-  if (!whole) return whole.error().message;
-  if (whole->answer.status == 201) return "";
-  return toString(client::statusOfAnswer(*whole));
+  const auto told = ObjectClient(*server_, options_.patience, kMostOwnObjectBytes).ask(std::move(request));
+  return told ? "" : told.error().why;
 }
 
 }  // namespace lastout::server

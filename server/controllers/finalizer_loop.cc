@@ -1,11 +1,10 @@
 #include "server/controllers/finalizer_loop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <utility>
 
-#include "client/fetch.h"
-#include "client/read_metadata.h"
 #include "client/writes.h"
 #include "server/runtime/lack_of_right.h"
 
@@ -36,24 +35,27 @@ FinalizerLoop::FinalizerLoop(const std::shared_ptr<client::Access>& access, cons
       options_(std::move(options)),
       server_(access->newServer()),
       random_(options_.random()),
-      loop_([this] { pass(); }, kRoundPause) {}
+      worker_({options_.mayAct, [this] { return pass(); },
+               [this] {
+                 records_.clear();
+                 options_.looksOn();
+               },
+               kRoundPause}) {}
 
-void FinalizerLoop::pass() {
-  if (!options_.mayAct()) {
-    records_.clear();
-    return options_.looksOn();
-  }
-  if (!view_.isReady()) return;
+std::optional<TimePoint> FinalizerLoop::pass() {
+  if (!view_.isReady()) return std::nullopt;
   const std::vector<FinalizerChange> changes = options_.changes();
   std::set<std::string> uids;
   for (const FinalizerChange& change : changes) uids.insert(change.uid);
   std::erase_if(records_, [&](const auto& record) { return !uids.contains(record.first); });
+  std::optional<TimePoint> next;
   for (const FinalizerChange& change : changes) {
-    if (loop_.isStopping() || !options_.mayAct()) return;
+    if (!worker_.goesOn()) return next;
     Record& record = recordOf(change);
     if (steady_clock::now() >= record.notBefore) settle(change, record);
-    loop_.wakeAt(record.notBefore);
+    next = next ? std::min(*next, record.notBefore) : record.notBefore;
   }
+  return next;
 }
 
 client::Backoff FinalizerLoop::backoff() const { return {kTryAgain, random_}; }
@@ -75,7 +77,7 @@ void FinalizerLoop::settle(const FinalizerChange& change, Record& record) {
     return;
   }
   const Changed done = carryOut(change);
-  if (loop_.isStopping()) return;  // what was cut off is no problem
+  if (worker_.isStopping()) return;  // what was cut off is no problem
   const std::string problem = done ? "" : withGrant(done.error(), options_.grantedBy);
   record.problems.note(problem);
   options_.attempted(change, problem);
@@ -93,9 +95,9 @@ void FinalizerLoop::settle(const FinalizerChange& change, Record& record) {
 Changed FinalizerLoop::carryOut(const FinalizerChange& change) {
   const auto type = view_.find(change.object.type);
   if (!type) return false;
-  const auto meta =
-      client::readMetadata(*server_, *type, change.object.namespaceName, change.object.name, kLoopPatience);
-  if (!meta) return tl::unexpected(meta.error());
+  const auto meta = ObjectClient(*server_, kLoopPatience)
+                        .getMetadata(*type, change.object.namespaceName, change.object.name);
+  if (!meta) return tl::unexpected(meta.error().why);
   if (!*meta || (*meta)->uid != change.uid ||
       kube::hasFinalizer(**meta, options_.finalizer) == change.begins) {
     change.moot();
@@ -115,21 +117,22 @@ Changed FinalizerLoop::write(const FinalizerChange& change, const kube::Resource
     finalizers.emplace_back(options_.finalizer);
   else
     std::erase(finalizers, options_.finalizer);
-  client::ApiRequest request = client::finalizersPatch(
-      client::objectPath(type, change.object.namespaceName, change.object.name), meta, finalizers);
-  request.patience = kLoopPatience;
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return tl::unexpected(whole.error().message);
-  if (whole->answer.status < 300) return true;
-  if (whole->answer.status == 404 || whole->answer.status == 409) return false;  // it has changed meanwhile
-  return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  const auto written =
+      ObjectClient(*server_, kLoopPatience)
+          .write(client::finalizersPatch(
+              client::objectPath(type, change.object.namespaceName, change.object.name), meta, finalizers));
+  if (written) return *written;
+  if (isConflict(written.error())) return false;  // it has changed meanwhile
+  return tl::unexpected(written.error().why);
 }
 
 tl::expected<std::optional<kube::ObjectMeta>, std::string> FinalizerLoop::read(
     const kube::ObjectKey& object) {
   const auto type = view_.find(object.type);
   if (!type) return std::nullopt;
-  return client::readMetadata(*server_, *type, object.namespaceName, object.name, kLoopPatience);
+  auto meta = ObjectClient(*server_, kLoopPatience).getMetadata(*type, object.namespaceName, object.name);
+  if (!meta) return tl::unexpected(std::move(meta.error().why));
+  return std::move(*meta);
 }
 
 }  // namespace lastout::server

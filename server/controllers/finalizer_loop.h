@@ -17,8 +17,8 @@
 #include "kube/object.h"
 #include "kube/object_key.h"
 #include "server/runtime/log.h"
-#include "server/runtime/loop.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
+#include "server/runtime/worker.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
@@ -66,19 +66,19 @@ class FinalizerLoop {
   FinalizerLoop(const FinalizerLoop&) = delete;
   FinalizerLoop& operator=(const FinalizerLoop&) = delete;
 
-  void start() { loop_.start(); }  // once
+  void start() { worker_.start(); }  // once
   // Nothing more is begun, and what fails is no problem any more; waits for nothing.
-  void end() { loop_.end(); }
+  void end() { worker_.end(); }
   // For good.
   void stop() {
-    loop_.stop([this] { server_->stop(); });
+    worker_.stop([this] { server_->stop(); });
   }
   // Something may have changed. To be called each second, too.
-  void reconsider() { loop_.wake(); }
+  void reconsider() { worker_.wake(); }
 
   // For what its owner asks by the same thread; both end with stop().
   client::ApiServer& server() { return *server_; }
-  Patience patience() { return loop_.patience(); }
+  Patience patience() { return worker_.patience(); }
   // How long to wait after what failed, as the loop itself does.
   client::Backoff backoff() const;
   // The object's metadata as it is now; nothing: it is not there, or its type is not served. Fails with why
@@ -96,7 +96,7 @@ class FinalizerLoop {
     std::string doubt;    // at the last look
   };
 
-  void pass();
+  std::optional<TimePoint> pass();
   Record& recordOf(const FinalizerChange& change);
   void settle(const FinalizerChange& change, Record& record);
   Changed carryOut(const FinalizerChange& change);
@@ -107,7 +107,7 @@ class FinalizerLoop {
   const std::unique_ptr<client::ApiServer> server_;
   const client::RandomFraction random_;    // of the thread, as the next
   std::map<std::string, Record> records_;  // by the object's uid
-  Loop loop_;
+  Worker worker_;
 };
 
 }  // namespace lastout::server

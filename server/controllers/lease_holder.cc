@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "client/fetch.h"
-#include "client/value_picker.h"
 #include "kube/quoting.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -13,12 +12,15 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kFarewell{2'000};  // for an answer to what gives it back
-constexpr size_t kMostLeaseBytes = size_t{1} << 20;
 
-kube::Result<Lease> decodedLease(const std::string& body) {
-  const auto object = client::pickValue(body, client::Pick::All, {});
+// Returns the Lease that the request is answered with.
+Answered<Lease> askForLease(client::ApiServer& server, const client::ApiRequest& request,
+                            milliseconds longest) {
+  const auto object = ObjectClient(server, longest, kMostOwnObjectBytes).askForObject(request);
   if (!object) return tl::unexpected(object.error());
-  return readLease(*object);
+  auto lease = readLease(*object);
+  if (!lease) return tl::unexpected(NotDone{0, lease.error().message});
+  return std::move(*lease);
 }
 
 std::string calledAs(const LeaseHolderOptions& options) {
@@ -68,36 +70,30 @@ void LeaseHolder::step() {
 }
 
 std::optional<std::string> LeaseHolder::read() {
-  client::ApiRequest request = requestToRead(options_.namespaceName, options_.name);
-  request.patience = options_.times.renewWithin / 2;
-  const auto whole = client::fetch(*server_, request, kMostLeaseBytes);
-  auto lease = whole && whole->answer.status == 200 ? decodedLease(whole->body) : Lease();
+  auto lease = askForLease(*server_, requestToRead(options_.namespaceName, options_.name),
+                           options_.times.renewWithin / 2);
   const kube::MutexLock lock(mutex_);
   const TimePoint now = steady_clock::now();
-  if (whole && whole->answer.status == 404) {
+  if (lease) {
+    election_.saw(std::move(*lease), now);
+    return std::nullopt;
+  }
+  if (lease.error().code == 404) {
     election_.saw(std::nullopt, now);
     // Whether it can be made, the write will tell: its namespace may be missing.
     return problems_.last().empty() ? std::nullopt : std::optional(problems_.last());
   }
-  if (whole && whole->answer.status == 200 && lease) {
-    election_.saw(std::move(*lease), now);
-    return std::nullopt;
-  }
   election_.failed(now);
-  if (!whole) return whole.error().message;
-  return lease ? toString(client::statusOfAnswer(*whole)) : lease.error().message;
+  return lease.error().why;
 }
 
 std::optional<std::string> LeaseHolder::write(const Lease& lease) {
   const TimePoint asked = steady_clock::now();
-  client::ApiRequest request = requestToWrite(lease, options_.namespaceName, options_.name);
-  request.patience = options_.times.renewWithin / 2;
-  const auto whole = client::fetch(*server_, request, kMostLeaseBytes);
-  const bool done = whole && (whole->answer.status == 200 || whole->answer.status == 201);
-  auto stands = done ? decodedLease(whole->body) : Lease();
+  auto stands = askForLease(*server_, requestToWrite(lease, options_.namespaceName, options_.name),
+                            options_.times.renewWithin / 2);
   const kube::MutexLock lock(mutex_);
   const TimePoint now = steady_clock::now();
-  if (done && stands) {
+  if (stands) {
     const bool held = election_.holds(now);  // it may have lapsed since the last look
     election_.wrote(std::move(*stands), asked);
     isTaken_ = !held && election_.holds(now);
@@ -106,13 +102,12 @@ std::optional<std::string> LeaseHolder::write(const Lease& lease) {
   // Another was faster, or somebody deleted it. A 404 to what creates it says that its namespace is not
   // there.
   const bool creates = lease.resourceVersion.empty();
-  if (whole && (whole->answer.status == 409 || (whole->answer.status == 404 && !creates))) {
+  if (isConflict(stands.error()) || (stands.error().code == 404 && !creates)) {
     election_.refused(now);
     return std::nullopt;
   }
   election_.failed(now);
-  if (!whole) return whole.error().message;
-  return stands ? toString(client::statusOfAnswer(*whole)) : stands.error().message;
+  return stands.error().why;
 }
 
 // Each holder once.
@@ -140,18 +135,14 @@ std::optional<Lease> LeaseHolder::released(Lease lease) {
 // It is read first: what was under way may have been written all the same.
 void LeaseHolder::give() {
   const auto server = access_->newServer();
-  const auto ask = [&](client::ApiRequest request) {
-    request.patience = kFarewell;
-    return client::fetch(*server, request, kMostLeaseBytes);
-  };
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto whole = ask(requestToRead(options_.namespaceName, options_.name));
-    auto lease = whole && whole->answer.status == 200 ? decodedLease(whole->body) : Lease();
+    auto lease = askForLease(*server, requestToRead(options_.namespaceName, options_.name), kFarewell);
     if (!lease) return;
     const auto free = released(std::move(*lease));
     if (!free) return;
-    const auto given = ask(requestToWrite(*free, options_.namespaceName, options_.name));
-    if (!given || given->answer.status != 409) return;
+    const auto given =
+        askForLease(*server, requestToWrite(*free, options_.namespaceName, options_.name), kFarewell);
+    if (given || !isConflict(given.error())) return;
   }
 }
 

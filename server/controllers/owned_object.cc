@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "admission/delete_when_free.h"
-#include "client/read_metadata.h"
 #include "control/owner_now.h"
 #include "kube/well_known.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -30,8 +30,8 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
   });
   if (!type) return tl::unexpected(failing + "the API server serves no such kind");
   if (type->namespaced && namespaceName.empty()) return OwnerNow::Staying;  // nor does the collector find it
-  const auto meta = client::readMetadata(server_, *type, namespaceName, owner.name, patience_);
-  if (!meta) return tl::unexpected(failing + meta.error());
+  const auto meta = ObjectClient(server_, patience_).getMetadata(*type, namespaceName, owner.name);
+  if (!meta) return tl::unexpected(failing + meta.error().why);
   if (!*meta || (*meta)->uid != owner.uid) return control::ownerNow({.isThere = false});
   return control::ownerNow({.isThere = true,
                             .terminates = (*meta)->deletionTimestamp.has_value(),
@@ -49,8 +49,9 @@ tl::expected<bool, std::string> OwnedObjects::terminates(const std::string& name
   });
   const auto type = view_.find(key.type);
   if (!isSeen || !type) return false;
-  const auto meta = client::readMetadata(server_, *type, "", namespaceName, patience_);
-  if (!meta) return tl::unexpected("its namespace, " + namespaceName + ", cannot be read: " + meta.error());
+  const auto meta = ObjectClient(server_, patience_).getMetadata(*type, "", namespaceName);
+  if (!meta)
+    return tl::unexpected("its namespace, " + namespaceName + ", cannot be read: " + meta.error().why);
   return *meta && (*meta)->deletionTimestamp;
 }
 
@@ -62,8 +63,8 @@ tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice:
     if (view_.knowledge(key.type) == graph::Knowledge::Absent) return OwnedObject();
     return tl::unexpected("the API server does not serve " + toString(key.type));
   }
-  const auto meta = client::readMetadata(server_, *type, key.namespaceName, key.name, patience_);
-  if (!meta) return tl::unexpected(meta.error());
+  const auto meta = ObjectClient(server_, patience_).getMetadata(*type, key.namespaceName, key.name);
+  if (!meta) return tl::unexpected(meta.error().why);
   OwnedObject object;
   if (!*meta || (*meta)->uid != deletion.uid || (*meta)->deletionTimestamp) return object;
   object.isThere = true;

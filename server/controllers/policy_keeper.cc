@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
 #include "kube/well_known.h"
@@ -11,6 +10,7 @@
 #include "protection/force_guard.h"
 #include "protection/placement.h"
 #include "server/runtime/lack_of_right.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 
 namespace lastout::server {
@@ -67,7 +67,7 @@ PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, Policy
     : options_(std::move(options)),
       server_(access->newServer()),
       problems_(options_.log, "deletion policies: ", "deletion policies: kept again"),
-      loop_([this] { pass(); }, kPassesApart) {
+      worker_({options_.mayWrite, [this] { return pass(); }, [] {}, kPassesApart}) {
   for (const Followed type : {Policies, AdmissionPolicies, Bindings})
     watchers_.push_back(watcherOf(*access, type));
 }
@@ -85,7 +85,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
       const std::string name = object.meta.name;
       types_[type].objects[name] = {std::move(object.meta), std::move(object.content)};
     }
-    loop_.wake();
+    worker_.wake();
   };
   audience.remove = [this, type](const client::Removed& object) {
     {
@@ -94,14 +94,14 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
       const auto found = objects.find(object.name);
       if (found != objects.end() && found->second.meta.uid == object.uid) objects.erase(found);
     }
-    loop_.wake();
+    worker_.wake();
   };
   audience.knowledge = [this, type](const client::Knowledge& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       types_[type].state = knowledge.state;
     }
-    loop_.wake();
+    worker_.wake();
   };
   return std::make_unique<client::Watcher>(
       access.newServer(), client::WatchedType{std::string(path), "", client::Content::Whole},
@@ -109,19 +109,19 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
 }
 
 void PolicyKeeper::start() {
-  loop_.start();
+  worker_.start();
   for (const auto& watcher : watchers_) watcher->start();
 }
 
 void PolicyKeeper::stop() {
-  loop_.stop([this] { server_->stop(); });
+  worker_.stop([this] { server_->stop(); });
   for (const auto& watcher : watchers_) watcher->stop();
 }
 
 void PolicyKeeper::withdraw() {
-  loop_.stop();
+  worker_.stop([] {});
   isWithdrawing_ = true;
-  pass();
+  if (goesOn()) pass();
 }
 
 // Before all three types are known nothing is written: what seems to be missing may be there. Without the
@@ -205,19 +205,25 @@ std::vector<protection::StandingAdmissionPolicy> PolicyKeeper::standing() {
   return all;
 }
 
-void PolicyKeeper::pass() {
-  if (!options_.mayWrite()) return;
+std::optional<TimePoint> PolicyKeeper::pass() {
+  lookAgainAt_.reset();
   const auto kept = policies();
-  if (!kept) return;
+  if (!kept) return std::nullopt;
   carryOut(*kept);
   for (const Kept& one : *kept) {
-    if (!goesOn()) return;
+    if (!goesOn()) return lookAgainAt_;
     writeStatus(one);
   }
   std::erase_if(written_, [&](const auto& one) {
     return std::ranges::none_of(*kept, [&](const Kept& policy) { return policy.meta.name == one.first; });
   });
-  loop_.wakeAt(std::chrono::steady_clock::now() + kLookAgainAfter);
+  lookAgainAfter(kLookAgainAfter);
+  return lookAgainAt_;
+}
+
+void PolicyKeeper::lookAgainAfter(std::chrono::milliseconds pause) {
+  const TimePoint at = std::chrono::steady_clock::now() + pause;
+  lookAgainAt_ = lookAgainAt_ ? std::min(*lookAgainAt_, at) : at;
 }
 
 // Of a policy that is not understood any more its last form counts; where none is known, what was made of it
@@ -246,7 +252,7 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
     if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
     carryOut(action);
   }
-  if (!changing_.empty()) loop_.wakeAt(std::chrono::steady_clock::now() + kTryAgainAfter);
+  if (!changing_.empty()) lookAgainAfter(kTryAgainAfter);
   noteProblems();
 }
 
@@ -299,16 +305,14 @@ void PolicyKeeper::noteProblems() {
 // Returns what went wrong; empty: nothing did. What the watch has not told of yet (409, or 404 of a deletion)
 // is seen in the next pass.
 std::string PolicyKeeper::send(const client::ApiRequest& request) {
-  client::ApiRequest patient = request;
-  patient.patience = options_.patience;
-  const auto whole = client::fetch(*server_, patient);
-  if (!whole) return whole.error().message;
-  const int status = whole->answer.status;
-  if (status < 300 || status == 409 || (status == 404 && request.method == "DELETE")) return "";
-  if (status == 404)
+  const auto sent = ObjectClient(*server_, options_.patience).ask(request);
+  if (sent || isConflict(sent.error())) return "";
+  const bool isMissing = sent.error().code == 404;
+  if (isMissing && request.method == "DELETE") return "";
+  if (isMissing)
     return "this API server has no ValidatingAdmissionPolicies (Kubernetes 1.30 has them): run lastout serve "
            "with --policies webhook";
-  return toString(client::statusOfAnswer(*whole));
+  return sent.error().why;
 }
 
 // What was in force before this process came is in force.
@@ -344,7 +348,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
   const auto now = options_.clock();
   // What cannot be written does not spread: carryOut() looks at it again.
   if (standing.writeProblem.empty() && protection::isSpreading(standing, now))
-    loop_.wakeAt(std::chrono::steady_clock::now() + protection::kInForceAfter);
+    lookAgainAfter(protection::kInForceAfter);
   const nlohmann::json wanted = policyStatus(standing, kept.status, now);
   if (kept.status == wanted) return;
   Written& last = written_[kept.meta.name];
@@ -358,7 +362,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
     return options_.written(kept.meta, kept.status, wanted);
   }
   problems_.note("the status of " + kept.meta.name + " cannot be written: " + problem);
-  loop_.wakeAt(std::chrono::steady_clock::now() + kTryAgainAfter);
+  lookAgainAfter(kTryAgainAfter);
 }
 
 }  // namespace lastout::server

@@ -1,6 +1,7 @@
 // PolicyKeeper: keeps the API server's ValidatingAdmissionPolicies as the DeletionPolicies want them
 // (protection/admission_plan.h), puts back what somebody else changes or deletes, and writes the policies'
-// status.
+// status. It has a Worker, and no Controller: the plan is of all policies, what they have made and what nobody
+// wants any more at once.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@
 #include "protection/placement.h"
 #include "protection/policy_status.h"
 #include "server/runtime/log.h"
-#include "server/runtime/loop.h"
+#include "server/runtime/worker.h"
 
 namespace lastout::server {
 
@@ -66,8 +67,8 @@ class PolicyKeeper {
   // lastout ends in an orderly way: deletes what was made of policies with cleanupOnShutdown. Nothing is kept
   // after it. Before stop() alone.
   void withdraw();
-  void stop();                         // for good; what stands stays
-  void reconsider() { loop_.wake(); }  // mayWrite() or webhookAsks() may have changed
+  void stop();                           // for good; what stands stays
+  void reconsider() { worker_.wake(); }  // mayWrite() or webhookAsks() may have changed
 
  private:
   // The three types that are followed, in this order.
@@ -96,8 +97,10 @@ class PolicyKeeper {
   };
 
   std::unique_ptr<client::Watcher> watcherOf(client::Access& access, Followed type);
-  void pass();
-  bool goesOn() const { return (isWithdrawing_ || !loop_.isStopping()) && options_.mayWrite(); }
+  // Returns when the next is due; nullopt: when something changes.
+  std::optional<TimePoint> pass();
+  void lookAgainAfter(std::chrono::milliseconds pause);
+  bool goesOn() const { return isWithdrawing_ ? options_.mayWrite() : worker_.goesOn(); }
   bool knowsAll(bool areNone) LASTOUT_REQUIRES(mutex_);
   // One of the API server's two types is in that state.
   bool isIn(client::Knowledge::State state);
@@ -129,10 +132,11 @@ class PolicyKeeper {
   std::map<std::string, Written> written_;
 
   bool isWithdrawing_ = false;
+  std::optional<TimePoint> lookAgainAt_;  // of the thread: the first that this pass came to
 
   mutable kube::Mutex mutex_;
   std::map<Followed, Type> types_ LASTOUT_GUARDED_BY(mutex_);
-  Loop loop_;
+  Worker worker_;
   std::vector<std::unique_ptr<client::Watcher>> watchers_;
 };
 

@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/fetch.h"
-#include "client/read_metadata.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/resource_map.h"
@@ -13,6 +11,7 @@
 #include "kube/well_known.h"
 #include "protection/profiles.h"
 #include "server/runtime/lack_of_right.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 
 namespace lastout::server {
@@ -41,7 +40,7 @@ ProfileKeeper::ProfileKeeper(const std::shared_ptr<client::Access>& access, Prof
     : options_(std::move(options)),
       server_(access->newServer()),
       problems_(options_.log, "policies of --profile: ", "policies of --profile: all are as they should be"),
-      loop_([this] { pass(); }, kAppliesApart),
+      worker_({options_.mayWrite, [this] { return pass(); }, [] {}, kAppliesApart}),
       watcher_(access->newServer(),
                client::WatchedType{client::collectionPath(typeOfPolicies(), ""), "", client::Content::Whole},
                forOneMore(options_.watcher, options_.random), audience()) {}
@@ -54,7 +53,7 @@ client::Audience ProfileKeeper::audience() {
       const std::string name = object.meta.name;
       standing_[name] = {std::move(object.meta), std::move(object.content)};
     }
-    loop_.wake();
+    worker_.wake();
   };
   audience.remove = [this](const client::Removed& object) {
     {
@@ -62,25 +61,25 @@ client::Audience ProfileKeeper::audience() {
       const auto found = standing_.find(object.name);
       if (found != standing_.end() && found->second.meta.uid == object.uid) standing_.erase(found);
     }
-    loop_.wake();
+    worker_.wake();
   };
   audience.knowledge = [this](const client::Knowledge& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       knowledge_ = knowledge;
     }
-    loop_.wake();
+    worker_.wake();
   };
   return audience;
 }
 
 void ProfileKeeper::start() {
-  loop_.start();
+  worker_.start();
   watcher_.start();
 }
 
 void ProfileKeeper::stop() {
-  loop_.stop([this] { server_->stop(); });
+  worker_.stop([this] { server_->stop(); });
   watcher_.stop();
 }
 
@@ -101,22 +100,24 @@ bool ProfileKeeper::isAsItShould(const KeptManifest& policy) {
 }
 
 // Before the policies are known nothing is written: what seems to be missing may be there.
-void ProfileKeeper::pass() {
-  if (!options_.mayWrite()) return;
+std::optional<TimePoint> ProfileKeeper::pass() {
   {
     const kube::MutexLock lock(mutex_);
-    if (knowledge_.state != client::Knowledge::State::Synced) return problems_.note(problemOf(knowledge_));
+    if (knowledge_.state != client::Knowledge::State::Synced) {
+      problems_.note(problemOf(knowledge_));
+      return std::nullopt;
+    }
   }
   std::string problem;
   for (const KeptManifest& policy : options_.policies) {
-    if (loop_.isStopping() || !options_.mayWrite()) return;
+    if (!worker_.goesOn()) return std::nullopt;
     if (isAsItShould(policy)) continue;
     if (std::string failed = apply(policy); !failed.empty() && problem.empty())
       problem = policy.policy.meta.name + " cannot be applied: " + failed;
   }
-  if (loop_.isStopping()) return;
+  if (worker_.isStopping()) return std::nullopt;
   problems_.note(problem);
-  loop_.wakeAt(std::chrono::steady_clock::now() + (problem.empty() ? kCompareAgainAfter : kApplyAgainAfter));
+  return std::chrono::steady_clock::now() + (problem.empty() ? kCompareAgainAfter : kApplyAgainAfter);
 }
 
 // Returns why the CRD of DeletionPolicies lets nothing be applied; empty: it does. A server-side apply
@@ -125,8 +126,8 @@ void ProfileKeeper::pass() {
 std::string ProfileKeeper::problemOfDefinition() const {
   const kube::ObjectKey crd = kube::crdKey(protection::deletionPolicyType());
   const kube::ResourceType& type = *kube::ResourceMap::builtIn().find(kube::kCustomResourceDefinitions);
-  const auto meta = client::readMetadata(*server_, type, "", crd.name, options_.patience);
-  if (!meta) return "the CRD " + crd.name + " cannot be read: " + meta.error();
+  const auto meta = ObjectClient(*server_, options_.patience).getMetadata(type, "", crd.name);
+  if (!meta) return "the CRD " + crd.name + " cannot be read: " + meta.error().why;
   if (*meta && (*meta)->deletionTimestamp) return "the CRD " + crd.name + " is being deleted";
   return "";
 }
@@ -135,14 +136,12 @@ std::string ProfileKeeper::problemOfDefinition() const {
 std::string ProfileKeeper::apply(const KeptManifest& policy) {
   if (std::string problem = problemOfDefinition(); !problem.empty()) return problem;
   const std::string& name = policy.policy.meta.name;
-  client::ApiRequest request =
-      client::serverSideApply(client::objectPath(typeOfPolicies(), "", name),
-                              nlohmann::json(kube::toJson(policy.object.content)), kManager);
-  request.patience = options_.patience;
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return whole.error().message;
-  if (whole->answer.status >= 300) {
-    std::string problem = toString(client::statusOfAnswer(*whole));
+  const auto whole =
+      ObjectClient(*server_, options_.patience)
+          .ask(client::serverSideApply(client::objectPath(typeOfPolicies(), "", name),
+                                       nlohmann::json(kube::toJson(policy.object.content)), kManager));
+  if (!whole) {
+    std::string problem = whole.error().why;
     if (isLackOfRight(problem, {"patch", "create"}))
       problem +=
           "; the component applies-profiles of deploy/ (profiles of the chart) gives the rights on the "

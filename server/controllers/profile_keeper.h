@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@
 #include "kube/locks.h"
 #include "protection/policy.h"
 #include "server/runtime/log.h"
-#include "server/runtime/loop.h"
+#include "server/runtime/worker.h"
 
 namespace lastout::server {
 
@@ -36,9 +37,9 @@ class ProfileKeeper {
   ProfileKeeper(const ProfileKeeper&) = delete;
   ProfileKeeper& operator=(const ProfileKeeper&) = delete;
 
-  void start();                        // once
-  void stop();                         // for good; the policies stay
-  void reconsider() { loop_.wake(); }  // mayWrite() may have changed
+  void start();                          // once
+  void stop();                           // for good; the policies stay
+  void reconsider() { worker_.wake(); }  // mayWrite() may have changed
 
  private:
   struct Seen {
@@ -47,7 +48,7 @@ class ProfileKeeper {
   };
 
   client::Audience audience();
-  void pass();
+  std::optional<TimePoint> pass();
   bool isAsItShould(const protection::PolicyManifest& policy);
   std::string problemOfDefinition() const;
   std::string apply(const protection::PolicyManifest& policy);
@@ -60,7 +61,7 @@ class ProfileKeeper {
   kube::Mutex mutex_;
   client::Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, Seen> standing_ LASTOUT_GUARDED_BY(mutex_);  // by name
-  Loop loop_;
+  Worker worker_;
   client::Watcher watcher_;
 };
 

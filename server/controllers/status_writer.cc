@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
 
@@ -14,7 +13,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using StatusJson = nlohmann::json;
 
-constexpr size_t kMostObjectBytes = size_t{4} << 20;
 constexpr milliseconds kUnreadablePause{10'000};  // before a provider is read again that could not be
 constexpr milliseconds kWatchPause{5'000};        // for the watch to tell of a write, or of who was faster
 constexpr milliseconds kRefusedPause{30'000};     // before what was refused is written again
@@ -26,9 +24,9 @@ StatusJson statusIn(const kube::Value& object) {
   return status == nullptr ? StatusJson() : StatusJson(kube::toJson(*status));
 }
 
-// Nobody is answered better now. All else is about one object: another webhook may deny its writes (403), or
-// break over them (500).
-bool isAboutAll(int code) { return code == 401 || code == 429 || (code >= 502 && code <= 504); }
+// Nobody is answered better now, or at all. All else is about one object: another webhook may deny its writes
+// (403), or break over them (500).
+bool isAboutAll(int code) { return code == 0 || code == 401 || code == 429 || (code >= 502 && code <= 504); }
 
 }  // namespace
 
@@ -119,17 +117,12 @@ bool StatusWriter::readProvider(const Name& name) {
   if (!type) return unreadable("the API server does not serve " + toString(name.provider.type));
   client::ApiRequest request;
   request.target = client::objectPath(*type, name.provider.namespaceName, name.provider.name);
-  request.patience = options_.patience;
-  const auto whole = client::fetch(*server_, request, kMostObjectBytes);
-  if (!whole) {
-    troubled(whole.error().message, {});
+  const auto whole = ObjectClient(*server_, options_.patience).ask(request);
+  if (!whole && (whole.error().code == 0 || whole.error().code == 429)) {
+    troubled(whole.error());
     return false;
   }
-  if (whole->answer.status == 429) {
-    troubled(toString(client::statusOfAnswer(*whole)), whole->answer.retryAfter);
-    return false;
-  }
-  if (whole->answer.status != 200) return unreadable(toString(client::statusOfAnswer(*whole)));
+  if (!whole) return unreadable(whole.error().why);
   const auto object = client::pickValue(whole->body, client::Pick::All, {});
   if (!object) return unreadable(object.error().message);
   provider = {name.providerUid, name.providerVersion, readinessOf(name.provider.type, *object), {}};
@@ -194,32 +187,26 @@ bool StatusWriter::isDue(Record& record, const Due& due, TimePoint now) const {
 bool StatusWriter::write(const std::string& name, const Due& due, StatusJson patch) {
   const auto type = view_.find(criticalservice::criticalServiceType());
   if (!type || !options_.mayWrite()) return false;
-  client::ApiRequest request = client::mergePatch(
-      client::objectPath(*type, "", name) + "/status",
-      {{"metadata", {{"resourceVersion", due.resourceVersion}}}, {"status", std::move(patch)}});
-  request.patience = options_.patience;
-  const auto whole = client::fetch(*server_, request, kMostObjectBytes);
-  if (!whole) {
-    troubled(whole.error().message, {});
-    return false;
-  }
-  const int code = whole->answer.status;
-  if (!isAboutAll(code)) return took(name, due, *whole);
-  troubled(toString(client::statusOfAnswer(*whole)), whole->answer.retryAfter);
+  const auto written = ObjectClient(*server_, options_.patience)
+                           .ask(client::mergePatch(client::objectPath(*type, "", name) + "/status",
+                                                   {{"metadata", {{"resourceVersion", due.resourceVersion}}},
+                                                    {"status", std::move(patch)}}));
+  if (written || !isAboutAll(written.error().code)) return took(name, due, written);
+  troubled(written.error());
   return false;
 }
 
 // An answer about this one alone.
-bool StatusWriter::took(const std::string& name, const Due& due, const client::WholeAnswer& whole) {
+bool StatusWriter::took(const std::string& name, const Due& due,
+                        const Answered<client::WholeAnswer>& written) {
   const TimePoint now = steady_clock::now();
   Record& record = records_[name];
-  const int code = whole.answer.status;
   std::string problem;
   record.doneWith = due.resourceVersion;
   record.doneUntil = now + kWatchPause;
-  if (code == 200) {
+  if (written) {
     record.writtenAt = now;
-    const auto object = client::pickValue(whole.body, client::Pick::All, {});
+    const auto object = client::pickValue(written->body, client::Pick::All, {});
     if (object && statusIn(*object) == due.standing) {
       record.doneWith.clear();
       record.inVain = due.wanted;
@@ -227,9 +214,9 @@ bool StatusWriter::took(const std::string& name, const Due& due, const client::W
     } else if (options_.written) {
       options_.written(name, due.uid, due.standing, due.wanted);
     }
-  } else if (code != 404 && code != 409) {
+  } else if (written.error().code != 404 && !isConflict(written.error())) {
     record.doneUntil = now + kRefusedPause;
-    problem = toString(client::statusOfAnswer(whole));
+    problem = written.error().why;
   }
   if (!problem.empty()) options_.failed();
   if (!record.problems) {
@@ -241,12 +228,12 @@ bool StatusWriter::took(const std::string& name, const Due& due, const client::W
 }
 
 // Nothing is asked for a while.
-void StatusWriter::troubled(const std::string& problem, std::optional<std::chrono::seconds> retryAfter) {
+void StatusWriter::troubled(const NotDone& failure) {
   if (loop_.isStopping()) return;  // what was cut off is no problem
   options_.failed();
   notBefore_ = steady_clock::now() +
-               std::max<milliseconds>(backoff_.next(), retryAfter.value_or(std::chrono::seconds(0)));
-  problems_.note(problem);
+               std::max<milliseconds>(backoff_.next(), failure.retryAfter.value_or(std::chrono::seconds(0)));
+  problems_.note(failure.why);
 }
 
 }  // namespace lastout::server

@@ -13,10 +13,10 @@
 
 #include "client/access.h"
 #include "client/backoff.h"
-#include "client/fetch.h"
 #include "server/controllers/status_of.h"
 #include "server/runtime/log.h"
 #include "server/runtime/loop.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
@@ -105,8 +105,8 @@ class StatusWriter {
   std::optional<Due> due(const std::string& name);
   bool isDue(Record& record, const Due& due, TimePoint now) const;
   bool write(const std::string& name, const Due& due, nlohmann::json patch);
-  bool took(const std::string& name, const Due& due, const client::WholeAnswer& whole);
-  void troubled(const std::string& problem, std::optional<std::chrono::seconds> retryAfter);
+  bool took(const std::string& name, const Due& due, const Answered<client::WholeAnswer>& written);
+  void troubled(const NotDone& failure);
 
   const LiveView& view_;
   const StatusWriterOptions options_;

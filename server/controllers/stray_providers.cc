@@ -11,7 +11,6 @@
 namespace lastout::server {
 namespace {
 
-constexpr size_t kStrayPage = 500;
 constexpr std::chrono::milliseconds kStrayPause{1'000};
 // Somebody who led before, and was late, may have set one since.
 constexpr std::chrono::minutes kListPause{10};
@@ -20,7 +19,7 @@ constexpr std::chrono::minutes kListPause{10};
 
 StrayProviders::StrayProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log)
     : patience_(std::move(patience)),
-      requests_(server, patience_),
+      client_(server, patience_),
       backoff_(std::move(backoff)),
       problems_(std::move(log), "whether providers are held that no CriticalService names is not known: ",
                 "whether providers are held that no CriticalService names is known again") {}
@@ -49,8 +48,7 @@ void StrayProviders::list(const kube::ResourceType& type, TimePoint now) {
         strays_[{type.type, object.meta.namespaceName, object.meta.name}] = object.meta.uid;
     }
   };
-  const auto listed =
-      requests_.list(client::collectionPath(type), client::Content::Metadata, kStrayPage, take);
+  const auto listed = client_.list({client::collectionPath(type)}, take);
   problems_.note(listed ? "" : listed.error().why);
   if (listed) backoff_.reset();
   listAgain_[type.type] = now + (listed ? kListPause : backoff_.next());

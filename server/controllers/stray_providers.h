@@ -10,7 +10,7 @@
 #include "client/backoff.h"
 #include "kube/object_key.h"
 #include "server/runtime/log.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
@@ -34,7 +34,7 @@ class StrayProviders {
   void list(const kube::ResourceType& type, TimePoint now);
 
   const Patience patience_;
-  const Requests requests_;
+  const ObjectClient client_;
   client::Backoff backoff_;
   ProblemLog problems_;
   TimePoint lookAgain_;

@@ -6,19 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/fetch.h"
 #include "client/secret.h"
 #include "client/writes.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "kube/well_known.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
 
 using AccessJson = nlohmann::json;
 
-constexpr size_t kMostReviewBytes = size_t{1} << 20;
 constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -40,13 +39,8 @@ AccessJson review(std::string_view group, const char* kind, AccessJson spec) {
 // The `status` of a review that was posted, or why there is none.
 kube::Result<AccessJson> statusOf(client::ApiServer& server, const char* path, const AccessJson& asked,
                                   std::chrono::milliseconds patience) {
-  client::ApiRequest request = client::creation(path, asked);
-  request.patience = patience;
-  const auto whole = client::fetch(server, request, kMostReviewBytes);
-  if (!whole) return tl::unexpected(whole.error());
-  if (whole->answer.status >= 300) {
-    return tl::unexpected(kube::Error{toString(client::statusOfAnswer(*whole)), {}, {}});
-  }
+  const auto whole = ObjectClient(server, patience, kMostOwnObjectBytes).ask(client::creation(path, asked));
+  if (!whole) return tl::unexpected(kube::Error{whole.error().why, {}, {}});
   AccessJson answer = AccessJson::parse(whole->body, nullptr, false);
   if (!answer.is_object() || !answer.contains("status") || !answer["status"].is_object())
     return tl::unexpected(kube::Error{"the answer is no review", {}, {}});

@@ -38,14 +38,19 @@ std::string tookTooLong(const Condition& condition) {
 
 ConfirmingReads::ConfirmingReads(const std::shared_ptr<client::Access>& access, const LiveView& view,
                                  Observer observer, ConfirmingReadsOptions options)
-    : observer_(std::move(observer)), options_(options), reader_(access, view) {
-  readers_.reserve(options_.readers);
-  for (size_t i = 0; i < options_.readers; ++i) readers_.emplace_back([this] { work(); });
+    : observer_(std::move(observer)),
+      options_(options),
+      reader_(access, view),
+      loop_([this] { beginDue(); }, std::chrono::milliseconds(0)),
+      readers_(options_.readers, options_.readers) {
+  loop_.wake();  // each round sets the time of the next
+  loop_.start();
 }
 
 ConfirmingReads::~ConfirmingReads() {
   stop();
-  for (std::thread& reader : readers_) reader.join();
+  loop_.stop();
+  readers_.stop();
 }
 
 void ConfirmingReads::stop() {
@@ -58,7 +63,7 @@ void ConfirmingReads::stop() {
       }
     }
   }
-  toBegin_.notifyAll();
+  loop_.end();
   reader_.stop();
 }
 
@@ -129,7 +134,7 @@ std::shared_ptr<ConfirmingReads::Read> ConfirmingReads::join(const Condition& co
     read = std::make_shared<Read>();
     read->wantedAt = now;
     read->notBefore = beginOf(what, now);
-    if (read == reads.running) toBegin_.notifyOne();
+    if (read == reads.running) loop_.wake();
   }
   read->conditions.insert(condition);
   ++read->waiting;
@@ -163,27 +168,33 @@ size_t ConfirmingReads::waiting() {
 
 // --- those who read
 
-void ConfirmingReads::work() {
-  kube::MutexLock lock(mutex_);
-  while (!stopping_) {
-    renew(steady_clock::now());
-    const auto first = firstToBegin();
-    const TimePoint now = steady_clock::now();
-    if (first == reads_.end() || first->second.running->notBefore > now) {
-      const bool isGathering = first != reads_.end();
-      toBegin_.waitUntil(lock, isGathering ? first->second.running->notBefore : now + kLookAfter);
-      continue;
-    }
-    const Subject subject = first->first;
-    const std::shared_ptr<Read> read = first->second.running;
-    read->begun = true;
-    if (firstToBegin() != reads_.end()) toBegin_.notifyOne();
-    const ConsistentReader::Conditions conditions = read->conditions;
-    lock.unlock();
+// A read whose time has come waits for a reader, of which the next one wakes this; until it begins, others
+// join it.
+void ConfirmingReads::beginDue() {
+  const kube::MutexLock lock(mutex_);
+  const TimePoint now = steady_clock::now();
+  renew(now);
+  for (auto first = firstToBegin(); first != reads_.end() && underWay_ < options_.readers;
+       first = firstToBegin()) {
+    const auto& [subject, reads] = *first;
+    if (reads.running->notBefore > now) return loop_.wakeAt(reads.running->notBefore);
+    begin(subject, reads.running);
+  }
+  loop_.wakeAt(now + kLookAfter);
+}
+
+void ConfirmingReads::begin(const Subject& subject, const std::shared_ptr<Read>& read) {
+  read->begun = true;
+  ++underWay_;
+  readers_.add([this, subject, read, conditions = read->conditions] {
     const Done done = carryOut(subject, conditions, *read);
     if (observer_) observer_(done);
-    lock.lock();
-  }
+    {
+      const kube::MutexLock lock(mutex_);
+      --underWay_;
+    }
+    loop_.wake();
+  });
 }
 
 // The one that may begin first.

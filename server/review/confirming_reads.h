@@ -9,12 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "kube/locks.h"
+#include "net/worker_pool.h"
 #include "server/review/consistent_reader.h"
+#include "server/runtime/loop.h"
 
 namespace lastout::server {
 
@@ -101,9 +102,10 @@ class ConfirmingReads {
 
   std::shared_ptr<Read> join(const graph::Condition& condition, TimePoint now) LASTOUT_REQUIRES(mutex_);
   void leave(const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
-  void work();
+  void beginDue();
   void renew(TimePoint now) LASTOUT_REQUIRES(mutex_);
   std::map<Subject, Reads>::iterator firstToBegin() LASTOUT_REQUIRES(mutex_);
+  void begin(const Subject& subject, const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
   TimePoint beginOf(const graph::Condition& what, TimePoint now) const LASTOUT_REQUIRES(mutex_);
   Done carryOut(const Subject& subject, const ConsistentReader::Conditions& conditions, Read& read)
       LASTOUT_EXCLUDES(mutex_);
@@ -114,12 +116,13 @@ class ConfirmingReads {
   ConsistentReader reader_;
 
   kube::Mutex mutex_;
-  kube::ConditionVariable toBegin_;  // readers wait for reads to begin
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);  // each with one that runs, or is about to
   std::map<graph::Condition, Outlasting> outlasting_ LASTOUT_GUARDED_BY(mutex_);
   Ended lastEnded_ LASTOUT_GUARDED_BY(mutex_);
-  std::vector<std::thread> readers_;  // not guarded: of who makes and ends this
+  size_t underWay_ LASTOUT_GUARDED_BY(mutex_) = 0;  // reads
+  Loop loop_;                                       // begins reads when they are due
+  net::WorkerPool readers_;                         // as many as may be under way
 };
 
 // Reads that somebody has asked for, and wants until this goes.

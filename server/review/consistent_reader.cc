@@ -10,6 +10,7 @@
 #include "client/status.h"
 #include "kube/encoding.h"
 #include "kube/well_known.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -24,7 +25,6 @@ constexpr size_t kFirstPage = 500;
 constexpr size_t kLargestPage = 4'000;
 constexpr int kMostLooks = 5;                    // until the watch knows of as many objects
 constexpr milliseconds kLongestSilence{10'000};  // of an answer
-constexpr size_t kMostRefusalBytes = 4'096;
 
 kube::Error unread(std::string why) { return {std::move(why), {}, {}}; }
 
@@ -32,13 +32,9 @@ std::string tookTooLong(const kube::GroupResource& type) {
   return "reading " + toString(type) + " took too long";
 }
 
-client::ApiRequest requestFor(std::string target, std::string_view accept, TimePoint deadline) {
-  client::ApiRequest request;
-  request.target = std::move(target);
-  request.accept = accept;
+milliseconds patienceUntil(TimePoint deadline) {
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
-  request.patience = std::clamp(left, milliseconds(1), kLongestSilence);
-  return request;
+  return std::clamp(left, milliseconds(1), kLongestSilence);
 }
 
 bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
@@ -162,21 +158,20 @@ kube::Result<bool> ConsistentReader::isDefined(const kube::GroupResource& type, 
 
 kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, const Condition& condition,
                                                 TimePoint deadline, const Found& found) const {
-  const auto request = requestFor(client::objectPath(type, condition.namespaceName, condition.name),
-                                  client::kAcceptMetadata, deadline);
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return tl::unexpected(whole.error());
+  // At the place that the condition names, also where that is none of its type: with a namespace for a
+  // cluster-scoped one, or without for another. What is not found elsewhere is not known to be gone.
+  auto meta = ObjectClient(*server_, patienceUntil(deadline))
+                  .askForMetadata(client::objectPath(type, condition.namespaceName, condition.name));
+  if (!meta && meta.error().code == 0) return tl::unexpected(unread(std::move(meta.error().why)));
   if (steady_clock::now() > deadline) return tl::unexpected(unread(tookTooLong(type.type)));
-  if (whole->answer.status == 200) {
-    auto object = client::decodeObject(whole->body, client::Content::Metadata);
-    if (!object) return tl::unexpected(std::move(object.error()));
-    if (holds(condition, object->meta)) found(condition, {type.type, std::move(object->meta)});
+  if (meta) {
+    if (holds(condition, *meta)) found(condition, {type.type, std::move(*meta)});
     return {};
   }
-  const auto status = client::statusOfAnswer(*whole);
-  if (status.code == 404 && client::isAboutObject(status, condition.name)) return {};
-  if (isUndefined(type.type, whole->answer.status, deadline)) return {};
-  return tl::unexpected(unread("reading " + toString(type.type) + ": " + toString(status)));
+  const NotDone& refusal = meta.error();
+  if (refusal.code == 404 && client::isAboutObject(refusal.refusal, condition.name)) return {};
+  if (isUndefined(type.type, refusal.code, deadline)) return {};
+  return tl::unexpected(unread("reading " + toString(type.type) + ": " + refusal.why));
 }
 
 // What is found is sought no longer; when nothing is sought any more the page is not read to its end.
@@ -197,7 +192,9 @@ kube::Result<ConsistentReader::Page> ConsistentReader::seekOnPage(const kube::Re
        }});
 }
 
-// All pages of one list are of one moment.
+// All pages of one list are of one moment. It is no page of an ObjectClient: what is not sought is passed
+// over as it comes, unread and not kept, so that there is no limit to its bytes; it is read no further once
+// all that is sought is found; and what counts is the time it takes on all, not the longest silence.
 kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::ResourceType& type,
                                                                 const Place& place, TimePoint deadline,
                                                                 const Reading& reading) const {
@@ -208,9 +205,11 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
   kube::Result<void> pushed;
   std::string refusal;
   const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(place.limit);
-  const auto request = requestFor(
-      place.continueToken.empty() ? path : path + "&continue=" + kube::percentEncoded(place.continueToken),
-      reading.content == client::Content::Whole ? "application/json" : client::kAcceptMetadataList, deadline);
+  client::ApiRequest request;
+  request.target =
+      place.continueToken.empty() ? path : path + "&continue=" + kube::percentEncoded(place.continueToken);
+  if (reading.content == client::Content::Metadata) request.accept = client::kAcceptMetadataList;
+  request.patience = patienceUntil(deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
     if (status == 200) pushed = list.push(piece);
     if (status != 200 && refusal.size() < kMostRefusalBytes) refusal.append(piece);

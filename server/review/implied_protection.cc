@@ -1,7 +1,6 @@
 #include "server/review/implied_protection.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -9,12 +8,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 #include "kube/well_known.h"
+#include "net/worker_pool.h"
 #include "protection/implied.h"
 #include "server/review/confirmed_facts.h"
 #include "server/runtime/lack_of_right.h"
@@ -182,17 +181,13 @@ class Search {
   }
 
   std::vector<Denial> carryOut() {
-    std::vector<const ListedFor::value_type*> all;
-    all.reserve(listed_.size());
-    for (const auto& one : listed_) all.push_back(&one);
-    std::atomic<size_t> next{0};
-    const auto work = [&] {
-      for (size_t i = next++; i < all.size(); i = next++) read(*all[i]);
-    };
-    std::vector<std::thread> readers;
-    for (size_t i = 1; i < std::min(kReaders, all.size()); ++i) readers.emplace_back(work);
-    work();
-    for (std::thread& reader : readers) reader.join();
+    if (listed_.size() == 1) {
+      read(*listed_.begin());
+    } else {
+      net::WorkerPool readers(std::min(kReaders, listed_.size()), listed_.size());
+      for (const auto& one : listed_) readers.add([this, &one] { read(one); });
+      readers.finish();
+    }
     const kube::MutexLock lock(mutex_);
     std::vector<Denial> denials;
     for (auto& [name, found] : found_) std::move(found.begin(), found.end(), std::back_inserter(denials));

@@ -80,4 +80,17 @@ void Loop::run() {
   }
 }
 
+void Bell::ring() {
+  {
+    const kube::MutexLock lock(mutex_);
+    rung_ = true;
+  }
+  changed_.notifyAll();
+}
+
+void Bell::waitUntil(steady_clock::time_point when) {
+  kube::MutexLock lock(mutex_);
+  changed_.waitUntil(lock, when, [this]() LASTOUT_REQUIRES(mutex_) { return std::exchange(rung_, false); });
+}
+
 }  // namespace lastout::server

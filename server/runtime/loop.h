@@ -1,4 +1,8 @@
-// Loop: a thread that goes round once more whenever something may have changed, but not too often.
+// Loop: a thread that goes round once more whenever something may have changed, but not too often. Bell: the
+// same for a thread that has other things to do.
+//
+// All threads of server/ are Loops, or those of a net::WorkerPool. Elsewhere in it a condition variable is
+// for those who wait for an answer that others ask for, too.
 #pragma once
 
 #include <chrono>
@@ -6,7 +10,7 @@
 #include <thread>
 
 #include "kube/locks.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 
@@ -47,6 +51,19 @@ class Loop {
   std::chrono::steady_clock::time_point due_ LASTOUT_GUARDED_BY(mutex_) =
       std::chrono::steady_clock::time_point::max();
   std::thread thread_;
+};
+
+// ring() may be called by any thread, waitUntil() by one.
+class Bell {
+ public:
+  void ring();  // something may have changed
+  // Returns once it has rung since the last call, or at that time.
+  void waitUntil(std::chrono::steady_clock::time_point when);
+
+ private:
+  kube::Mutex mutex_;
+  kube::ConditionVariable changed_;
+  bool rung_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace lastout::server

@@ -1,18 +1,42 @@
 #include "server/runtime/object_client.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/value_picker.h"
 #include "client/writes.h"
+#include "kube/encoding.h"
 
 namespace lastout::server {
 namespace {
 
-constexpr size_t kObjectPage = 500;
+constexpr int kMostAttempts = 4;
+constexpr std::chrono::milliseconds kAttemptPause{1'000};
+constexpr std::chrono::milliseconds kLongestAttemptPause{30'000};
+constexpr int kMostBeginnings = 20;  // of one list
+
+bool mayPass(int code) { return code == 0 || code == 429 || code >= 500; }
+
+NotDone notDone(const client::WholeAnswer& whole) {
+  client::ServerStatus refusal = client::statusOfAnswer(whole);
+  std::string why = toString(refusal);
+  return {whole.answer.status, std::move(why), std::move(refusal), whole.answer.retryAfter};
+}
+
+// A failure that is no answer, or none that can be understood.
+tl::unexpected<NotDone> failed(const kube::Error& error) { return tl::unexpected(NotDone{0, error.message}); }
 
 std::string pathOf(const kube::ResourceType& type, const kube::ObjectMeta& meta) {
   return client::objectPath(type, meta.namespaceName, meta.name);
+}
+
+client::ApiRequest requestFor(std::string target, std::string_view accept = "application/json") {
+  client::ApiRequest request;
+  request.target = std::move(target);
+  request.accept = accept;
+  return request;
 }
 
 Answered<std::optional<kube::Object>> asObject(const kube::ResourceType& type,
@@ -21,40 +45,103 @@ Answered<std::optional<kube::Object>> asObject(const kube::ResourceType& type,
   const kube::Value* metadata = content->find("metadata");
   if (metadata == nullptr) return tl::unexpected(NotDone{0, "the answer is no object"});
   auto meta = kube::parseMeta(*metadata, "");
-  if (!meta) return tl::unexpected(NotDone{0, meta.error().message});
+  if (!meta) return failed(meta.error());
   client::StreamedObject streamed{{}, {}, std::move(*meta), std::move(*content)};
   return client::toObject(std::move(streamed), type);
 }
 
 }  // namespace
 
-Answered<std::optional<kube::Object>> ObjectClient::get(const kube::ResourceType& type,
-                                                        const kube::ObjectKey& key) const {
-  auto read = requests_.read(client::objectPath(type, key.namespaceName, key.name));
-  if (!read) return tl::unexpected(read.error());
-  return asObject(type, std::move(*read));
+ObjectClient::ObjectClient(client::ApiServer& server, const Patience& patience)
+    : server_(server), patience_(&patience), mostBytes_(kMostPageBytes) {}
+
+ObjectClient::ObjectClient(client::ApiServer& server, std::optional<std::chrono::milliseconds> longest,
+                           size_t mostBytes)
+    : server_(server), patience_(nullptr), longest_(longest), mostBytes_(mostBytes) {}
+
+Answered<client::WholeAnswer> ObjectClient::ask(client::ApiRequest request) const {
+  if (longest_) request.patience = *longest_;
+  for (int attempt = 1;; ++attempt) {
+    auto whole = client::fetch(server_, request, mostBytes_);
+    const int code = whole ? whole->answer.status : 0;
+    if (whole && code < 300) return std::move(*whole);
+    if (patience_ == nullptr || attempt == kMostAttempts || !mayPass(code)) {
+      if (!whole) return failed(whole.error());
+      return tl::unexpected(notDone(*whole));
+    }
+    std::chrono::milliseconds pause = kAttemptPause;
+    if (whole && whole->answer.retryAfter)
+      pause = std::clamp<std::chrono::milliseconds>(*whole->answer.retryAfter, pause, kLongestAttemptPause);
+    patience_->pause(pause);
+  }
 }
 
-Answered<std::vector<kube::Object>> ObjectClient::list(const kube::ResourceType& type,
-                                                       std::string_view namespaceName,
-                                                       client::Content content) const {
-  std::map<std::string, kube::Object> byUid;  // an object may come twice
-  const auto listed = requests_.list(client::collectionPath(type, namespaceName), content, kObjectPage,
-                                     [&](const std::vector<client::StreamedObject>& page) {
-                                       for (const client::StreamedObject& one : page)
-                                         byUid.insert_or_assign(one.meta.uid, client::toObject(one, type));
-                                     });
-  if (!listed) return tl::unexpected(listed.error());
-  std::vector<kube::Object> objects;
-  objects.reserve(byUid.size());
-  for (auto& [uid, object] : byUid) objects.push_back(std::move(object));
-  return objects;
+Answered<kube::Value> ObjectClient::askForObject(const client::ApiRequest& request) const {
+  const auto whole = ask(request);
+  if (!whole) return tl::unexpected(whole.error());
+  auto object = client::pickValue(whole->body, client::Pick::All, {});
+  if (!object) return failed(object.error());
+  return std::move(*object);
+}
+
+Answered<kube::ObjectMeta> ObjectClient::askForMetadata(std::string path) const {
+  const auto whole = ask(requestFor(std::move(path), client::kAcceptMetadata));
+  if (!whole) return tl::unexpected(whole.error());
+  auto object = client::decodeObject(whole->body, client::Content::Metadata);
+  if (!object) return failed(object.error());
+  return std::move(object->meta);
+}
+
+// --- one object, by its path
+
+Answered<std::optional<kube::Value>> ObjectClient::read(const std::string& path) const {
+  return change(requestFor(path));
+}
+
+Answered<std::optional<kube::ObjectMeta>> ObjectClient::readMetadata(const std::string& path) const {
+  auto meta = askForMetadata(path);
+  if (meta) return std::move(*meta);
+  if (meta.error().code == 404) return std::nullopt;
+  return tl::unexpected(std::move(meta.error()));
+}
+
+Answered<bool> ObjectClient::write(const client::ApiRequest& request) const {
+  const auto whole = ask(request);
+  if (whole) return true;
+  if (whole.error().code == 404) return false;
+  return tl::unexpected(whole.error());
+}
+
+Answered<std::optional<kube::Value>> ObjectClient::change(const client::ApiRequest& request) const {
+  auto object = askForObject(request);
+  if (object) return std::move(*object);
+  if (object.error().code == 404) return std::nullopt;
+  return tl::unexpected(std::move(object.error()));
+}
+
+// --- one object, by its key
+
+Answered<std::optional<kube::Object>> ObjectClient::get(const kube::ResourceType& type,
+                                                        const kube::ObjectKey& key) const {
+  auto found = read(client::objectPath(type, key.namespaceName, key.name));
+  if (!found) return tl::unexpected(std::move(found.error()));
+  return asObject(type, std::move(*found));
+}
+
+Answered<std::optional<kube::ObjectMeta>> ObjectClient::getMetadata(const kube::ResourceType& type,
+                                                                    std::string_view namespaceName,
+                                                                    std::string_view name) const {
+  auto meta = askForMetadata(client::objectPath(type, type.namespaced ? namespaceName : "", name));
+  if (meta) return std::move(*meta);
+  const NotDone& failure = meta.error();
+  if (failure.code == 404 && client::isAboutObject(failure.refusal, name)) return std::nullopt;
+  return tl::unexpected(failure);
 }
 
 Answered<std::optional<kube::Object>> ObjectClient::change(const kube::ResourceType& type,
                                                            const client::ApiRequest& request) const {
-  auto changed = requests_.change(request);
-  if (!changed) return tl::unexpected(changed.error());
+  auto changed = change(request);
+  if (!changed) return tl::unexpected(std::move(changed.error()));
   return asObject(type, std::move(*changed));
 }
 
@@ -76,8 +163,61 @@ Answered<std::optional<kube::Object>> ObjectClient::setFinalizers(
 
 Answered<bool> ObjectClient::remove(const kube::ResourceType& type, const kube::ObjectKey& key,
                                     const std::string& uid, const std::string& resourceVersion) const {
-  return requests_.write(
-      client::deletion(client::objectPath(type, key.namespaceName, key.name), uid, resourceVersion));
+  return write(client::deletion(client::objectPath(type, key.namespaceName, key.name), uid, resourceVersion));
+}
+
+// --- collections
+
+Answered<ObjectClient::Page> ObjectClient::page(const Listing& listing, const std::string& token) const {
+  std::string target = listing.collection + "?limit=" + std::to_string(listing.most);
+  if (!listing.selector.empty()) target += "&labelSelector=" + kube::percentEncoded(listing.selector);
+  if (!token.empty()) target += "&continue=" + kube::percentEncoded(token);
+  const bool isWhole = listing.content == client::Content::Whole;
+  const auto whole =
+      ask(requestFor(std::move(target), isWhole ? "application/json" : client::kAcceptMetadataList));
+  if (!whole) return tl::unexpected(whole.error());
+  Page page;
+  client::ListStream stream(
+      listing.content, [&page](client::StreamedObject object) { page.objects.push_back(std::move(object)); });
+  if (const auto pushed = stream.push(whole->body); !pushed) return failed(pushed.error());
+  auto end = stream.finish();
+  if (!end) return failed(end.error());
+  page.continueToken = std::move(end->continueToken);
+  return page;
+}
+
+Answered<void> ObjectClient::list(const Listing& listing, const TakePage& take) const {
+  std::string token;
+  for (int beginnings = 1;;) {
+    auto page = this->page(listing, token);
+    if (!page && page.error().code == 404) return {};
+    const bool isForgotten = !page && page.error().code == 410 && !token.empty();
+    if (!page && (!isForgotten || beginnings == kMostBeginnings)) return tl::unexpected(page.error());
+    if (isForgotten) {
+      ++beginnings;
+      token.clear();
+      continue;
+    }
+    take(page->objects);
+    token = std::move(page->continueToken);
+    if (token.empty()) return {};
+  }
+}
+
+Answered<std::vector<kube::Object>> ObjectClient::list(const kube::ResourceType& type,
+                                                       std::string_view namespaceName,
+                                                       client::Content content) const {
+  std::map<std::string, kube::Object> byUid;  // an object may come twice
+  const auto listed = list({client::collectionPath(type, namespaceName), content},
+                           [&](const std::vector<client::StreamedObject>& page) {
+                             for (const client::StreamedObject& one : page)
+                               byUid.insert_or_assign(one.meta.uid, client::toObject(one, type));
+                           });
+  if (!listed) return tl::unexpected(listed.error());
+  std::vector<kube::Object> objects;
+  objects.reserve(byUid.size());
+  for (auto& [uid, object] : byUid) objects.push_back(std::move(object));
+  return objects;
 }
 
 }  // namespace lastout::server

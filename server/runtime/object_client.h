@@ -1,33 +1,99 @@
-// ObjectClient: reads and writes single objects of a real API server for controllers: what is busy is asked
-// again, what is written insists on the object as it was read, and no answer is read beyond a limit.
+// ObjectClient: asks a real API server for one thing after the other, and waits for each answer: objects,
+// lists page by page, writes. No answer is read beyond a limit, and what is written insists on the object as
+// it was read.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "client/api_server.h"
+#include "client/fetch.h"
 #include "client/metadata_stream.h"
+#include "client/reflector.h"
+#include "client/status.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
-#include "server/runtime/requests.h"
+#include "kube/value.h"
 
 namespace lastout::server {
 
-// One thread at a time.
+// The most bytes that are read of an answer, so that no API server, nor what stands before it, exhausts the
+// memory of lastout:
+// of one object: etcd stores 1.5 MB, of which the JSON of a built-in type may be a multiple;
+inline constexpr size_t kMostObjectBytes = size_t{8} << 20;
+// of an object that lastout has made up itself: a Lease, an Event, a review of access;
+inline constexpr size_t kMostOwnObjectBytes = size_t{1} << 20;
+// of a page of some hundred objects, by a thread of which there is one;
+inline constexpr size_t kMostPageBytes = size_t{64} << 20;
+// of the same, for a review: eight pages are read at once for each, of half as many objects;
+inline constexpr size_t kMostReviewPageBytes = size_t{32} << 20;
+// of a refusal where the answer would be a list that is not kept: a Status says it in its first lines.
+inline constexpr size_t kMostRefusalBytes = 4'096;
+
+// Time, as whoever asks knows it.
+struct Patience {
+  std::function<client::TimePoint()> now;
+  std::function<void(std::chrono::milliseconds)> pause;
+};
+
+// Why something was not done.
+struct NotDone {
+  int code = 0;                       // of the answer, as of HTTP; 0: there was none that could be understood
+  std::string why;                    // one line
+  client::ServerStatus refusal = {};  // the answer, where there was one
+  std::optional<std::chrono::seconds> retryAfter = {};  // when it may be asked again
+};
+
+// Somebody else was faster.
+inline bool isConflict(const NotDone& refusal) { return refusal.code == 409; }
+
+template <class T>
+using Answered = tl::expected<T, NotDone>;
+
+// As safe for threads as its server, and what it waits by.
 class ObjectClient {
  public:
-  // Both must outlive it.
-  ObjectClient(client::ApiServer& server, const Patience& patience) : requests_(server, patience) {}
+  // Asks again, a few times, when the server is busy (429), or fails to answer (5xx, or not at all); so only
+  // for what may be asked twice. Both must outlive it.
+  ObjectClient(client::ApiServer& server, const Patience& patience);
+  // Asks once. `longest`: counts instead of the `patience` of each request. The server must outlive it.
+  explicit ObjectClient(client::ApiServer& server,
+                        std::optional<std::chrono::milliseconds> longest = std::nullopt,
+                        size_t mostBytes = kMostObjectBytes);
 
-  // The object as it is now; nullopt: it is not there.
+  // The answer to any request, if it is a success.
+  Answered<client::WholeAnswer> ask(client::ApiRequest request) const;
+  // The same, as the object that it is: the one that was read, or as it is after it was written.
+  Answered<kube::Value> askForObject(const client::ApiRequest& request) const;
+  // The metadata of the object at that path.
+  Answered<kube::ObjectMeta> askForMetadata(std::string path) const;
+
+  // --- one object, by its path
+
+  // The whole object, or its metadata; nullopt: it is not there, nor maybe its type.
+  Answered<std::optional<kube::Value>> read(const std::string& path) const;
+  Answered<std::optional<kube::ObjectMeta>> readMetadata(const std::string& path) const;
+  // False: what is to be written is not there.
+  Answered<bool> write(const client::ApiRequest& request) const;
+  // The same; the object as it is after that; nullopt: it is not there.
+  Answered<std::optional<kube::Value>> change(const client::ApiRequest& request) const;
+
+  // --- one object, by its key
+
+  // The object as it is now; nullopt: it is not there, nor maybe its type.
   Answered<std::optional<kube::Object>> get(const kube::ResourceType& type, const kube::ObjectKey& key) const;
-  // All objects of the type in the namespace; empty: in all of them.
-  Answered<std::vector<kube::Object>> list(const kube::ResourceType& type, std::string_view namespaceName,
-                                           client::Content content) const;
-
+  // Its metadata; nullopt: it is not there, and its type is served. The namespace counts for namespaced types
+  // alone.
+  Answered<std::optional<kube::ObjectMeta>> getMetadata(const kube::ResourceType& type,
+                                                        std::string_view namespaceName,
+                                                        std::string_view name) const;
   // A JSON merge patch of the very object with that metadata, as it was read; `subresource`: "status", or
   // empty. Returns the object as it is after that; nullopt: it is gone. Fails with a conflict
   // (isConflict()) when it has changed.
@@ -41,11 +107,38 @@ class ObjectClient {
   Answered<bool> remove(const kube::ResourceType& type, const kube::ObjectKey& key, const std::string& uid,
                         const std::string& resourceVersion = {}) const;
 
+  // --- collections
+
+  // What to list; `collection`: as client::collectionPath() gives it.
+  struct Listing {
+    std::string collection;
+    client::Content content = client::Content::Metadata;
+    size_t most = 500;          // objects of a page
+    std::string selector = {};  // of labels; empty: all
+  };
+  struct Page {
+    std::vector<client::StreamedObject> objects;
+    std::string continueToken;  // of the next one; empty: it was the last
+  };
+  // `token`: empty: the first. Fails with 410 when the server has forgotten where it was.
+  Answered<Page> page(const Listing& listing, const std::string& token = {}) const;
+
+  using TakePage = std::function<void(const std::vector<client::StreamedObject>& page)>;
+  // All objects, page by page; none where the type is not served. When the server forgets where it was, it
+  // begins again: an object may come twice.
+  Answered<void> list(const Listing& listing, const TakePage& take) const;
+  // All objects of the type in the namespace; empty: in all of them.
+  Answered<std::vector<kube::Object>> list(const kube::ResourceType& type, std::string_view namespaceName,
+                                           client::Content content) const;
+
  private:
   Answered<std::optional<kube::Object>> change(const kube::ResourceType& type,
                                                const client::ApiRequest& request) const;
 
-  const Requests requests_;
+  client::ApiServer& server_;
+  const Patience* const patience_;                          // nullptr: asks once
+  const std::optional<std::chrono::milliseconds> longest_;  // nullopt: as the request says
+  const size_t mostBytes_;
 };
 
 }  // namespace lastout::server

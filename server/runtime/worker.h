@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "server/runtime/loop.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {

@@ -48,15 +48,15 @@ std::string deedOf(const RememberingService& service) {
 }
 
 // Over the version that was seen; whoever was faster is read again.
-Answered<void> forget(const Requests& requests, const std::string& path, RememberingService service) {
+Answered<void> forget(const ObjectClient& objectClient, const std::string& path, RememberingService service) {
   for (int conflicts = 0;; ++conflicts) {
-    const auto written = requests.write(
+    const auto written = objectClient.write(
         client::mergePatch(path + "/status", {{"metadata", {{"resourceVersion", service.resourceVersion}}},
                                               {"status", criticalservice::patchOf({})}}));
     if (written) return {};
     if (!isConflict(written.error()) || conflicts == kMostForgetConflicts)
       return tl::unexpected(written.error());
-    const auto now = requests.read(path);
+    const auto now = objectClient.read(path);
     if (!now) return tl::unexpected(now.error());
     auto remembering = *now ? rememberingIn(**now) : std::nullopt;
     if (!remembering) return {};
@@ -73,7 +73,7 @@ size_t StandingServices::deletions() const {
   return count;
 }
 
-Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type) {
+Answered<StandingServices> readServices(const ObjectClient& objectClient, const kube::ResourceType& type) {
   StandingServices services;
   std::set<std::string> names;
   std::map<std::string, RememberingService> remembering;
@@ -86,7 +86,7 @@ Answered<StandingServices> readServices(const Requests& requests, const kube::Re
     }
   };
   const auto listed =
-      requests.list(client::collectionPath(type), client::Content::Whole, kServicesPage, take);
+      objectClient.list({client::collectionPath(type), client::Content::Whole, kServicesPage}, take);
   if (!listed) return tl::unexpected(listed.error());
   services.count = names.size();
   for (auto& [name, service] : remembering) services.remembering.push_back(std::move(service));
@@ -104,13 +104,13 @@ void tellWaiting(const StandingServices& services, UninstallReport& report) {
   report.finish(kRemembered);
 }
 
-void forgetAll(const Requests& requests, const kube::ResourceType& type, const StandingServices& services,
-               UninstallReport& report) {
+void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
+               const StandingServices& services, UninstallReport& report) {
   for (const RememberingService& service : services.remembering) {
     const std::string object = toString(kube::ObjectKey{type.type, "", service.name});
     const std::string deed = deedOf(service);
     if (!report.isDryRun()) {
-      const auto forgotten = forget(requests, client::objectPath(type, "", service.name), service);
+      const auto forgotten = forget(objectClient, client::objectPath(type, "", service.name), service);
       if (!forgotten) {
         report.refusedOne(kRemembered, object, "be " + deed, forgotten.error());
         continue;

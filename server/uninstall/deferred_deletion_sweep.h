@@ -8,7 +8,7 @@
 
 #include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -29,13 +29,13 @@ struct StandingServices {
 };
 
 // `type`: that of CriticalServices, as it is served.
-Answered<StandingServices> readServices(const Requests& requests, const kube::ResourceType& type);
+Answered<StandingServices> readServices(const ObjectClient& objectClient, const kube::ResourceType& type);
 
 // One line for each deletion that is waiting, the first 20; those that cannot be understood by their number.
 void tellWaiting(const StandingServices& services, UninstallReport& report);
 
 // None of them remembers anything from then on; what they remember by then goes, too.
-void forgetAll(const Requests& requests, const kube::ResourceType& type, const StandingServices& services,
-               UninstallReport& report);
+void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
+               const StandingServices& services, UninstallReport& report);
 
 }  // namespace lastout::server

@@ -10,7 +10,6 @@
 namespace lastout::server {
 namespace {
 
-constexpr size_t kSweepPage = 500;
 constexpr int kMostSweepConflicts = 10;
 
 bool carries(const kube::ObjectMeta& meta, const FinalizerTest& isMeant) {
@@ -35,15 +34,15 @@ client::ApiRequest requestWithout(const std::string& path, const kube::ObjectMet
 
 // An object that somebody else has changed is read again. One that is gone, is another one by then, or
 // carries none of these any more, is as it should be.
-Answered<void> takeOff(const Requests& requests, const std::string& path, kube::ObjectMeta meta,
+Answered<void> takeOff(const ObjectClient& objectClient, const std::string& path, kube::ObjectMeta meta,
                        const FinalizerTest& isMeant) {
   const std::string uid = meta.uid;
   for (int conflicts = 0;; ++conflicts) {
-    const auto written = requests.write(requestWithout(path, meta, isMeant));
+    const auto written = objectClient.write(requestWithout(path, meta, isMeant));
     if (written) return {};
     if (!isConflict(written.error()) || conflicts == kMostSweepConflicts)
       return tl::unexpected(written.error());
-    auto now = requests.readMetadata(path);
+    auto now = objectClient.readMetadata(path);
     if (!now) return tl::unexpected(std::move(now.error()));
     if (!*now || (*now)->uid != uid || !carries(**now, isMeant)) return {};
     meta = std::move(**now);
@@ -51,14 +50,14 @@ Answered<void> takeOff(const Requests& requests, const std::string& path, kube::
 }
 
 // Returns false if the object keeps one of them.
-bool freeOf(const Requests& requests, const kube::ResourceType& type, const kube::ObjectMeta& meta,
+bool freeOf(const ObjectClient& objectClient, const kube::ResourceType& type, const kube::ObjectMeta& meta,
             const FinalizerTest& isMeant, const std::string& kind, UninstallReport& report) {
   const std::string object = toString(kube::ObjectKey{type.type, meta.namespaceName, meta.name});
   const std::string deed =
       "freed of " + meantIn(meta, isMeant) + (meta.deletionTimestamp ? ", while it is being deleted" : "");
   if (!report.isDryRun()) {
     const auto written =
-        takeOff(requests, client::objectPath(type, meta.namespaceName, meta.name), meta, isMeant);
+        takeOff(objectClient, client::objectPath(type, meta.namespaceName, meta.name), meta, isMeant);
     if (!written) {
       report.refusedOne(kind, object, "be " + deed, written.error());
       return false;
@@ -70,7 +69,8 @@ bool freeOf(const Requests& requests, const kube::ResourceType& type, const kube
 
 }  // namespace
 
-Answered<std::set<kube::ObjectKey>> readWaiting(const Requests& requests, const kube::ResourceType& type,
+Answered<std::set<kube::ObjectKey>> readWaiting(const ObjectClient& objectClient,
+                                                const kube::ResourceType& type,
                                                 const FinalizerTest& isMeant) {
   std::set<kube::ObjectKey> waiting;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
@@ -79,27 +79,25 @@ Answered<std::set<kube::ObjectKey>> readWaiting(const Requests& requests, const 
         waiting.insert({type.type, object.meta.namespaceName, object.meta.name});
     }
   };
-  const auto listed =
-      requests.list(client::collectionPath(type), client::Content::Metadata, kSweepPage, take);
+  const auto listed = objectClient.list({client::collectionPath(type)}, take);
   if (!listed) return tl::unexpected(listed.error());
   return waiting;
 }
 
-SweptFinalizers sweepFinalizers(const Requests& requests, const kube::ResourceType& type,
+SweptFinalizers sweepFinalizers(const ObjectClient& objectClient, const kube::ResourceType& type,
                                 const FinalizerTest& isMeant, UninstallReport& report) {
   const std::string kind = "finalizers of " + toString(type.type);
   SweptFinalizers swept{0, true};
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
       if (!carries(object.meta, isMeant)) continue;
-      if (freeOf(requests, type, object.meta, isMeant, kind, report))
+      if (freeOf(objectClient, type, object.meta, isMeant, kind, report))
         ++swept.freed;
       else
         swept.isWhole = false;
     }
   };
-  const auto listed =
-      requests.list(client::collectionPath(type), client::Content::Metadata, kSweepPage, take);
+  const auto listed = objectClient.list({client::collectionPath(type)}, take);
   report.finish(kind);
   if (!listed) {
     report.refused(kind, "be looked for", listed.error());

@@ -10,7 +10,7 @@
 
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -26,8 +26,8 @@ inline bool isInFinalizerDomain(const std::string& finalizer) {
 
 // Returns the objects of the type that are being deleted and carry such a finalizer: once it is off, and with
 // it the last, they are gone.
-Answered<std::set<kube::ObjectKey>> readWaiting(const Requests& requests, const kube::ResourceType& type,
-                                                const FinalizerTest& isMeant);
+Answered<std::set<kube::ObjectKey>> readWaiting(const ObjectClient& objectClient,
+                                                const kube::ResourceType& type, const FinalizerTest& isMeant);
 
 struct SweptFinalizers {
   size_t freed = 0;      // objects; in a dry run, that would be
@@ -36,7 +36,7 @@ struct SweptFinalizers {
 
 // Takes such finalizers off all objects of the type, off those that are being deleted, too. The finalizers of
 // others stay, and what comes between a read and the write is not lost.
-SweptFinalizers sweepFinalizers(const Requests& requests, const kube::ResourceType& type,
+SweptFinalizers sweepFinalizers(const ObjectClient& objectClient, const kube::ResourceType& type,
                                 const FinalizerTest& isMeant, UninstallReport& report);
 
 }  // namespace lastout::server

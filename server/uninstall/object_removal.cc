@@ -10,15 +10,15 @@ constexpr int kMostRemoveConflicts = 10;
 
 }  // namespace
 
-Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::string& path,
+Answered<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const std::string& path,
                             const std::string& policy) {
   for (int conflicts = 0;; ++conflicts) {
-    const auto meta = requests.readMetadata(path);
+    const auto meta = objectClient.readMetadata(path);
     if (!meta) return tl::unexpected(meta.error());
     if (!*meta) return false;
     if (dryRun) return true;
     const auto written =
-        requests.write(client::deletion(path, (*meta)->uid, (*meta)->resourceVersion, policy));
+        objectClient.write(client::deletion(path, (*meta)->uid, (*meta)->resourceVersion, policy));
     if (written || !isConflict(written.error()) || conflicts == kMostRemoveConflicts) return written;
   }
 }

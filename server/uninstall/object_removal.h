@@ -4,14 +4,14 @@
 #include <string>
 
 #include "kube/object_key.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
 
 // Deletes one object, in whatever version it is; in a dry run looks whether it is there. False: it is not.
 // `policy`: as of client::deletion().
-Answered<bool> removeObject(const Requests& requests, bool dryRun, const std::string& path,
+Answered<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const std::string& path,
                             const std::string& policy = {});
 
 // Reports what removeObject() answered about the object. Returns false if the object may still be there.

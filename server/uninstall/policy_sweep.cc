@@ -18,7 +18,7 @@ constexpr size_t kPoliciesPage = 50;  // of whole objects
 std::string pathOf(const kube::GroupResource& type) { return "/apis/" + type.group + "/v1/" + type.resource; }
 
 // A list that begins once more gives an object twice.
-Answered<void> readMade(const Requests& requests, const kube::GroupResource& type,
+Answered<void> readMade(const ObjectClient& objectClient, const kube::GroupResource& type,
                         std::vector<MadeAdmissionPolicy>& made, protection::HoldFinalizers& finalizers) {
   std::set<std::string> seen;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
@@ -28,15 +28,15 @@ Answered<void> readMade(const Requests& requests, const kube::GroupResource& typ
       made.push_back({object.meta.name, protection::addOfAdmissionPolicy(object.content, finalizers)});
     }
   };
-  return requests.list(pathOf(type), client::Content::Whole, kPoliciesPage, take);
+  return objectClient.list({pathOf(type), client::Content::Whole, kPoliciesPage}, take);
 }
 
-bool removeMade(const Requests& requests, const kube::GroupResource& type, const std::string& name,
+bool removeMade(const ObjectClient& objectClient, const kube::GroupResource& type, const std::string& name,
                 UninstallReport& report) {
   const std::string kind = toString(type);
   const std::string object = toString(kube::ObjectKey{type, "", name});
   const auto removed =
-      removeObject(requests, report.isDryRun(), pathOf(type) + "/" + kube::percentEncoded(name));
+      removeObject(objectClient, report.isDryRun(), pathOf(type) + "/" + kube::percentEncoded(name));
   if (!removed) {
     report.refusedOne(kind, object, "be deleted", removed.error());
     return false;
@@ -47,7 +47,7 @@ bool removeMade(const Requests& requests, const kube::GroupResource& type, const
 
 }  // namespace
 
-Answered<StandingPolicies> readPolicies(const Requests& requests, const client::Discovery& served) {
+Answered<StandingPolicies> readPolicies(const ObjectClient& objectClient, const client::Discovery& served) {
   StandingPolicies policies;
   const kube::GroupResource type = protection::deletionPolicyType();
   if (const auto* known = served.find(type)) {
@@ -59,7 +59,7 @@ Answered<StandingPolicies> readPolicies(const Requests& requests, const client::
       }
     };
     const auto listed =
-        requests.list(client::collectionPath(known->type), client::Content::Whole, kPoliciesPage, take);
+        objectClient.list({client::collectionPath(known->type), client::Content::Whole, kPoliciesPage}, take);
     if (!listed) return tl::unexpected(listed.error());
     policies.count = names.size();
   } else if (const auto* gap = served.gapIn(type.group)) {
@@ -68,29 +68,30 @@ Answered<StandingPolicies> readPolicies(const Requests& requests, const client::
   for (const auto& [made, list] :
        {std::pair(&kube::kValidatingAdmissionPolicies, &policies.made),
         std::pair(&kube::kValidatingAdmissionPolicyBindings, &policies.bindings)}) {
-    const auto listed = readMade(requests, *made, *list, policies.finalizers);
+    const auto listed = readMade(objectClient, *made, *list, policies.finalizers);
     if (!listed) return tl::unexpected(listed.error());
   }
   return policies;
 }
 
-bool removeBindings(const Requests& requests, const StandingPolicies& policies, UninstallReport& report) {
+bool removeBindings(const ObjectClient& objectClient, const StandingPolicies& policies,
+                    UninstallReport& report) {
   bool isAnyRemoved = false;
   for (const MadeAdmissionPolicy& binding : policies.bindings)
-    isAnyRemoved =
-        removeMade(requests, kube::kValidatingAdmissionPolicyBindings, binding.name, report) || isAnyRemoved;
+    isAnyRemoved = removeMade(objectClient, kube::kValidatingAdmissionPolicyBindings, binding.name, report) ||
+                   isAnyRemoved;
   report.finish(toString(kube::kValidatingAdmissionPolicyBindings));
   return isAnyRemoved;
 }
 
-void removeMadePolicies(const Requests& requests, const StandingPolicies& policies, bool isSwept,
+void removeMadePolicies(const ObjectClient& objectClient, const StandingPolicies& policies, bool isSwept,
                         UninstallReport& report) {
   for (const MadeAdmissionPolicy& made : policies.made) {
     if (made.namesFinalizer && !isSwept)
       report.note(toString(kube::ObjectKey{kube::kValidatingAdmissionPolicies, "", made.name}) +
                   ": stays, without its binding, as it names a finalizer that is left");
     else
-      removeMade(requests, kube::kValidatingAdmissionPolicies, made.name, report);
+      removeMade(objectClient, kube::kValidatingAdmissionPolicies, made.name, report);
   }
   report.finish(toString(kube::kValidatingAdmissionPolicies));
 }

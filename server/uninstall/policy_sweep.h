@@ -8,7 +8,7 @@
 
 #include "client/discovery.h"
 #include "protection/hold_finalizers.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -29,15 +29,16 @@ struct StandingPolicies {
 };
 
 // Reads them. Where API servers do not serve ValidatingAdmissionPolicies there are none.
-Answered<StandingPolicies> readPolicies(const Requests& requests, const client::Discovery& served);
+Answered<StandingPolicies> readPolicies(const ObjectClient& objectClient, const client::Discovery& served);
 
 // Deletes the bindings: API servers deny nothing for DeletionPolicies any more, each within kInForceAfter
 // (protection/policy_status.h). Returns false if there were none, or none could be deleted.
-bool removeBindings(const Requests& requests, const StandingPolicies& policies, UninstallReport& report);
+bool removeBindings(const ObjectClient& objectClient, const StandingPolicies& policies,
+                    UninstallReport& report);
 
 // Deletes the policies without bindings, which deny nothing. `isSwept`: no finalizer is left. Otherwise those
 // that name one stay, so that it is found the next time.
-void removeMadePolicies(const Requests& requests, const StandingPolicies& policies, bool isSwept,
+void removeMadePolicies(const ObjectClient& objectClient, const StandingPolicies& policies, bool isSwept,
                         UninstallReport& report);
 
 }  // namespace lastout::server

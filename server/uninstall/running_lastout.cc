@@ -70,7 +70,7 @@ milliseconds quietTimeOf(const std::optional<Lease>& lease) {
 
 }  // namespace
 
-Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName) {
+Answered<LeftPods> readPods(const ObjectClient& objectClient, const std::string& namespaceName) {
   LeftPods left;
   const auto note = [&left](const char* kind, bool isPod) {
     return [&left, kind, isPod](const std::vector<client::StreamedObject>& page) {
@@ -82,11 +82,12 @@ Answered<LeftPods> readPods(const Requests& requests, const std::string& namespa
     };
   };
   const std::string selector = std::string("app.kubernetes.io/name=") + kInstalledName;
-  const auto sets = requests.list(appsPath(namespaceName) + "/replicasets", client::Content::Whole, kMostLeft,
-                                  note("ReplicaSet", false), selector);
+  const auto sets = objectClient.list(
+      {appsPath(namespaceName) + "/replicasets", client::Content::Whole, kMostLeft, selector},
+      note("ReplicaSet", false));
   if (!sets) return tl::unexpected(sets.error());
-  const auto pods = requests.list(podsPath(namespaceName), client::Content::Metadata, kMostLeft,
-                                  note("Pod", true), selector);
+  const auto pods = objectClient.list(
+      {podsPath(namespaceName), client::Content::Metadata, kMostLeft, selector}, note("Pod", true));
   if (!pods) return tl::unexpected(pods.error());
   return left;
 }
@@ -102,19 +103,19 @@ struct RemovedDeployments {
 };
 
 // Returns false if it is not there.
-Answered<bool> scaleDown(const Requests& requests, const std::string& path) {
-  return requests.write(client::mergePatch(path, {{"spec", {{"replicas", 0}}}}));
+Answered<bool> scaleDown(const ObjectClient& objectClient, const std::string& path) {
+  return objectClient.write(client::mergePatch(path, {{"spec", {{"replicas", 0}}}}));
 }
 
-RemovedDeployments removeEach(const Requests& requests, const std::string& namespaceName,
+RemovedDeployments removeEach(const ObjectClient& objectClient, const std::string& namespaceName,
                               UninstallReport& report) {
   RemovedDeployments result;
   for (const std::string name : kInstalledDeployments) {
     const std::string object = toString(deploymentKey(namespaceName, name));
     const std::string path = deploymentPath(namespaceName, name);
-    auto removed = removeObject(requests, report.isDryRun(), path, "Background");
+    auto removed = removeObject(objectClient, report.isDryRun(), path, "Background");
     const bool isProtected = !removed && isDeniedByPolicy(removed.error());
-    if (isProtected) removed = scaleDown(requests, path);
+    if (isProtected) removed = scaleDown(objectClient, path);
     if (!removed) {
       report.refused(
           object, isProtected ? "be scaled to 0, while a deletion policy denies its deletion" : "be deleted",
@@ -130,21 +131,21 @@ RemovedDeployments removeEach(const Requests& requests, const std::string& names
 
 }  // namespace
 
-bool removeScaledDeployments(const Requests& requests, const std::string& namespaceName,
+bool removeScaledDeployments(const ObjectClient& objectClient, const std::string& namespaceName,
                              UninstallReport& report) {
   bool isDone = true;
   for (const std::string name : kInstalledDeployments) {
     const auto removed =
-        removeObject(requests, report.isDryRun(), deploymentPath(namespaceName, name), "Background");
+        removeObject(objectClient, report.isDryRun(), deploymentPath(namespaceName, name), "Background");
     if (removed && !*removed) continue;
     isDone = tellRemoved(deploymentKey(namespaceName, name), removed, report) && isDone;
   }
   return isDone;
 }
 
-Deployed removeDeployments(const Requests& requests, const Patience& patience,
+Deployed removeDeployments(const ObjectClient& objectClient, const Patience& patience,
                            const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
-  const RemovedDeployments removed = removeEach(requests, namespaceName, report);
+  const RemovedDeployments removed = removeEach(objectClient, namespaceName, report);
   if (removed.failed) return *removed.failed;
   const auto did = [&](const std::string& what) {
     for (const std::string& object : removed.objects) report.did(object, what);
@@ -157,7 +158,7 @@ Deployed removeDeployments(const Requests& requests, const Patience& patience,
   const Deployed gone = removed.scaled.empty() ? Deployed::Gone : Deployed::Scaled;
   const client::TimePoint deadline = patience.now() + timeout;
   for (bool isFirst = true;; isFirst = false) {
-    const auto left = readPods(requests, namespaceName);
+    const auto left = readPods(objectClient, namespaceName);
     if (!left) {
       report.refused("Pods and ReplicaSets in namespace " + namespaceName, "be listed", left.error());
       return Deployed::Left;
@@ -196,8 +197,8 @@ std::string toString(const LeaseName& name) {
   return toString(kube::ObjectKey{kube::kLeases, name.namespaceName, name.name});
 }
 
-Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name) {
-  const auto object = requests.read(requestToRead(name.namespaceName, name.name).target);
+Answered<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name) {
+  const auto object = objectClient.read(requestToRead(name.namespaceName, name.name).target);
   if (!object) return tl::unexpected(object.error());
   if (!*object) return std::nullopt;
   auto lease = readLease(**object);
@@ -205,10 +206,10 @@ Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const Leas
   return std::move(*lease);
 }
 
-std::optional<FreeLeases> waitUntilFree(const Requests& requests, const Patience& patience,
+std::optional<FreeLeases> waitUntilFree(const ObjectClient& objectClient, const Patience& patience,
                                         const std::vector<LeaseName>& names, UninstallReport& report) {
   const auto read = [&](const LeaseName& name) {
-    auto lease = readLeaseNow(requests, name);
+    auto lease = readLeaseNow(objectClient, name);
     if (!lease)
       report.refused(toString(name), "be read, which says whether a lastout serve runs", lease.error());
     return lease;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "server/controllers/lease.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -27,7 +27,7 @@ struct LeftPods {
   std::vector<std::string> running;      // or to be run
   std::vector<std::string> terminating;  // Pods whose deletion was asked for
 };
-Answered<LeftPods> readPods(const Requests& requests, const std::string& namespaceName);
+Answered<LeftPods> readPods(const ObjectClient& objectClient, const std::string& namespaceName);
 
 // What became of the Deployments.
 enum class Deployed : uint8_t {
@@ -41,12 +41,12 @@ enum class Deployed : uint8_t {
 // is being deleted stays until its node says that it has ended: of a node that is dead it is waited for until
 // the timeout, and no longer. Whether it still runs the Lease tells. A Deployment whose deletion a
 // DeletionPolicy denies is scaled to 0 instead: as long as lastout runs it keeps that policy in force.
-Deployed removeDeployments(const Requests& requests, const Patience& patience,
+Deployed removeDeployments(const ObjectClient& objectClient, const Patience& patience,
                            const std::string& namespaceName, std::chrono::milliseconds timeout,
                            UninstallReport& report);
 
 // Deletes those that were scaled, once no policy denies that any more. Returns false if one may be left.
-bool removeScaledDeployments(const Requests& requests, const std::string& namespaceName,
+bool removeScaledDeployments(const ObjectClient& objectClient, const std::string& namespaceName,
                              UninstallReport& report);
 
 struct LeaseName {
@@ -57,14 +57,14 @@ struct LeaseName {
 std::string toString(const LeaseName& name);
 
 // Nothing: it is not there.
-Answered<std::optional<Lease>> readLeaseNow(const Requests& requests, const LeaseName& name);
+Answered<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name);
 
 using FreeLeases = std::map<LeaseName, std::optional<Lease>>;  // as they were seen; nothing: there is none
 // Looks at all of these until none can be anybody's. One that is not there, or was given back, has to stay so
 // for 5 s, for whoever waits for it tries every 2 s or so; one that somebody holds has to last unchanged, and
 // for those 5 s. By this process's clock alone, as a LeaseElection. Nothing: somebody holds one and runs, or
 // one cannot be read; the report says which.
-std::optional<FreeLeases> waitUntilFree(const Requests& requests, const Patience& patience,
+std::optional<FreeLeases> waitUntilFree(const ObjectClient& objectClient, const Patience& patience,
                                         const std::vector<LeaseName>& names, UninstallReport& report);
 
 }  // namespace lastout::server

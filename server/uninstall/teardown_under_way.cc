@@ -37,32 +37,32 @@ constexpr WaitingWords kHeld{
     " objects are being deleted and held for deletion policies, and go next, although they are protected or "
     "others depend on them; what they stand for outside of the cluster is not deleted:"};
 
-WaitingObjects readWaitingNow(const Requests& requests, const client::Discovery& served,
+WaitingObjects readWaitingNow(const ObjectClient& objectClient, const client::Discovery& served,
                               const kube::GroupResource& type, const FinalizerTest& isMeant) {
-  if (const auto* known = served.find(type)) return readWaiting(requests, known->type, isMeant);
+  if (const auto* known = served.find(type)) return readWaiting(objectClient, known->type, isMeant);
   if (const auto* gap = served.gapIn(type.group)) return tl::unexpected(NotDone{0, gap->why});
   return std::set<kube::ObjectKey>();
 }
 
-WaitingObjects readProviders(const Requests& requests, const client::Discovery& served) {
+WaitingObjects readProviders(const ObjectClient& objectClient, const client::Discovery& served) {
   std::set<kube::ObjectKey> providers;
   for (const kube::GroupResource& type : criticalservice::typesThatCanBeHeld()) {
-    auto waiting = readWaitingNow(requests, served, type, isInFinalizerDomain);
+    auto waiting = readWaitingNow(objectClient, served, type, isInFinalizerDomain);
     if (!waiting) return waiting;
     providers.merge(*waiting);
   }
   return providers;
 }
 
-WaitingObjects readHeld(const Requests& requests, const client::Discovery& served) {
-  const auto policies = readPolicies(requests, served);
+WaitingObjects readHeld(const ObjectClient& objectClient, const client::Discovery& served) {
+  const auto policies = readPolicies(objectClient, served);
   if (!policies) return tl::unexpected(policies.error());
   std::set<kube::ObjectKey> held;
   for (const auto& [type, finalizers] : policies->finalizers) {
     const auto isMeant = [&names = finalizers](const std::string& finalizer) {
       return names.contains(finalizer);
     };
-    auto waiting = readWaitingNow(requests, served, type, isMeant);
+    auto waiting = readWaitingNow(objectClient, served, type, isMeant);
     if (!waiting) return waiting;
     held.merge(*waiting);
   }
@@ -88,19 +88,20 @@ bool TeardownUnderWay::isAny() const {
   return (services && services->deletions() > 0) || isSome(works) || isSome(providers) || isSome(held);
 }
 
-Answered<StandingServices> readServicesNow(const Requests& requests, const client::Discovery& served) {
+Answered<StandingServices> readServicesNow(const ObjectClient& objectClient,
+                                           const client::Discovery& served) {
   const kube::GroupResource type = criticalservice::criticalServiceType();
-  if (const auto* known = served.find(type)) return readServices(requests, known->type);
+  if (const auto* known = served.find(type)) return readServices(objectClient, known->type);
   if (const auto* gap = served.gapIn(type.group)) return tl::unexpected(NotDone{0, gap->why});
   return StandingServices();
 }
 
-TeardownUnderWay readTeardown(const Requests& requests, const client::Discovery& served) {
+TeardownUnderWay readTeardown(const ObjectClient& objectClient, const client::Discovery& served) {
   return {
-      readServicesNow(requests, served),
-      readWaitingNow(requests, served, manifestwork::appliedManifestWorkType(), isInFinalizerDomain),
-      readProviders(requests, served),
-      readHeld(requests, served),
+      readServicesNow(objectClient, served),
+      readWaitingNow(objectClient, served, manifestwork::appliedManifestWorkType(), isInFinalizerDomain),
+      readProviders(objectClient, served),
+      readHeld(objectClient, served),
   };
 }
 

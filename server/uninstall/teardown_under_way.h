@@ -6,7 +6,7 @@
 #include "client/discovery.h"
 #include "kube/object_key.h"
 #include "protection/hold_finalizers.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/deferred_deletion_sweep.h"
 #include "server/uninstall/finalizer_sweep.h"
 #include "server/uninstall/policy_sweep.h"
@@ -28,9 +28,9 @@ struct TeardownUnderWay {
 };
 
 // None, where their type is not served.
-Answered<StandingServices> readServicesNow(const Requests& requests, const client::Discovery& served);
+Answered<StandingServices> readServicesNow(const ObjectClient& objectClient, const client::Discovery& served);
 
-TeardownUnderWay readTeardown(const Requests& requests, const client::Discovery& served);
+TeardownUnderWay readTeardown(const ObjectClient& objectClient, const client::Discovery& served);
 
 // Tells what waits, and what becomes of it without lastout; the first 20 of each.
 void tellTeardown(const TeardownUnderWay& teardown, UninstallReport& report);

@@ -32,9 +32,9 @@ class Uninstall {
   Uninstall(client::ApiServer& server, const UninstallOptions& options, client::Discovery served)
       : options_(options),
         served_(std::move(served)),
-        requests_(server, options.patience),
+        client_(server, options.patience),
         report_(options.dryRun, options.tell, options.complain),
-        webhook_(requests_, options.patience, report_) {}
+        webhook_(client_, options.patience, report_) {}
 
   bool run() {
     if (!webhook_.isOf(options_.namespaceName) || !mayGoOn() || !knowsWhoRuns() || !nobodyRuns())
@@ -50,13 +50,13 @@ class Uninstall {
     // What was deferred until the end is forgotten, too.
     const auto services = readServices();
     if (services && services->count > 0)
-      forgetAll(requests_, served_.find(criticalservice::criticalServiceType())->type, *services, report_);
+      forgetAll(client_, served_.find(criticalservice::criticalServiceType())->type, *services, report_);
     removeSecret();
     for (const LeaseName& name : options_.leases) removeLease(name);
     remove({kube::kLeases, "default", "lastout-sentinel"}, sentinelPath());
     for (const LeaseName& name : options_.leases) lookOnceMore(name);
     if (taken_.empty()) webhook_.lookAgain();
-    tellWhatIsLeft(requests_, options_.namespaceName,
+    tellWhatIsLeft(client_, options_.namespaceName,
                    {services ? std::optional(services->count) : std::nullopt,
                     policies ? std::optional(policies->count) : std::nullopt},
                    report_);
@@ -82,7 +82,7 @@ class Uninstall {
 
   const UninstallOptions& options_;
   const client::Discovery served_;
-  const Requests requests_;
+  const ObjectClient client_;
   UninstallReport report_;
   WebhookRemoval webhook_;
   FreeLeases free_;
@@ -91,14 +91,14 @@ class Uninstall {
 };
 
 std::optional<StandingServices> Uninstall::readServices() {
-  auto services = readServicesNow(requests_, served_);
+  auto services = readServicesNow(client_, served_);
   if (services) return std::move(*services);
   report_.refused(toString(criticalservice::criticalServiceType()), "be read", services.error());
   return std::nullopt;
 }
 
 std::optional<StandingPolicies> Uninstall::readPoliciesNow() {
-  auto policies = readPolicies(requests_, served_);
+  auto policies = readPolicies(client_, served_);
   if (policies) return std::move(*policies);
   report_.refused(toString(protection::deletionPolicyType()) + ", or admission policies made of them",
                   "be read", policies.error());
@@ -107,7 +107,7 @@ std::optional<StandingPolicies> Uninstall::readPoliciesNow() {
 
 // No teardown is under way, or it was said that nobody has to order what is left of it.
 bool Uninstall::mayGoOn() {
-  const TeardownUnderWay teardown = readTeardown(requests_, served_);
+  const TeardownUnderWay teardown = readTeardown(client_, served_);
   tellTeardown(teardown, report_);
   if (options_.dropsDeferredDeletions) return true;
   tellUnknown(teardown, report_);
@@ -128,13 +128,13 @@ bool Uninstall::mayGoOn() {
 // Whether a lastout runs has to be seen once its Deployment is gone, when nobody answers reviews: so whatever
 // tells it is read before.
 bool Uninstall::knowsWhoRuns() {
-  const auto pods = readPods(requests_, options_.namespaceName);
+  const auto pods = readPods(client_, options_.namespaceName);
   if (!pods) {
     report_.refused("Pods and ReplicaSets in namespace " + options_.namespaceName, "be listed", pods.error());
     return false;
   }
   for (const LeaseName& name : options_.leases) {
-    const auto lease = readLeaseNow(requests_, name);
+    const auto lease = readLeaseNow(client_, name);
     if (lease) continue;
     report_.refused(toString(name), "be read, which says whether a lastout serve runs", lease.error());
     return false;
@@ -144,7 +144,7 @@ bool Uninstall::knowsWhoRuns() {
 
 bool Uninstall::nobodyRuns() {
   const Deployed deployed =
-      removeDeployments(requests_, options_.patience, options_.namespaceName, options_.timeout, report_);
+      removeDeployments(client_, options_.patience, options_.namespaceName, options_.timeout, report_);
   if (deployed == Deployed::Refused) return false;
   if (report_.isDryRun()) {
     tellHolders(deployed);
@@ -152,7 +152,7 @@ bool Uninstall::nobodyRuns() {
   }
   hasScaledDeployments_ = deployed == Deployed::Scaled;
   auto leases = deployed == Deployed::Gone || hasScaledDeployments_
-                    ? waitUntilFree(requests_, options_.patience, options_.leases, report_)
+                    ? waitUntilFree(client_, options_.patience, options_.leases, report_)
                     : std::nullopt;
   if (!leases) {
     webhook_.tellWayOut();
@@ -168,7 +168,7 @@ bool Uninstall::nobodyRuns() {
 // Who holds it may have been killed: only time tells, which a dry run does not wait for.
 void Uninstall::tellHolders(Deployed deployed) {
   for (const LeaseName& name : options_.leases) {
-    const auto lease = readLeaseNow(requests_, name);
+    const auto lease = readLeaseNow(client_, name);
     if (!lease || !*lease || (*lease)->holder.empty()) continue;
     report_.note(toString(name) + ": " + kube::inQuotes((*lease)->holder) + " holds it; " +
                  (deployed == Deployed::WouldGo ? "unless its Pod goes with a Deployment, " : "") +
@@ -178,22 +178,22 @@ void Uninstall::tellHolders(Deployed deployed) {
 
 // Returns false if it may still be there.
 bool Uninstall::remove(const kube::ObjectKey& object, const std::string& path) {
-  return tellRemoved(object, removeObject(requests_, report_.isDryRun(), path), report_);
+  return tellRemoved(object, removeObject(client_, report_.isDryRun(), path), report_);
 }
 
 // Bindings go first, for a policy may be about the webhook configuration, or about lastout's Deployments.
 void Uninstall::endDenials(const StandingPolicies& policies) {
-  const bool isSpreading = removeBindings(requests_, policies, report_) && !report_.isDryRun();
+  const bool isSpreading = removeBindings(client_, policies, report_) && !report_.isDryRun();
   webhook_.remove();
   if (isSpreading) options_.patience.pause(protection::kInForceAfter);
-  if (hasScaledDeployments_) removeScaledDeployments(requests_, options_.namespaceName, report_);
+  if (hasScaledDeployments_) removeScaledDeployments(client_, options_.namespaceName, report_);
 }
 
 // An admission policy that names a finalizer goes after that.
 void Uninstall::sweep(const std::optional<StandingPolicies>& policies) {
   const StandingPolicies known = policies.value_or(StandingPolicies());
   const bool isSwept = sweepEach(typesWithFinalizers(known.finalizers));
-  removeMadePolicies(requests_, known, isSwept, report_);
+  removeMadePolicies(client_, known, isSwept, report_);
 }
 
 // Returns false if a finalizer may be left.
@@ -205,7 +205,7 @@ bool Uninstall::sweepEach(const protection::HoldFinalizers& types) {
       return isInFinalizerDomain(finalizer) || names.contains(finalizer);
     };
     if (const auto* known = served_.find(type)) {
-      const SweptFinalizers swept = sweepFinalizers(requests_, known->type, isMeant, report_);
+      const SweptFinalizers swept = sweepFinalizers(client_, known->type, isMeant, report_);
       freed += swept.freed;
       isWhole = isWhole && swept.isWhole;
     } else if (const auto* gap = served_.gapIn(type.group)) {
@@ -222,7 +222,7 @@ void Uninstall::removeSecret() {
   const kube::ObjectKey object{kube::kSecrets, options_.secretNamespace, options_.secretName};
   const std::string path = "/api/v1/namespaces/" + kube::percentEncoded(object.namespaceName) + "/secrets/" +
                            kube::percentEncoded(object.name);
-  const auto secret = requests_.read(path);
+  const auto secret = client_.read(path);
   if (!secret) return report_.refused(toString(object), "be read", secret.error());
   if (*secret && !isOurs(sharedCertificateIn(**secret)))
     return report_.note(toString(object) + ": is left, as somebody else made it");
@@ -246,13 +246,13 @@ void Uninstall::tellTaken(const LeaseName& name, const std::string& holder) {
 void Uninstall::removeLease(const LeaseName& name) {
   const std::string path = requestToRead(name.namespaceName, name.name).target;
   for (int conflicts = 0;; ++conflicts) {
-    const auto now = requests_.read(path);
+    const auto now = client_.read(path);
     if (!now) return report_.refused(toString(name), "be read", now.error());
     if (!*now) return;
     if (report_.isDryRun()) return report_.did(toString(name), "deleted");
     const auto lease = readLease(**now);
     if (!lease || isTaken(name, *lease)) return tellTaken(name, lease ? lease->holder : "");
-    const auto removed = requests_.write(
+    const auto removed = client_.write(
         client::deletion(path, kube::textAt(**now, {"metadata", "uid"}), lease->resourceVersion));
     if (removed) return report_.did(toString(name), "deleted");
     if (!isConflict(removed.error()) || conflicts == kMostLeaseConflicts)
@@ -263,7 +263,7 @@ void Uninstall::removeLease(const LeaseName& name) {
 // Whoever came after all of that has put back what it found missing.
 void Uninstall::lookOnceMore(const LeaseName& name) {
   if (report_.isDryRun()) return;
-  const auto lease = readLeaseNow(requests_, name);
+  const auto lease = readLeaseNow(client_, name);
   if (!lease) return report_.refused(toString(name), "be read", lease.error());
   if (*lease && isTaken(name, **lease)) tellTaken(name, (*lease)->holder);
 }

@@ -8,7 +8,7 @@
 
 #include "client/api_server.h"
 #include "kube/result.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/running_lastout.h"
 #include "server/uninstall/uninstall_report.h"
 

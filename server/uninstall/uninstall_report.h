@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 

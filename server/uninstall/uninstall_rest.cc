@@ -30,17 +30,17 @@ std::vector<LeftKind> kindsOf(const LeftObjects& left, bool isDryRun) {
 }
 
 // An embedded cluster serves the types without one; and there may be one where discovery has a gap.
-bool hasDefinition(const Requests& requests, const kube::GroupResource& type) {
-  const auto definition =
-      requests.readMetadata("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + kube::crdName(type));
+bool hasDefinition(const ObjectClient& objectClient, const kube::GroupResource& type) {
+  const auto definition = objectClient.readMetadata(
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + kube::crdName(type));
   return !definition || *definition;
 }
 
 }  // namespace
 
-void tellWhatIsLeft(const Requests& requests, const std::string& namespaceName, const LeftObjects& left,
-                    UninstallReport& report) {
-  const auto space = requests.readMetadata("/api/v1/namespaces/" + kube::percentEncoded(namespaceName));
+void tellWhatIsLeft(const ObjectClient& objectClient, const std::string& namespaceName,
+                    const LeftObjects& left, UninstallReport& report) {
+  const auto space = objectClient.readMetadata("/api/v1/namespaces/" + kube::percentEncoded(namespaceName));
   const bool isInstalled = !space || *space;
   std::vector<std::string> lines;
   std::string definitions;
@@ -51,7 +51,7 @@ void tellWhatIsLeft(const Requests& requests, const std::string& namespaceName, 
     if (kind.count > 0)
       lines.push_back(std::to_string(*kind.count) + " " + (kind.count == 1 ? kind.one : several) + ", " +
                       kind.consequence);
-    if (!hasDefinition(requests, kind.type)) continue;
+    if (!hasDefinition(objectClient, kind.type)) continue;
     definitions += " " + kube::crdName(kind.type);
     definedKinds += (definedKinds.empty() ? "" : " and of ") + several;
   }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -17,7 +17,7 @@ struct LeftObjects {
 };
 
 // Tells what is left of a lastout in that namespace, and the commands that remove it.
-void tellWhatIsLeft(const Requests& requests, const std::string& namespaceName, const LeftObjects& left,
-                    UninstallReport& report);
+void tellWhatIsLeft(const ObjectClient& objectClient, const std::string& namespaceName,
+                    const LeftObjects& left, UninstallReport& report);
 
 }  // namespace lastout::server

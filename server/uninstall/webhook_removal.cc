@@ -25,8 +25,9 @@ bool isLocked(const Answered<bool>& answer) {
 
 }  // namespace
 
-WebhookRemoval::WebhookRemoval(const Requests& requests, const Patience& patience, UninstallReport& report)
-    : requests_(requests), patience_(patience), report_(report), name_(WebhookConfiguration().name) {}
+WebhookRemoval::WebhookRemoval(const ObjectClient& objectClient, const Patience& patience,
+                               UninstallReport& report)
+    : client_(objectClient), patience_(patience), report_(report), name_(WebhookConfiguration().name) {}
 
 kube::ObjectKey WebhookRemoval::key() const { return {kube::kValidatingWebhookConfigurations, "", name_}; }
 
@@ -36,7 +37,7 @@ std::string WebhookRemoval::path() const {
 
 // An account that may not read it cannot delete it either.
 bool WebhookRemoval::isOf(const std::string& namespaceName) {
-  const auto standing = requests_.read(path());
+  const auto standing = client_.read(path());
   if (!standing && standing.error().code != 403) {
     report_.refused(toString(key()), "be read", standing.error());
     return false;
@@ -49,7 +50,7 @@ bool WebhookRemoval::isOf(const std::string& namespaceName) {
 }
 
 void WebhookRemoval::tellWayOut() {
-  const auto standing = requests_.readMetadata(path());
+  const auto standing = client_.readMetadata(path());
   if (standing && !*standing) return;
   report_.problem(
       "unless a lastout still answers, what is under review is denied now; to end that, and all guarding: "
@@ -65,12 +66,12 @@ void WebhookRemoval::remove() {
 // The account of Helm's Job may delete it, as the policy says; others have to open the lock, and may, or not.
 // What a DeletionPolicy denies is asked again, for its binding is deleted by then.
 Answered<bool> WebhookRemoval::removeLocked() {
-  auto answer = removeObject(requests_, report_.isDryRun(), path());
+  auto answer = removeObject(client_, report_.isDryRun(), path());
   if (report_.isDryRun()) tellOfLock();
   bool isOpened = false;
   for (int pauses = 0; !answer && pauses < kMostLockPauses; ++pauses) {
     if (isLocked(answer) && !isOpened) {
-      const auto opened = removeObject(requests_, report_.isDryRun(), kLockPath);
+      const auto opened = removeObject(client_, report_.isDryRun(), kLockPath);
       if (!tellRemoved(lockKey(), opened, report_)) return answer;
       isOpened = true;
     } else if (isLocked(answer) || isDeniedByPolicy(answer.error())) {
@@ -78,7 +79,7 @@ Answered<bool> WebhookRemoval::removeLocked() {
     } else {
       break;
     }
-    answer = removeObject(requests_, report_.isDryRun(), path());
+    answer = removeObject(client_, report_.isDryRun(), path());
   }
   if (!answer && isOpened)
     report_.problem(toString(lockKey()) +
@@ -89,7 +90,7 @@ Answered<bool> WebhookRemoval::removeLocked() {
 
 // A dry run deletes nothing, so no API server has said yet whether the lock is in the way.
 void WebhookRemoval::tellOfLock() {
-  const auto standing = requests_.readMetadata(kLockPath);
+  const auto standing = client_.readMetadata(kLockPath);
   if (standing && *standing)
     report_.note(toString(lockKey()) + ": would be deleted, unless its policy lets this account delete " +
                  toString(key()));
@@ -97,7 +98,7 @@ void WebhookRemoval::tellOfLock() {
 
 void WebhookRemoval::lookAgain() {
   if (report_.isDryRun() || !isGone_) return;
-  const auto standing = requests_.readMetadata(path());
+  const auto standing = client_.readMetadata(path());
   if (!standing) return report_.refused(toString(key()), "be read", standing.error());
   if (!*standing || (*standing)->deletionTimestamp) return;
   report_.problem(toString(key()) +

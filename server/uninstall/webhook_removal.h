@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kube/object_key.h"
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -14,7 +14,7 @@ namespace lastout::server {
 class WebhookRemoval {
  public:
   // All must outlive it.
-  WebhookRemoval(const Requests& requests, const Patience& patience, UninstallReport& report);
+  WebhookRemoval(const ObjectClient& objectClient, const Patience& patience, UninstallReport& report);
 
   // True unless it is of a lastout in another namespace, which is not to lose it, or that cannot be known.
   bool isOf(const std::string& namespaceName);
@@ -31,7 +31,7 @@ class WebhookRemoval {
   Answered<bool> removeLocked();
   void tellOfLock();
 
-  const Requests& requests_;
+  const ObjectClient& client_;
   const Patience& patience_;
   UninstallReport& report_;
   const std::string name_;

@@ -1,6 +1,6 @@
 #include "server/watch/gone_provider.h"
 
-#include "client/read_metadata.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/ignorance.h"
 
 namespace lastout::server {
@@ -13,7 +13,7 @@ bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectK
             std::chrono::milliseconds patience) {
   const auto type = view.find(object.type);
   if (!type) return view.knowledge(object.type) == graph::Knowledge::Absent;
-  const auto meta = client::readMetadata(server, *type, object.namespaceName, object.name, patience);
+  const auto meta = ObjectClient(server, patience).getMetadata(*type, object.namespaceName, object.name);
   return meta && !*meta;
 }
 

@@ -4,8 +4,6 @@
 #include <initializer_list>
 #include <utility>
 
-#include "client/fetch.h"
-#include "client/value_picker.h"
 #include "kube/text_at.h"
 
 namespace lastout::server {
@@ -14,7 +12,6 @@ namespace {
 constexpr std::string_view kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/";
 constexpr std::string_view kBindings =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/";
-constexpr size_t kMostPolicyBytes = size_t{4} << 20;
 
 bool isLeaving(const kube::Value& object) {
   return !kube::textAt(object, {"metadata", "deletionTimestamp"}).empty();
@@ -104,25 +101,16 @@ void AdmissionPolicy::stop() {
 }
 
 // An API server from before 1.30 has no such type, and so no such policy.
-tl::expected<std::optional<kube::Value>, std::string> AdmissionPolicy::read(std::string_view collection) {
-  client::ApiRequest request;
-  request.target = std::string(collection) + name_;
-  request.patience = patience_;
-  const auto whole = client::fetch(*server_, request, kMostPolicyBytes);
-  if (!whole) return tl::unexpected(whole.error().message);
-  if (whole->answer.status == 404) return std::nullopt;
-  if (whole->answer.status != 200) return tl::unexpected(toString(client::statusOfAnswer(*whole)));
-  auto object = client::pickValue(whole->body, client::Pick::All, {});
-  if (!object) return tl::unexpected(object.error().message);
-  return std::move(*object);
+Answered<std::optional<kube::Value>> AdmissionPolicy::read(std::string_view collection) {
+  return ObjectClient(*server_, patience_).read(std::string(collection) + name_);
 }
 
 tl::expected<bool, std::string> AdmissionPolicy::look() {
   const auto policy = read(kPolicies);
-  if (!policy) return tl::unexpected(policy.error());
+  if (!policy) return tl::unexpected(policy.error().why);
   if (!*policy || isLeaving(**policy) || !says(**policy, terms_)) return false;
   const auto binding = read(kBindings);
-  if (!binding) return tl::unexpected(binding.error());
+  if (!binding) return tl::unexpected(binding.error().why);
   return *binding && denies(**binding, name_);
 }
 

@@ -15,6 +15,7 @@
 #include "kube/value.h"
 #include "server/runtime/log.h"
 #include "server/runtime/loop.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 
@@ -62,7 +63,7 @@ class AdmissionPolicy {
  private:
   enum class Found : uint8_t { Nothing, Enforced, NotEnforced };
 
-  tl::expected<std::optional<kube::Value>, std::string> read(std::string_view collection);
+  Answered<std::optional<kube::Value>> read(std::string_view collection);
   void lookAgain();
 
   const PolicyTerms terms_;

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/fetch.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
 #include "kube/text_at.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_configuration.h"
 
@@ -171,16 +171,13 @@ std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Va
   const bool isLabelled = !standing || !isOurs(stands) || hasLabels(*standing, options_.labels);
   if (wanted == stands && isLabelled) return std::nullopt;
   const std::string version = standing ? kube::textAt(*standing, {"metadata", "resourceVersion"}) : "";
-  const auto whole = client::fetch(
-      *server_, client::creationOrPatch(
-                    pathOfSecrets(options_.namespaceName),
-                    secretOf(options_.namespaceName, options_.name, wanted, version, options_.labels)));
-  const int status = whole ? whole->answer.status : 0;
-  if (!whole || status >= 300) wishAgain(wish);
-  if (!whole) return whole.error().message;
-  if (status < 300 || (status == 409 && problems_.last().empty())) return std::nullopt;
-  if (status == 409) return problems_.last();
-  return toString(client::statusOfAnswer(*whole));
+  const auto written = ObjectClient(*server_).ask(client::creationOrPatch(
+      pathOfSecrets(options_.namespaceName),
+      secretOf(options_.namespaceName, options_.name, wanted, version, options_.labels)));
+  if (written) return std::nullopt;
+  wishAgain(wish);
+  if (!isConflict(written.error())) return written.error().why;
+  return problems_.last().empty() ? std::nullopt : std::optional(problems_.last());
 }
 
 }  // namespace lastout::server

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/text_at.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_entries.h"
 
@@ -386,12 +386,11 @@ void WebhookKeeper::noteWritten(const Write& write, const tl::expected<std::stri
 // The version of what was written; "": of nothing, as somebody was faster, which is no failure: the watch
 // will tell. Fails with why not, for the log.
 tl::expected<std::string, std::string> WebhookKeeper::send(const client::ApiRequest& request) {
-  const auto whole = client::fetch(*server_, request);
-  if (!whole) return tl::unexpected(whole.error().message);
-  const int status = whole->answer.status;
-  if (status >= 300) {
-    if (status == 409 || (status == 404 && request.method != "POST")) return "";
-    return tl::unexpected(toString(client::statusOfAnswer(*whole)));
+  const auto whole = ObjectClient(*server_).ask(request);
+  if (!whole) {
+    const NotDone& refusal = whole.error();
+    if (isConflict(refusal) || (refusal.code == 404 && request.method != "POST")) return "";
+    return tl::unexpected(refusal.why);
   }
   const auto object = client::pickValue(whole->body, client::Pick::Object, {});
   return object ? resourceVersionOf(*object) : "";

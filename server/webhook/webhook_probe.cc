@@ -4,17 +4,14 @@
 #include <utility>
 
 #include "client/fetch.h"
-#include "client/value_picker.h"
 #include "criticalservice/critical_service.h"
-#include "kube/text_at.h"
+#include "server/runtime/object_client.h"
 #include "server/webhook/api_addresses.h"
 
 namespace lastout::server {
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr size_t kMostProbeBytes = size_t{4} << 20;  // a CustomResourceDefinition may be large
 
 }  // namespace
 
@@ -115,20 +112,15 @@ std::vector<client::ServerAddress> WebhookProbe::findAddresses() {
   if (!connection.inCluster || connection.insecure || !connection.server.path.empty()) return addresses;
   client::ApiServer* server = serverAt(connection.server);
   if (server == nullptr) return addresses;
-  client::ApiRequest request = requestForApiAddresses();
-  request.patience = options_.times.patience;
-  const auto whole = client::fetch(*server, request, kMostProbeBytes);
+  const auto slice = ObjectClient(*server, options_.times.patience).askForObject(requestForApiAddresses());
   std::string problem;
-  if (!whole) {
-    problem = whole.error().message;
-  } else if (whole->answer.status != 200) {
-    problem = toString(client::statusOfAnswer(*whole));
-    if (whole->answer.status == 404) endpoints_.clear();
+  if (!slice) {
+    problem = slice.error().why;
+    if (slice.error().code == 404) endpoints_.clear();
+  } else if (auto found = apiAddressesIn(*slice)) {
+    endpoints_ = std::move(*found);
   } else {
-    const auto slice = client::pickValue(whole->body, client::Pick::All, {});
-    auto found = slice ? apiAddressesIn(*slice) : tl::unexpected(slice.error());
-    if (found) endpoints_ = std::move(*found);
-    if (!found) problem = found.error().message;
+    problem = found.error().message;
   }
   if (!loop_.isStopping()) problems_.note(problem);
   for (const client::ServerAddress& endpoint : endpoints_) {
@@ -137,12 +129,13 @@ std::vector<client::ServerAddress> WebhookProbe::findAddresses() {
   return addresses;
 }
 
-// Once more when there was no sentinel, or one that nothing may have been known by.
+// Once more when there was no sentinel, or one that nothing may have been known by. An ObjectClient keeps
+// only the words of a refusal, and a listener says in its own fields which it is.
 ProbeAnswer WebhookProbe::probe(client::ApiServer& server) {
   const auto ask = [&] {
     client::ApiRequest request = requestToProbe();
     request.patience = options_.times.patience;
-    const auto whole = client::fetch(server, request, kMostProbeBytes);
+    const auto whole = client::fetch(server, request, kMostObjectBytes);
     return whole ? probeAnswer(*whole) : ProbeAnswer{ProbeAnswer::Kind::Failed, "", whole.error().message};
   };
   ProbeAnswer answer = ask();
@@ -152,10 +145,7 @@ ProbeAnswer WebhookProbe::probe(client::ApiServer& server) {
     answer = ask();
     if (answer.kind == ProbeAnswer::Kind::Missing) answer.why = "the sentinel is gone again";
   } else if (answer.kind == ProbeAnswer::Kind::Allowed) {
-    client::ApiRequest request = requestToLabelSentinel();
-    request.patience = options_.times.patience;
-    const auto whole = client::fetch(server, request, kMostProbeBytes);
-    if (whole && whole->answer.status == 200) answer = ask();
+    if (ObjectClient(server, options_.times.patience).ask(requestToLabelSentinel())) answer = ask();
   }
   return answer;
 }
@@ -163,23 +153,13 @@ ProbeAnswer WebhookProbe::probe(client::ApiServer& server) {
 // Why not; empty: it is there.
 std::string WebhookProbe::makeSentinel(client::ApiServer& server) {
   const kube::ObjectKey owner = kube::crdKey(criticalservice::criticalServiceType());
-  client::ApiRequest request;
-  request.target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + owner.name;
-  request.patience = options_.times.patience;
-  auto whole = client::fetch(server, request, kMostProbeBytes);
-  if (!whole) return whole.error().message;
-  const int status = whole->answer.status;
-  if (status != 200 && status != 404) return toString(client::statusOfAnswer(*whole));
-  const auto definition = client::pickValue(whole->body, client::Pick::Object, {});
-  const bool isThere = definition && status == 200;
-  request = requestToCreateSentinel(isThere ? kube::textAt(*definition, {"metadata", "uid"}) : "");
-  request.patience = options_.times.patience;
-  whole = client::fetch(server, request, kMostProbeBytes);
-  if (!whole) return whole.error().message;
+  const ObjectClient client(server, options_.times.patience);
+  const auto definition =
+      client.readMetadata("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + owner.name);
+  if (!definition) return definition.error().why;
+  const auto made = client.ask(requestToCreateSentinel(*definition ? (*definition)->uid : ""));
   // Another replica was faster.
-  return whole->answer.status == 201 || whole->answer.status == 409
-             ? ""
-             : toString(client::statusOfAnswer(*whole));
+  return made || isConflict(made.error()) ? "" : made.error().why;
 }
 
 }  // namespace lastout::server

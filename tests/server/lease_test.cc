@@ -1,10 +1,22 @@
 // Who holds a Lease, in virtual time: each candidate has a clock of its own, and one Lease is between them.
+// The elections of two, a and b, are dialogues (dialogues/lease-*.txt):
+//
+//   live SECONDS           both act each second, a first: who begins to hold the Lease, and who ceases to,
+//   when kill NAME              it acts no more end NAME               it ends in an orderly way away, back
+//   the API server answers nobody, and again show                   the Lease as it stands
 #include "server/controllers/lease.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "tests/server/dialogue.h"
+#include "tests/server/scripted_cluster.h"
 
 namespace lastout::server {
 namespace {
@@ -252,6 +264,63 @@ TEST_F(LeaseElectionTest, SomebodyElsesHandIsRespected) {
   EXPECT_FALSE(a.holds());
   EXPECT_EQ(store.lease->holder, "somebody");
 }
+
+class LeaseDialogue {
+ public:
+  std::string answer(const testing::DialogueStep& step) {
+    std::istringstream words(step.command);
+    const std::string command = testing::wordOf(words);
+    const std::string rest = testing::wordOf(words);
+    if (command == "live") return live(seconds(std::stoi(rest)));
+    if (command == "show") return show();
+    if (command == "kill") living_.erase(rest);
+    if (command == "end") end(rest);
+    if (command == "away" || command == "back") store_.away = command == "away";
+    return "";
+  }
+
+ private:
+  std::string live(seconds time) {
+    std::string said;
+    for (const seconds until = now_ + time; now_ < until;) {
+      now_ += seconds(1);
+      for (auto& [name, candidate] : living_) {
+        candidate.live(seconds(1));
+        if (std::exchange(held_[name], candidate.holds()) == held_[name]) continue;
+        said += std::to_string(now_.count()) + " s: " + name +
+                (held_[name] ? " holds it" : " holds it no longer") + "\n";
+      }
+    }
+    return said.empty() ? "nothing\n" : said;
+  }
+  std::string show() const {
+    if (!store_.lease) return "none\n";
+    const Lease& lease = *store_.lease;
+    return "holder " + (lease.holder.empty() ? "nobody" : lease.holder) + ", " +
+           std::to_string(lease.duration.count()) + " s, transitions " + std::to_string(lease.transitions) +
+           "\n";
+  }
+  void end(const std::string& name) {
+    if (const auto free = living_.at(name).election.release(kNoon)) store_.write(*free);
+    living_.erase(name);
+  }
+
+  LeaseStore store_;
+  seconds now_{0};
+  std::map<std::string, Candidate> living_{{"a", Candidate(store_, "a")}, {"b", Candidate(store_, "b")}};
+  std::map<std::string, bool> held_;
+};
+
+class LeaseDialogues : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LeaseDialogues, GoAsWritten) {
+  LeaseDialogue dialogue;
+  testing::playDialogue(GetParam(), [&](const testing::DialogueStep& step) { return dialogue.answer(step); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Server, LeaseDialogues,
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/dialogues", "lease-")),
+                         [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 kube::Result<Lease> leaseOf(const std::string& text) {
   return readLease(kube::fromJson(ElectionJson::parse(text)));

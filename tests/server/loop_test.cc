@@ -78,5 +78,25 @@ TEST(Loop, StopEndsWhatARoundWaitsFor) {
   EXPECT_TRUE(wasStopping);
 }
 
+// Before, too: whoever waits looks at what may have changed first.
+TEST(Bell, WhatHasRungBeforeIsNotLost) {
+  Bell bell;
+  const auto never = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  bell.ring();
+  bell.waitUntil(never);
+  std::future<void> heard = std::async(std::launch::async, [&] { bell.waitUntil(never); });
+  bell.ring();
+  heard.wait();
+}
+
+TEST(Bell, OnlyOneLookFollowsFromARing) {
+  Bell bell;
+  bell.ring();
+  bell.waitUntil(std::chrono::steady_clock::now() + std::chrono::hours(1));
+  const auto when = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  bell.waitUntil(when);
+  EXPECT_GE(std::chrono::steady_clock::now(), when);
+}
+
 }  // namespace
 }  // namespace lastout::server

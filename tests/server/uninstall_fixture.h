@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/runtime/requests.h"
+#include "server/runtime/object_client.h"
 #include "tests/server/server_fixture.h"
 
 namespace lastout::testing {
