@@ -1,16 +1,15 @@
 // What lastout denied to controllers, it carries out later (docs/concepts.md, "Deferred deletions").
-#include "admission/deferred_deletion.h"
+#include "control/deferred_deletion.h"
 
 #include <algorithm>
 
+#include "admission/deferred_deletion.h"
 #include "cluster/transition.h"
 #include "control/owner_now.h"
 
 namespace lastout::cluster {
 
 namespace {
-
-using admission::OwnerNow;
 
 // Some CriticalService that is there remembers it, of those that want to.
 template <class Wants>
@@ -23,10 +22,16 @@ bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
   });
 }
 
-OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner, bool isBelieved) {
-  const bool isThere = isBelieved && state == OwnerState::Current && transition.isPresent(owner);
+// Of what no watch shows nothing is believed.
+bool isBelieved(const Transition& transition, Slot owner, Sight sight) {
+  return sight == Sight::ByReads || owner == kNone || isFollowed(transition, owner) ||
+         transition.info(owner).role == Role::AppliedManifestWork;
+}
+
+control::OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner, bool believed) {
+  const bool isThere = believed && state == OwnerState::Current && transition.isPresent(owner);
   return control::ownerNow({.isThere = isThere,
-                            .isTypeBelieved = isBelieved,
+                            .isTypeBelieved = believed,
                             .terminates = isThere && transition.isTerminating(owner),
                             .orphans = isThere && (transition.state().finalizers(owner) & kOrphanBit) != 0});
 }
@@ -44,26 +49,33 @@ bool isDeferredByWork(const Transition& transition, Slot slot) {
   return false;
 }
 
-// A state, for the rule. Who adopts or orphans an object takes its deletion back there and then.
+// The status of a CriticalService holds the deferred deletion of an object that it guards: it wants that.
+bool isRememberedBy(const Transition& transition, uint32_t service, Slot slot) {
+  const auto& deferred = transition.state().object(slot).deferredDeletion;
+  return deferred &&
+         admission::isDeferred(transition.model().serviceSpecs[service].deferral, !deferred->byPerson);
+}
+
+// A state, for the plan. Who adopts or orphans an object takes its deletion back there and then.
 class StateDeferral {
  public:
   explicit StateDeferral(const Transition& transition) : transition_(transition) {}
 
-  bool isDeferred(Slot slot) const {
+  bool isRemembered(Slot slot) const {
     return object(slot).deferredDeletion || isDeferredByWork(transition_, slot);
   }
+  static bool isWanted(Slot /*slot*/) { return true; }
   bool isLive(Slot slot) const { return transition_.isLive(slot); }
   bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }
-  // It is read past all watches.
-  admission::Wish wish(Slot slot) const {
-    return wishOf(transition_, slot, [](Slot /*owner*/) { return true; });
-  }
+  control::Wish wish(Slot slot) const { return wishOf(transition_, slot, Sight::ByReads); }
   template <class Holds>
   bool anyBefore(Slot slot, Holds holds) const {
     const SlotInfo& info = transition_.info(slot);
     if (std::ranges::any_of(info.content, holds)) return true;
     return info.role == Role::CriticalService && info.service != kNone &&
-           std::ranges::any_of(transition_.model().remembered[info.service], holds);
+           std::ranges::any_of(transition_.model().remembered[info.service], [&](Slot other) {
+             return isRememberedBy(transition_, info.service, other) && holds(other);
+           });
   }
 
  private:
@@ -126,23 +138,27 @@ bool isGuarded(const Transition& transition, Slot slot) {
   return isRemembered(transition, slot, [](criticalservice::DeferralMode) { return true; });
 }
 
-admission::Wish wishOf(const Transition& transition, Slot slot, const std::function<bool(Slot)>& isBelieved) {
+control::Wish wishOf(const Transition& transition, Slot slot, Sight sight) {
   const SlotInfo& info = transition.info(slot);
   const ObjectState object = transition.state().object(slot);
-  admission::WishFacts facts;
-  if (object.deferredDeletion && object.deferredDeletion->byPerson) facts.proof = admission::Proof::OfPerson;
+  control::WishFacts facts;
+  if (object.deferredDeletion && object.deferredDeletion->byPerson) facts.proof = control::Proof::OfPerson;
   facts.spaceTerminates = transition.isTerminating(info.namespaceSlot);
   for (size_t i = 0; i < info.owners.size(); ++i) {
     if (object.owner(i) == OwnerState::None) continue;
     const Slot owner = info.owners[i].owner;
-    facts.owners.add(ownerNow(transition, object.owner(i), owner, owner == kNone || isBelieved(owner)));
+    facts.owners.add(ownerNow(transition, object.owner(i), owner, isBelieved(transition, owner, sight)));
   }
-  return admission::wishOf(facts);
+  return control::wishOf(facts);
+}
+
+control::Fate deferredDeletionFate(const Transition& transition, Slot slot) {
+  return control::fateOf(StateDeferral(transition), slot);
 }
 
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object) {
   return object.lastout.phase == Flight::Phase::None &&
-         admission::isToBeCarriedOut(StateDeferral(transition), slot);
+         deferredDeletionFate(transition, slot) == control::Fate::Delete;
 }
 
 // It insists on the object as it was looked at: who adopts it meanwhile takes its deletion back.

@@ -1,6 +1,6 @@
 // A provider whose CriticalServices all say Hold carries lastout's finalizer, until its criteria hold
 // (docs/concepts.md, "Held providers").
-#include "admission/held_provider.h"
+#include "control/held_provider.h"
 
 #include "cluster/facts.h"
 #include "cluster/transition.h"
@@ -9,18 +9,28 @@ namespace lastout::cluster {
 
 namespace {
 
-admission::Holding holdingNow(const Transition& transition, Slot provider) {
-  const SlotInfo& info = transition.info(provider);
-  const uint16_t finalizers = transition.state().finalizers(provider);
-  const admission::ProviderGuards guards =
-      admission::providerGuards(StateFacts(transition.model(), transition.state()), info.stakes);
-  admission::HoldingFacts facts{.terminates = transition.isTerminating(provider),
-                                .isHeld = (finalizers & info.heldBit) != 0,
-                                .endsAnyway = (finalizers & kForegroundBit) != 0,
-                                .isToBeHeld = guards.isToBeHeld()};
-  if (facts.terminates && facts.isHeld) facts.mayEnd = transition.decide(provider).allowed;
-  return admission::holdingOf(facts);
-}
+// A state, for the plan: there it is known which CriticalServices there are, and lastout holds what it may.
+class StateOfProviders {
+ public:
+  explicit StateOfProviders(const Transition& transition) : transition_(transition) {}
+
+  static bool mayHold() { return true; }
+  static bool isUnsure() { return false; }
+  bool terminates(Slot provider) const { return transition_.isTerminating(provider); }
+  bool isHeld(Slot provider) const { return (finalizers(provider) & info(provider).heldBit) != 0; }
+  bool endsAnyway(Slot provider) const { return (finalizers(provider) & kForegroundBit) != 0; }
+  bool isToBeHeld(Slot provider) const {
+    const StateFacts facts(transition_.model(), transition_.state());
+    return admission::providerGuards(facts, info(provider).stakes).isToBeHeld();
+  }
+  bool mayEnd(Slot provider) const { return transition_.decide(provider).allowed; }
+
+ private:
+  const SlotInfo& info(Slot slot) const { return transition_.info(slot); }
+  uint16_t finalizers(Slot slot) const { return transition_.state().finalizers(slot); }
+
+  const Transition& transition_;
+};
 
 void setFlight(Transition& transition, Slot provider, const Flight& flight) {
   ObjectState object = transition.state().object(provider);
@@ -30,29 +40,33 @@ void setFlight(Transition& transition, Slot provider, const Flight& flight) {
 
 }  // namespace
 
+control::Holding heldProviderPlan(const Transition& transition, Slot provider) {
+  return control::planHeldProvider(StateOfProviders(transition), provider);
+}
+
 bool holdingChanges(const Transition& transition, Slot provider) {
   if (transition.info(provider).heldBit == 0 || !transition.isPresent(provider)) return false;
   if (transition.webhookFails(provider, &Interception::onUpdate)) return false;
-  const admission::Holding holding = holdingNow(transition, provider);
-  if (holding != admission::Holding::LetsItGo) return holding != admission::Holding::AsItIs;
+  const control::Holding holding = heldProviderPlan(transition, provider);
+  if (holding != control::Holding::LetsItGo) return holding != control::Holding::AsItIs;
   return transition.state().object(provider).lastout.phase == Flight::Phase::None;
 }
 
 void changeHolding(Transition& transition, Slot provider) {
   ObjectState object = transition.state().object(provider);
   const uint16_t held = transition.info(provider).heldBit;
-  switch (holdingNow(transition, provider)) {
-    case admission::Holding::AsItIs:
+  switch (heldProviderPlan(transition, provider)) {
+    case control::Holding::AsItIs:
       break;
-    case admission::Holding::Begins:
+    case control::Holding::Begins:
       object.finalizers |= held;
       transition.update(provider, object, Actor::Lastout);
       break;
-    case admission::Holding::Ends:
+    case control::Holding::Ends:
       object.finalizers &= static_cast<uint16_t>(~held);
       transition.update(provider, object, Actor::Lastout);
       break;
-    case admission::Holding::LetsItGo:
+    case control::Holding::LetsItGo:
       setFlight(transition, provider, {.phase = Flight::Phase::Decided});
       break;
   }
@@ -73,7 +87,7 @@ void goOnLettingGo(Transition& transition, Slot provider) {
       transition.release(provider, flight.criteriaHeld);
     return;
   }
-  const bool mayGo = holdingNow(transition, provider) == admission::Holding::LetsItGo;
+  const bool mayGo = heldProviderPlan(transition, provider) == control::Holding::LetsItGo;
   if (transition.model().confirms && !mayGo) return;
   flight.phase = Flight::Phase::Confirmed;
   flight.criteriaHeld = transition.criteriaHold(provider);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cluster/transition.h"
-#include "control/owner_now.h"
 
 namespace lastout::cluster {
 
@@ -76,11 +75,7 @@ class StateOfWorks {
   bool isReviewed(Slot slot) const { return isAnyPresent(transition_, transition_.info(slot).peers); }
   bool isForgotten(Slot applied, Slot slot) const { return !isRecorded(applied, slot); }
   static bool isRefused(Slot /*slot*/) { return false; }
-  admission::Wish wish(Slot slot) const {
-    return wishOf(transition_, slot, [&](Slot owner) {
-      return isFollowed(transition_, owner) || transition_.info(owner).role == Role::AppliedManifestWork;
-    });
-  }
+  control::Wish wish(Slot slot) const { return wishOf(transition_, slot, Sight::ByWatches); }
 
  private:
   // The status of the AppliedManifestWork lists it. Its agent writes that after each pass: until then it is

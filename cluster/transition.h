@@ -4,11 +4,12 @@
 // Internal to cluster/. Lives for one Machine::apply (or for reading only, with no events).
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "cluster/machine.h"
 #include "cluster/policies.h"
+#include "control/deferred_deletion.h"
+#include "control/held_provider.h"
 #include "control/kept_work.h"
 
 namespace lastout::cluster {
@@ -152,14 +153,19 @@ bool isDeferredForControllers(const Transition& transition, Slot slot);  // woul
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
 bool isFollowed(const Transition& transition, Slot slot);  // lastout knows of the object by its watches
 bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would remember its deletion
-// Whether its deletion is still wanted; `isBelieved`: it is known that an owner is gone, or goes.
-admission::Wish wishOf(const Transition& transition, Slot slot, const std::function<bool(Slot)>& isBelieved);
+// Whether its deletion is still wanted, as lastout's reads of its owners tell, or as its watches do.
+enum class Sight : uint8_t { ByReads, ByWatches };
+control::Wish wishOf(const Transition& transition, Slot slot, Sight sight);
+// What is to become of the deletion of an object, if that was deferred; it may be under way.
+control::Fate deferredDeletionFate(const Transition& transition, Slot slot);
 // cluster/kept_work.cc
 control::KeptWorkPlan<Slot> keptWorkPlan(const Transition& transition, Slot applied);
 bool isLeftBehind(const Transition& transition, Slot applied, Slot slot);  // as of control::isLeftBehind()
 bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
 // cluster/held_provider.cc
+// What is to become of lastout's finalizer, on an object that may carry it and is there.
+control::Holding heldProviderPlan(const Transition& transition, Slot provider);
 bool holdingChanges(const Transition& transition, Slot provider);
 void changeHolding(Transition& transition, Slot provider);
 bool isBeingLetGo(const Transition& transition, Slot provider);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "admission/deferred_deletion.h"
+#include "control/deferred_deletion.h"
 #include "graph/condition.h"
 
 namespace lastout::control {
@@ -68,7 +68,7 @@ concept KeptWorkFacts = requires(const F& facts, Work work, Object object) {
   { facts.isReviewed(object) } -> std::convertible_to<bool>;
   { facts.isForgotten(work, object) } -> std::convertible_to<bool>;
   { facts.isRefused(object) } -> std::convertible_to<bool>;
-  { facts.wish(object) } -> std::convertible_to<admission::Wish>;
+  { facts.wish(object) } -> std::convertible_to<Wish>;
 };
 
 // What lastout does about the finalizer of a work.
@@ -127,8 +127,8 @@ KeptWorkPlan<Object> planKeptWork(const F& facts, Work work) {
                     });
     const auto isForsaken = [&](Object object) {
       if (facts.isTerminating(object)) return false;
-      const bool isToGo = isLeftToLastout(facts, object) && facts.wish(object) == admission::Wish::Stands &&
-                          !facts.isRefused(object);
+      const bool isToGo =
+          isLeftToLastout(facts, object) && facts.wish(object) == Wish::Stands && !facts.isRefused(object);
       if (!isToGo) plan.forsaken = object;
       return !isToGo;
     };

@@ -16,7 +16,7 @@ namespace lastout::graph {
 // lastout's own, on an owner that is kept until all that it owns is gone (control/kept_work.h).
 inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
 
-// lastout's own, on a provider that is held until its criteria hold (admission/held_provider.h).
+// lastout's own, on a provider that is held until its criteria hold (control/held_provider.h).
 inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
 
 // How much is known about the objects of one type (docs/verdicts.md, "The table").

@@ -217,8 +217,10 @@ WorkKeeperOptions ControllerRole::worksOptions() {
   WorkKeeperOptions works;
   works.mayKeep = [this] { return mayHoldAnything(); };
   works.refused = [this] { return carrier_.refused(); };
-  works.personCounts = [this](const std::string& user) {
-    return options_.requesters.isPersonThatCounts(user);
+  works.persons = [this, clock = options_.clock] {
+    return PersonsDeletions{
+        [this](const std::string& user) { return options_.requesters.isPersonThatCounts(user); },
+        {parts_.annotationPolicy.isEnforced(), std::chrono::floor<std::chrono::seconds>(clock())}};
   };
   works.services = [this] { return parts_.services.read(steady_clock::now() + kLetGoPatience); };
   works.mayAct = [this] { return lease_.holds(); };

@@ -19,6 +19,31 @@ bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, cons
 
 }  // namespace
 
+const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
+                                                         const kube::ObjectKey& object) {
+  for (const uint32_t number : view.remembering(object)) {
+    const criticalservice::CriticalService& service = view.guards().service(number);
+    if (service.deferral != criticalservice::DeferralMode::Never) return &service;
+  }
+  return nullptr;
+}
+
+std::vector<CountingAnnotation> countingAnnotations(const admission::ClusterView& view,
+                                                    const AnnotationsNow& annotations) {
+  std::vector<CountingAnnotation> counting;
+  if (!annotations.count.value_or(false)) return counting;
+  for (const auto& [key, annotated] : view.annotated()) {
+    const auto until = admission::askedUntil(annotated, annotations.now);
+    const criticalservice::CriticalService* guard = guardOfAnnotated(view, key);
+    if (guard != nullptr && until) counting.push_back({key, annotated, *guard, *until});
+  }
+  return counting;
+}
+
+criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid) {
+  return {object, uid, {}, "its annotation " + std::string(admission::kDeleteWhenFree), 0, {}};
+}
+
 std::string doubtOf(const admission::AnnotatedObject& annotated, const AnnotationsNow& annotations) {
   if (const auto until = admission::askedUntil(annotated, annotations.now); !until) return until.error();
   if (annotations.count.value_or(false)) return {};

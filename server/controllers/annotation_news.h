@@ -1,17 +1,42 @@
-// AnnotationNews: what has become of the deletions that objects' annotations ask for
-// (admission/delete_when_free.h), for the log and Events.
+// The deletions that objects' annotations ask for (admission/delete_when_free.h): which of them count, and
+// AnnotationNews: what has become of them, for the log and Events.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "admission/cluster_view.h"
-#include "server/controllers/deferred_deletion_entries.h"
 #include "server/controllers/deferred_deletion_event.h"
 
 namespace lastout::server {
+
+// Whether objects' annotations count (nullopt: that is not known yet), and what time it is.
+struct AnnotationsNow {
+  std::optional<bool> count = false;
+  std::chrono::sys_seconds now;
+};
+
+// A CriticalService on whose behalf an annotation of the object counts: it guards the object, and wants
+// deletions to be deferred. nullptr: there is none. Valid until the next change of the view.
+const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
+                                                         const kube::ObjectKey& object);
+
+// An annotation that counts. Valid until the next change of the view.
+struct CountingAnnotation {
+  const kube::ObjectKey& object;
+  const admission::AnnotatedObject& annotated;
+  const criticalservice::CriticalService& guard;
+  int64_t until = 0;  // as of askedUntil()
+};
+std::vector<CountingAnnotation> countingAnnotations(const admission::ClusterView& view,
+                                                    const AnnotationsNow& annotations);
+
+// What an annotation asks for, in the words of a deletion that is remembered.
+criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid);
 
 // Why the annotation does not count; empty: it does. What nobody knows yet does not.
 std::string doubtOf(const admission::AnnotatedObject& annotated, const AnnotationsNow& annotations);

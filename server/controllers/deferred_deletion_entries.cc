@@ -18,8 +18,8 @@ namespace {
 using criticalservice::DeferredDeletion;
 
 // The usual controllers delete what owners or namespaces take along, and nothing else.
-admission::Proof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
-  using admission::Proof;
+control::Proof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
+  using control::Proof;
   if (!requesters.personsCount) return Proof::None;
   if (!requesters.isController(deletion.requestedBy)) return Proof::OfPerson;
   const bool isUsual = usualControllers().contains(deletion.requestedBy);
@@ -29,46 +29,24 @@ admission::Proof proofOf(const DeferredDeletion& deletion, const Requesters& req
 // Of an object that has an entry already the annotation counts for more.
 void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& annotations,
                   std::map<std::string, DeferredDeletionEntry>& byUid) {
-  if (!annotations.count.value_or(false)) return;
-  for (const auto& [key, annotated] : view.annotated()) {
-    const auto until = admission::askedUntil(annotated, annotations.now);
-    const criticalservice::CriticalService* guard = guardOfAnnotated(view, key);
-    if (guard == nullptr || !until) continue;
-    DeferredDeletionEntry& entry = byUid.try_emplace(annotated.uid).first->second;
-    entry.deletion = deletionBy(key, annotated.uid);
+  for (const CountingAnnotation& one : countingAnnotations(view, annotations)) {
+    DeferredDeletionEntry& entry = byUid.try_emplace(one.annotated.uid).first->second;
+    entry.deletion = deletionBy(one.object, one.annotated.uid);
     entry.byController = false;
-    entry.proof = admission::Proof::OfPerson;
+    entry.proof = control::Proof::OfPerson;
     entry.isWanted = true;
     entry.isUnwanted = false;
-    entry.isProvider = entry.isProvider || key == guard->provider;
+    entry.isProvider = entry.isProvider || one.object == one.guard.provider;
     entry.neededBy = std::nullopt;
     entry.work.clear();
-    entry.annotation = annotated.value;
-    entry.until = *until;
-    entry.guard = guard->meta.name;
-    entry.guardUid = guard->meta.uid;
+    entry.annotation = one.annotated.value;
+    entry.until = one.until;
+    entry.guard = one.guard.meta.name;
+    entry.guardUid = one.guard.meta.uid;
   }
 }
 
 }  // namespace
-
-const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
-                                                         const kube::ObjectKey& object) {
-  for (const uint32_t number : view.remembering(object)) {
-    const criticalservice::CriticalService& service = view.guards().service(number);
-    if (service.deferral != criticalservice::DeferralMode::Never) return &service;
-  }
-  return nullptr;
-}
-
-DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid) {
-  return {object, uid, {}, "its annotation " + std::string(admission::kDeleteWhenFree), 0, {}};
-}
-
-admission::Wish wishFor(const DeferredDeletionEntry& entry, const admission::WishFacts& facts) {
-  if (entry.neededBy && !admission::goesAnyway(facts)) return admission::Wish::TakenBack;
-  return admission::wishOf(facts);
-}
 
 // What a CriticalService neither guards nor could need was written by somebody else, and is not wanted. What
 // its provider may have needed, although nothing tells so any more (the binding that named a role is gone),
@@ -93,8 +71,8 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
       entry.isUnwanted = entry.isUnwanted && isUnwanted;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
       entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
-      const admission::Proof proof = proofOf(deletion, requesters);
-      const auto weight = [](bool wanted, admission::Proof proof, int64_t at) {
+      const control::Proof proof = proofOf(deletion, requesters);
+      const auto weight = [](bool wanted, control::Proof proof, int64_t at) {
         return std::tuple(wanted, proof, at);
       };
       if (entry.places.size() > 1 && weight(isWanted, proof, deletion.requestedAt) <=
@@ -112,7 +90,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
     if (entry.isWanted) continue;
     entry.deletion = left.deletion;
     entry.byController = true;
-    entry.proof = admission::Proof::None;
+    entry.proof = control::Proof::None;
     entry.isWanted = true;
     entry.isUnwanted = false;
     entry.work = left.work;

@@ -8,11 +8,12 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "admission/deferred_deletion.h"
 #include "client/api_server.h"
+#include "control/deferred_deletion.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/object_key.h"
 #include "kube/value.h"
+#include "server/controllers/annotation_news.h"
 #include "server/controllers/deferred_deletion_store.h"
 #include "server/controllers/kept_works.h"
 #include "server/watch/live_view.h"
@@ -29,7 +30,7 @@ struct DeferredDeletionEntry {
   };
   criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
   bool byController = true;                    // by its own word
-  admission::Proof proof = admission::Proof::None;
+  control::Proof proof = control::Proof::None;
   bool isWanted = false;    // by one of the places
   bool isUnwanted = true;   // by all of them
   bool isProvider = false;  // of one of them: others wait for it
@@ -47,30 +48,13 @@ struct DeferredDeletionEntry {
   std::string guardUid;
 };
 
-// Whether objects' annotations count (nullopt: that is not known yet), and what time it is.
-struct AnnotationsNow {
-  std::optional<bool> count = false;
-  std::chrono::sys_seconds now;
-};
-
 // One for each object. Providers come first.
 std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
                                                              const Requesters& requesters,
                                                              const AnnotationsNow& annotations = {});
 
-// What becomes of the entry, by the facts of its object.
-admission::Wish wishFor(const DeferredDeletionEntry& entry, const admission::WishFacts& facts);
-
-// A CriticalService on whose behalf an annotation of the object counts: it guards the object, and wants
-// deletions to be deferred. nullptr: there is none. Valid until the next change of the view.
-const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
-                                                         const kube::ObjectKey& object);
-
-// What an annotation asks for, in the words of a deletion that is remembered.
-criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid);
-
-// That CriticalService as the API server has it now; nothing: it is not there. Fails with why that cannot be
-// told.
+// The CriticalService of that name as the API server has it now; nullopt: it is not there. Fails with why
+// that cannot be told.
 tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::ApiServer& server,
                                                                       const LiveView& view,
                                                                       const std::string& service,

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <set>
 
+#include "admission/deferred_deletion.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/gone_provider.h"
-#include "server/watch/ignorance.h"
 
 namespace lastout::server {
 namespace {
 
-using admission::Wish;
+using control::Fate;
 using criticalservice::DeferredDeletion;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -24,7 +24,6 @@ constexpr milliseconds kPause{20};         // between two looks, whatever change
 constexpr milliseconds kToldPause{5'000};  // for the watch to tell what the API server has said
 constexpr milliseconds kConflictPause{20};
 constexpr int kMostConflicts = 5;  // before it is slower
-constexpr int kMostRefusals = 10;  // in 5 to 10 s, before others are not to count on it
 
 std::string withAdvice(std::string problem) {
   if (isLackOfRight(problem, {"delete", "get"}))
@@ -45,77 +44,6 @@ bool isOwnDenial(const client::ServerStatus& refusal) {
 bool isDefinite(int status) { return status >= 400 && status < 500 && status != 408 && status != 429; }
 
 }  // namespace
-
-// With the lock held, and within LiveView::inspectWorks().
-class DeferredDeletionRunner::ViewFacts {
- public:
-  ViewFacts(const std::vector<Entry>& entries, const admission::ClusterView& view,
-            const std::map<std::string, Record>& records, TimePoint now)
-      : entries_(entries), view_(view), records_(records), now_(now) {
-    for (size_t i = 0; i < entries.size(); ++i) {
-      const kube::ObjectKey& object = entries[i].deletion.object;
-      inSpace_[object.namespaceName].push_back(i);
-      ofType_[kube::crdName(object.type)].push_back(i);
-      for (const Entry::Place& place : entries[i].places) in_[place.service].push_back(i);
-    }
-  }
-
-  bool isDeferred(size_t entry) const { return entries_[entry].isWanted; }
-  // Until the API server has answered, and the watch has told: what the view shows may go is not to be
-  // overtaken by what goes after that. Of what nobody follows the answer is all there is.
-  bool isLive(size_t entry) const {
-    const auto record = records_.find(deletion(entry).uid);
-    const bool isKnown = record != records_.end();
-    if ((isKnown && record->second.isUnderWay) || !isUnseen(entry)) return true;
-    if (isKnown && record->second.isDone && now_ < record->second.notBefore) return false;
-    return (!isKnown || record->second.refusals < kMostRefusals) && isOfUnknownType(entry);
-  }
-  // As it was found last.
-  Wish wish(size_t entry) const {
-    const auto record = records_.find(deletion(entry).uid);
-    const bool waits = record != records_.end() && record->second.waits && now_ < record->second.notBefore;
-    return waits ? Wish::Waits : Wish::Stands;
-  }
-  bool isAllowed(size_t entry) const { return view_.decide(deletion(entry).object).allowed; }
-  template <class Holds>
-  bool anyBefore(size_t entry, Holds holds) const {
-    const kube::ObjectKey& object = deletion(entry).object;
-    if (object.type == kube::kNamespaces) return anyOf(inSpace_, object.name, entry, holds);
-    if (object.type == kube::kCustomResourceDefinitions) return anyOf(ofType_, object.name, entry, holds);
-    return object.type == criticalservice::criticalServiceType() && anyOf(in_, object.name, entry, holds);
-  }
-
-  // Nobody follows what it is of, or may: it is there as far as anybody knows.
-  bool isOfUnknownType(size_t entry) const {
-    return !admission::believable(knowledgeOf(view_.graph(), deletion(entry).object.type));
-  }
-
-  // The very object is not to be seen any more, or is being deleted.
-  bool isUnseen(size_t entry) const {
-    const auto object = view_.graph().find(deletion(entry).object);
-    return !object || !view_.graph().hasUid(*object, deletion(entry).uid) ||
-           view_.graph().isTerminating(*object);
-  }
-
- private:
-  using Entries = std::map<std::string, std::vector<size_t>>;
-
-  const DeferredDeletion& deletion(size_t entry) const { return entries_[entry].deletion; }
-  template <class Holds>
-  static bool anyOf(const Entries& entries, const std::string& name, size_t but, Holds holds) {
-    const auto found = entries.find(name);
-    return found != entries.end() &&
-           std::ranges::any_of(found->second, [&](size_t other) { return other != but && holds(other); });
-  }
-
-  const std::vector<Entry>& entries_;
-  const admission::ClusterView& view_;
-  const std::map<std::string, Record>& records_;
-  const TimePoint now_;
-  Entries inSpace_;
-  Entries ofType_;  // by the name of their CRD
-  Entries in_;      // by the CriticalService that remembers them
-};
 
 DeferredDeletionRunner::DeferredDeletionRunner(const std::shared_ptr<client::Access>& access,
                                                const LiveView& view, DeferredDeletionRunnerOptions options)
@@ -163,26 +91,26 @@ AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
   return {options_.annotationsCount(), options_.clock()};
 }
 
-// An object that the view lacks may still exist: the watch of CriticalServices may be ahead of the watch of
-// the object's type.
+// Within LiveView::inspectWorks().
 void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
                                       TimePoint now) {
-  const ViewFacts facts(entries, view, records_, now);
+  const ProgressOf progress = [&records = records_](const std::string& uid) {
+    const auto found = records.find(uid);
+    return found == records.end() ? nullptr : &found->second;
+  };
+  const SeenDeletions seen(entries, view, progress, now);
   for (size_t i = 0; i < entries.size(); ++i) {
     Record& record = recordOf(entries[i].deletion.uid);
     record.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
     if (record.isUnderWay) continue;
-    // What nobody follows is there as far as anybody knows: it is looked at once it may go.
-    const bool isUnseen = facts.isUnseen(i) && !facts.isOfUnknownType(i);
-    if (!isUnseen && !entries[i].isUnwanted && !record.waits && !facts.isAllowed(i)) {
+    if (!seen.isGone(i) && !entries[i].isUnwanted && !record.waits && !seen.isAllowed(i)) {
       record.notBefore = {};  // once its verdict turns, at once
       record.backoff.reset();
       record.refusals = 0;
     }
     if (now < record.notBefore) continue;
-    const bool isToGo = admission::isToBeCarriedOut(facts, i);
-    if (!isToGo && !isUnseen && !entries[i].isUnwanted) continue;
-    const Job job = isToGo ? Job::Delete : Job::Look;
+    const Job job = jobOf(seen, entries, i);
+    if (job == Job::None) continue;
     record.isUnderWay = senders_.add([this, entry = entries[i], job] { carryOut(entry, job); });
   }
 }
@@ -209,25 +137,26 @@ void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
   if (entry.isUnwanted) return over(entry);
   const bool mayGo = this->mayGo(entry);
   if (job == Job::Delete && !mayGo) return notNow(entry);
-  const auto object = objects_.read(entry.deletion, entry.proof);
+  const auto object = objects_.read(entry);
   if (!object) {
     if (mayGo && isLackOfRight(object.error(), {"get"})) countRefusal(entry);
     return postpone(entry, false, mayGo ? withAdvice(object.error()) : "");
   }
-  if (!object->isThere) return over(entry);
-  const Wish wish = wishFor(entry, object->facts);
-  if (wish == Wish::TakenBack) {
-    if (entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
+  const FateAsRead read = fateAsRead(
+      *object,
+      [&]() -> tl::expected<bool, std::string> {
+        if (!mayGo) return false;
+        return isStillWanted(entry, *object);
+      },
+      [&] { return options_.confirm(entry.deletion.object); });
+  if (read.fate == Fate::Forget) {
+    if (object->isThere && entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
     return over(entry);
   }
-  if (mayGo && wish == Wish::Waits) countRefusal(entry);
-  if (wish == Wish::Waits) return postpone(entry, true, mayGo ? object->heldBackBy : "");
-  const bool isFree = !entry.neededBy || isGone(*server_, view_, *entry.neededBy, options_.patience);
-  if (!mayGo || !isFree) return postpone(entry, false, "");
-  const auto isWanted = isStillWanted(entry, *object);
-  if (!isWanted || !*isWanted) return postpone(entry, false, isWanted ? "" : withAdvice(isWanted.error()));
-  const auto isConfirmed = options_.confirm(entry.deletion.object);
-  if (!isConfirmed || !*isConfirmed) return postpone(entry, false, isConfirmed ? "" : isConfirmed.error());
+  if (read.fate == Fate::Wait) {
+    if (mayGo && read.waits) countRefusal(entry);
+    return postpone(entry, read.waits, mayGo ? read.problem : "");
+  }
   // All of that took its time; and whoever is not asked by the API server must not send it.
   if (!this->mayGo(entry)) return notNow(entry);
   send(entry, object->resourceVersion);
@@ -237,16 +166,17 @@ void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
 // back, also while it waits to be sent. Fails with why that cannot be told.
 tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entry& entry,
                                                                       const OwnedObject& object) {
+  if (entry.neededBy && !isGone(*server_, view_, *entry.neededBy, options_.patience)) return false;
   if (!entry.annotation.empty()) {
     if (object.annotation != entry.annotation || entry.until <= options_.clock().time_since_epoch().count())
       return false;
-    return options_.confirmAnnotationsCount();
+    return options_.confirmAnnotationsCount().map_error(withAdvice);
   }
   if (!entry.work.empty()) return isStillDeferredByWork(entry);
   for (const Entry::Place& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
     const auto service = readRemembering(*server_, view_, place.service, options_.patience);
-    if (!service) return tl::unexpected(service.error());
+    if (!service) return tl::unexpected(withAdvice(service.error()));
     if (!*service) continue;
     const auto now = criticalservice::readDeferredDeletions(**service).deletions;
     if (admission::isDeferred(criticalservice::readDeferralMode(**service), entry.byController) &&
@@ -269,7 +199,7 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillDeferredByWork(co
   bool isGuarded = false;
   for (const std::string& guard : guards) {
     const auto service = readRemembering(*server_, view_, guard, options_.patience);
-    if (!service) return tl::unexpected(service.error());
+    if (!service) return tl::unexpected(withAdvice(service.error()));
     isGuarded = isGuarded || *service;
     if (*service && admission::isDeferred(criticalservice::readDeferralMode(**service), true)) return isLeft;
   }

@@ -15,7 +15,6 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "admission/deferred_deletion.h"
 #include "client/access.h"
 #include "client/backoff.h"
 #include "criticalservice/deferred_deletion.h"
@@ -23,6 +22,7 @@
 #include "net/worker_pool.h"
 #include "server/controllers/annotation_news.h"
 #include "server/controllers/deferred_deletion_entries.h"
+#include "server/controllers/deferred_deletion_plan.h"
 #include "server/controllers/deferred_deletion_store.h"
 #include "server/controllers/owned_object.h"
 #include "server/runtime/loop.h"
@@ -75,19 +75,12 @@ class DeferredDeletionRunner {
 
  private:
   using Entry = DeferredDeletionEntry;
-  class ViewFacts;  // the view, for the rule in admission/deferred_deletion.h
-  enum class Job : uint8_t { Look, Delete };
-  // What was done about the object with a uid.
-  struct Record {
+  using Job = DeferredDeletionJob;
+  struct Record : DeferredDeletionProgress {
     explicit Record(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
     client::Backoff backoff;
-    TimePoint notBefore;  // of the next look
-    bool isUnderWay = false;
-    bool waits = false;        // somebody has to let go of it first
     bool isLeftAlone = false;  // nobody wants this lastout to carry it out
-    bool isDone = false;       // as far as the API server has said; the watch may not have told yet
     int conflicts = 0;         // in a row
-    int refusals = 0;          // by others than lastout, or by an owner, since its verdict has turned
     std::string told;          // the problem, or how it ended
   };
 

@@ -7,19 +7,37 @@
 namespace lastout::server {
 namespace {
 
-using admission::Holding;
+using control::Holding;
 
-admission::HoldingFacts factsOf(const admission::ClusterView& view, const kube::ObjectKey& provider,
-                                graph::ObjectId object) {
-  const admission::GraphFacts facts(view.graph(), view.guards());
-  const admission::ProviderGuards guards = admission::providerGuards(facts, view.guards().stakes(provider));
-  return {.terminates = view.graph().isTerminating(object),
-          .isHeld = view.heldObjects().contains(provider),
-          .endsAnyway = admission::mannerOf(view.graph(), object) == admission::Manner::Ending,
-          .isToBeHeld = guards.isToBeHeld(),
-          .mayEnd = view.decide(provider).allowed,
-          .isUnsure = !facts.servicesKnown()};
-}
+// A provider that is there.
+struct SeenProvider {
+  const kube::ObjectKey& key;
+  graph::ObjectId object;
+};
+
+// A view, for the plan.
+class ViewOfProviders {
+ public:
+  ViewOfProviders(const admission::ClusterView& view, bool mayHold)
+      : view_(view), facts_(view.graph(), view.guards()), mayHold_(mayHold) {}
+
+  bool mayHold() const { return mayHold_; }
+  bool isUnsure() const { return !facts_.servicesKnown(); }
+  bool terminates(const SeenProvider& one) const { return view_.graph().isTerminating(one.object); }
+  bool isHeld(const SeenProvider& one) const { return view_.heldObjects().contains(one.key); }
+  bool endsAnyway(const SeenProvider& one) const {
+    return admission::mannerOf(view_.graph(), one.object) == admission::Manner::Ending;
+  }
+  bool isToBeHeld(const SeenProvider& one) const {
+    return admission::providerGuards(facts_, view_.guards().stakes(one.key)).isToBeHeld();
+  }
+  bool mayEnd(const SeenProvider& one) const { return view_.decide(one.key).allowed; }
+
+ private:
+  const admission::ClusterView& view_;
+  const admission::GraphFacts facts_;
+  const bool mayHold_;
+};
 
 // What is held, or wanted to be.
 std::set<kube::ObjectKey> candidates(const admission::ClusterView& view) {
@@ -32,26 +50,17 @@ std::set<kube::ObjectKey> candidates(const admission::ClusterView& view) {
 
 }  // namespace
 
-std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view) {
+std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view, bool mayHold) {
   std::vector<HoldingChange> changes;
+  const ViewOfProviders facts(view, mayHold);
   for (const kube::ObjectKey& provider : candidates(view)) {
     const auto object = view.graph().find(provider);
     if (!object) continue;
-    const admission::HoldingFacts facts = factsOf(view, provider, *object);
-    const Holding holding = admission::holdingOf(facts);
+    const Holding holding = control::planHeldProvider(facts, SeenProvider{provider, *object});
     if (holding == Holding::AsItIs) continue;
     const bool isUnwanted =
         holding == Holding::Ends || (holding == Holding::LetsItGo && !view.decide(provider).guarded);
     changes.push_back({provider, view.graph().uid(*object), holding, isUnwanted});
-  }
-  return changes;
-}
-
-std::vector<HoldingChange> holdingsToLetGo(const admission::ClusterView& view) {
-  std::vector<HoldingChange> changes;
-  for (const kube::ObjectKey& provider : view.heldObjects()) {
-    if (const auto object = view.graph().find(provider))
-      changes.push_back({provider, view.graph().uid(*object), Holding::Ends, true});
   }
   return changes;
 }

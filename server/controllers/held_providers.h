@@ -1,11 +1,11 @@
-// Held providers (admission/held_provider.h), as a view of the cluster shows them.
+// Held providers (control/held_provider.h), as a view of the cluster shows them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "admission/cluster_view.h"
-#include "admission/held_provider.h"
+#include "control/held_provider.h"
 
 namespace lastout::server {
 
@@ -13,14 +13,12 @@ namespace lastout::server {
 struct HoldingChange {
   kube::ObjectKey provider;
   std::string uid;
-  admission::Holding holding = admission::Holding::AsItIs;
+  control::Holding holding = control::Holding::AsItIs;
   // Nobody wants it held, or not everybody, as far as the view was told, which may lag behind.
   bool isUnwanted = false;
 };
 
-std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view);
-
-// The same, where none is to be held: each that is, is let go, whatever its criteria say.
-std::vector<HoldingChange> holdingsToLetGo(const admission::ClusterView& view);
+// Without `mayHold` none is to be held: each that is, is let go, whatever its criteria say.
+std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view, bool mayHold = true);
 
 }  // namespace lastout::server

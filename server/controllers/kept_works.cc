@@ -46,7 +46,7 @@ struct KnownOfWorks {
   const std::set<std::string>& refused;
   const AwaitedObjects& awaited;
   bool isUnsure = false;
-  const PersonCounts& personCounts;
+  const PersonsDeletions& persons;
 };
 
 // A view, for the plan.
@@ -66,6 +66,8 @@ class FactsOfWorks {
         reviewed_.insert(dependency.object.type);
       if (wantsDeferral(*service)) addGuarded(*service);
     }
+    for (const CountingAnnotation& one : countingAnnotations(view_, known_.persons.annotations))
+      ofPersons_.insert(one.annotated.uid);
     addLastouts();
   }
 
@@ -115,13 +117,13 @@ class FactsOfWorks {
            std::ranges::find(found->second, graph_.key(object)) == found->second.end();
   }
   bool isRefused(ObjectId object) const { return known_.refused.contains(graph_.uid(object)); }
-  admission::Wish wish(ObjectId object) const {
-    admission::WishFacts facts;
-    if (ofPersons_.contains(graph_.uid(object))) facts.proof = admission::Proof::OfPerson;
+  control::Wish wish(ObjectId object) const {
+    control::WishFacts facts;
+    if (ofPersons_.contains(graph_.uid(object))) facts.proof = control::Proof::OfPerson;
     const auto space = graph_.find({kube::kNamespaces, "", std::string(graph_.namespaceName(object))});
     facts.spaceTerminates = space && graph_.isTerminating(*space);
     for (const graph::OwnerView& owner : graph_.owners(object)) facts.owners.add(ownerOf(owner));
-    return admission::wishOf(facts);
+    return control::wishOf(facts);
   }
 
  private:
@@ -173,15 +175,15 @@ class FactsOfWorks {
     for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       remembered_.insert(deletion.uid);
       const bool isGuarded = std::ranges::binary_search(view_.remembering(deletion.object), number);
-      if (isGuarded && admission::isDeferred(service.deferral, false) && known_.personCounts &&
-          known_.personCounts(deletion.requestedBy))
+      if (isGuarded && admission::isDeferred(service.deferral, false) && known_.persons.personCounts &&
+          known_.persons.personCounts(deletion.requestedBy))
         ofPersons_.insert(deletion.uid);
       if (isBelieved(deletion.object.type)) continue;
       for (const std::string& owner : deletion.owners) unseen_[owner].insert(deletion.uid);
     }
   }
 
-  admission::OwnerNow ownerOf(const graph::OwnerView& owner) const {
+  control::OwnerNow ownerOf(const graph::OwnerView& owner) const {
     if (!owner.object) {
       const kube::ResourceType* type = types_.findKind(kube::groupOf(owner.apiVersion), owner.kind);
       return control::ownerNow({.isTypeBelieved = type != nullptr && isBelieved(type->type)});
@@ -249,13 +251,13 @@ std::optional<kube::GroupResource> typeInDoubt(const ClusterView& view) {
 
 std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused,
                                               bool isUnsure, AwaitedObjects& awaited,
-                                              const PersonCounts& personCounts) {
+                                              const PersonsDeletions& persons) {
   std::vector<KeptWorkChange> changes;
   const AwaitedObjects before = std::exchange(awaited, {});
   const graph::Graph& graph = works.view.graph();
   const std::vector<ObjectId> all = worksIn(graph);
   if (all.empty()) return changes;
-  const FactsOfWorks facts(works, {refused, before, isUnsure, personCounts});
+  const FactsOfWorks facts(works, {refused, before, isUnsure, persons});
   for (const ObjectId work : all) {
     const auto plan = control::planKeptWork<ObjectId>(facts, work);
     if (plan.waits) awaited[graph.uid(work)] = awaitedBy(facts, graph, work);
@@ -293,8 +295,8 @@ std::vector<DeferredDeletionOfWork> deferredDeletionsOf(const ViewOfWorks& works
   if (all.empty()) return result;
   const std::set<std::string> refused;
   const AwaitedObjects before;
-  const PersonCounts personCounts;
-  const FactsOfWorks facts(works, {refused, before, false, personCounts});
+  const PersonsDeletions persons;
+  const FactsOfWorks facts(works, {refused, before, false, persons});
   for (const ObjectId work : all) {
     if (!control::leavesBehind(facts, work)) continue;
     for (const ObjectId object : graph.dependents(work)) {

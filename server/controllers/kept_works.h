@@ -12,6 +12,7 @@
 #include "control/kept_work.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
+#include "server/controllers/annotation_news.h"
 
 namespace lastout::server {
 
@@ -45,18 +46,22 @@ struct KeptWorkChange {
 // may be gone before it is, which somebody else's finalizer holds.
 using AwaitedObjects = std::map<std::string, std::set<std::string>>;
 
-// Returns whether a deletion that this user asked for counts, whoever owns the object. Empty: no user's does.
-// It is called while the view is read, so it must neither wait nor ask the view.
-using PersonCounts = std::function<bool(const std::string& user)>;
+// Which deletions count as a person's, whoever owns the object: those that a CriticalService remembers, by
+// who asked for them (empty: nobody's do), and those that annotations ask for. personCounts is called while
+// the view is read, so it must neither wait nor ask the view.
+struct PersonsDeletions {
+  std::function<bool(const std::string& user)> personCounts;
+  AnnotationsNow annotations;
+};
 
 // `awaited`: of the last look; it is brought up to date. `refused`: uids of what lastout may not delete, or
 // somebody else refuses again and again, or an owner holds back. `isUnsure`: more may be there than the view
 // has been told (typeInDoubt()).
 std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const std::set<std::string>& refused,
                                               bool isUnsure, AwaitedObjects& awaited,
-                                              const PersonCounts& personCounts = {});
+                                              const PersonsDeletions& persons = {});
 
-// The type of a provider that may be there, although no list has told; nothing: there is none.
+// The type of a provider that may be there, although no list has told; nullopt: there is none.
 std::optional<kube::GroupResource> typeInDoubt(const admission::ClusterView& view);
 
 // One that is kept owns the object, and is being deleted.

@@ -1,8 +1,7 @@
 #include "server/controllers/owned_object.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
+#include <vector>
 
 #include "admission/delete_when_free.h"
 #include "control/owner_now.h"
@@ -12,26 +11,22 @@
 namespace lastout::server {
 namespace {
 
-using admission::OwnerNow;
+using control::OwnerNow;
 
 bool has(const std::vector<std::string>& texts, std::string_view text) {
   return std::ranges::find(texts, text) != texts.end();
 }
 
-}  // namespace
-
 // A kind that nobody serves may be served again: what was of it is not known.
-tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerReference& owner,
-                                                            const std::string& namespaceName) const {
+tl::expected<OwnerNow, std::string> readOwner(const ObjectReads& reads, const kube::OwnerReference& owner,
+                                              const std::string& namespaceName) {
   const std::string failing = "its owner, " + owner.kind + " " + owner.name + ", cannot be read: ";
-  std::optional<kube::ResourceType> type;
-  view_.inspect([&](const admission::ClusterView&, const kube::ResourceMap& types) {
-    if (const auto* found = types.findKind(kube::groupOf(owner.apiVersion), owner.kind)) type = *found;
-  });
+  const auto type = reads.kind(kube::groupOf(owner.apiVersion), owner.kind);
   if (!type) return tl::unexpected(failing + "the API server serves no such kind");
-  if (type->namespaced && namespaceName.empty()) return OwnerNow::Staying;  // nor does the collector find it
-  const auto meta = ObjectClient(server_, patience_).getMetadata(*type, namespaceName, owner.name);
-  if (!meta) return tl::unexpected(failing + meta.error().why);
+  // Nor does the garbage collector find it.
+  if (type->namespaced && namespaceName.empty()) return control::ownerNow({.isTypeBelieved = false});
+  const auto meta = reads.metadata(*type, namespaceName, owner.name);
+  if (!meta) return tl::unexpected(failing + meta.error());
   if (!*meta || (*meta)->uid != owner.uid) return control::ownerNow({.isThere = false});
   return control::ownerNow({.isThere = true,
                             .terminates = (*meta)->deletionTimestamp.has_value(),
@@ -40,58 +35,84 @@ tl::expected<OwnerNow, std::string> OwnedObjects::readOwner(const kube::OwnerRef
 
 // It is read where the view has seen it terminate: that of the object, which was read before, may be another
 // of that name.
-tl::expected<bool, std::string> OwnedObjects::terminates(const std::string& namespaceName) const {
+tl::expected<bool, std::string> terminates(const ObjectReads& reads, const std::string& namespaceName) {
   const kube::ObjectKey key = kube::namespaceKey(namespaceName);
-  bool isSeen = false;
-  view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    const auto space = view.graph().find(key);
-    isSeen = space && view.graph().isTerminating(*space);
-  });
-  const auto type = view_.find(key.type);
-  if (!isSeen || !type) return false;
-  const auto meta = ObjectClient(server_, patience_).getMetadata(*type, "", namespaceName);
-  if (!meta)
-    return tl::unexpected("its namespace, " + namespaceName + ", cannot be read: " + meta.error().why);
+  const auto type = reads.type(key.type);
+  if (!type || !reads.isSeenToTerminate(key)) return false;
+  const auto meta = reads.metadata(*type, "", namespaceName);
+  if (!meta) return tl::unexpected("its namespace, " + namespaceName + ", cannot be read: " + meta.error());
   return *meta && (*meta)->deletionTimestamp;
 }
 
-tl::expected<OwnedObject, std::string> OwnedObjects::read(const criticalservice::DeferredDeletion& deletion,
-                                                          admission::Proof proof) const {
-  const kube::ObjectKey& key = deletion.object;
-  const auto type = view_.find(key.type);
+}  // namespace
+
+tl::expected<OwnedObject, std::string> readOwnedObject(const DeferredDeletionEntry& entry,
+                                                       const ObjectReads& reads) {
+  const kube::ObjectKey& key = entry.deletion.object;
+  const auto type = reads.type(key.type);
   if (!type) {
-    if (view_.knowledge(key.type) == graph::Knowledge::Absent) return OwnedObject();
+    if (reads.isKnownToBeAbsent(key.type)) return OwnedObject();
     return tl::unexpected("the API server does not serve " + toString(key.type));
   }
-  const auto meta = ObjectClient(server_, patience_).getMetadata(*type, key.namespaceName, key.name);
-  if (!meta) return tl::unexpected(meta.error().why);
+  const auto meta = reads.metadata(*type, key.namespaceName, key.name);
+  if (!meta) return tl::unexpected(meta.error());
   OwnedObject object;
-  if (!*meta || (*meta)->uid != deletion.uid || (*meta)->deletionTimestamp) return object;
+  if (!*meta || (*meta)->uid != entry.deletion.uid || (*meta)->deletionTimestamp) return object;
   object.isThere = true;
   object.resourceVersion = (*meta)->resourceVersion;
-  object.facts.proof = proof;
-  admission::AnnotatedObjects annotated;
-  admission::note(annotated, key, **meta);
-  if (const auto found = annotated.find(key); found != annotated.end())
-    object.annotation = found->second.value;
-  if (proof == admission::Proof::OfPerson) return object;
-  const auto spaceTerminates = terminates(key.namespaceName);
+  object.facts.proof = entry.proof;
+  object.facts.isInDoubt = entry.neededBy.has_value();
+  if (const auto annotated = admission::annotatedBy(**meta)) object.annotation = annotated->value;
+  if (entry.proof == control::Proof::OfPerson) return object;
+  const auto spaceTerminates = terminates(reads, key.namespaceName);
   if (!spaceTerminates) return tl::unexpected(spaceTerminates.error());
   object.facts.spaceTerminates = *spaceTerminates;
   if (*spaceTerminates) return object;
   for (const kube::OwnerReference& owner : (*meta)->ownerReferences)
-    object.facts.adopted = object.facts.adopted || !has(deletion.owners, owner.uid);
+    object.facts.adopted = object.facts.adopted || !has(entry.deletion.owners, owner.uid);
   if (object.facts.adopted) return object;
   for (const kube::OwnerReference& owner : (*meta)->ownerReferences) {
-    const auto now = readOwner(owner, key.namespaceName);
+    const auto now = readOwner(reads, owner, key.namespaceName);
     if (!now) return tl::unexpected(now.error());
     object.facts.owners.add(*now);
-    if (*now == OwnerNow::Staying || *now == OwnerNow::Orphaning)
+    if (control::holdsBack(*now))
       object.heldBackBy = "its owner, " + owner.kind + " " + owner.name +
                           (*now == OwnerNow::Staying ? ", is there, and nobody deletes it"
                                                      : ", is being deleted so that what it owns stays");
   }
   return object;
 }
+
+OwnedObjects::OwnedObjects(client::ApiServer& server, const LiveView& view,
+                           std::chrono::milliseconds patience)
+    : reads_{.type = [&view](const kube::GroupResource& type) { return view.find(type); },
+             .kind =
+                 [&view](std::string_view group, std::string_view kind) {
+                   std::optional<kube::ResourceType> type;
+                   view.inspect([&](const admission::ClusterView&, const kube::ResourceMap& types) {
+                     if (const auto* found = types.findKind(group, kind)) type = *found;
+                   });
+                   return type;
+                 },
+             .isKnownToBeAbsent =
+                 [&view](const kube::GroupResource& type) {
+                   return view.knowledge(type) == graph::Knowledge::Absent;
+                 },
+             .isSeenToTerminate =
+                 [&view](const kube::ObjectKey& space) {
+                   bool isSeen = false;
+                   view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+                     const auto found = cluster.graph().find(space);
+                     isSeen = found && cluster.graph().isTerminating(*found);
+                   });
+                   return isSeen;
+                 },
+             .metadata =
+                 [&server, patience](const kube::ResourceType& type, const std::string& namespaceName,
+                                     const std::string& name) {
+                   return ObjectClient(server, patience)
+                       .getMetadata(type, namespaceName, name)
+                       .map_error([](const NotDone& refusal) { return refusal.why; });
+                 }} {}
 
 }  // namespace lastout::server

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 
-#include "admission/deferred_deletion.h"
 #include "client/api_server.h"
-#include "criticalservice/deferred_deletion.h"
+#include "control/deferred_deletion.h"
+#include "kube/object.h"
+#include "kube/resource_map.h"
+#include "server/controllers/deferred_deletion_entries.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
@@ -18,29 +23,40 @@ struct OwnedObject {
   bool isThere = false;  // with the uid that is meant, and nobody deletes it yet
   std::string resourceVersion;
   std::string annotation;  // lastout.dev/delete-when-free, as of AnnotatedObject; empty: it has none
-  admission::WishFacts facts;
+  control::WishFacts facts;
   std::string heldBackBy;  // one owner that holds it back: who, and why
 };
 
-// Safe for any number of threads.
+// By what an OwnedObject is read.
+struct ObjectReads {
+  // nullopt: the API server serves no such type, or kind of a group, as far as is known.
+  std::function<std::optional<kube::ResourceType>(const kube::GroupResource& type)> type;
+  std::function<std::optional<kube::ResourceType>(std::string_view group, std::string_view kind)> kind;
+  std::function<bool(const kube::GroupResource& type)> isKnownToBeAbsent;  // such a type
+  std::function<bool(const kube::ObjectKey& space)> isSeenToTerminate;     // by the view
+  // nullopt: there is no such object. Fails with why it cannot be read.
+  std::function<tl::expected<std::optional<kube::ObjectMeta>, std::string>(
+      const kube::ResourceType& type, const std::string& namespaceName, const std::string& name)>
+      metadata;
+};
+
+// Where a person's deletion is proven the owners do not matter, and are not read. Fails with why the object,
+// its namespace or an owner cannot be read.
+tl::expected<OwnedObject, std::string> readOwnedObject(const DeferredDeletionEntry& entry,
+                                                       const ObjectReads& reads);
+
+// Reads from an API server. Safe for any number of threads.
 class OwnedObjects {
  public:
-  OwnedObjects(client::ApiServer& server, const LiveView& view, std::chrono::milliseconds patience)
-      : server_(server), view_(view), patience_(patience) {}
+  // Keeps references to both.
+  OwnedObjects(client::ApiServer& server, const LiveView& view, std::chrono::milliseconds patience);
 
-  // Where a person's deletion is proven the owners do not matter, and are not read. Fails with why the
-  // object, its namespace or an owner cannot be read.
-  tl::expected<OwnedObject, std::string> read(const criticalservice::DeferredDeletion& deletion,
-                                              admission::Proof proof) const;
+  tl::expected<OwnedObject, std::string> read(const DeferredDeletionEntry& entry) const {
+    return readOwnedObject(entry, reads_);
+  }
 
  private:
-  tl::expected<bool, std::string> terminates(const std::string& namespaceName) const;
-  tl::expected<admission::OwnerNow, std::string> readOwner(const kube::OwnerReference& owner,
-                                                           const std::string& namespaceName) const;
-
-  client::ApiServer& server_;
-  const LiveView& view_;
-  const std::chrono::milliseconds patience_;
+  const ObjectReads reads_;
 };
 
 }  // namespace lastout::server

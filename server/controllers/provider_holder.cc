@@ -4,14 +4,46 @@
 #include <set>
 #include <utility>
 
+#include "admission/held_provider.h"
 #include "kube/well_known.h"
 #include "server/review/confirmed_verdict.h"
 
 namespace lastout::server {
 namespace {
 
-using admission::Holding;
+using control::Holding;
 using std::chrono::steady_clock;
+
+// A provider as it was just read, for the plan. Whether it is to be held is as the view has told: that
+// CriticalServices were not told of does not matter then.
+class ReadProvider {
+ public:
+  ReadProvider(Holding seen, bool mayHold, const std::function<Changed()>& isConfirmedToEnd)
+      : seen_(seen), mayHold_(mayHold), isConfirmedToEnd_(isConfirmedToEnd) {}
+
+  bool mayHold() const { return mayHold_; }
+  static bool isUnsure() { return false; }
+  static bool terminates(const kube::ObjectMeta& provider) { return provider.deletionTimestamp.has_value(); }
+  bool isHeld(const kube::ObjectMeta& /*provider*/) const { return seen_ != Holding::Begins; }
+  static bool endsAnyway(const kube::ObjectMeta& provider) {
+    return kube::hasFinalizer(provider, kube::kForegroundFinalizer);
+  }
+  bool isToBeHeld(const kube::ObjectMeta& /*provider*/) const { return seen_ != Holding::Ends; }
+  // What cannot be confirmed is not so.
+  bool mayEnd(const kube::ObjectMeta& /*provider*/) const {
+    const Changed confirmed = isConfirmedToEnd_();
+    if (!confirmed) problem_ = confirmed.error();
+    return confirmed && *confirmed;
+  }
+
+  const std::string& problem() const { return problem_; }
+
+ private:
+  const Holding seen_;
+  const bool mayHold_;
+  const std::function<Changed()>& isConfirmedToEnd_;
+  mutable std::string problem_;
+};
 
 }  // namespace
 
@@ -38,7 +70,7 @@ std::vector<FinalizerChange> ProviderHolder::changes() {
   std::vector<HoldingChange> holdings;
   const bool mayHold = options_.mayHold();
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
-    holdings = mayHold ? holdingsToChange(view) : holdingsToLetGo(view);
+    holdings = holdingsToChange(view, mayHold);
   });
   for (const auto& [provider, uid] : strays_.look(view_))
     holdings.push_back({provider, uid, Holding::Ends, true});
@@ -66,11 +98,13 @@ FinalizerChange ProviderHolder::asFinalizer(const HoldingChange& change) {
 }
 
 Changed ProviderHolder::isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider) {
-  if (change.holding == Holding::Begins) return true;
-  if (!provider.deletionTimestamp) return change.holding != Holding::LetsItGo;
-  const bool endsAnyway = kube::hasFinalizer(provider, kube::kForegroundFinalizer);
-  if (endsAnyway || !options_.mayHold()) return true;
-  return isConfirmedToGo(view_, reads_, services_, change.provider, steady_clock::now() + options_.budget);
+  const std::function<Changed()> isConfirmedToEnd = [&] {
+    return isConfirmedToGo(view_, reads_, services_, change.provider, steady_clock::now() + options_.budget);
+  };
+  const ReadProvider facts(change.holding, options_.mayHold(), isConfirmedToEnd);
+  const Holding holding = control::planHeldProvider(facts, provider);
+  if (!facts.problem().empty()) return tl::unexpected(facts.problem());
+  return holding != Holding::AsItIs;
 }
 
 std::string ProviderHolder::problemOf(const kube::ObjectKey& provider) const {

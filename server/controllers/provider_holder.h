@@ -1,5 +1,5 @@
 // ProviderHolder: keeps lastout's finalizer on those providers that are to be held, and takes it off when
-// their criteria hold (admission/held_provider.h).
+// their criteria hold (control/held_provider.h).
 #pragma once
 
 #include <chrono>

@@ -52,10 +52,11 @@ std::vector<FinalizerChange> WorkKeeper::changes() {
   std::string given;  // the type that is no longer waited for
   const bool mayKeep = options_.mayKeep();
   const std::set<std::string> refused = options_.refused();
+  const PersonsDeletions persons = options_.persons();
   view_.inspectWorks([&](const ViewOfWorks& all) {
     const auto type = typeInDoubt(all.view);
     if (isDoubtTooOld(type.has_value())) given = toString(*type);
-    works = mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_, options_.personCounts)
+    works = mayKeep ? keptWorksToChange(all, refused, type && given.empty(), awaited_, persons)
                     : keptWorksToLetGo(all);
   });
   kept_ = mayKeep ? awaited_.size() : 0;

@@ -25,7 +25,8 @@ struct WorkKeeperOptions {
   std::function<bool()> mayKeep;                   // false: all works that are kept are let go
   std::function<bool()> mayAct;                    // this lastout holds the Lease
   std::function<std::set<std::string>()> refused;  // uids of what it cannot delete
-  PersonCounts personCounts;                       // as of keptWorksToChange()
+  // As of keptWorksToChange().
+  std::function<PersonsDeletions()> persons = [] { return PersonsDeletions(); };
   // All CriticalServices, as the API server has them now.
   std::function<kube::Result<CurrentServices::Services>()> services;
   std::function<client::RandomFraction()> random;

@@ -123,7 +123,7 @@ bool isAskedFor(const ForgedCluster& cluster, const server::DeferredDeletionEntr
 
 // As DeferredDeletionRunner decides, but for the verdict, which is another property's.
 bool wouldDelete(const server::DeferredDeletionEntry& entry, const server::OwnedObject& object) {
-  return entry.isWanted && object.isThere && server::wishFor(entry, object.facts) == admission::Wish::Stands;
+  return entry.isWanted && object.isThere && control::wishOf(object.facts) == control::Wish::Stands;
 }
 
 bool isAdopted(const ForgedObject& object, const DeferredDeletion& deletion) {
@@ -135,8 +135,7 @@ bool isAdopted(const ForgedObject& object, const DeferredDeletion& deletion) {
 std::string checkEntry(const ForgedCluster& cluster, const server::LiveView& view,
                        const server::DeferredDeletionEntry& entry, Coverage& coverage) {
   PlainServer server(cluster);
-  const auto object =
-      server::OwnedObjects(server, view, std::chrono::seconds(1)).read(entry.deletion, entry.proof);
+  const auto object = server::OwnedObjects(server, view, std::chrono::seconds(1)).read(entry);
   if (!object) return "an object cannot be read: " + object.error();
   const bool deletes = wouldDelete(entry, *object);
   const std::string name = kube::toString(entry.deletion.object) + ", as \"" + entry.deletion.requestedBy +

@@ -22,7 +22,7 @@ class WorksGenerator {
 
   ClusterSpec make() {
     spec_.carriesOut = true;
-    spec_.forges = dice_.oneIn(3);
+    spec_.forges = dice_.oneIn(2);
     const uint32_t spaces = 1 + dice_.below(2);
     for (uint32_t i = 0; i < spaces; ++i) add(namespaceKey("ns" + std::to_string(i)));
     if (dice_.oneIn(4)) spec_.lastoutNamespace = "ns" + std::to_string(spaces - 1);
@@ -40,7 +40,7 @@ class WorksGenerator {
     for (const WorkObjects& work : spec_.works) {
       if (!dice_.oneIn(5)) spec_.steps.push_back({.verb = Step::Verb::Delete, .object = work.key});
     }
-    for (uint32_t count = dice_.below(7); count > 0; --count) addStep();
+    for (uint32_t count = dice_.below(10); count > 0; --count) addStep();
     return std::move(spec_);
   }
 
@@ -64,15 +64,25 @@ class WorksGenerator {
 
   void addPlain() { addOf(dice_.pick(std::vector{types::kWidgets, types::kConfigMaps}), "plain"); }
 
-  void addService(const kube::GroupResource& type) {
+  // Some guard a provider that another one guards already.
+  kube::ObjectKey providerOf(const kube::GroupResource& type) {
+    if (dice_.oneIn(4)) {
+      for (const ObjectSpec& object : spec_.objects) {
+        if (object.service && object.service->provider.type == type) return object.service->provider;
+      }
+    }
     ObjectSpec& provider = addOf(type, "provider");
     if (isWorkload(type)) {
       provider.app = provider.key.name;
       provider.replicas = 1;
     }
+    return provider.key;
+  }
+
+  void addService(const kube::GroupResource& type) {
     criticalservice::CriticalService service;
-    service.meta.name = "service" + std::to_string(names_);
-    service.provider = provider.key;
+    service.provider = providerOf(type);
+    service.meta.name = "service" + std::to_string(++names_);
     if (service.provider.namespaceName == spec_.lastoutNamespace && !spec_.lastoutNamespace.empty()) return;
     service.criteria = {criticalservice::FinalizerCriterion{
         dice_.oneIn(2) ? types::kWidgets : types::kGadgets, kWorksFinalizer}};
@@ -93,11 +103,16 @@ class WorksGenerator {
     service.dependencies.listed = {needed};
   }
 
+  // No provider is owned by what it needs: of that the verdicts differ while nobody follows the owner.
   void addOwners(ObjectSpec& object) {
-    if (!dice_.oneIn(4)) return;
+    if (!dice_.oneIn(3)) return;
     const kube::ObjectKey owner = any();
     const bool isReachable = owner.namespaceName.empty() || owner.namespaceName == object.key.namespaceName;
-    if (isReachable && owner != object.key) object.owners.push_back({.object = owner});
+    const bool isNeeded = std::ranges::any_of(spec_.objects, [&](const ObjectSpec& one) {
+      return one.service && one.service->provider == object.key &&
+             std::ranges::count(one.service->dependencies.listed, owner) > 0;
+    });
+    if (isReachable && !isNeeded && owner != object.key) object.owners.push_back({.object = owner});
   }
 
   void addWork() {

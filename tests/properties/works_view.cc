@@ -48,13 +48,15 @@ kube::ObjectMeta metaOfSlot(const cluster::Model& model, const cluster::StateRef
   meta.finalizers = finalizersOf(info, object);
   for (size_t i = 0; i < info.owners.size(); ++i) {
     const Slot owner = info.owners[i].owner;
-    if (object.owner(i) == OwnerState::None || owner == cluster::kNone) continue;
-    const kube::ResourceType& type = *specTypes().find(model.slots[owner].key.type);
+    if (object.owner(i) == OwnerState::None) continue;
+    const kube::ObjectKey key = owner == cluster::kNone ? namespaceKey("gone") : model.slots[owner].key;
+    const kube::ResourceType& type = *specTypes().find(key.type);
     kube::OwnerReference reference;
     reference.apiVersion = apiVersionOfType(type);
     reference.kind = type.kind;
-    reference.name = model.slots[owner].key.name;
-    reference.uid = object.owner(i) == OwnerState::Current ? uidOfSlot(owner) : "uid-of-another";
+    reference.name = key.name;
+    reference.uid = object.owner(i) == OwnerState::Current && owner != cluster::kNone ? uidOfSlot(owner)
+                                                                                      : "uid-of-another";
     meta.ownerReferences.push_back(std::move(reference));
   }
   return meta;
@@ -87,6 +89,7 @@ void WorksHistory::follow(const cluster::StateRef& state) {
 
 WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state)
     : model_(history.model_),
+      state_(state),
       types_(specTypes()),
       home_(model_.lastoutNamespace ? model_.lastoutNamespace->name : ""),
       view_(home_, admission::Told::WhatIsWatched) {
@@ -99,6 +102,12 @@ WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state
       followed.insert(std::move(type));
   }
   for (const kube::GroupResource& type : followed) view_.know(type, graph::Knowledge::Synced);
+  // The CRD of a type is there all along where the model has none.
+  for (const kube::GroupResource& type : {types::kWidgets, types::kGadgets, types::kDatabases}) {
+    kube::ObjectMeta crd;
+    crd.name = kube::crdName(type);
+    if (!model_.find(kube::crdKey(type))) view_.upsert(kube::kCustomResourceDefinitions, crd);
+  }
   for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
     if (!state.object(slot).present() || !followed.contains(model_.slots[slot].key.type)) continue;
     if (model_.slots[slot].role == cluster::Role::CriticalService)
@@ -112,6 +121,28 @@ WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state
     std::vector<kube::ObjectKey>& keys = recorded_[model_.slots[applied].key.name];
     for (const Slot object : history.recorded_[number]) keys.push_back(model_.slots[object].key);
   }
+}
+
+server::ObjectReads WorksView::reads() const {
+  const auto typeOf = [](const kube::ResourceType* type) {
+    return type == nullptr ? std::nullopt : std::optional(*type);
+  };
+  return {.type = [this, typeOf](const kube::GroupResource& type) { return typeOf(types_.find(type)); },
+          .kind = [this, typeOf](std::string_view group,
+                                 std::string_view kind) { return typeOf(types_.findKind(group, kind)); },
+          .isKnownToBeAbsent = [](const kube::GroupResource& /*type*/) { return false; },
+          .isSeenToTerminate =
+              [this](const kube::ObjectKey& space) {
+                const auto found = view_.graph().find(space);
+                return found && view_.graph().isTerminating(*found);
+              },
+          .metadata =
+              [this](const kube::ResourceType& type, const std::string& namespaceName,
+                     const std::string& name) -> tl::expected<std::optional<kube::ObjectMeta>, std::string> {
+            const auto slot = model_.find({type.type, type.namespaced ? namespaceName : "", name});
+            if (!slot || !state_.object(*slot).present()) return std::nullopt;
+            return metaOfSlot(model_, state_, *slot);
+          }};
 }
 
 void WorksView::tell(const cluster::StateRef& state, Slot slot) {

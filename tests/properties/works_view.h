@@ -1,5 +1,5 @@
-// WorksView: what the watches of a lastout beside a cluster in a state of the machine would have told it of
-// works, and of what these own.
+// WorksView: what the watches of a lastout beside a cluster in a state of the machine would have told it, and
+// what its reads tell.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include "admission/cluster_view.h"
 #include "cluster/machine.h"
 #include "server/controllers/kept_works.h"
+#include "server/controllers/owned_object.h"
 
 namespace lastout::testing {
 
@@ -40,12 +41,15 @@ class WorksView {
   WorksView(const WorksHistory& history, const cluster::StateRef& state);
 
   server::ViewOfWorks works() const { return {view_, types_, home_, recorded_}; }
+  // What the API server says past all watches. Borrows all of it.
+  server::ObjectReads reads() const;
 
  private:
   void tell(const cluster::StateRef& state, cluster::Slot slot);
   void guard(const WorksHistory& history, const cluster::StateRef& state, cluster::Slot slot);
 
   const cluster::Model& model_;
+  const cluster::StateRef state_;
   const kube::ResourceMap& types_;
   const std::string home_;
   admission::ClusterView view_;

@@ -14,7 +14,7 @@
 namespace lastout::server {
 namespace {
 
-using admission::Holding;
+using control::Holding;
 using graph::Knowledge;
 using ::testing::IsEmpty;
 
@@ -138,7 +138,7 @@ TEST_F(HeldProvidersTest, ThatNobodyNamesAreHeldNoLonger) {
 TEST_F(HeldProvidersTest, AreAllLetGoWhereNoneIsToBe) {
   block();
   put(kHeldOne, true, {kHeldBy});
-  const auto changes = holdingsToLetGo(view);
+  const auto changes = holdingsToChange(view, false);
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes.front().holding, Holding::Ends);
   EXPECT_TRUE(changes.front().isUnwanted);

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "admission/delete_when_free.h"
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
 #include "kube/well_known.h"
@@ -57,15 +59,12 @@ class KeptWorksTest : public ::testing::Test {
     ASSERT_TRUE(service) << service.error().message;
     ASSERT_TRUE(view.guard(std::move(*service)));
   }
-  void put(const kube::GroupResource& type, const std::string& space, const std::string& name,
-           const std::vector<std::string>& owners, bool terminating = false,
-           std::vector<std::string> finalizers = {}) {
+  static kube::ObjectMeta metaOf(const std::string& space, const std::string& name,
+                                 const std::vector<std::string>& owners) {
     kube::ObjectMeta meta;
     meta.namespaceName = space;
     meta.name = name;
     meta.uid = "uid-" + name;
-    meta.finalizers = std::move(finalizers);
-    if (terminating) meta.deletionTimestamp = 1;
     for (const std::string& owner : owners) {
       kube::OwnerReference reference;
       reference.apiVersion = owner == "w" ? "work.open-cluster-management.io/v1" : "v1";
@@ -74,6 +73,14 @@ class KeptWorksTest : public ::testing::Test {
       reference.uid = "uid-" + owner;
       meta.ownerReferences.push_back(reference);
     }
+    return meta;
+  }
+  void put(const kube::GroupResource& type, const std::string& space, const std::string& name,
+           const std::vector<std::string>& owners, bool terminating = false,
+           std::vector<std::string> finalizers = {}) {
+    kube::ObjectMeta meta = metaOf(space, name, owners);
+    meta.finalizers = std::move(finalizers);
+    if (terminating) meta.deletionTimestamp = 1;
     view.upsert(type, meta);
   }
   void putWork(bool terminating, std::vector<std::string> finalizers) {
@@ -85,9 +92,9 @@ class KeptWorksTest : public ::testing::Test {
     view.remove({type, space, name});
   }
 
-  Keeping keeping(const PersonCounts& personCounts = {}) {
+  Keeping keeping(const PersonsDeletions& persons = {}) {
     const auto changes = keptWorksToChange({view, types, home, recorded}, refused,
-                                           typeInDoubt(view).has_value(), awaited, personCounts);
+                                           typeInDoubt(view).has_value(), awaited, persons);
     return changes.empty() ? Keeping::AsItIs : changes.front().keeping;
   }
   std::string forsaken() {
@@ -255,7 +262,7 @@ TEST_F(KeptWorksTest, AreKeptForWhatAPersonWantsDeletedWhoeverOwnsIt) {
            object + R"(","uid":"uid-)" + object + R"(","requestedBy":")" + user +
            R"(","requestedAt":"2026-11-22T16:00:00Z","owners":["uid-w","uid-other"]}]})";
   };
-  const PersonCounts janeCounts = [](const std::string& user) { return user == "jane"; };
+  const PersonsDeletions janeCounts{[](const std::string& user) { return user == "jane"; }, {}};
   keepAlone();
   put(kKeptDeployments, "n", "d", {"w", "other"});
   guard("Always", askedForBy("jane", "d"));
@@ -269,6 +276,28 @@ TEST_F(KeptWorksTest, AreKeptForWhatAPersonWantsDeletedWhoeverOwnsIt) {
   put(kKeptDeployments, "n", "e", {"w", "other"});
   guard("Always", askedForBy("jane", "e"));
   EXPECT_EQ(keeping(janeCounts), Keeping::Ends) << "nobody guards it: the entry was written by somebody else";
+}
+
+// docs/concepts.md, "Kept works": so does a deletion by annotation, while that counts.
+TEST_F(KeptWorksTest, AreKeptForWhatAnAnnotationAsksForWhoeverOwnsIt) {
+  using std::chrono::sys_days;
+  const PersonsDeletions counting{{}, {true, sys_days{std::chrono::year{2026} / 11 / 21}}};
+  keepAlone();
+  const auto annotate = [&](const std::string& value) {
+    kube::ObjectMeta meta = metaOf("n", "d", {"w", "other"});
+    meta.annotations[std::string(admission::kDeleteWhenFree)] = value;
+    view.upsert(kKeptDeployments, meta);
+  };
+  annotate("uid-d 2026-11-22T00:00:00Z");
+  EXPECT_EQ(keeping(counting), Keeping::AsItIs);
+  EXPECT_EQ(keeping(), Keeping::Ends) << "API servers let anybody set annotations";
+  guard("Never");
+  EXPECT_EQ(keeping(counting), Keeping::Ends) << "nothing is deferred";
+  guard("Controllers");
+  for (const char* const value : {"uid-d 2026-11-20T00:00:00Z", "uid-e 2026-11-22T00:00:00Z", "yes"}) {
+    annotate(value);
+    EXPECT_EQ(keeping(counting), Keeping::Ends) << value;
+  }
 }
 
 // A Secret that the provider needs: nobody follows those, so that it is there as long as its deletion is

@@ -1,0 +1,96 @@
+// Deferred deletions: what becomes of a deletion that lastout has denied, and that somebody remembers. One
+// plan, over any source of facts: the server's, and a state of the machine (docs/concepts.md, "Deferred
+// deletions"). Which CriticalService remembers which deletion is in admission/deferred_deletion.h.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "control/owner_now.h"
+
+namespace lastout::control {
+
+// Whether the deletion is still what was asked for.
+enum class Wish : uint8_t { Stands, Waits, TakenBack };
+
+// What proves that somebody asked for the deletion, beside what the API server says of the object. That it is
+// remembered in a status proves nothing.
+enum class Proof : uint8_t {
+  None,
+  OfUnowned,  // the object had no owner: it counts until somebody adopts the object
+  OfPerson,   // it counts whoever owns the object
+};
+
+struct WishFacts {
+  Proof proof = Proof::None;
+  bool spaceTerminates = false;  // everything in its namespace goes, whoever owns it
+  bool adopted = false;          // it has an owner that it had not when its deletion was asked for
+  bool isInDoubt = false;  // nobody guards it any more; a provider may have needed it: it goes where it would
+                           // go anyway
+  OwnersNow owners;
+};
+
+// The garbage collector, or the namespace controller, takes the object in the end: to delete it takes no
+// other authority than that.
+constexpr bool goesAnyway(const WishFacts& facts) {
+  return facts.spaceTerminates || (facts.owners.any && !facts.owners.holdBack);
+}
+
+constexpr Wish wishOf(const WishFacts& facts) {
+  if (facts.isInDoubt && !goesAnyway(facts)) return Wish::TakenBack;
+  if (facts.spaceTerminates || facts.proof == Proof::OfPerson) return Wish::Stands;
+  if (facts.adopted) return Wish::TakenBack;
+  if (facts.owners.any) return goesAnyway(facts) ? Wish::Stands : Wish::Waits;
+  return facts.proof == Proof::OfUnowned ? Wish::Stands : Wish::TakenBack;
+}
+
+// What is to become of a deletion.
+enum class Fate : uint8_t {
+  Wait,    // it stays as it is, and is looked at again when something has changed
+  Delete,  // lastout asks the API server for it
+  Forget,  // there is nothing left to delete, or it was taken back: nobody need remember it
+};
+
+// `Object` is whatever numbers objects there. `isRemembered`: its deletion was denied, or refused to a work's
+// agent, and is remembered. `isLive`: the very object that was meant is there, and is not being deleted.
+// `isWanted`: somebody who remembers it wants lastout to carry it out. `isAllowed`: lastout's verdict. They
+// are asked in this order, and the later ones only where it depends on them: they may cost more.
+template <class F, class Object>
+concept DeferredDeletionFacts = requires(const F& facts, Object object) {
+  { facts.isRemembered(object) } -> std::convertible_to<bool>;
+  { facts.isLive(object) } -> std::convertible_to<bool>;
+  { facts.wish(object) } -> std::convertible_to<Wish>;
+  { facts.isWanted(object) } -> std::convertible_to<bool>;
+  { facts.isAllowed(object) } -> std::convertible_to<bool>;
+};
+
+// `anyBefore(object, holds)`: `holds` is so of something that goes before the object: what a namespace or a
+// CRD contains, and of a CriticalService what it remembers beside itself.
+template <class F, class Object>
+concept OrderedDeletionFacts = DeferredDeletionFacts<F, Object> && requires(const F& facts, Object object) {
+  {
+    facts.anyBefore(object, [](Object) { return true; })
+    } -> std::convertible_to<bool>;
+};
+
+// Returns what is to become of the deletion of an object, whatever goes before that object.
+template <class Object, DeferredDeletionFacts<Object> F>
+Fate fateAlone(const F& facts, const Object& object) {
+  if (!facts.isRemembered(object)) return Fate::Wait;
+  if (!facts.isLive(object)) return Fate::Forget;
+  const Wish wish = facts.wish(object);
+  if (wish == Wish::TakenBack) return Fate::Forget;
+  return wish == Wish::Stands && facts.isWanted(object) && facts.isAllowed(object) ? Fate::Delete
+                                                                                   : Fate::Wait;
+}
+
+// Returns the same, in order. A container goes after what is in it: who takes it first takes that along.
+template <class Object, OrderedDeletionFacts<Object> F>
+Fate fateOf(const F& facts, const Object& object) {
+  const Fate fate = fateAlone(facts, object);
+  if (fate != Fate::Delete) return fate;
+  const auto isDue = [&facts](const Object& other) { return fateAlone(facts, other) == Fate::Delete; };
+  return facts.anyBefore(object, isDue) ? Fate::Wait : Fate::Delete;
+}
+
+}  // namespace lastout::control
